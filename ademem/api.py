@@ -1,0 +1,293 @@
+"""Everything ademem does, as Python: values in, values out, and every rule below."""
+
+from __future__ import annotations
+
+import os
+
+from ademem import clock, core, curate, exchange, files, gate, mirror, project, recovery, status
+from ademem import search as search_
+from ademem import work as work_
+from ademem.curate import Act
+from ademem.errors import NoSuchMemory
+from ademem.model import Draft, Memory, Origin, Trust
+from ademem.runtime import open_runtime
+from ademem.search import UNARCHIVED, Filters, as_shown
+from ademem.search.recall import recall
+from ademem.store import logs, memories
+from ademem.store.turns import TurnKey
+from ademem.value import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from datetime import datetime
+    from types import TracebackType
+    from typing import Any, Self
+
+    from ademem.core import CoreMemory
+    from ademem.exchange import Imported
+    from ademem.gate import Step, Written
+    from ademem.guard.mutation import Judgement
+    from ademem.mirror import Problem, Refreshed
+    from ademem.runtime import Runtime
+    from ademem.search import Results
+
+    Rows = list[dict[str, Any]]
+    Kinds = list[str]
+    Steps = list[Step]
+    Found = list[Memory]
+
+IGNORED = "ade.db*\nrun/\nlog/\ncto/CURRENT.md\ncto/daily/\nagents/\n"
+"""What of `.ade/` stays on its machine."""
+
+
+def init(root: str) -> tuple[str, ...]:
+    """Enrol the folder and tell what was done; memories that its files know are taken in."""
+    found = project.at(root)
+    done = []
+    ignore = os.path.join(found.ade, ".gitignore")
+    if files.read_text(ignore) is None:
+        files.write_atomic(ignore, IGNORED)
+        done.append(f"wrote {ignore}")
+    if not os.path.exists(found.database):
+        done += recovery.recover(found, os.environ, clock.now())
+    with open_memories(root) as memories:
+        done += [f"wrote {path}" for path in memories.refresh_files().written]
+    return tuple(done)
+
+
+def open_memories(
+    root: str | None = None,
+    *,
+    environment: Mapping[str, str] = os.environ,
+    now: Callable[[], datetime] = clock.now,
+) -> Memories:
+    """The memory of the project at *root* (default: where you are).
+
+    Raises NotEnrolled, Ambiguous, BadSetting, NewerDatabase or sqlite3.Error.
+    """
+    found = project.find(root, environment, os.getcwd())
+    return Memories(open_runtime(found, environment, now()), now)
+
+
+def judge_command(command: str) -> Judgement:
+    """Whether the guard takes a shell command for a mutation, and why."""
+    from ademem.guard.mutation import judge
+
+    return judge(command)
+
+
+open = open_memories
+
+
+class Memories:
+    """An open project memory; a context manager."""
+
+    def __init__(self, runtime: Runtime, now: Callable[[], datetime]) -> None:
+        self.runtime = runtime
+        self._now = now
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.runtime.close()
+
+    def write(self, draft: Draft | str) -> Written:
+        """Ask the gate; a plain text is a fact from an agent."""
+        return gate.write(
+            self._draft(draft), self.runtime.store, self.runtime.settings.gate, self._now()
+        )
+
+    def explain(self, draft: Draft | str) -> Steps:
+        """What each rule of the gate would say; nothing is written."""
+        return gate.explain(
+            self._draft(draft), self.runtime.store, self.runtime.settings.gate, self._now()
+        )
+
+    def learn(
+        self,
+        text: str,
+        *,
+        prefix: str = "LEARNED",
+        bead: str | None = None,
+        tags: Iterable[str] = (),
+        key: str | None = None,
+        cwd: str | None = None,
+    ) -> Written:
+        """The entry that `bd comment … LEARNED:` makes, without `bd`."""
+        from ademem.capture.learned import source_of
+        from ademem.capture.lessons import Lesson, draft_of
+
+        lesson = Lesson(content=text, prefix=prefix, bead=bead, key=key, tags=tuple(tags))
+        origin = Origin(source_type=source_of(cwd or os.getcwd()), session_id=self.session_id)
+        return self.write(draft_of(lesson, origin))
+
+    def search(
+        self, query: str, filters: Filters | None = None, limit: int | None = None
+    ) -> Results:
+        """Rank what answers *query*; all it leaves is the note, in a session, that it ran."""
+        results = search_.search(
+            query,
+            self.runtime.store,
+            self.runtime.settings.search,
+            filters or Filters(),
+            self._now(),
+            limit=limit,
+        )
+        if self.session_id:
+            logs.shown(
+                self.runtime.store,
+                "search",
+                as_shown(results.hits),
+                self._now(),
+                key=self._session_key,
+            )
+        return results
+
+    def recall(
+        self, query: str, filters: Filters | None = None, limit: int | None = None
+    ) -> Results:
+        """A search that counts an access for what it returns."""
+        return recall(
+            query,
+            self.runtime.store,
+            self.runtime.settings.search,
+            filters or Filters(),
+            self._now(),
+            limit,
+            key=self._session_key,
+        )
+
+    def get(self, id: str) -> Memory:
+        """One memory whole, by id, sync id or the beginning of its id; raises NoSuchMemory."""
+        return memories.get(self.runtime.store, id)
+
+    def list(self, filters: Filters | None = None, limit: int | None = 100) -> Found:
+        """Memories by filter, newest first, not ranked; by default all but the archive."""
+        return search_.listed(self.runtime.store, filters or Filters(statuses=UNARCHIVED), limit)
+
+    def history(self, id: str) -> Rows:
+        """All revisions of one memory, oldest first; of a hard-deleted one the end remains."""
+        try:
+            id = self.get(id).id
+        except NoSuchMemory:
+            if not memories.revisions(self.runtime.store, id):
+                raise
+        return memories.revisions(self.runtime.store, id)
+
+    def promote(self, id: str) -> Memory:
+        return self._decided(curate.promote, id)
+
+    def reject(self, id: str) -> Memory:
+        return self._decided(curate.reject, id)
+
+    def archive(self, id: str) -> Memory:
+        return self._decided(curate.archive, id)
+
+    def restore(self, id: str) -> Memory:
+        return self._decided(curate.restore, id)
+
+    def delete(self, id: str, *, hard: bool = False) -> Memory:
+        return curate.delete(id, self._act(), hard=hard)
+
+    def pin(self, id: str, *, pinned: bool = True) -> Memory:
+        return self._decided(curate.pin, id, pinned=pinned)
+
+    def edit(self, id: str, **changes: Any) -> Memory:
+        """Change content, title, category, importance, tags or file_scope_pattern."""
+        return self._decided(curate.edit, id, self.runtime.settings.gate, **changes)
+
+    def core(self) -> CoreMemory | None:
+        return core.load(self.runtime.store)
+
+    def update_core(
+        self, changes: Mapping[str, Any], *, expect_version: int | None = None
+    ) -> CoreMemory:
+        """Replace the given fields of the standing brief; raises when somebody was faster."""
+        return core.patch(
+            self.runtime.store,
+            self.runtime.project,
+            changes,
+            self._now(),
+            expect_version=expect_version,
+        )
+
+    def refresh_files(self, *, force: bool = False) -> Refreshed:
+        """Render `.ade/memory/`; unchanged memories write nothing."""
+        return mirror.refresh(
+            self.runtime.project, self.runtime.store, self.runtime.settings.mirror, force=force
+        )
+
+    def check_files(self) -> tuple[Problem, ...]:
+        return mirror.check(self.runtime.project, self.runtime.store, self.runtime.settings.mirror)
+
+    def export(self, *, include_personal: bool = False) -> Iterator[dict[str, Any]]:
+        return exchange.export_lines(self.runtime.store, include_personal=include_personal)
+
+    def import_lines(
+        self, lines: Iterable[str], on_progress: Callable[[int], None] | None = None
+    ) -> Imported:
+        """Read JSON lines through the gate; bad lines are reported, never fatal."""
+        return exchange.import_lines(
+            lines, self.runtime.store, self.runtime.settings, self._now(), on_progress
+        )
+
+    def refusals(self, limit: int = 20) -> Rows:
+        return logs.refusals(self.runtime.store, limit)
+
+    def decisions(self, limit: int = 20) -> Rows:
+        return logs.decisions(self.runtime.store, limit)
+
+    def work(self, *, retry: bool = False) -> Kinds:
+        """Do what is due now and tell its kinds; *retry* includes what gave up."""
+        return work_.run_due(self.runtime, self._now(), retry=retry)
+
+    def status(self) -> dict[str, Any]:
+        """Health in numbers; the keys are those of `ademem status --json`."""
+        return status.overview(self.runtime)
+
+    def stats(self) -> dict[str, Any]:
+        """Counts of what was learned; the keys are those of `ademem recall --stats --json`."""
+        return status.knowledge(self.runtime)
+
+    def guard_state(self) -> dict[str, Any]:
+        """Mode, turns under way, and the newest decisions."""
+        return status.guard(self.runtime)
+
+    @property
+    def session_id(self) -> str | None:
+        """The client session this process runs in, if any."""
+        return self.runtime.environment.get("CLAUDE_CODE_SESSION_ID") or None
+
+    @property
+    def _session_key(self) -> TurnKey | None:
+        return TurnKey(session_id=self.session_id) if self.session_id else None
+
+    def _draft(self, draft: Draft | str) -> Draft:
+        if isinstance(draft, str):
+            draft = Draft(content=draft)
+        if draft.origin.session_id is None:
+            draft = replace(draft, origin=replace(draft.origin, session_id=self.session_id))
+        return draft
+
+    def _decided(
+        self, decide: Callable[..., Memory], id: str, *arguments: Any, **options: Any
+    ) -> Memory:
+        """Look and change in one transaction: of two people who edit, none undoes the other."""
+        with self.runtime.store.transaction():
+            return decide(id, self._act(), *arguments, **options)
+
+    def _act(self) -> Act:
+        actor = Trust.AGENT if self.session_id else Trust.USER
+        return Act(
+            store=self.runtime.store, now=self._now(), actor=actor, session_id=self.session_id
+        )

@@ -1,0 +1,72 @@
+"""Errors: the line that says what went wrong, and a fingerprint that outlives its details."""
+
+from __future__ import annotations
+
+import re
+
+from ademem.digest import sha256_hex
+from ademem.text import fold, preview
+
+LESSON_CHARS = 600
+COMMAND_CHARS = 160
+LINE_CHARS = 320
+
+QUIET = frozenset(
+    """
+    grep egrep fgrep rg ag ack git-grep find diff cmp test [ [[ false
+    pytest tox jest vitest mypy ruff eslint tsc ademem bd
+    """.split()
+)
+"""Programs whose failure is an answer, not an accident."""
+
+_ESSENTIAL = re.compile(
+    r"^(?:\w[.\w]*(?:Error|Exception|Failure|Warning)\b.*"
+    r"|.*\b(?:error|fatal|failed|cannot|can't|not found|denied|refused|unknown|invalid"
+    r"|no such|undefined|missing|panic|unable|timed? ?out)\b.*)$",
+    re.I | re.M,
+)
+_EXIT_CODE = re.compile(r"^\s*(?:exit code|command failed with exit code)\s*\d+\s*", re.I)
+_VARYING = (
+    (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.I), "<id>"),
+    (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*"), "<time>"),
+    (re.compile(r"(['\"`\u2018\u2019\u201c\u201d]).*?\1"), "<quoted>"),
+    (re.compile(r"(?:[\w.~-]*/)+([\w.-]+)"), r"\1"),
+    (re.compile(r"\b(?:0x)?[0-9a-f]{7,}\b", re.I), "<hex>"),
+    (re.compile(r"\d+"), "<n>"),
+)
+
+
+def fingerprint(error: str) -> str:
+    """Equal for the same failure with other numbers, ids, times, folders or quoted values."""
+    line = essential(error)
+    for pattern, stand_in in _VARYING:
+        line = pattern.sub(stand_in, line)
+    return sha256_hex(fold(line))[:16]
+
+
+def essential(error: str) -> str:
+    """The line that names the failure: the last that reads like one, else the last at all."""
+    text = _EXIT_CODE.sub("", error.strip())[:20_000]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    named = [line for line in lines if _ESSENTIAL.match(line)]
+    return (named or lines or [""])[-1]
+
+
+def lesson(tool: str, command: str, error: str) -> str | None:
+    """One paragraph worth keeping; None when the failure says nothing or was an answer."""
+    line = essential(error)
+    if not line or "interrupted by user" in error or "doesn't want to proceed" in error:
+        return None
+    first = next((part.strip() for part in command.splitlines() if part.strip()), "")
+    if _program(first) in QUIET:
+        return None
+    what = f"`{preview(first, COMMAND_CHARS)}`" if first else tool
+    return preview(f"{what} fails: {preview(line, LINE_CHARS)}", LESSON_CHARS)
+
+
+def _program(command: str) -> str:
+    """The first word that is neither an assignment nor a wrapper, without its folder."""
+    for word in command.split():
+        if "=" not in word and word not in ("sudo", "env", "time", "nice", "command", "exec"):
+            return word.rpartition("/")[2]
+    return ""

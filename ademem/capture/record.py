@@ -1,0 +1,130 @@
+"""From something noticed to a memory: once, through the ledger and the gate."""
+
+from __future__ import annotations
+
+from ademem.digest import sha256_hex
+from ademem.model import Category, Draft, Origin, Status, Tier, Trust
+from ademem.store import ledger, memories
+from ademem.store.memories import Change
+from ademem.text import unique
+from ademem.value import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.client import Payload
+    from ademem.gate import Written
+    from ademem.model import Memory
+    from ademem.runtime import Runtime
+
+CLUSTER = 3
+"""Distinct sessions that must meet an error before it counts as knowledge."""
+
+CUES = (
+    (Category.PREFERENCE, r"\b(prefers?|rather|likes?|favou?rs?)\b"),
+    (
+        Category.CONVENTION,
+        r"\b(always|never|must|should|don't|do not|only ever|no longer|goe?s? through)\b",
+    ),
+    (Category.DECISION, r"\b(decided|chose|chosen|instead of|because)\b"),
+    (Category.GOTCHA, r"\b(breaks?|fails?|careful|beware|pitfall|trap|hangs?)\b"),
+)
+"""Words that tell what kind of memory a dictated sentence is; the first that fits."""
+
+
+def category_of(text: str) -> Category:
+    """What kind of memory a sentence without a category is."""
+    import re
+
+    return next((category for category, cue in CUES if re.search(cue, text, re.I)), Category.FACT)
+
+
+def once(draft: Draft, source_key: str, runtime: Runtime) -> Written | None:
+    """Write the draft unless this event was captured before; then None."""
+    from ademem import gate
+
+    store = runtime.store
+    source_type = draft.origin.source_type
+    with store.transaction():
+        if not ledger.claim(store, source_type, source_key, runtime.now):
+            return None
+        written = gate.write(draft, store, runtime.settings.gate, runtime.now)
+        if written.memory:
+            ledger.credit(store, source_type, source_key, written.memory.id)
+    return written
+
+
+def learnings(payload: Payload, runtime: Runtime) -> list[Written]:
+    """Candidates from the learnings section of a final message."""
+    from ademem.capture import passive
+
+    if not runtime.settings.capture.learnings:
+        return []
+    origin = Origin(
+        trust=Trust.AGENT,
+        source_type="passive",
+        session_id=payload.session_id,
+        agent_id=payload.agent_type or None,
+    )
+    written = []
+    for text in passive.learnings(payload.last_message):
+        draft = Draft(content=text, category=category_of(text), origin=origin)
+        outcome = once(draft, f"{payload.session_id}:{sha256_hex(text)}", runtime)
+        if outcome:
+            written.append(outcome)
+    return written
+
+
+def error(payload: Payload, runtime: Runtime) -> None:
+    """Keep what failed as a candidate; the third session that meets it makes it knowledge."""
+    from ademem.capture import errors
+
+    lesson = errors.lesson(payload.tool_name, payload.command, payload.error)
+    if lesson is None or payload.is_interrupt or not runtime.settings.capture.errors:
+        return
+    fingerprint = errors.fingerprint(payload.error)
+    origin = Origin(
+        trust=Trust.TOOL,
+        source_type="error_capture",
+        source_id=fingerprint,
+        session_id=payload.session_id,
+    )
+    draft = Draft(content=lesson, category=Category.GOTCHA, importance="high", origin=origin)
+    with runtime.store.transaction():
+        source_key = f"{fingerprint}:{payload.session_id}"
+        if ledger.claim(runtime.store, "error_capture", source_key, runtime.now):
+            _cluster(draft, runtime)
+
+
+def _cluster(draft: Draft, runtime: Runtime) -> None:
+    """Count one more session for the error, and promote it when these are enough."""
+    from ademem import gate
+
+    store = runtime.store
+    known = memories.find(
+        store,
+        "source_id = :fingerprint and status <> 'archived' and deleted_at is null",
+        fingerprint=draft.origin.source_id,
+    )
+    memory: Memory | None
+    if known:
+        memory = gate.corroborate(known[0], draft.origin, store, runtime.settings.gate, runtime.now)
+    else:
+        memory = gate.write(draft, store, runtime.settings.gate, runtime.now).memory
+    if memory is None or memory.status is not Status.CANDIDATE or memory.quarantine_reason:
+        return
+    if memory.observation_count >= CLUSTER:
+        change = Change(
+            operation="promote",
+            actor="system",
+            at=runtime.now,
+            session_id=draft.origin.session_id,
+            reason=f"met in {memory.observation_count} sessions",
+        )
+        promoted = replace(
+            memory,
+            status=Status.PROMOTED,
+            tier=Tier.ACTIVE,
+            promoted_at=runtime.now,
+            tags=unique((*memory.tags, "recurring")),
+        )
+        memories.update(store, promoted, change)

@@ -1,0 +1,143 @@
+"""Commands by which a person decides about memories that are there."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ademem.cli import app, show
+from ademem.cli.options import (
+    AsJson,
+    CategoryName,
+    ImportanceName,
+    PathGlob,
+    Project,
+    Tags,
+    one_of,
+    opened,
+    text_or_stdin,
+    words_of,
+)
+from ademem.errors import UsageError
+from ademem.model import Category, Importance, Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ademem.api import Memories
+
+Id = Annotated[str, typer.Argument(metavar="ID")]
+
+
+def _acts(name: str, told: str, help: str, act: Callable[[Memories, str], Memory]) -> None:
+    """Register a command that does *act* to one memory and says so."""
+
+    def command(id: Id, project: Project = None, as_json: AsJson = False) -> None:
+        with opened(project) as memories:
+            memory = act(memories, id)
+        if as_json:
+            show.json(show.as_json(memory))
+        else:
+            typer.echo(f"{told} {show.line(memory, 120)}")
+
+    app.command(name, help=help)(command)
+
+
+_acts(
+    "promote",
+    "promoted",
+    "Confirm a candidate, or approve a quarantined one.",
+    lambda m, id: m.promote(id),
+)
+_acts("reject", "rejected", "Archive a candidate not worth keeping.", lambda m, id: m.reject(id))
+_acts("archive", "archived", "Take a memory out of recall and files.", lambda m, id: m.archive(id))
+_acts(
+    "restore", "restored", "Bring an archived or deleted memory back.", lambda m, id: m.restore(id)
+)
+_acts("pin", "pinned", "Always show it in the briefing.", lambda m, id: m.pin(id))
+_acts(
+    "unpin", "unpinned", "Show it only when it is relevant.", lambda m, id: m.pin(id, pinned=False)
+)
+
+
+@app.command()
+def delete(
+    id: Id,
+    hard: Annotated[bool, typer.Option("--hard", help="For good: no byte of it stays.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run")] = False,
+    project: Project = None,
+) -> None:
+    """Delete a memory; `restore` undoes it unless --hard."""
+    with opened(project) as memories:
+        memory = memories.get(id) if dry_run else memories.delete(id, hard=hard)
+    typer.echo(f"{'would delete' if dry_run else 'deleted'} {show.line(memory, 120)}")
+
+
+@app.command()
+def edit(
+    id: Id,
+    content: Annotated[
+        str | None, typer.Option("--content", help="New text; - reads standard input.")
+    ] = None,
+    title: Annotated[str | None, typer.Option("--title")] = None,
+    category: CategoryName = None,
+    importance: ImportanceName = None,
+    tags: Tags = None,
+    path: PathGlob = None,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change a memory; without options the text opens in $EDITOR."""
+    with opened(project) as memories:
+        given = {
+            "content": None if content is None else text_or_stdin(content),
+            "title": title,
+            "category": one_of(Category, category),
+            "importance": one_of(Importance, importance),
+            "tags": words_of(tags) if tags is not None else None,
+            "file_scope_pattern": path,
+        }
+        changes = {name: value for name, value in given.items() if value is not None}
+        if not changes:
+            edited = _in_editor(memories.get(id).content)
+            if edited.strip() in ("", memories.get(id).content):
+                raise UsageError("nothing was changed", "save the editor's file, or pass --content")
+            changes["content"] = edited
+        memory = memories.edit(id, **changes)
+    if as_json:
+        show.json(show.as_json(memory))
+    else:
+        typer.echo(f"edited {show.line(memory, 120)}")
+
+
+@app.command()
+def history(id: Id, project: Project = None, as_json: AsJson = False) -> None:
+    """Show every revision of a memory, oldest first."""
+    with opened(project) as memories:
+        revisions = memories.history(id)
+    if as_json:
+        return show.json({"id": id, "count": len(revisions), "revisions": revisions})
+    for revision in revisions:
+        reason = f"  {revision['reason']}" if revision["reason"] else ""
+        what = f"{revision['operation']} by {revision['actor']}{reason}"
+        typer.echo(f"{revision['revision']:>3}  {revision['created_at']}  {what}")
+        typer.echo(f"     {revision['snapshot']['content'][:200]}")
+
+
+def _in_editor(text: str) -> str:
+    """What the person's editor leaves of the text."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    with tempfile.TemporaryDirectory(prefix="ademem-") as folder:
+        path = Path(folder, "memory.md")
+        path.write_text(text, encoding="utf-8")
+        try:
+            subprocess.run([*shlex.split(editor), path], check=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise UsageError(f"{editor}: {error}", "set $EDITOR, or pass --content") from error
+        return path.read_text(encoding="utf-8")

@@ -1,0 +1,285 @@
+"""Commands that write and find memories."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from ademem.cli import app, show
+from ademem.cli.options import (
+    AsJson,
+    CategoryName,
+    DryRun,
+    ImportanceName,
+    Limit,
+    Owner,
+    PathGlob,
+    Project,
+    ScopeName,
+    StatusName,
+    Tags,
+    one_of,
+    opened,
+    scope_of,
+    text_or_stdin,
+    words_of,
+)
+from ademem.errors import UsageError
+from ademem.gate import Step, Written
+from ademem.model import Category, Draft, Origin, Status, Trust
+from ademem.search import UNARCHIVED, Filters
+from ademem.value import as_dict
+
+Explain = Annotated[bool, typer.Option("--explain", help="Show how each result came about.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Stricter rules; passes at once if it may.")]
+TopicKey = Annotated[str | None, typer.Option("--topic-key", help="Replaces what this key held.")]
+Words = Annotated[list[str] | None, typer.Argument(help="What you want to know.")]
+Type = Annotated[
+    str | None, typer.Option("--type", "-t", help="learned, decision, bugfix, … or a tag.")
+]
+All = Annotated[bool, typer.Option("--all", help="Archived memories too.")]
+Candidates = Annotated[bool, typer.Option("--candidates", help="Unconfirmed memories too.")]
+
+
+@app.command()
+def add(
+    text: Annotated[str, typer.Argument(help="The memory; - reads standard input.")],
+    category: CategoryName = "fact",
+    scope: ScopeName = "project",
+    owner: Owner = None,
+    importance: ImportanceName = "medium",
+    pin: Annotated[bool, typer.Option("--pin", help="Always in the briefing.")] = False,
+    strict: Strict = False,
+    title: Annotated[str | None, typer.Option("--title")] = None,
+    type_: Type = None,
+    topic_key: TopicKey = None,
+    tags: Tags = None,
+    path: PathGlob = None,
+    anchor: Annotated[list[str] | None, typer.Option("--anchor", metavar="FILE:LINES")] = None,
+    project: Project = None,
+    dry_run: DryRun = False,
+    explain: Explain = False,
+    as_json: AsJson = False,
+) -> None:
+    """Keep a memory, if the write gate agrees."""
+    with opened(project) as memories:
+        draft = Draft(
+            content=text_or_stdin(text),
+            category=category or type_ or "fact",
+            scope=scope or "project",
+            owner=owner,
+            importance=importance or "medium",
+            title=title,
+            topic_key=topic_key,
+            tags=(*words_of(tags), *((type_,) if type_ else ())),
+            path=path,
+            anchors=tuple(anchor or ()),
+            pinned=pin,
+            strict=strict,
+            origin=_origin(memories.session_id),
+        )
+        if dry_run or explain:
+            _steps(memories.explain(draft), as_json)
+        if not dry_run:
+            _written(memories.write(draft), as_json)
+
+
+@app.command()
+def learn(
+    text: Annotated[str, typer.Argument(help="What was learned; - reads standard input.")],
+    bead: Annotated[str | None, typer.Option("--bead", help="The task it comes from.")] = None,
+    type_: Annotated[
+        str, typer.Option("--type", "-t", help="learned, decision, fact, pattern, …")
+    ] = "learned",
+    tags: Tags = None,
+    key: Annotated[str | None, typer.Option("--key", help="Replaces what this key held.")] = None,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Keep what `bd comment ID "LEARNED: …"` would, without `bd`."""
+    from ademem.capture.learned import CATEGORY
+
+    if type_.upper() not in CATEGORY:
+        raise UsageError(f"no type {type_!r}", ", ".join(name.lower() for name in CATEGORY))
+    with opened(project) as memories:
+        written = memories.learn(
+            text_or_stdin(text), prefix=type_.upper(), bead=bead, tags=words_of(tags), key=key
+        )
+        _written(written, as_json)
+
+
+@app.command()
+def recall(
+    words: Words = None,
+    limit: Limit = 10,
+    category: CategoryName = None,
+    type_: Type = None,
+    scope: ScopeName = None,
+    owner: Owner = None,
+    path: PathGlob = None,
+    candidates: Candidates = False,
+    recent_: Annotated[
+        int | None, typer.Option("--recent", min=0, help="The newest N instead.")
+    ] = None,
+    stats: Annotated[bool, typer.Option("--stats", help="Counts instead.")] = False,
+    all_: All = False,
+    explain: Explain = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Recall what answers WORDS. Exit code 0: hits, 1: none, 2: usage."""
+    query = " ".join(words or ())
+    with opened(project) as memories:
+        if stats:
+            show.table(memories.stats(), as_json_=as_json)
+            return
+        statuses = _statuses(candidates or recent_ is not None, all_)
+        filters = _filters(category, type_, scope, owner, path, statuses)
+        if recent_ is not None or (not query and type_):
+            newest = memories.list(filters, 10 if recent_ is None else recent_)
+            show.memories(newest, as_json_=as_json)
+            raise typer.Exit(0 if newest else 1)
+        if not query.strip():
+            raise UsageError("recall what?", 'ademem recall "words", or --recent N, or --stats')
+        found = memories.recall(query, filters, limit)
+        show.results(found, as_json_=as_json, explain=explain)
+        raise typer.Exit(0 if found.hits else 1)
+
+
+@app.command()
+def search(
+    words: Words = None,
+    limit: Limit = 10,
+    category: CategoryName = None,
+    type_: Type = None,
+    scope: ScopeName = None,
+    owner: Owner = None,
+    path: PathGlob = None,
+    candidates: Candidates = False,
+    all_: All = False,
+    explain: Explain = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Like recall, without counting an access."""
+    query = " ".join(words or ())
+    if not query.strip():
+        raise UsageError("search for what?", 'ademem search "words"')
+    with opened(project) as memories:
+        filters = _filters(category, type_, scope, owner, path, _statuses(candidates, all_))
+        found = memories.search(query, filters, limit)
+        show.results(found, as_json_=as_json, explain=explain)
+        raise typer.Exit(0 if found.hits else 1)
+
+
+@app.command()
+def get(
+    id: Annotated[str, typer.Argument(metavar="ID")],
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show one memory whole."""
+    with opened(project) as memories:
+        memory = memories.get(id)
+    if as_json:
+        show.json(show.as_json(memory))
+    else:
+        show.whole(memory)
+
+
+@app.command("list")
+def list_(
+    limit: Limit = 100,
+    category: CategoryName = None,
+    status: StatusName = None,
+    type_: Type = None,
+    scope: ScopeName = None,
+    owner: Owner = None,
+    all_: All = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """List memories, newest first."""
+    wanted = one_of(Status, status)
+    statuses = (wanted,) if wanted else _statuses(True, all_)
+    with opened(project) as memories:
+        filters = _filters(category, type_, scope, owner, None, statuses)
+        show.memories(memories.list(filters, limit), as_json_=as_json)
+
+
+@app.command()
+def candidates(limit: Limit = 100, project: Project = None, as_json: AsJson = False) -> None:
+    """List what waits for a person's word: `promote`, `edit` or `reject` it."""
+    with opened(project) as memories:
+        filters = Filters(statuses=(Status.CANDIDATE,), quarantined=True)
+        show.memories(memories.list(filters, limit), as_json_=as_json)
+
+
+def _filters(
+    category: str | None,
+    type_: str | None,
+    scope: str | None,
+    owner: str | None,
+    path: str | None,
+    statuses: tuple[Status, ...],
+) -> Filters:
+    wanted_category, wanted_scope = one_of(Category, category), scope_of(scope)
+    return Filters(
+        statuses=statuses,
+        categories=(wanted_category,) if wanted_category else (),
+        types=(type_,) if type_ else (),
+        scopes=(wanted_scope,) if wanted_scope else (),
+        owner=owner,
+        path=path,
+    )
+
+
+def _statuses(candidates: bool, all_: bool) -> tuple[Status, ...]:
+    """None: what a search prefers, promoted memories."""
+    if all_:
+        return tuple(Status)
+    return UNARCHIVED if candidates else ()
+
+
+def _origin(session_id: str | None) -> Origin:
+    """Inside a client's shell it is the agent that speaks, else the person."""
+    trust = Trust.AGENT if session_id or os.environ.get("CLAUDECODE") else Trust.USER
+    return Origin(trust=trust, source_type=trust.value, session_id=session_id)
+
+
+def _written(written: Written, as_json: bool) -> None:
+    memory = written.memory
+    if as_json:
+        show.json(
+            {
+                "accepted": written.accepted,
+                "durability": written.durability,
+                "memory": show.as_json(memory) if memory else None,
+                "rule": written.rule,
+                "reason": written.reason,
+                "deduped": written.deduped,
+                "mergedIntoId": written.merged_into_id,
+                "notes": list(written.notes),
+            }
+        )
+    elif memory:
+        verb = "merged into" if written.deduped else "kept as"
+        typer.echo(f"{verb} {memory.id} ({written.durability})")
+        for note in written.notes:
+            typer.echo(f"note: {note}")
+    else:
+        typer.echo(f"not kept ({written.rule}): {written.reason}", err=True)
+    if not written.accepted:
+        raise typer.Exit(1)
+
+
+def _steps(steps: Sequence[Step], as_json: bool) -> None:
+    rows = [as_dict(step) for step in steps]
+    if as_json:
+        show.json({"steps": rows})
+        return
+    for row in rows:
+        typer.echo(f"{row['rule']:<20} {row['outcome']:<10} {row['why']}")

@@ -1,0 +1,67 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from typing import Annotated, TypeVar
+
+import typer
+
+from ademem import api
+from ademem.errors import UsageError
+from ademem.model import Category, Importance, Scope, Status
+
+Project = Annotated[
+    str | None, typer.Option("--project", help="Folder of the project.", metavar="DIR")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would happen, change nothing.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="At most so many.")]
+CategoryName = Annotated[str | None, typer.Option("--category", "-c", help=", ".join(Category))]
+ScopeName = Annotated[
+    str | None, typer.Option("--scope", help="project, agent (user) or mission (lane).")
+]
+Owner = Annotated[
+    str | None, typer.Option("--owner", help="Agent or mission the memory belongs to.")
+]
+ImportanceName = Annotated[str | None, typer.Option("--importance", help=", ".join(Importance))]
+StatusName = Annotated[str | None, typer.Option("--status", help=", ".join(Status))]
+Tags = Annotated[str | None, typer.Option("--tags", help="Words separated by commas.")]
+PathGlob = Annotated[
+    str | None, typer.Option("--path", help="Files the memory is about.", metavar="GLOB")
+]
+
+Kind = TypeVar("Kind", bound=StrEnum)
+
+
+def opened(project: str | None) -> api.Memories:
+    return api.open_memories(project)
+
+
+def text_or_stdin(text: str) -> str:
+    """`-` reads standard input."""
+    return sys.stdin.read() if text == "-" else text
+
+
+def words_of(text: str | None) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip()) if text else ()
+
+
+def scope_of(text: str | None) -> Scope | None:
+    if text is None:
+        return None
+    try:
+        return Scope.parse(text)
+    except ValueError as error:
+        raise UsageError(f"no scope {text!r}", "project, agent or mission") from error
+
+
+def one_of(kind: type[Kind], text: str | None) -> Kind | None:
+    """A word out of a closed set, such as a category; raises UsageError naming them all."""
+    if text is None:
+        return None
+    try:
+        return kind(text.strip().lower())
+    except ValueError as error:
+        raise UsageError(f"no {kind.__name__.lower()} {text!r}", ", ".join(kind)) from error

@@ -1,0 +1,166 @@
+"""Commands about the project as a whole: enrolling, hooks, health, guard, work."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from ademem import api, clock, doctor
+from ademem import install as install_
+from ademem import project as project_
+from ademem.cli import app, show
+from ademem.cli.options import AsJson, DryRun, Limit, Project, opened
+from ademem.install import Where
+from ademem.value import as_dict
+
+guard = typer.Typer(help="Memory before mutation.", no_args_is_help=True)
+app.add_typer(guard, name="guard")
+
+Shared = Annotated[bool, typer.Option("--shared", help="The team's .claude/settings.json.")]
+User = Annotated[bool, typer.Option("--user", help="Your own settings, for every project.")]
+
+
+@app.command()
+def init(project: Project = None) -> None:
+    """Enrol a project: make its `.ade/`."""
+    root = os.path.abspath(project or ".")
+    for done in api.init(root):
+        typer.echo(done)
+    typer.echo(f"{root} is enrolled; `ademem install` puts the hooks in")
+
+
+@app.command()
+def install(
+    project: Project = None, shared: Shared = False, user: User = False, dry_run: DryRun = False
+) -> None:
+    """Register the hooks and the permission to recall with Claude Code."""
+    change = install_.install(
+        _root(project),
+        _where(shared, user),
+        python=sys.executable,
+        hooks=install_.hooks_folder(),
+        dry_run=dry_run,
+    )
+    _tell(change, dry_run, "registered in", "was registered already in")
+
+
+@app.command()
+def uninstall(
+    project: Project = None, shared: Shared = False, user: User = False, dry_run: DryRun = False
+) -> None:
+    """Take the hooks out; the settings file is again what it was, `.ade/` stays."""
+    change = install_.uninstall(_root(project), _where(shared, user), dry_run=dry_run)
+    _tell(change, dry_run, "removed from", "was not in")
+
+
+@app.command()
+def status(project: Project = None, as_json: AsJson = False) -> None:
+    """Show what memory holds and what is due."""
+    with opened(project) as memories:
+        show.table(memories.status(), as_json_=as_json)
+
+
+@app.command("doctor")
+def doctor_(
+    fix: Annotated[bool, typer.Option("--fix", help="Repair what can be repaired.")] = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check everything, hooks as real processes included; exit code 1 if something is wrong."""
+    found = project_.find(project, os.environ, os.getcwd())
+    patient = doctor.Patient(project=found, environment=os.environ, now=clock.now())
+    if fix:
+        for done in doctor.fix(patient):
+            typer.echo(f"fixed: {done}")
+    findings = doctor.examine(patient)
+    if as_json:
+        show.json({"findings": [as_dict(finding) for finding in findings]})
+    else:
+        for finding in findings:
+            typer.echo(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.check:<10} {finding.message}")
+            if finding.hint:
+                typer.echo(f"{'':<17}{finding.hint}")
+    raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
+
+
+@app.command()
+def work(
+    once: Annotated[
+        bool, typer.Option("--once", help="Return when nothing is due (the default).")
+    ] = True,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Give parked jobs another chance.")
+    ] = False,
+    project: Project = None,
+) -> None:
+    """Do the work that is due now."""
+    with opened(project) as memories:
+        done = memories.work(retry=retry)
+    typer.echo(f"done: {', '.join(done)}" if done else "nothing was due")
+
+
+@guard.command("status")
+def guard_status(project: Project = None, as_json: AsJson = False) -> None:
+    """Show the mode and the turns under way."""
+    with opened(project) as memories:
+        show.table(memories.guard_state(), as_json_=as_json)
+
+
+@guard.command("explain")
+def guard_explain(
+    command: Annotated[str, typer.Argument(metavar="CMD")], as_json: AsJson = False
+) -> None:
+    """Tell whether a shell command counts as a mutation, and why."""
+    judgement = api.judge_command(command)
+    if as_json:
+        show.json(
+            {
+                "mutates": judgement.mutates,
+                "reason": judgement.reason,
+                "commands": list(judgement.commands),
+            }
+        )
+    else:
+        typer.echo(f"{'mutates' if judgement.mutates else 'reads'}: {judgement.reason}")
+
+
+@guard.command("log")
+def guard_log(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> None:
+    """Show the newest decisions of the guard."""
+    with opened(project) as memories:
+        decisions = memories.decisions(limit)
+    if as_json:
+        return show.json({"count": len(decisions), "decisions": decisions})
+    for row in decisions:
+        what = f"{row['decision']:<5} {row['tool']}: {row['target']}"
+        typer.echo(f"{row['created_at']}  {what}  ({row['reason']})")
+
+
+@app.command()
+def refusals(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> None:
+    """Show what the write gate refused, newest first."""
+    with opened(project) as memories:
+        rows = memories.refusals(limit)
+    if as_json:
+        return show.json({"count": len(rows), "refusals": rows})
+    for row in rows:
+        typer.echo(f"{row['created_at']}  {row['rule']}: {row['reason']}\n    {row['preview']}")
+
+
+def _root(project: str | None) -> str:
+    """The project whose settings are meant; it need not be enrolled for the user's own."""
+    return os.path.abspath(project) if project else project_.enclosing(os.getcwd())
+
+
+def _where(shared: bool, user: bool) -> Where:
+    return Where.SHARED if shared else Where.USER if user else Where.LOCAL
+
+
+def _tell(change: install_.Change, dry_run: bool, did: str, had: str) -> None:
+    if dry_run:
+        typer.echo(change.diff() or f"nothing to change in {change.path}")
+    else:
+        typer.echo(f"{did if change.changes else had} {change.path}")

@@ -1,0 +1,167 @@
+"""How results look: JSON with stable keys, or lines for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import typer
+
+from ademem.search import explain as explain_hit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ademem.model import Memory
+    from ademem.search import Hit, Results
+
+
+def json(value: object) -> None:
+    """Print as JSON, indented, keys in the order given."""
+    typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+
+
+def as_json(memory: Memory, score: float | None = None) -> dict[str, Any]:
+    """The keys others script against; times are ISO-8601 in UTC."""
+    return {
+        "id": memory.id,
+        "sync_id": memory.sync_id,
+        "title": memory.title,
+        "content": memory.content,
+        "category": memory.category,
+        "scope": memory.scope,
+        "owner": memory.scope_owner_id,
+        "status": memory.status,
+        "tier": int(memory.tier),
+        "pinned": memory.pinned,
+        "importance": memory.importance,
+        "confidence": round(memory.confidence, 4),
+        "observation_count": memory.observation_count,
+        "score": None if score is None else round(score, 4),
+        "tags": list(memory.tags),
+        "path": memory.file_scope_pattern,
+        "topic_key": memory.topic_key,
+        "key": memory.knowledge_key,
+        "bead": memory.bead,
+        "source_id": memory.source_id,
+        "created_at": memory.created_at.isoformat(),
+        "updated_at": memory.updated_at.isoformat(),
+        "provenance": {
+            "trust": memory.trust,
+            "source_type": memory.source_type,
+            "session_id": memory.source_session_id,
+            "agent_id": memory.agent_id,
+            "branch": memory.source_branch,
+        },
+        "flags": flags(memory),
+    }
+
+
+def flags(memory: Memory) -> list[str]:
+    """What a reader has to know before believing it."""
+    held = {
+        "candidate": memory.status == "candidate",
+        "archived": memory.status == "archived",
+        "deleted": memory.deleted_at is not None,
+        "superseded": memory.superseded_by is not None,
+        "quarantined": memory.quarantine_reason is not None,
+    }
+    return [name for name, is_so in held.items() if is_so]
+
+
+def results(found: Results, *, as_json_: bool, explain: bool) -> None:
+    if as_json_:
+        json(
+            {
+                "query": found.query,
+                "mode": found.mode,
+                "relaxed": found.relaxed,
+                "count": len(found.hits),
+                "memories": [_hit_json(hit, explain) for hit in found.hits],
+            }
+        )
+        return
+    if found.relaxed and found.hits:
+        typer.echo("(no memory has all the words; these have some)")
+    for hit in found.hits:
+        typer.echo(line(hit.memory))
+        if explain:
+            typer.echo("    " + explain_hit(hit))
+    if not found.hits:
+        typer.echo("nothing in memory answers that", err=True)
+
+
+def memories(found: Iterable[Memory], *, as_json_: bool) -> None:
+    rows = list(found)
+    if as_json_:
+        json({"count": len(rows), "memories": [as_json(memory) for memory in rows]})
+        return
+    for memory in rows:
+        typer.echo(line(memory))
+    if not rows:
+        typer.echo("no memories", err=True)
+
+
+def line(memory: Memory, chars: int = 300) -> str:
+    """One memory on one line."""
+    from ademem.text import preview
+
+    marks = ", ".join([*(["pinned"] if memory.pinned else []), *flags(memory)])
+    title = f"{memory.title}: " if memory.title else ""
+    text = f"{memory.id}  [{memory.category}] {preview(title + memory.content, chars)}"
+    return f"{text}  ({marks})" if marks else text
+
+
+def whole(memory: Memory) -> None:
+    """One memory with everything a person may want to know of it."""
+    typer.echo(line(memory, 80))
+    typer.echo("")
+    typer.echo(memory.content)
+    typer.echo("")
+    about = as_json(memory)
+    for name in (
+        "scope",
+        "owner",
+        "status",
+        "tier",
+        "importance",
+        "confidence",
+        "observation_count",
+        "path",
+    ):
+        if about[name] is not None:
+            typer.echo(f"{name}: {about[name]}")
+    if memory.tags:
+        typer.echo(f"tags: {' '.join(memory.tags)}")
+    typer.echo(
+        f"from: {memory.trust} by {memory.source_type}, {memory.created_at:%Y-%m-%d %H:%M} UTC"
+    )
+    if memory.quarantine_reason:
+        typer.echo(
+            f"quarantined: {memory.quarantine_reason} (`ademem promote {memory.id}` approves it)"
+        )
+
+
+def table(values: dict[str, Any], *, as_json_: bool) -> None:
+    """Nested counts: a line a name, deeper ones indented."""
+    if as_json_:
+        json(values)
+        return
+    for text in _rows(values, ""):
+        typer.echo(text)
+
+
+def _rows(values: dict[str, Any], indent: str) -> Iterator[str]:
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield f"{indent}{name}:" + ("" if value else " none")
+            yield from _rows(value, indent + "  ")
+        elif isinstance(value, list):
+            yield f"{indent}{name}: " + ("; ".join(str(item) for item in value) or "none")
+        else:
+            yield f"{indent}{name}: {'-' if value is None else value}"
+
+
+def _hit_json(hit: Hit, explain: bool) -> dict[str, Any]:
+    row = as_json(hit.memory, hit.score)
+    return row | {"signals": hit.signals} if explain else row

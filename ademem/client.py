@@ -1,0 +1,142 @@
+"""What Claude Code says to a hook, and what it understands in answer."""
+
+from __future__ import annotations
+
+import os
+
+from ademem.errors import AdememError
+from ademem.jsontext import loads, quoted
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+CONTEXT_UNITS = 10_000
+"""UTF-16 units of one context above which the client shows a 2 KB preview instead."""
+
+NAME_BYTES = 255
+"""A longer id or name counts as missing: those of turns and agents become names of files."""
+
+
+class BadPayload(AdememError):
+    """Not a JSON object; nothing in it can be trusted."""
+
+
+class Payload(Value):
+    """One event. Missing or mistyped keys are empty: a hook lives with what it gets."""
+
+    event: str
+    session_id: str
+    prompt_id: str
+    agent_id: str
+    agent_type: str
+    cwd: str
+    source: str
+    permission_mode: str
+    prompt: str
+    tool_name: str
+    tool_input: dict[str, Any]
+    tool_response: Any
+    tool_use_id: str
+    error: str
+    is_interrupt: bool
+    last_message: str
+    stop_hook_active: bool
+    reason: str
+
+    @property
+    def command(self) -> str:
+        """What a Bash-like tool was asked to run."""
+        return _text(self.tool_input, "command")
+
+    @property
+    def path(self) -> str:
+        """The file a writing tool was asked to change."""
+        return _text(self.tool_input, "file_path") or _text(self.tool_input, "notebook_path")
+
+
+def read(raw: bytes) -> Payload:
+    """Read a hook's standard input; raises BadPayload."""
+    try:
+        data = loads(raw.decode("utf-8", "replace"))
+    except (ValueError, RecursionError) as error:
+        raise BadPayload(f"hook input is not JSON: {error}") from error
+    if not isinstance(data, dict):
+        raise BadPayload(f"hook input is a {type(data).__name__}, not an object")
+    tool_input = data.get("tool_input")
+    return Payload(
+        event=_name(data, "hook_event_name"),
+        session_id=_name(data, "session_id"),
+        prompt_id=_name(data, "prompt_id"),
+        agent_id=_name(data, "agent_id"),
+        agent_type=_name(data, "agent_type"),
+        cwd=_text(data, "cwd"),
+        source=_name(data, "source"),
+        permission_mode=_name(data, "permission_mode"),
+        prompt=_text(data, "prompt"),
+        tool_name=_name(data, "tool_name"),
+        tool_input=tool_input if isinstance(tool_input, dict) else {},
+        tool_response=data.get("tool_response"),
+        tool_use_id=_name(data, "tool_use_id"),
+        error=_text(data, "error"),
+        is_interrupt=data.get("is_interrupt") is True,
+        last_message=_text(data, "last_assistant_message"),
+        stop_hook_active=data.get("stop_hook_active") is True,
+        reason=_name(data, "reason"),
+    )
+
+
+def context(event: str, text: str) -> str:
+    """An answer that puts *text* before the model."""
+    return _answer({"hookEventName": event, "additionalContext": text})
+
+
+def deny(reason: str) -> str:
+    """The one answer that stops a tool call in every client version."""
+    return _answer(
+        {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "deny",
+            "permissionDecisionReason": reason,
+        }
+    )
+
+
+def keep_going(reason: str) -> str:
+    """The answer to Stop that gives the model another turn with *reason* before it."""
+    return _object({"decision": "block", "reason": reason})
+
+
+def units(text: str) -> int:
+    """Length as the client counts it: UTF-16 units."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def config_dir(environment: Mapping[str, str]) -> str:
+    return environment.get("CLAUDE_CONFIG_DIR") or os.path.join(
+        environment.get("HOME", "/"), ".claude"
+    )
+
+
+def _answer(output: dict[str, str]) -> str:
+    return f'{{"hookSpecificOutput":{_object(output)}}}'
+
+
+def _object(texts: dict[str, str]) -> str:
+    return "{" + ",".join(f"{quoted(key)}:{quoted(text)}" for key, text in texts.items()) + "}"
+
+
+def _name(data: dict[str, Any], key: str) -> str:
+    text = _text(data, key)
+    return text if len(text.encode()) <= NAME_BYTES else ""
+
+
+def _text(data: dict[str, Any], key: str) -> str:
+    value = data.get(key)
+    return (
+        value.replace("\x00", "").encode("utf-8", "replace").decode()
+        if isinstance(value, str)
+        else ""
+    )

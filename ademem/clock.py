@@ -1,0 +1,24 @@
+"""Moments as UTC `datetime`, stored as text that sorts like time."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def stamp(moment: datetime) -> str:
+    """`2026-01-31T23:59:59.123Z`, the only form of time in the database."""
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+
+
+def parse(text: str) -> datetime:
+    """Read a stamp or any ISO-8601 time; without a zone it is UTC."""
+    moment = datetime.fromisoformat(text.strip())
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def days_between(earlier: datetime, later: datetime) -> float:
+    return (later - earlier).total_seconds() / 86400

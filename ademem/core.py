@@ -1,0 +1,255 @@
+"""The standing brief: one small document a project, in the database and in a file for git."""
+
+from __future__ import annotations
+
+import os
+
+from ademem import files
+from ademem.clock import parse, stamp
+from ademem.errors import AdememError, UsageError
+from ademem.jsontext import loads
+from ademem.store import briefs, jobs
+from ademem.text import clean, unique
+from ademem.value import Value, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.project import Project
+    from ademem.store import Store
+
+SUMMARY_CHARS = 2000
+ITEM_CHARS = 500
+ITEMS = 30
+"""Most items of a list; a brief that is longer is not read."""
+MAX_VERSION = 2**31
+
+
+class CoreMemory(Value):
+    project_summary: str = ""
+    critical_conventions: tuple[str, ...] = ()
+    user_preferences: tuple[str, ...] = ()
+    active_focus: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    version: int = 0
+    """Grows with every change; 0: never written."""
+    updated_at: datetime
+
+
+class Field(Value):
+    name: str
+    key: str
+    """Its name in JSON."""
+    label: str
+
+    @property
+    def is_list(self) -> bool:
+        return self.name != "project_summary"
+
+
+class BadCore(AdememError):
+    """A brief, or a part of one, that cannot be taken as it is."""
+
+
+class StaleCore(AdememError):
+    hint = "read it again with `ademem core show`, then change that version"
+
+    def __init__(self, found: int, expected: int) -> None:
+        super().__init__(f"the brief is at version {found}, not {expected}")
+
+
+def load(store: Store) -> CoreMemory | None:
+    """The brief as the database has it; None before its first change."""
+    row = briefs.get(store)
+    if row is None:
+        return None
+    fields = _fields(loads(row["payload_json"]))
+    return CoreMemory(**fields, version=row["version"], updated_at=parse(row["updated_at"]))
+
+
+def patch(
+    store: Store,
+    project: Project,
+    changes: Mapping[str, Any],
+    now: datetime,
+    expect_version: int | None = None,
+) -> CoreMemory:
+    """Replace the given fields whole; what changes nothing makes no version.
+
+    Raises StaleCore when the brief has moved on from *expect_version*, BadCore for what does not
+    fit or a file that cannot be read, UsageError for a field that is none.
+    """
+    given = _fit({_field(name).key: value for name, value in changes.items()})
+    with store.transaction():
+        current = reconcile(store, project) or CoreMemory(updated_at=now)
+        if expect_version not in (None, current.version):
+            raise StaleCore(current.version, expect_version)
+        patched = replace(current, **given)
+        if patched != current:
+            patched = replace(patched, version=current.version + 1, updated_at=now)
+            _save(store, patched)
+            jobs.queue(store, "mirror", "project", now)
+    if patched.version:
+        write_file(project, patched)
+    return patched
+
+
+def reconcile(store: Store, project: Project) -> CoreMemory | None:
+    """Bring the database to `newest`; the file is left to `write_file`. Raises BadCore."""
+    with store.transaction():
+        document = newest(store, project)
+        if document and document != load(store):
+            _save(store, document)
+    return document
+
+
+def newest(store: Store, project: Project) -> CoreMemory | None:
+    """What the database or the file says, whichever version is newer.
+
+    A file that differs at the same version was edited by a person: it is the next version.
+    """
+    ours, theirs = load(store), read_file(project)
+    if theirs is None or (ours and theirs.version < ours.version):
+        return ours
+    if ours is None or theirs.version > ours.version:
+        return theirs
+    edited = replace(theirs, updated_at=ours.updated_at) != ours
+    return replace(theirs, version=ours.version + 1) if edited else ours
+
+
+def read_file(project: Project) -> CoreMemory | None:
+    """The brief as the file has it, secrets redacted; None when there is none. Raises BadCore."""
+    path = file_path(project)
+    try:
+        text = files.read_text(path)
+        return None if text is None else _document(loads(text))
+    except (ValueError, OverflowError, RecursionError, BadCore) as error:
+        raise BadCore(f"{path}: {error}", "mend the file, or delete it and refresh") from error
+
+
+def write_file(project: Project, document: CoreMemory) -> bool:
+    """Tells whether anything had to be written."""
+    return files.write_atomic(file_path(project), file_text(document))
+
+
+def file_path(project: Project) -> str:
+    return os.path.join(project.ade, "cto", "core-memory.json")
+
+
+def file_text(document: CoreMemory) -> str:
+    import json
+
+    return json.dumps(as_json(document), ensure_ascii=False, indent=2) + "\n"
+
+
+def as_json(document: CoreMemory) -> dict[str, Any]:
+    fields = {field.key: getattr(document, field.name) for field in FIELDS}
+    return {"version": document.version, "updatedAt": stamp(document.updated_at)} | fields
+
+
+def lines(document: CoreMemory | None) -> list[tuple[str, str]]:
+    """Label and text of every field that says something."""
+    found = []
+    for field in FIELDS if document else ():
+        value = getattr(document, field.name)
+        text = "; ".join(value) if field.is_list else value
+        if text:
+            found.append((field.label, text))
+    return found
+
+
+def field_of(word: str, texts: Sequence[str]) -> dict[str, Any]:
+    """The change that sets one field to the words of a command line."""
+    field = _field(word)
+    return {field.name: tuple(texts) if field.is_list else " ".join(texts)}
+
+
+def _field(word: str) -> Field:
+    for field in FIELDS:
+        if word in (field.name, field.key, field.label.lower()):
+            return field
+    names = ", ".join(field.label.lower() for field in FIELDS)
+    raise UsageError(f"the brief has no field {word!r}", f"its fields are {names}")
+
+
+def _document(raw: object) -> CoreMemory:
+    if not isinstance(raw, dict):
+        raise BadCore("a brief is one JSON object")
+    version, updated = raw.get("version"), raw.get("updatedAt")
+    if type(version) is not int or not 0 < version < MAX_VERSION or not isinstance(updated, str):
+        raise BadCore("a brief has a version, a whole number from 1, and a time in updatedAt")
+    return CoreMemory(**_fit(raw), version=version, updated_at=parse(updated))
+
+
+def _fields(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields *raw* has under their keys in JSON, as a CoreMemory takes them."""
+    found: dict[str, Any] = {}
+    for field in FIELDS:
+        value = raw.get(field.key)
+        if value is None:
+            continue
+        items = value if field.is_list else [value]
+        if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
+            raise BadCore(f"{field.key} is a {'list of texts' if field.is_list else 'text'}")
+        found[field.name] = tuple(items) if field.is_list else value
+    return found
+
+
+def _fit(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of *raw*, redacted, without blank or repeated items. Raises BadCore."""
+    fields = _fields(raw)
+    for field in FIELDS:
+        value = fields.get(field.name)
+        if value is not None:
+            fields[field.name] = (
+                _items(field, value) if field.is_list else _text(field, value, SUMMARY_CHARS)
+            )
+    return fields
+
+
+def _items(field: Field, texts: Sequence[str]) -> tuple[str, ...]:
+    """One line an item."""
+    tidied = (" ".join(_text(field, text, ITEM_CHARS).split()) for text in texts)
+    items = unique(text for text in tidied if text)
+    if len(items) > ITEMS:
+        raise BadCore(
+            f"{field.key} has {len(items)} items; {ITEMS} is the most",
+            "keep what every session needs, make memories of the rest with `ademem add`",
+        )
+    return items
+
+
+def _text(field: Field, text: str, limit: int) -> str:
+    from ademem.redact import redact
+
+    text = clean(redact(text).text)
+    if len(text) > limit:
+        raise BadCore(
+            f"{field.key} holds a text of {len(text)} characters; {limit} is the most",
+            "shorten it, or make a memory of it with `ademem add`",
+        )
+    return text
+
+
+def _save(store: Store, document: CoreMemory) -> None:
+    import json
+
+    payload = json.dumps(as_json(document), ensure_ascii=False)
+    briefs.put(
+        store,
+        version=document.version,
+        payload_json=payload,
+        updated_at=stamp(document.updated_at),
+    )
+
+
+FIELDS = (
+    Field(name="project_summary", key="projectSummary", label="Summary"),
+    Field(name="critical_conventions", key="criticalConventions", label="Conventions"),
+    Field(name="user_preferences", key="userPreferences", label="Preferences"),
+    Field(name="active_focus", key="activeFocus", label="Focus"),
+    Field(name="notes", key="notes", label="Notes"),
+)

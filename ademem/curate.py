@@ -1,0 +1,154 @@
+"""What a person does to a memory that is there: each act one revision, and the files are due."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from ademem.errors import AdememError
+from ademem.model import Memory, Status, Tier
+from ademem.redact import redact
+from ademem.store import jobs, memories
+from ademem.store.memories import Change
+from ademem.text import bounded, bounded_bytes, clean, dedupe_key, unique
+from ademem.value import Value, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.settings import GateSettings
+    from ademem.store import Store
+
+
+class CannotDo(AdememError):
+    """The memory is not in a state that allows the act."""
+
+
+class Act(Value):
+    """Who acts, and when."""
+
+    store: Store
+    now: datetime
+    actor: str = "user"
+    session_id: str | None = None
+
+
+def promote(id: str, act: Act) -> Memory:
+    """Confirm a candidate; a quarantined one is approved by the same word."""
+    memory = memories.get(act.store, id)
+    if memory.status is Status.ARCHIVED or memory.deleted_at:
+        raise CannotDo(f"{memory.id} is {_state(memory)}", "`ademem restore` brings it back first")
+    tier = Tier.PINNED if memory.pinned else Tier.ACTIVE
+    return _change(
+        memory,
+        act,
+        "promote",
+        status=Status.PROMOTED,
+        tier=tier,
+        confidence=max(memory.confidence, 0.9),
+        quarantine_reason=None,
+        promoted_at=memory.promoted_at or act.now,
+    )
+
+
+def reject(id: str, act: Act) -> Memory:
+    """Archive a candidate that is not worth keeping."""
+    memory = memories.get(act.store, id)
+    if memory.status is not Status.CANDIDATE:
+        raise CannotDo(
+            f"{memory.id} is {_state(memory)}, not a candidate", "`ademem archive` takes any memory"
+        )
+    return _archived(memory, act, "reject")
+
+
+def archive(id: str, act: Act) -> Memory:
+    """Take it out of recall, files and briefings; `restore` brings it back."""
+    return _archived(memories.get(act.store, id), act, "archive")
+
+
+def restore(id: str, act: Act) -> Memory:
+    """Bring an archived or deleted memory back as what it was."""
+    memory = memories.get(act.store, id)
+    if memory.live:
+        raise CannotDo(f"{memory.id} is not archived", "nothing to do")
+    status = Status.PROMOTED if memory.promoted_at else Status.CANDIDATE
+    tier = Tier.ACTIVE if memory.promoted_at else Tier.FADING
+    return _change(
+        memory, act, "restore", status=status, tier=tier, deleted_at=None, superseded_by=None
+    )
+
+
+def delete(id: str, act: Act, *, hard: bool = False) -> Memory:
+    """Hide it from everything; *hard* leaves no byte of it in the database."""
+    memory = memories.get(act.store, id)
+    if not hard:
+        return _change(memory, act, "delete", deleted_at=act.now, pinned=False)
+    with act.store.transaction():
+        memories.delete(act.store, memory, Change(operation="delete", actor=act.actor, at=act.now))
+        jobs.queue(act.store, "mirror", "project", act.now)
+    _scrub(act.store)
+    return replace(memory, deleted_at=act.now)
+
+
+def pin(id: str, act: Act, *, pinned: bool = True) -> Memory:
+    """Always in the briefing, or no longer so; an archived memory cannot be pinned."""
+    memory = memories.get(act.store, id)
+    if not memory.live:
+        raise CannotDo(f"{memory.id} is {_state(memory)}", "`ademem restore` brings it back first")
+    calm = Tier.ACTIVE if memory.status is Status.PROMOTED else Tier.FADING
+    return _change(
+        memory,
+        act,
+        "pin" if pinned else "unpin",
+        pinned=pinned,
+        tier=Tier.PINNED if pinned else calm,
+    )
+
+
+def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
+    """Change some fields, within the bounds and the redaction that a new memory meets."""
+    memory = memories.get(act.store, id)
+    for name in ("content", "title"):
+        if changes.get(name) is not None:
+            changes[name] = clean(redact(changes[name]).text)
+    if changes.get("content"):
+        if changes.get("title") or memory.title:
+            changes["content"] = bounded_bytes(changes["content"], settings.max_bytes_titled)
+        else:
+            changes["content"] = bounded(changes["content"], settings.max_chars)
+    if not changes.get("content", memory.content):
+        raise CannotDo("a memory needs a text", "`ademem delete` removes it")
+    if "tags" in changes:
+        changes["tags"] = unique(changes["tags"])
+    changes["dedupe_key"] = dedupe_key(changes.get("content", memory.content), memory.topic_key)
+    return _change(memory, act, "edit", **changes)
+
+
+def _archived(memory: Memory, act: Act, operation: str) -> Memory:
+    if memory.status is Status.ARCHIVED:
+        raise CannotDo(f"{memory.id} is archived already", "`ademem restore` brings it back")
+    return _change(memory, act, operation, status=Status.ARCHIVED, tier=Tier.FADING, pinned=False)
+
+
+def _change(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:
+    change = Change(operation=operation, actor=act.actor, at=act.now, session_id=act.session_id)
+    try:
+        with act.store.transaction():
+            changed = memories.update(act.store, replace(memory, **changes), change)
+            jobs.queue(act.store, "mirror", "project", act.now)
+    except sqlite3.IntegrityError as error:
+        raise CannotDo("another live memory says the same", "`ademem search` finds it") from error
+    return changed
+
+
+def _state(memory: Memory) -> str:
+    return "deleted" if memory.deleted_at else memory.status.value
+
+
+def _scrub(store: Store) -> None:
+    """Rewrite the file so that freed pages, the word index and the log hold no old text."""
+    for index in ("unified_memories_fts", "unified_memories_trigram"):
+        store.db.execute(f"insert into {index}({index}) values ('optimize')")
+    store.db.execute("vacuum")
+    store.db.execute("pragma wal_checkpoint(truncate)")

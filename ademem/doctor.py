@@ -1,0 +1,225 @@
+"""Is everything in order? Each check says what it found and what to do about it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+
+from ademem import failures, files, install, mirror, recovery, settings
+from ademem.errors import AdememError
+from ademem.rehearsal import rehearse
+from ademem.runtime import open_runtime, program
+from ademem.store import indexes, jobs
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from ademem.project import Project
+
+NETWORK_FILE_SYSTEMS = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs"}
+)
+
+
+class Finding(Value):
+    """What one check found; not ok comes with the next step."""
+
+    check: str
+    ok: bool
+    message: str
+    hint: str = ""
+
+
+class Patient(Value):
+    project: Project
+    environment: Mapping[str, str]
+    now: datetime
+
+
+def sqlite_is_able(_patient: Patient) -> Finding:
+    try:
+        db = sqlite3.connect(":memory:")
+        db.execute("create virtual table t using fts5(x, tokenize='trigram')")
+    except sqlite3.Error as error:
+        return _bad(
+            "sqlite",
+            f"SQLite {sqlite3.sqlite_version}: {error}",
+            "use a Python with SQLite 3.35 or newer",
+        )
+    return _good(
+        "sqlite", f"SQLite {sqlite3.sqlite_version} with FTS5, Python {sys.version.split()[0]}"
+    )
+
+
+def settings_are_readable(patient: Patient) -> Finding:
+    try:
+        settings.load(patient.project.config, patient.environment)
+    except AdememError as error:
+        return _bad("settings", str(error), "until then every hook stays silent")
+    return _good(
+        "settings", "readable" if os.path.exists(patient.project.config) else "the defaults"
+    )
+
+
+def database_is_sound(patient: Patient) -> Finding:
+    try:
+        runtime = open_runtime(patient.project, patient.environment, patient.now)
+    except (sqlite3.Error, OSError, AdememError) as error:
+        return _bad(
+            "database",
+            f"{patient.project.database}: {error}",
+            "`ademem doctor --fix` rebuilds it from the files",
+        )
+    try:
+        said = runtime.store.db.execute("pragma quick_check").fetchone()[0]
+        lost = [index.name for index in indexes.astray(runtime.store)]
+        parked = jobs.parked(runtime.store)
+    except sqlite3.Error as error:
+        return _bad("database", str(error), "`ademem doctor --fix` rebuilds it from the files")
+    finally:
+        runtime.close()
+    if said != "ok":
+        return _bad("database", str(said), "`ademem doctor --fix` rebuilds it from the files")
+    if lost:
+        hint = "`ademem doctor --fix` makes it anew"
+        return _bad("database", f"lost its index {', '.join(lost)}", hint)
+    if parked:
+        named = "; ".join(f"{kind} {key}: {error}" for kind, key, error in parked)
+        return _bad("database", f"work that gave up: {named}", "`ademem work --retry` tries again")
+    return _good("database", f"sound ({os.path.getsize(patient.project.database):,} bytes)")
+
+
+def disk_is_local(patient: Patient) -> Finding:
+    kind = _file_system(patient.project.home)
+    if kind in NETWORK_FILE_SYSTEMS:
+        return _bad(
+            "disk",
+            f"the database is on {kind}",
+            "SQLite's locks do not hold there; use a local disk",
+        )
+    return _good("disk", kind or "local")
+
+
+def command_is_found(patient: Patient) -> Finding:
+    name = program(patient.environment)
+    if not os.path.isabs(name):
+        return _good("command", "`ademem` is on PATH")
+    message = "not on your PATH; sessions find it, as their first hook puts it on theirs"
+    return Finding(
+        check="command", ok=True, message=message, hint=f"add {os.path.dirname(name)} to PATH"
+    )
+
+
+def hooks_are_installed(patient: Patient) -> Finding:
+    places = [where for where in install.Where if _installed(patient, where)]
+    if not places:
+        return _bad(
+            "hooks",
+            "not in any settings file",
+            "`ademem install` registers them (or enable the plugin)",
+        )
+    paths = [install.settings_path(patient.project.root, where) for where in places]
+    return _good("hooks", f"registered in {', '.join(paths)}")
+
+
+def hooks_fire(patient: Patient) -> Finding:
+    """Every registered command line as a real process, in a project made for it."""
+    commands = next(
+        (found for where in install.Where if (found := _installed(patient, where))), None
+    )
+    report = rehearse(commands or install.own_commands(), patient.environment)
+    if report.faults:
+        return _bad("rehearsal", "; ".join(report.faults), "`install.sh` puts the hooks in again")
+    return _good(
+        "rehearsal",
+        f"{report.fired} hooks fired; learned, briefed and recalled: {report.recalled!r}",
+    )
+
+
+def hooks_do_not_fail(patient: Patient) -> Finding:
+    recent = failures.recent(patient.project, patient.environment)
+    if not recent:
+        return _good("failures", "no hook failed")
+    last = recent[-1]
+    unguarded = any(failure["event"] == "pre_tool_use" for failure in recent)
+    return _bad(
+        "failures",
+        f"{len(recent)} hook failures{' (the guard let calls pass meanwhile)' if unguarded else ''}"
+        f"; last: {last['at']} {last['event']}: {last['error']}",
+        f"see {patient.project.log}; `ademem doctor --fix` clears the list",
+    )
+
+
+def files_are_current(patient: Patient) -> Finding:
+    try:
+        runtime = open_runtime(patient.project, patient.environment, patient.now)
+    except (sqlite3.Error, OSError, AdememError):
+        return _bad("files", "not checked: the database cannot be opened", "see above")
+    try:
+        problems = mirror.check(runtime.project, runtime.store, runtime.settings.mirror)
+    finally:
+        runtime.close()
+    if problems:
+        return _bad(
+            "files",
+            f"{problems[0].path}: {problems[0].message}",
+            "`ademem files check` names all, `ademem files refresh` renders",
+        )
+    return _good("files", "`.ade/memory` says what the database says")
+
+
+CHECKS: tuple[Callable[[Patient], Finding], ...] = (
+    sqlite_is_able,
+    settings_are_readable,
+    disk_is_local,
+    database_is_sound,
+    files_are_current,
+    command_is_found,
+    hooks_are_installed,
+    hooks_fire,
+    hooks_do_not_fail,
+)
+
+
+def examine(patient: Patient) -> list[Finding]:
+    return [check(patient) for check in CHECKS]
+
+
+def fix(patient: Patient) -> list[str]:
+    """Repair what can be repaired without losing anything; tells what was done."""
+    done = recovery.recover(patient.project, patient.environment, patient.now)
+    for folder in (patient.project.log, failures.user_log_dir(patient.environment)):
+        path = os.path.join(folder, "hooks.log")
+        if os.path.exists(path):
+            os.replace(path, path + ".1")
+            done.append(f"put the failures seen into {path}.1")
+    return done
+
+
+def _installed(patient: Patient, where: install.Where) -> dict[str, str]:
+    try:
+        return install.installed(patient.project.root, where)
+    except AdememError:
+        return {}
+
+
+def _file_system(path: str) -> str:
+    """The kind of the file system that holds *path*, where the system tells (Linux)."""
+    best, kind = "", ""
+    for line in (files.read_text("/proc/mounts") or "").splitlines():
+        _device, mount, found, *_ = line.split()
+        if path.startswith(mount) and len(mount) > len(best):
+            best, kind = mount, found
+    return kind
+
+
+def _good(check: str, message: str) -> Finding:
+    return Finding(check=check, ok=True, message=message)
+
+
+def _bad(check: str, message: str, hint: str) -> Finding:
+    return Finding(check=check, ok=False, message=message, hint=hint)

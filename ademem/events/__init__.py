@@ -1,0 +1,89 @@
+"""The door for hooks: read one event, call one function, print one answer or nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ademem import client, clock, project, settings
+from ademem.errors import AdememError, NotEnrolled
+from ademem.runtime import open_runtime
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from ademem.project import Project
+    from ademem.runtime import Runtime
+
+    Handle = Callable[[client.Payload, Runtime], "str | None"]
+
+WAIT_S = 2.0
+"""Longest wait for another writer; SessionEnd has 1.5 s for everything."""
+WAIT_END_S = 0.6
+
+
+def run(handle: Handle) -> None:
+    """Answer the event on standard input; whatever happens, the session goes on."""
+    raw = sys.stdin.buffer.read()
+    sys.stdout.write(answer(handle, raw, os.environ, clock.now(), leaving=True))
+    sys.stdout.flush()
+    os._exit(0)  # skips the interpreter's teardown, a tenth of a hook's time
+
+
+def answer(
+    handle: Handle,
+    raw: bytes,
+    environment: Mapping[str, str],
+    now: datetime,
+    *,
+    leaving: bool = False,
+) -> str:
+    """What the hook prints: one JSON object (plain text for PreCompact) or nothing.
+
+    A process that is *leaving* does not close the database: closing writes the log back and
+    deletes it, and the next hook would have to make it again.
+    """
+    if environment.get("ADEMEM_DISABLE"):
+        return ""
+    event = handle.__module__.rpartition(".")[2]
+    found = None
+    try:
+        found = project.find(None, environment, _working_folder())
+        payload = client.read(raw)
+        wait_s = WAIT_END_S if event == "session_end" else WAIT_S
+        runtime = open_runtime(found, environment, now, wait_s=wait_s)
+        try:
+            return handle(payload, runtime) or ""
+        finally:
+            if not leaving:
+                runtime.close()
+    except NotEnrolled:
+        return ""
+    except Exception as error:  # the one place where a hook's failure ends
+        from ademem import failures
+
+        failures.log(found, event, error, environment, now)
+        return _guard_failed(found, error, environment) if event == "pre_tool_use" else ""
+
+
+def _working_folder() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:  # the model may remove the folder it stands in
+        return os.sep
+
+
+def _guard_failed(found: Project | None, error: Exception, environment: Mapping[str, str]) -> str:
+    """The guard fails open unless the project asked for the opposite."""
+    try:
+        closed = found and settings.load(found.config, environment).guard.fail == "closed"
+    except (AdememError, OSError):
+        closed = False
+    what = type(error).__name__
+    return (
+        client.deny(f"ademem: the guard failed ({what}); `ademem doctor` tells why")
+        if closed
+        else ""
+    )

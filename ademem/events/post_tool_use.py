@@ -1,0 +1,37 @@
+"""PostToolUse: capture what a command taught, and notice that memory was consulted."""
+
+from __future__ import annotations
+
+from ademem.events.searched import notice
+from ademem.guard.policy import SHELL_TOOLS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.client import Payload
+    from ademem.runtime import Runtime
+
+
+def handle(payload: Payload, runtime: Runtime) -> None:
+    """Nothing is printed: the model sees its own result."""
+    notice(payload, runtime)
+    if (
+        payload.tool_name in SHELL_TOOLS
+        and runtime.settings.capture.learned
+        and _succeeded(payload)
+    ):
+        from ademem.capture import learned
+
+        if learned.mentions(payload.command):
+            from ademem.capture.lessons import capture
+
+            capture(payload, runtime)
+
+
+def _succeeded(payload: Payload) -> bool:
+    """Not when it was interrupted or went to the background; other failures are another event."""
+    response = payload.tool_response
+    if not isinstance(response, dict):
+        return True
+    return not (
+        response.get("interrupted") or response.get("backgroundTaskId") or response.get("is_error")
+    )

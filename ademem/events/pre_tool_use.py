@@ -1,0 +1,121 @@
+"""PreToolUse: the guard."""
+
+from __future__ import annotations
+
+import os
+
+from ademem import client
+from ademem.events.turn import key_of
+from ademem.guard import flags
+from ademem.guard.policy import Call, Deny, Known, Pass, decide
+from ademem.runtime import program
+from ademem.store import logs, presence, turns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.client import Payload
+    from ademem.runtime import Runtime
+    from ademem.store.turns import Turn, TurnKey
+
+TARGET_CHARS = 200
+
+
+def handle(payload: Payload, runtime: Runtime) -> str | None:
+    """Deny a mutation in a turn that has to consult memory first; print nothing otherwise."""
+    key = key_of(payload, runtime)
+    call = Call(
+        tool=payload.tool_name,
+        path=os.path.join(payload.cwd, payload.path) if payload.path else "",
+        command=payload.command,
+        tool_use_id=payload.tool_use_id,
+    )
+    match decide(call, known(turns.get(runtime.store, key), runtime)):
+        case Pass(settled=settled):
+            if settled:
+                flags.set_quiet(runtime.project, key, True)
+            return None
+        case Deny():
+            return _deny(call, key, runtime)
+
+
+def known(turn: Turn | None, runtime: Runtime) -> Known:
+    """The facts a decision rests on, as they are on this machine."""
+    config = os.path.realpath(client.config_dir(runtime.environment))
+    ade = runtime.project.ade
+    return Known(
+        turn=turn,
+        settings=runtime.settings.guard,
+        ours=(*_memory_folders(config), os.path.join(config, "plans"), ade),
+        switches=(runtime.project.config, runtime.project.run, runtime.project.database),
+        empty_store=lambda: not presence.any_promoted(runtime.store),
+    )
+
+
+def _memory_folders(config: str) -> list[str]:
+    """The client keeps its own memory in `projects/<slug>/memory` of its configuration."""
+    projects = os.path.join(config, "projects")
+    try:
+        return [os.path.join(projects, slug, "memory") for slug in os.listdir(projects)]
+    except OSError:
+        return []
+
+
+def _deny(call: Call, key: TurnKey, runtime: Runtime) -> str | None:
+    """Deny once more under the write lock, where parallel calls and twin hooks cannot miscount."""
+    mode = runtime.settings.guard.mode
+    with runtime.store.transaction():
+        turn = turns.get(runtime.store, key)
+        if turn is None or isinstance(decide(call, known(turn, runtime)), Pass):
+            return None
+        if turns.deny(runtime.store, turn, call.tool_use_id):
+            logs.decided(
+                runtime.store,
+                key,
+                tool_use_id=call.tool_use_id,
+                tool=call.tool,
+                target=_target(call),
+                decision="warn" if mode == "warn" else "deny",
+                reason=turn.why,
+                now=runtime.now,
+            )
+        if mode == "warn":
+            return client.context("PreToolUse", reason(turn, runtime))
+        return client.deny(_assist(turn, runtime) if mode == "assist" else reason(turn, runtime))
+
+
+def reason(turn: Turn, runtime: Runtime) -> str:
+    """Which rule, why, and the command that gets past it."""
+    words = turn.hint or "what you are about to change"
+    return (
+        f"ademem guard: this turn changes things ({turn.why})"
+        " and project memory was not consulted yet."
+        f' Run `{program(runtime.environment)} recall "{words}"` in Bash, on its own,'
+        " read what it says, then make this call again."
+        " No hits is fine: having looked is what counts."
+    )
+
+
+def _assist(turn: Turn, runtime: Runtime) -> str:
+    """The denial carries what a search would have said, so it is the consultation itself."""
+    from ademem import fence, search
+
+    hits = search.search(
+        turn.hint, runtime.store, runtime.settings.search, search.Filters(), runtime.now, limit=5
+    ).hits
+    turns.searched(runtime.store, turn.key, runtime.now)
+    flags.set_quiet(runtime.project, turn.key, True)
+    shown = search.as_shown(hits)
+    logs.shown(runtime.store, "guard", shown, runtime.now, key=turn.key, query=turn.hint)
+    lines = [fence.entry(hit.memory, runtime.settings.briefing.prompt_chars) for hit in hits]
+    told = fence.fenced(lines) if lines else "Nothing in it answers this turn."
+    return (
+        "ademem guard: project memory comes before changes. It says:\n"
+        f"{told}\n"
+        "Now make the call again."
+    )
+
+
+def _target(call: Call) -> str:
+    from ademem.redact import redact
+
+    return " ".join(redact(call.path or call.command).text.split())[:TARGET_CHARS]

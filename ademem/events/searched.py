@@ -1,0 +1,48 @@
+"""Noticing that memory was consulted, by command line or by MCP."""
+
+from __future__ import annotations
+
+from ademem.events.turn import key_of, lift
+from ademem.guard.policy import OUR_SEARCHES, SHELL_TOOLS
+from ademem.store import logs, turns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.client import Payload
+    from ademem.runtime import Runtime
+
+VERBS = frozenset({"recall", "search"})
+
+
+def notice(payload: Payload, runtime: Runtime) -> None:
+    """Lift the guard for the turn when its search really ran; finding nothing counts."""
+    if payload.tool_name in OUR_SEARCHES:
+        if not payload.error:
+            lift(payload, runtime, "memory was searched by MCP tool")
+    elif payload.tool_name in SHELL_TOOLS and "ademem" in payload.command:
+        turn = turns.get(runtime.store, key_of(payload, runtime))
+        if (
+            turn
+            and not turn.searched
+            and _calls_search(payload.command)
+            and _ran(payload, turn.started_at, runtime)
+        ):
+            lift(payload, runtime, "memory was searched on the command line")
+
+
+def _ran(payload: Payload, since: str, runtime: Runtime) -> bool:
+    """A search leaves a row under its session; a client that names none is believed."""
+    if logs.searched_since(runtime.store, payload.session_id, since):
+        return True
+    return not payload.error and not runtime.environment.get("CLAUDE_CODE_SESSION_ID")
+
+
+def _calls_search(command: str) -> bool:
+    """Whether `ademem recall` or `search` stands in command position."""
+    from ademem import shell
+
+    script = shell.parse(command)
+    return script is not None and any(
+        len(words) > 1 and words[0].rpartition("/")[2] == "ademem" and words[1] in VERBS
+        for words in shell.argvs(script)
+    )

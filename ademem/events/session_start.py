@@ -1,0 +1,90 @@
+"""SessionStart: open the session and brief it."""
+
+from __future__ import annotations
+
+import os
+
+from ademem import briefing, client, work
+from ademem.briefing import Brief, Reader
+from ademem.guard import flags
+from ademem.project import branch
+from ademem.runtime import program
+from ademem.store import logs, sessions, turns
+from ademem.store.turns import TurnKey
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.client import Payload
+    from ademem.runtime import Runtime
+
+FLUSH = (
+    "The conversation was compacted. If something learned before it is not in project memory yet "
+    "and would help a newcomer (a decision and its reason, a convention, a pitfall), "
+    "save it now with `{program} add`; otherwise carry on."
+)
+
+
+def handle(payload: Payload, runtime: Runtime) -> str | None:
+    """The briefing at a start; with one question after compaction; only the news on resume."""
+    source = payload.source or "startup"
+    fresh = sessions.start(
+        runtime.store,
+        payload.session_id,
+        source=source,
+        directory=payload.cwd,
+        branch=branch(runtime.project.root),
+        now=runtime.now,
+    )
+    if not fresh:
+        return None
+    _make_callable(runtime)
+    flags.prune(runtime.project, runtime.now)
+    if source == "compact":
+        _rearm(payload, runtime)
+    brief = _brief(source, payload, runtime)
+    shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
+    logs.shown(
+        runtime.store,
+        "briefing",
+        shown,
+        runtime.now,
+        key=TurnKey(session_id=payload.session_id),
+        query=source,
+    )
+    work.start(runtime)
+    return client.context("SessionStart", brief.text) if brief.text else None
+
+
+def _brief(source: str, payload: Payload, runtime: Runtime) -> Brief:
+    goes_on = source in ("resume", "fork")
+    reader = Reader(
+        store=runtime.store,
+        settings=runtime.settings.briefing,
+        now=runtime.now,
+        seen=frozenset(logs.shown_in(runtime.store, payload.session_id) if goes_on else ()),
+    )
+    if reader.seen:
+        return briefing.news(reader)
+    name = program(runtime.environment)
+    brief = briefing.session(reader, name)
+    if source == "compact" and brief.shown:
+        return Brief(text=f"{brief.text}\n{FLUSH.format(program=name)}", shown=brief.shown)
+    return brief
+
+
+def _rearm(payload: Payload, runtime: Runtime) -> None:
+    """Compaction took the search result away: a running turn that needs memory needs it again."""
+    key = turns.latest(runtime.store, payload.session_id)
+    turn = turns.get(runtime.store, key) if key else None
+    if turn and turn.turn_class == "required" and turn.searched and not turn.ended:
+        turns.searched(runtime.store, turn.key, None)
+        flags.set_quiet(runtime.project, turn.key, False)
+
+
+def _make_callable(runtime: Runtime) -> None:
+    """Put `ademem` on the PATH of this session's shell when the person's own lacks it."""
+    where = program(runtime.environment)
+    env_file = runtime.environment.get("CLAUDE_ENV_FILE")
+    if env_file and os.path.isabs(where):
+        with open(env_file, "a", encoding="utf-8") as file:
+            file.write(f'export PATH="$PATH:{os.path.dirname(where)}"\n')

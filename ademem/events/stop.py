@@ -1,0 +1,55 @@
+"""Stop: the turn is over; keep what its last message taught, and let due work start."""
+
+from __future__ import annotations
+
+from ademem import client, work
+from ademem.capture import record
+from ademem.events.turn import key_of
+from ademem.guard import flags
+from ademem.runtime import program
+from ademem.store import ledger, turns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.client import Payload
+    from ademem.runtime import Runtime
+
+QUESTION = (
+    "ademem: this turn changed files and saved nothing to project memory. "
+    "If it taught something that would help a newcomer, "
+    'save it with `{program} add "…" --category gotcha`; if not, say so.'
+)
+
+
+def handle(payload: Payload, runtime: Runtime) -> str | None:
+    """Usually nothing; once a session, if the project asked for it, a question for findings."""
+    record.learnings(payload, runtime)
+    if not payload.stop_hook_active and _should_ask(payload, runtime):
+        return client.keep_going(QUESTION.format(program=program(runtime.environment)))
+    key = key_of(payload, runtime)
+    turns.end(runtime.store, key, runtime.now)
+    flags.set_quiet(runtime.project, key, False)
+    work.start(runtime)
+    return None
+
+
+def _should_ask(payload: Payload, runtime: Runtime) -> bool:
+    if not runtime.settings.capture.ask_at_stop:
+        return False
+    turn = turns.get(runtime.store, key_of(payload, runtime))
+    if turn is None or turn.turn_class != "required" or not _changed_files(runtime.project.root):
+        return False
+    saved = runtime.store.db.execute(
+        "select 1 from unified_memories where source_session_id = ? and created_at >= ? limit 1",
+        (payload.session_id, turn.started_at),
+    ).fetchone()
+    return not saved and ledger.claim(runtime.store, "ask_at_stop", payload.session_id, runtime.now)
+
+
+def _changed_files(root: str) -> bool:
+    import subprocess
+
+    status = subprocess.run(
+        ["git", "-C", root, "status", "--porcelain"], capture_output=True, timeout=5, check=False
+    )
+    return bool(status.stdout.strip())

@@ -1,0 +1,40 @@
+"""SubagentStart: a subagent is a turn of its own, and starts with a brief."""
+
+from __future__ import annotations
+
+from ademem import briefing, client
+from ademem.briefing import Reader
+from ademem.guard import flags
+from ademem.runtime import program
+from ademem.store import logs, turns
+from ademem.store.turns import TurnKey
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.client import Payload
+    from ademem.runtime import Runtime
+
+
+def handle(payload: Payload, runtime: Runtime) -> str | None:
+    """The brief of this kind of agent; it inherits the class of the turn that started it."""
+    store = runtime.store
+    key = TurnKey(session_id=payload.session_id, agent_id=payload.agent_id)
+    main = turns.get(store, TurnKey(session_id=payload.session_id, prompt_id=payload.prompt_id))
+    reader = Reader(
+        store=store,
+        settings=runtime.settings.briefing,
+        now=runtime.now,
+        agent=payload.agent_type or None,
+    )
+    brief = briefing.agent(reader, program(runtime.environment))
+    with store.transaction():
+        if turns.get(store, key):
+            return None  # the twin of a double installation was here
+        if main:
+            turns.begin(store, key, main.turn_class, main.why, main.hint, runtime.now)
+            if runtime.settings.guard.mode == "orient":
+                turns.searched(store, key, runtime.now)
+        shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
+        logs.shown(store, "agent", shown, runtime.now, key=key)
+    flags.set_quiet(runtime.project, key, main is not None and main.turn_class != "required")
+    return client.context("SubagentStart", brief.text) if brief.text else None

@@ -1,0 +1,73 @@
+"""Lines from anywhere: a content, and what else they may say."""
+
+from __future__ import annotations
+
+import orjson
+
+from ademem import gate
+from ademem.capture import learned
+from ademem.digest import sha256_hex
+from ademem.exchange.record import Outcome, choice, moment, text, texts, unix_moment
+from ademem.model import Category, Draft, Origin, Scope, Status, Tier, Trust
+from ademem.store import imports, ledger, memories
+from ademem.store.memories import Change
+from ademem.value import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.exchange.record import Import, Record
+    from ademem.model import Memory
+
+SOURCE = "import"
+
+
+def write(record: Record, job: Import) -> Outcome:
+    """Through the gate, unless this very line was imported before."""
+    status = choice(record, "status", Status) or job.status
+    draft = _draft(record, promoted=status is Status.PROMOTED)
+    key = sha256_hex(orjson.dumps(record, option=orjson.OPT_SORT_KEYS).decode())
+    if not ledger.claim(job.store, SOURCE, key, job.now):
+        return Outcome.MERGED if imports.credited(job.store, SOURCE, key) else Outcome.REJECTED
+    written = gate.write(draft, job.store, job.settings, job.now)
+    if written.memory is None:
+        return Outcome.REJECTED
+    ledger.credit(job.store, SOURCE, key, written.memory.id)
+    if written.rule != "insert":
+        return Outcome.MERGED
+    if status is Status.ARCHIVED:
+        _archive(written.memory, job)
+    return Outcome.INSERTED
+
+
+def _draft(record: Record, *, promoted: bool) -> Draft:
+    """Nobody's word but the file's: it may ask to be believed, not to be a person."""
+    return Draft(
+        content=record["content"],
+        category=text(record, "category") or _category_of(text(record, "type")),
+        scope=text(record, "scope") or Scope.PROJECT,
+        owner=text(record, "scope_owner_id"),
+        title=text(record, "title") or text(record, "speaker"),
+        tags=texts(record, "tags"),
+        path=text(record, "path"),
+        bead=text(record, "bead"),
+        knowledge_key=text(record, "key"),
+        promoted=promoted,
+        created_at=moment(record, "created_at") or unix_moment(record, "ts"),
+        origin=Origin(
+            trust=Trust.IMPORT,
+            source_type=SOURCE,
+            source_id=text(record, "source_id") or text(record, "id"),
+            session_id=text(record, "source_session_id"),
+        ),
+    )
+
+
+def _category_of(type: str | None) -> Category:
+    """What a line of Beads calls `learned`, `decision`, … is among our categories."""
+    return learned.CATEGORY.get((type or "").upper(), Category.FACT)
+
+
+def _archive(memory: Memory, job: Import) -> None:
+    change = Change(operation="archive", actor=Trust.IMPORT, at=job.now, reason="the line says so")
+    archived = replace(memory, status=Status.ARCHIVED, tier=Tier.FADING, promoted_at=None)
+    memories.update(job.store, archived, change)

@@ -1,0 +1,87 @@
+"""Where a hook's failure is written down: one line, bounded files."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+
+from ademem import clock, files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+    from ademem.project import Project
+
+LOG_BYTES = 256_000
+
+
+def log(
+    found: Project | None,
+    event: str,
+    error: Exception,
+    environment: Mapping[str, str],
+    now: datetime,
+) -> None:
+    """Append to the project's log or, where that cannot be written, to the user's."""
+    from traceback import extract_tb
+
+    frames = extract_tb(error.__traceback__)
+    line = json.dumps(
+        {
+            "at": clock.stamp(now),
+            "project": found.root if found else "",
+            "event": event,
+            "error": f"{type(error).__name__}: {error}"[:500],
+            "where": [
+                f"{os.path.basename(frame.filename)}:{frame.lineno}" for frame in frames[-6:]
+            ],
+        }
+    )
+    if found:
+        with suppress(OSError):
+            _append(found.log, line)
+            return
+    with suppress(OSError):
+        _append(_own(user_log_dir(environment)), line)
+
+
+def recent(found: Project, environment: Mapping[str, str]) -> list[dict[str, str]]:
+    """The failures in this project that the logs still hold, newest last."""
+    failures = [
+        failure
+        for folder in (found.log, user_log_dir(environment))
+        for failure in _read(folder)
+        if failure["project"] in (found.root, "")
+    ]
+    return sorted(failures, key=lambda failure: failure["at"])
+
+
+def user_log_dir(environment: Mapping[str, str]) -> str:
+    """Where failures go that the project's own folder cannot take."""
+    return os.path.join(environment.get("TMPDIR") or "/tmp", f"ademem-{os.getuid()}")
+
+
+def _own(folder: str) -> str:
+    """Make the folder; where everybody may write, somebody else can have made it before."""
+    os.makedirs(folder, 0o700, exist_ok=True)
+    if os.lstat(folder).st_uid != os.getuid():
+        raise PermissionError(f"{folder} is somebody else's")
+    return folder
+
+
+def _append(folder: str, line: str) -> None:
+    files.append_bounded(os.path.join(folder, "hooks.log"), line, LOG_BYTES)
+
+
+def _read(folder: str) -> Iterator[dict[str, str]]:
+    """The whole lines: a full disk may have cut one short."""
+    try:
+        text = files.read_text(os.path.join(folder, "hooks.log")) or ""
+    except OSError:
+        return
+    for line in text.splitlines():
+        with suppress(ValueError):
+            yield json.loads(line)

@@ -1,0 +1,77 @@
+"""Whether two texts can be one memory: what sets them apart although the words are the same."""
+
+from __future__ import annotations
+
+from ademem.model import Category
+from ademem.text import fold, words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ademem.model import Draft, Memory
+
+KIN = (
+    (Category.FACT, Category.PATTERN, Category.GOTCHA),
+    (Category.DECISION, Category.CONVENTION, Category.PREFERENCE),
+)
+"""Categories in which one statement may be filed: how things are, and how we want them.
+The others are records: two of them are two events, however alike they read."""
+
+_TURNING = """
+    not no nor t never none nothing neither without cannot nobody except unless
+    always only before after above below true false must may minimum maximum min max
+    enable enables enabled disable disables disabled allow allows allowed deny denies denied
+    forbid forbids forbidden increase increases decrease decreases
+    nicht kein keine keinen nie ohne ne pas jamais sans sin nunca não nem non senza mai
+    не нет ни без никогда ない せん
+"""
+TURNING = frozenset(_TURNING.split())
+"""Words that turn a sentence around; "t" is what word borders leave of "don't"."""
+_TURNING_SIGNS = frozenset("不没沒無无未非勿莫안않못없")
+
+_EDGE = ".,;:!?…()[]{}<>\"'`“”‘’«»*"
+
+
+def said(text: Draft | Memory) -> str:
+    """Title and content, which are compared as one."""
+    return f"{text.title}\n{text.content}" if text.title else text.content
+
+
+def kin(left: Category, right: Category) -> bool:
+    return any(left in family and right in family for family in KIN)
+
+
+def contradicts(left: str, right: str) -> bool:
+    """Whether one text negates, or names other numbers, versions, identifiers or paths."""
+    return any(map(_turns, words(left) ^ words(right))) or not _same_names(left, right)
+
+
+def _turns(word: str) -> bool:
+    return word in TURNING or not _TURNING_SIGNS.isdisjoint(word)
+
+
+def _same_names(left: str, right: str) -> bool:
+    """The same ones, in the same order: "from 14 to 15" is not "from 15 to 14"."""
+    mine, theirs = list(_tokens(left)), list(_tokens(right))
+    names = {token for token, is_name in (*mine, *theirs) if is_name}
+    return [token for token, _ in mine if token in names] == [
+        token for token, _ in theirs if token in names
+    ]
+
+
+def _tokens(text: str) -> Iterator[tuple[str, bool]]:
+    """Folded tokens, and whether each names one certain thing."""
+    starts_sentence = True
+    for raw in text.split():
+        token = raw.strip(_EDGE)
+        if token:
+            yield fold(token), _is_name(token, starts_sentence)
+        starts_sentence = raw[-1] in ".!?:"
+
+
+def _is_name(token: str, starts_sentence: bool) -> bool:
+    if not token.isalpha():
+        is_flag = token.startswith("-") and len(token) > 1
+        return is_flag or any(char.isdigit() or char in "/\\._@#=:+" for char in token)
+    return token[1:] != token[1:].lower() or (token[0].isupper() and not starts_sentence)

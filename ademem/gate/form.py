@@ -1,0 +1,168 @@
+"""Rules about the form of a draft: readable, redacted, of a known kind and size."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from datetime import UTC
+
+from ademem.gate.verdict import Reject, Reviewed
+from ademem.model import TYPES, Category, Importance, Scope
+from ademem.redact import redact
+from ademem.text import bounded, bounded_bytes, clean, fold, preview, slug, unique
+from ademem.value import as_dict, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+    from enum import StrEnum
+
+    from ademem.gate.verdict import Gate
+    from ademem.model import Origin
+
+STRICT = (Category.CONVENTION, Category.PATTERN, Category.GOTCHA, Category.DECISION)
+"""What strict mode is about: an agent's word is enough for these."""
+
+EPOCH = 1970
+"""Nothing was learned before."""
+
+_OPTIONAL = ("owner", "title", "topic_key", "knowledge_key", "bead", "path")
+_MARKER = r"\[(?:private|redacted:[^\]]*)\]"
+
+
+def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
+    """One spelling for what means the same: Unicode, blanks, scope, importance, category, tags."""
+    draft = _each_text(draft, clean)
+    draft = replace(
+        draft,
+        **{name: getattr(draft, name) or None for name in _OPTIONAL},
+        origin=_clean_origin(draft.origin),
+        created_at=_plausible(draft.created_at, gate.now),
+    )
+    try:
+        scope = Scope.parse(draft.scope)
+    except ValueError:
+        return Reject(draft=draft, why=_unknown("scope", draft.scope, Scope))
+    try:
+        importance = Importance(draft.importance.strip().lower())
+    except ValueError:
+        return Reject(draft=draft, why=_unknown("importance", draft.importance, Importance))
+    word = "_".join(draft.category.lower().split())
+    return replace(
+        draft,
+        scope=scope,
+        owner=None if scope is Scope.PROJECT else draft.owner,
+        importance=importance,
+        category=TYPES.get(word, word),
+        title=draft.title and " ".join(draft.title.split()),
+        tags=unique(filter(None, map(_tag, (*draft.tags, word if word in TYPES else "")))),
+    )
+
+
+def redaction(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
+    """What is private or secret is gone before anything is hashed, compared or stored."""
+    found: list[str] = []
+
+    def without_secrets(text: str) -> str:
+        redacted = redact(text)
+        found.extend(redacted.found)
+        return redacted.text
+
+    draft = _each_text(draft, without_secrets)
+    if found:
+        draft = noted(draft, f"redacted: {', '.join(unique(found))}")
+    if _says_something(draft.content):
+        return draft
+    why = "nothing is left to remember; say what was learned, without private parts"
+    return Reject(draft=draft, why=why)
+
+
+def known_category(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
+    try:
+        return replace(draft, category=Category(draft.category))
+    except ValueError:
+        why = f"{_unknown('category', draft.category, Category)}, or one of {', '.join(TYPES)}"
+        return Reject(draft=draft, why=why)
+
+
+def strict_mode(draft: Reviewed, gate: Gate) -> Reviewed:
+    """Confirmed at once if the category is a strict one, an ordinary candidate if not."""
+    if not draft.strict:
+        return draft
+    if draft.category in STRICT:
+        return replace(draft, promoted=draft.promoted or draft.trusted)
+    draft = replace(draft, strict=False)
+    return noted(draft, f"strict mode is for {', '.join(STRICT)}; kept as an ordinary write")
+
+
+def length(draft: Reviewed, gate: Gate) -> Reviewed:
+    """A text that is too long is cut, and the note says how much there was."""
+    if not draft.title:
+        limit = gate.settings.max_chars
+        return _cut(draft, bounded(draft.content, limit), f"{len(draft.content):,} characters")
+    draft = replace(draft, title=bounded(draft.title, gate.settings.max_chars))
+    kept = bounded_bytes(draft.content, gate.settings.max_bytes_titled).rstrip()
+    return _cut(draft, kept, f"{len(draft.content.encode()):,} bytes")
+
+
+def noted(draft: Reviewed, note: str) -> Reviewed:
+    return replace(draft, notes=(*draft.notes, note))
+
+
+def made_from_text(draft: Reviewed) -> bool:
+    """Whether the knowledge key is `learned-` and the beginning of the text, not a name by hand."""
+    key = draft.knowledge_key
+    return key is not None and key.partition("-")[2] == slug(draft.content)
+
+
+def _each_text(draft: Reviewed, change: Callable[[str], str]) -> Reviewed:
+    """The draft with *change* done to every text that somebody wrote."""
+    texts = {
+        name: change(text)
+        for name in ("content", "category", *_OPTIONAL)
+        if (text := getattr(draft, name)) is not None
+    }
+    if draft.knowledge_key and made_from_text(draft):
+        texts["knowledge_key"] = (
+            draft.knowledge_key.partition("-")[0] + "-" + slug(texts["content"])
+        )
+    return replace(
+        draft,
+        **texts,
+        tags=tuple(map(change, draft.tags)),
+        anchors=tuple(map(change, draft.anchors)),
+    )
+
+
+def _cut(draft: Reviewed, content: str, size: str) -> Reviewed:
+    if content == draft.content:
+        return draft
+    return noted(replace(draft, content=content), f"truncated: it had {size}")
+
+
+def _clean_origin(origin: Origin) -> Origin:
+    texts = {name: clean(text) for name, text in as_dict(origin).items() if type(text) is str}
+    return replace(origin, **texts)
+
+
+def _plausible(moment: datetime | None, now: datetime) -> datetime | None:
+    """A memory from the future would never age, and year 1 is how some programs write "unknown"."""
+    if moment is None or moment.year < EPOCH:
+        return None
+    return min(moment if moment.tzinfo else moment.replace(tzinfo=UTC), now)
+
+
+def _tag(text: str) -> str:
+    return "-".join(fold(text).lstrip("#").split())
+
+
+def _says_something(content: str) -> bool:
+    """Whether a letter, a digit or a symbol stands outside the marks of redaction."""
+    rest = re.sub(_MARKER, "", content) if "[" in content else content
+    return any(unicodedata.category(char)[0] in "LNS" for char in rest)
+
+
+def _unknown(what: str, given: str, known: type[StrEnum]) -> str:
+    shown = preview(redact(clean(given)).text, 40)
+    return f"“{shown}” is no {what}; use {', '.join(known)}"

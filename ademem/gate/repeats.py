@@ -1,0 +1,103 @@
+"""Rules about what is remembered already: the same topic, key, text, or nearly the same words."""
+
+from __future__ import annotations
+
+from ademem.gate import alike
+from ademem.gate.alike import said
+from ademem.gate.form import made_from_text, noted
+from ademem.gate.instructions import instruction_in
+from ademem.gate.verdict import Merge, Revise
+from ademem.model import Category, Status
+from ademem.text import jaccard, preview, words
+from ademem.value import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.gate.verdict import Gate, Reviewed
+    from ademem.model import Memory
+
+UNLIKE = 0.1
+"""Jaccard similarity below which a revision has hardly a word of the text before it."""
+
+
+def same_topic(draft: Reviewed, gate: Gate) -> Reviewed | Revise:
+    """A topic says what was written about it last."""
+    memory = gate.shelf.by_topic(draft) if draft.topic_key else None
+    if memory is None or memory.dedupe_key == draft.dedupe_key:
+        return draft
+    if not _may_replace(draft, memory):
+        note = f"the topic {draft.topic_key} stays with {memory.id}: nobody vouches for this text"
+        return noted(replace(draft, topic_key=None), note)
+    return _revision(draft, memory, f"the topic {draft.topic_key}")
+
+
+def same_key(draft: Reviewed, gate: Gate) -> Reviewed | Revise:
+    """A key given by hand says what was written last; one made from the text gets a suffix."""
+    memory = gate.shelf.by_key(draft) if draft.knowledge_key else None
+    if memory is None or gate.shelf.exact(draft):
+        return draft
+    if not made_from_text(draft) and not draft.topic_key and _may_replace(draft, memory):
+        return _revision(draft, memory, f"the key {draft.knowledge_key}")
+    return _with_free_key(draft, gate)
+
+
+def exact_duplicate(draft: Reviewed, gate: Gate) -> Reviewed | Merge:
+    memory = gate.shelf.exact(draft)
+    if memory is None:
+        return draft
+    return Merge(draft=draft, into=memory, why=f"{memory.id} says the same")
+
+
+def near_duplicate(draft: Reviewed, gate: Gate) -> Reviewed | Merge:
+    """The most similar memory takes it up; an unchecked instruction never rides on another text."""
+    text = said(draft)
+    if not draft.trusted and instruction_in(text):
+        return draft
+    mine = words(text)
+    best = gate.settings.near_duplicate
+    into: Memory | None = None
+    for memory in gate.shelf.near(draft):
+        shared = jaccard(mine, words(said(memory)))
+        if shared >= best and _are_one(draft, memory):
+            best, into = shared, memory
+    if into is None:
+        return draft
+    why = f"{into.id} says it in nearly the same words ({best:.0%})"
+    return Merge(draft=draft, into=into, why=why)
+
+
+def _are_one(draft: Reviewed, memory: Memory) -> bool:
+    """Neither named apart, nor filed as something else, nor at odds."""
+    return (
+        draft.topic_key in (None, memory.topic_key)
+        and draft.knowledge_key in (None, memory.knowledge_key)
+        and draft.path in (None, memory.file_scope_pattern)
+        and alike.kin(Category(draft.category), memory.category)
+        and not alike.contradicts(said(draft), said(memory))
+    )
+
+
+def _may_replace(draft: Reviewed, memory: Memory) -> bool:
+    """What nobody checked takes no place of a confirmed text, and an instruction none at all."""
+    if draft.trusted:
+        return True
+    confirmed = memory.status is Status.PROMOTED and not draft.promoted
+    return not confirmed and not instruction_in(said(draft))
+
+
+def _revision(draft: Reviewed, memory: Memory, what: str) -> Revise:
+    if jaccard(words(draft.content), words(memory.content)) < UNLIKE:
+        note = (
+            f"{what} said something else before: “{preview(memory.content, 80)}”;"
+            f" `ademem history {memory.id}` keeps it"
+        )
+        draft = noted(draft, note)
+    return Revise(draft=draft, memory=memory, why=f"{what} is {memory.id}")
+
+
+def _with_free_key(draft: Reviewed, gate: Gate) -> Reviewed:
+    key, number = draft.knowledge_key, 2
+    while gate.shelf.by_key(draft):
+        draft = replace(draft, knowledge_key=f"{key}-{number}")
+        number += 1
+    return noted(draft, f"the key {key} is taken by another text; this is {draft.knowledge_key}")

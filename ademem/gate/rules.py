@@ -1,0 +1,54 @@
+"""The write gate in order."""
+
+from __future__ import annotations
+
+from ademem.gate.derivable import code_derivable
+from ademem.gate.form import known_category, length, normal_form, redaction, strict_mode
+from ademem.gate.instructions import instruction_shaped
+from ademem.gate.repeats import exact_duplicate, near_duplicate, same_key, same_topic
+from ademem.gate.verdict import Insert, Judged, Reviewed, Step
+from ademem.value import as_dict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ademem.gate.verdict import Gate, Rule, Verdict
+    from ademem.model import Draft
+
+RULES: tuple[Rule, ...] = (
+    normal_form,
+    redaction,
+    known_category,
+    strict_mode,
+    length,
+    same_topic,
+    same_key,
+    exact_duplicate,
+    near_duplicate,
+    code_derivable,
+    instruction_shaped,
+)
+
+
+def judge(draft: Draft, gate: Gate, rules: Sequence[Rule] = RULES) -> Judged:
+    """Walk the rules in order; the first that does not hand back a draft decides."""
+    reviewed = Reviewed(**as_dict(draft))
+    steps = []
+    for rule in rules:
+        outcome = rule(reviewed, gate)
+        steps.append(_step(rule.__name__, reviewed, outcome))
+        if not isinstance(outcome, Reviewed):
+            return Judged(rule=rule.__name__, verdict=outcome, steps=tuple(steps))
+        reviewed = outcome
+    verdict = Insert(draft=reviewed, why="nothing like it is remembered")
+    steps.append(_step("insert", reviewed, verdict))
+    return Judged(rule="insert", verdict=verdict, steps=tuple(steps))
+
+
+def _step(rule: str, before: Reviewed, outcome: Reviewed | Verdict) -> Step:
+    if not isinstance(outcome, Reviewed):
+        return Step(rule=rule, outcome=type(outcome).__name__.lower(), why=outcome.why)
+    changed = [name for name in Reviewed._fields if getattr(outcome, name) != getattr(before, name)]
+    why = "; ".join(outcome.notes[len(before.notes) :]) or ", ".join(changed)
+    return Step(rule=rule, outcome="change" if changed else "pass", why=why)

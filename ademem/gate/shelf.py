@@ -1,0 +1,100 @@
+"""The live memories of one store, as the rules ask for them."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from ademem.gate.alike import said
+from ademem.gate.rows import id_of
+from ademem.store import LIVE, memories
+from ademem.text import is_cjk, words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.gate.verdict import Reviewed
+    from ademem.model import Memory
+    from ademem.settings import GateSettings
+    from ademem.store import Store
+
+POOL = 32
+"""Newest memories looked at for a near duplicate."""
+GROUPS = 16
+GROUP = 8
+"""Most groups of words they are found by, and most words of one."""
+
+_HOME = "scope = :scope and ifnull(scope_owner_id, '') = :owner"
+
+
+class StoreShelf:
+    """Looks at the rows of the draft's scope and owner; each look is one indexed query."""
+
+    def __init__(self, store: Store, settings: GateSettings) -> None:
+        self._store = store
+        self._settings = settings
+
+    def by_topic(self, draft: Reviewed) -> Memory | None:
+        return self._one(draft, "topic_key = :key", draft.topic_key)
+
+    def by_key(self, draft: Reviewed) -> Memory | None:
+        return self._one(draft, "knowledge_key = :key", draft.knowledge_key)
+
+    def exact(self, draft: Reviewed) -> Memory | None:
+        return self._one(draft, "dedupe_key = :key", draft.dedupe_key)
+
+    def near(self, draft: Reviewed) -> list[Memory]:
+        index, groups = _probes(said(draft), self._settings.near_duplicate)
+        if not groups:
+            return []
+        found = self._store.db.execute(
+            f"select memory.* from (select rowid from {index} where {index} match :probe"
+            f" order by rowid desc limit {POOL}) as hit"
+            " cross join unified_memories as memory on memory.seq = hit.rowid"
+            f" where project_id = :project and {_HOME} and {LIVE} and quarantine_reason is null",
+            {
+                "probe": " OR ".join(f"({' AND '.join(group)})" for group in groups),
+                "project": self._store.project_id,
+                "scope": draft.scope,
+                "owner": draft.owner or "",
+            },
+        )
+        return [memories.from_row(row) for row in found]
+
+    def _one(self, draft: Reviewed, where: str, key: str | None) -> Memory | None:
+        found = memories.find(
+            self._store,
+            f"{_HOME} and {where} and {LIVE}",
+            "order by seq desc limit 1",
+            scope=draft.scope,
+            owner=draft.owner or "",
+            key=key,
+        )
+        return found[0] if found else None
+
+
+def is_taken(store: Store, sync_id: str) -> bool:
+    """Whether a memory has the name, or had it before it was deleted for good."""
+    id = id_of(sync_id)
+    return bool(
+        memories.find(store, "id = :id or sync_id = :sync_id", id=id, sync_id=sync_id)
+        or memories.revisions(store, id)
+    )
+
+
+def _probes(text: str, share: float) -> tuple[str, list[list[str]]]:
+    """The index to ask, and groups of quoted words.
+
+    A text that shares so much of *text* lacks at most `missing` of its words, so it has all the
+    words of one group, if there is a group more than that. Long words first: they are rare.
+    """
+    missing = math.floor((1 - share) * len(words(text)))
+    tokens = list({token.lower(): token for token in re.findall(r"[^\W_]\w*", text)}.values())
+    index = "unified_memories_fts"
+    if is_cjk(text):  # no blanks: the trigram index knows pieces of three signs
+        tokens = [token[at : at + 3] for token in tokens for at in range(0, len(token) - 2, 3)]
+        missing *= 2
+        index = "unified_memories_trigram"
+    tokens.sort(key=len, reverse=True)
+    count = min(missing + 1, GROUPS, len(tokens))
+    used = [f'"{token}"' for token in tokens[: count * GROUP]]
+    return index, [used[at::count] for at in range(count)]

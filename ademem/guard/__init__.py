@@ -1,0 +1,1 @@
+"""Memory before mutation: which turns need it, which calls change something, what is allowed."""

@@ -1,0 +1,55 @@
+"""Flag files that let a hook's shell line end a call before Python starts.
+
+A flag says: the guard has nothing to say to this turn (or subagent). Its name carries the id of
+just that turn, so a flag that is stale, copied or missing costs time and decides nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ademem import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ademem.project import Project
+    from ademem.store.turns import TurnKey
+
+MAX_AGE_S = 86_400
+
+
+def set_quiet(project: Project, key: TurnKey, quiet: bool) -> None:
+    """Write or remove the turn's flag; where that fails, Python decides each call."""
+    name = key.agent_id or key.prompt_id
+    if not name or not name.replace("-", "").replace("_", "").isalnum():
+        return
+    path = os.path.join(_folder(project), name)
+    if not quiet:
+        files.remove(path)
+        return
+    try:
+        os.makedirs(_folder(project), exist_ok=True)
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+    except OSError:
+        return
+
+
+def prune(project: Project, now: datetime) -> None:
+    """Remove flags of turns that nobody ended."""
+    try:
+        with os.scandir(_folder(project)) as entries:
+            old = [
+                entry.path
+                for entry in entries
+                if now.timestamp() - entry.stat().st_mtime > MAX_AGE_S
+            ]
+    except FileNotFoundError:
+        return
+    for path in old:
+        files.remove(path)
+
+
+def _folder(project: Project) -> str:
+    return os.path.join(project.run, "clear")

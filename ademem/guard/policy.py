@@ -1,0 +1,125 @@
+"""Memory before mutation: what a tool call is allowed, as a function of what is known."""
+
+from __future__ import annotations
+
+import os
+
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ademem.settings import GuardSettings
+    from ademem.store.turns import Turn
+
+WRITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
+SHELL_TOOLS = frozenset({"Bash", "PowerShell", "Monitor"})
+OUR_SERVERS = ("mcp__ademem__", "mcp__plugin_ademem_ademem__")
+OUR_SEARCHES = frozenset(
+    server + tool
+    for server in OUR_SERVERS
+    for tool in ("memory_search", "mem_search", "mem_context")
+)
+
+
+class Call(Value):
+    """A tool call about to happen."""
+
+    tool: str
+    path: str = ""
+    command: str = ""
+    tool_use_id: str = ""
+
+
+class Known(Value):
+    """What the decision rests on."""
+
+    turn: Turn | None
+    settings: GuardSettings
+    ours: tuple[str, ...]
+    """Folders that are never guarded: the client's memory and plans, and `.ade/`."""
+    switches: tuple[str, ...]
+    """Files in those folders that are guarded all the same: they could switch the guard off."""
+    empty_store: Callable[[], bool]
+
+
+class Pass(Value):
+    reason: str
+    settled: bool = False
+    """Nothing in this turn can be denied any more."""
+
+
+class Deny(Value):
+    reason: str
+
+
+def turn_is_free(call: Call, known: Known) -> Pass | None:
+    if known.settings.mode == "off":
+        return Pass(reason="the guard is off", settled=True)
+    if known.turn is None:
+        return Pass(reason="no prompt of this turn was seen")
+    if known.turn.turn_class != "required":
+        return Pass(reason=f"the turn is {known.turn.turn_class}: {known.turn.why}", settled=True)
+    if known.turn.searched:
+        return Pass(reason="memory was consulted in this turn", settled=True)
+    return None
+
+
+def call_is_harmless(call: Call, known: Known) -> Pass | None:
+    if call.tool in WRITING_TOOLS:
+        return _ours(call.path, known)
+    if call.tool in SHELL_TOOLS:
+        from ademem.guard.mutation import judge
+
+        judgement = judge(call.command)
+        return None if judgement.mutates else Pass(reason=judgement.reason)
+    if call.tool.startswith("mcp__"):
+        mutates = mutating_mcp(call.tool, known.settings)
+        return None if mutates else Pass(reason="a reading MCP tool")
+    return Pass(reason=f"{call.tool} changes nothing")
+
+
+def enough_was_said(call: Call, known: Known) -> Pass | None:
+    denied = known.turn.denied if known.turn else ()
+    if len(denied) >= known.settings.max_blocks and call.tool_use_id not in denied:
+        return Pass(
+            reason=f"denied {len(denied)} times in this turn; it is not denied again", settled=True
+        )
+    return None
+
+
+def nothing_to_recall(call: Call, known: Known) -> Pass | None:
+    return Pass(reason="the store is empty") if known.empty_store() else None
+
+
+RULES = (turn_is_free, call_is_harmless, enough_was_said, nothing_to_recall)
+
+
+def decide(call: Call, known: Known) -> Pass | Deny:
+    """The first rule that lets the call pass; else memory has to be consulted first."""
+    for rule in RULES:
+        outcome = rule(call, known)
+        if outcome is not None:
+            return outcome
+    return Deny(reason="memory was not consulted in this turn")
+
+
+def mutating_mcp(tool: str, settings: GuardSettings) -> bool:
+    """Whether the tool's own name has a mutating word; our own tools never count."""
+    if tool.startswith(OUR_SERVERS):
+        return False
+    import re
+
+    name = re.sub(r"([a-z])([A-Z])", r"\1_\2", tool.rpartition("__")[2]).lower()
+    return not set(settings.mutating_mcp).isdisjoint(re.split(r"[^a-z]+", name))
+
+
+def _ours(path: str, known: Known) -> Pass | None:
+    real = os.path.realpath(path)
+    for folder in known.ours:
+        if real.startswith(folder + os.sep) and not any(
+            real == switch or real.startswith(switch + os.sep) for switch in known.switches
+        ):
+            return Pass(reason=f"{os.path.basename(folder)} is never guarded")
+    return None

@@ -1,0 +1,68 @@
+"""A settings file of Claude Code on disk, and what it was before we wrote to it."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+
+from ademem.errors import AdememError
+from ademem.files import read_text, remove, write_atomic
+from ademem.value import Value, as_dict
+
+
+class BadSettingsFile(AdememError):
+    hint = "repair it by hand, then run this again"
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(f"{path} was left as it is: {why}")
+
+
+class Original(Value):
+    """Kept from install to uninstall, so that the file can be given back byte for byte."""
+
+    before: str | None
+    """None: there was no file."""
+    after: str
+    """What we wrote; a file that says anything else was edited since."""
+    made_folder: bool
+
+
+def read(path: str) -> str | None:
+    """The text with its own line ends; None when there is no file."""
+    try:
+        return read_text(path)
+    except UnicodeDecodeError as error:
+        raise BadSettingsFile(path, "it is not UTF-8") from error
+    except OSError as error:
+        raise BadSettingsFile(path, str(error.strerror)) from error
+
+
+def write(path: str, text: str, *, mode: int = 0o666) -> None:
+    """Replace the file a link leads to; raises BadSettingsFile where that cannot be done."""
+    try:
+        write_atomic(path, text, mode=mode)
+    except OSError as error:
+        raise BadSettingsFile(path, str(error.strerror)) from error
+
+
+def delete(path: str, *, with_folder: bool) -> None:
+    """Remove the file a link leads to, and on request the folder that this leaves empty."""
+    target = os.path.realpath(path)
+    remove(target)
+    if with_folder:
+        with suppress(OSError):
+            os.rmdir(os.path.dirname(target))
+
+
+def recall(record: str) -> Original | None:
+    """The original noted there; None when nothing (readable) is."""
+    try:
+        return Original(**json.loads(read_text(record) or ""))
+    except (ValueError, TypeError):
+        return None
+
+
+def note(record: str, original: Original) -> None:
+    # Settings may hold tokens: readable for the owner alone.
+    write(record, json.dumps(as_dict(original)), mode=0o600)

@@ -1,0 +1,62 @@
+"""JSON without `json`, whose pure part loads `re` and would be a third of a hook's time.
+
+The C scanner and encoder behind `json` do the work; where an interpreter lacks them, `json` does.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+try:
+    from _json import encode_basestring_ascii as quoted
+    from _json import make_scanner as _make_scanner
+except ImportError:
+    from json.encoder import py_encode_basestring_ascii as quoted
+
+    _make_scanner = None  # type: ignore[assignment, misc]
+
+__all__ = ["array", "loads", "quoted"]
+
+
+class _Context:
+    """What the scanner asks its decoder for."""
+
+    strict = True
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+    parse_constant = float
+    memo: dict[str, str] = {}
+
+
+_scan: Any = _make_scanner(_Context()) if _make_scanner is not None else None  # type: ignore[arg-type]
+
+
+def loads(text: str) -> Any:
+    """The value of a JSON text; raises ValueError or RecursionError."""
+    if _scan is None:
+        return _slowly(text)
+    text = text.strip(" \t\r\n")
+    try:
+        value, end = _scan(text, 0)
+    except (StopIteration, SystemError):  # without `json`, 3.11 cannot say what is wrong
+        return _slowly(text)
+    if end != len(text):
+        raise ValueError(f"more than one JSON value, the second at {end}")
+    return value
+
+
+def _slowly(text: str) -> Any:
+    import json
+
+    return json.loads(text)
+
+
+def array(items: Iterable[str | int]) -> str:
+    """Texts and whole numbers as a JSON array."""
+    written = (quoted(item) if isinstance(item, str) else str(int(item)) for item in items)
+    return f"[{','.join(written)}]"

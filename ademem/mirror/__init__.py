@@ -1,0 +1,9 @@
+"""The files of a project: what everybody may know, the same bytes for the same store."""
+
+from __future__ import annotations
+
+from ademem.mirror.checking import Problem, check
+from ademem.mirror.survey import File, survey
+from ademem.mirror.writing import Refreshed, refresh
+
+__all__ = ["File", "Problem", "Refreshed", "check", "refresh", "survey"]

@@ -1,0 +1,195 @@
+"""Whether the files are sound and say what the store says."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+from ademem import core
+from ademem.core import BadCore
+from ademem.mirror import entry, knowledge, pages, selection
+from ademem.mirror.survey import CORE, NOT_TEXT, survey
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from ademem.mirror.survey import File
+    from ademem.project import Project
+    from ademem.settings import MirrorSettings
+    from ademem.store import Store
+
+LINES = (pages.FOLDER + knowledge.LIVE, pages.FOLDER + knowledge.ARCHIVE)
+SHAPE = {
+    "key": str,
+    "type": str,
+    "content": str,
+    "source": str,
+    "tags": list,
+    "ts": int,
+    "bead": str,
+    "id": str,
+}
+"""What readers of a line count on."""
+
+REFRESH = "`ademem files refresh`"
+
+_CONFLICT = re.compile(r"(?:<{7}|>{7}) ")
+
+
+class Problem(Value):
+    """Something wrong in a file, and what to do about it."""
+
+    path: str
+    line: int | None
+    message: str
+
+
+class Subject(Value):
+    """What the checks look at."""
+
+    project: Project
+    store: Store
+    settings: MirrorSettings
+    files: tuple[File, ...]
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The files that are there and can be read."""
+        return {
+            file.path: file.present
+            for file in self.files
+            if file.present is not None and file.present != NOT_TEXT
+        }
+
+
+def check(project: Project, store: Store, settings: MirrorSettings) -> tuple[Problem, ...]:
+    """Every problem of every file; none, and a refresh would write nothing."""
+    files = survey(project, store, settings)
+    subject = Subject(project=project, store=store, settings=settings, files=files)
+    return tuple(problem for look in CHECKS for problem in look(subject))
+
+
+def up_to_date(subject: Subject) -> Iterator[Problem]:
+    for file in subject.files:
+        if file.settled or (file.path == CORE and not file.ours):
+            continue
+        if file.present is None:
+            yield Problem(path=file.path, line=None, message=f"is missing; {REFRESH} writes it")
+        elif file.present == NOT_TEXT:
+            message = f"is not UTF-8 text; delete it, then {REFRESH}"
+            yield Problem(path=file.path, line=None, message=message)
+        elif file.ours:
+            act = "removes" if file.wanted is None else "updates"
+            yield Problem(path=file.path, line=None, message=f"is out of date; {REFRESH} {act} it")
+        else:
+            message = f"was edited by hand; {REFRESH[:-1]} --force` overwrites it"
+            line = _first_difference(file.present, file.wanted or "")
+            yield Problem(path=file.path, line=line, message=message)
+
+
+def readable_brief(subject: Subject) -> Iterator[Problem]:
+    try:
+        core.read_file(subject.project)
+    except BadCore as error:
+        yield Problem(path=CORE, line=None, message=f"{error}; {error.hint}")
+
+
+def no_conflict_markers(subject: Subject) -> Iterator[Problem]:
+    for path, text in subject.texts.items():
+        for number, line in enumerate(text.split("\n"), 1):
+            if _CONFLICT.match(line):
+                message = "a conflict of a git merge; settle it and commit"
+                yield Problem(path=path, line=number, message=message)
+
+
+def sound_lines(subject: Subject) -> Iterator[Problem]:
+    """Each line is an object of the known shape about a memory that may be shown, once."""
+    known = _Ids(memory.id for memory in selection.lines_of(subject.store))
+    for path in LINES:
+        for number, line in enumerate(subject.texts.get(path, "").splitlines(), 1):
+            try:
+                record = json.loads(line)
+                wrong = [key for key, kind in SHAPE.items() if type(record[key]) is not kind]
+                message = f"has a wrong {', '.join(wrong)}" if wrong else known.seen(record["id"])
+            except (ValueError, KeyError, TypeError):
+                message = "is not an object with " + ", ".join(SHAPE)
+            if message:
+                yield Problem(path=path, line=number, message=message)
+
+
+def sound_entries(subject: Subject) -> Iterator[Problem]:
+    """Each entry of a topic file is of a memory that may be shown, once."""
+    lines = selection.lines_of(subject.store)
+    known = _Ids(memory.id for memory in lines if selection.renders(memory))
+    for path in _topic_files(subject):
+        for found in entry.parse(subject.texts.get(path, "")):
+            message = known.seen(found.id)
+            if message:
+                yield Problem(path=path, line=found.line, message=message)
+
+
+def index_within_bounds(subject: Subject) -> Iterator[Problem]:
+    text = subject.texts.get(pages.INDEX, "")
+    lines, size = text.count("\n"), len(text.encode())
+    bounds = subject.settings
+    if lines > bounds.max_lines or size > bounds.max_bytes:
+        message = (
+            f"has {lines} lines and {size} bytes; {bounds.max_lines} and {bounds.max_bytes} are the"
+            " most: shorten what stands between `ademem:keep` comments"
+        )
+        yield Problem(path=pages.INDEX, line=None, message=message)
+
+
+def index_complete(subject: Subject) -> Iterator[Problem]:
+    index = subject.texts.get(pages.INDEX, "")
+    for path in _topic_files(subject):
+        first = re.sub(r"\.\d+\.md$", ".md", os.path.basename(path))
+        if index and path in subject.texts and f"`{first}`" not in index:
+            message = f"has no line for {os.path.basename(path)}; {REFRESH} adds it"
+            yield Problem(path=pages.INDEX, line=None, message=message)
+
+
+class _Ids:
+    """Tells what is wrong with an id that is not expected, or was seen before."""
+
+    def __init__(self, allowed: Iterable[str]) -> None:
+        self._allowed = frozenset(allowed)
+        self._seen: set[str] = set()
+
+    def seen(self, id: str | None) -> str | None:
+        if id is None:
+            return None
+        if id in self._seen:
+            return f"tells of {id} a second time"
+        self._seen.add(id)
+        return None if id in self._allowed else f"tells of {id}, which may not be shown here"
+
+
+def _topic_files(subject: Subject) -> list[str]:
+    return [
+        file.path
+        for file in subject.files
+        if file.path.startswith(pages.FOLDER)
+        and file.path.endswith(".md")
+        and file.path != pages.INDEX
+    ]
+
+
+def _first_difference(left: str, right: str) -> int:
+    pairs = zip(left.split("\n"), right.split("\n"), strict=False)
+    same = next((number for number, (a, b) in enumerate(pairs) if a != b), None)
+    return min(left.count("\n"), right.count("\n")) + 1 if same is None else same + 1
+
+
+CHECKS: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
+    up_to_date,
+    readable_brief,
+    no_conflict_markers,
+    sound_lines,
+    sound_entries,
+    index_within_bounds,
+    index_complete,
+)

@@ -1,0 +1,129 @@
+"""One memory as an item of a Markdown list, and back.
+
+    - **Title** <!-- id -->
+      Text, every line indented, so that no fence or heading of it reaches the page.
+      - tags: wal database
+      - path: src/**/*.py
+
+A line of the text that looks like one of ours has a backslash more than it had.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ademem.text import clean, preview
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ademem.model import Memory
+
+_COMMENT = re.compile(r"(\\*)<!--")
+_ESCAPED_COMMENT = re.compile(r"\\(\\*)<!--")
+_OURS = r"(?=\\*(?:#{1,6}(?:\s|$)|\*\*.*\*\*$|- (?:tags|path): ))"
+_MARKUP = re.compile(_OURS)
+_ESCAPED_MARKUP = re.compile(r"\\" + _OURS)
+_ID = re.compile(r"(?:^| )<!-- (\S+) -->$")
+_TITLE = re.compile(r"\*\*(.*)\*\*")
+_DETAIL = re.compile(r"- (tags|path): (.*)")
+
+
+class Entry(Value):
+    """What an item of a topic file says."""
+
+    line: int
+    """Where it begins, counted from 1."""
+    id: str | None = None
+    """None: a person added it."""
+    title: str | None = None
+    content: str = ""
+    tags: tuple[str, ...] = ()
+    path: str | None = None
+
+
+def rendered(memory: Memory) -> str:
+    """The item, without a line break at its end."""
+    content = [_escaped(line) for line in clean(memory.content).split("\n")]
+    title = _joined(memory.title or "")
+    first = f"**{_safe(title)}**" if title else content.pop(0)
+    details = [
+        f"- {name}: {_safe(value)}"
+        for name, value in (
+            ("tags", " ".join(memory.tags)),
+            ("path", _joined(memory.file_scope_pattern or "")),
+        )
+        if value
+    ]
+    lines = [f"{first} <!-- {memory.id} -->".lstrip(), *content, *details]
+    return "- " + "\n".join(f"  {line}".rstrip() for line in lines).lstrip()
+
+
+def headline(memory: Memory, chars: int) -> str:
+    """Title and text in one line of at most about *chars* characters."""
+    title = f"{memory.title}: " if memory.title else ""
+    return one_line(title + memory.content, chars)
+
+
+def one_line(text: str, chars: int) -> str:
+    """The text's beginning as nothing on a page can mistake it for its own."""
+    return _escaped(preview(clean(text), chars))
+
+
+def parse(text: str) -> Iterator[Entry]:
+    """The items of a topic file, in order; everything else on the page is skipped."""
+    item: list[str] = []
+    start = 0
+    for number, line in enumerate([*text.replace("\r\n", "\n").split("\n"), "#"], 1):
+        if item and (not line or line.startswith("  ")):
+            item.append(line[2:])
+            continue
+        if item:
+            yield _entry(item, start)
+        item = [line[2:]] if line.startswith("- ") else []
+        start = number
+
+
+def _entry(lines: list[str], start: int) -> Entry:
+    while lines and not lines[-1]:
+        lines.pop()
+    details: dict[str, str] = {}
+    while len(lines) > 1 and (detail := _DETAIL.fullmatch(lines[-1])):
+        details[detail[1]] = _unsafe(detail[2])
+        lines.pop()
+    first = lines.pop(0) if lines else ""
+    id = _ID.search(first)
+    first = first[: id.start()] if id else first
+    title = _TITLE.fullmatch(first)
+    content = lines if title else [first, *lines]
+    return Entry(
+        line=start,
+        id=id[1] if id else None,
+        title=_unsafe(title[1]) if title else None,
+        content="\n".join(_unescaped(line) for line in content),
+        tags=tuple(details.get("tags", "").split()),
+        path=details.get("path"),
+    )
+
+
+def _joined(text: str) -> str:
+    return " ".join(clean(text).split())
+
+
+def _escaped(line: str) -> str:
+    return ("\\" if _MARKUP.match(line) else "") + _safe(line)
+
+
+def _unescaped(line: str) -> str:
+    return _unsafe(line[1:] if _ESCAPED_MARKUP.match(line) else line)
+
+
+def _safe(line: str) -> str:
+    """Without a comment of its own."""
+    return _COMMENT.sub(r"\\\g<0>", line)
+
+
+def _unsafe(line: str) -> str:
+    return _ESCAPED_COMMENT.sub(r"\1<!--", line)

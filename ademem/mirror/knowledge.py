@@ -1,0 +1,90 @@
+"""knowledge.jsonl: the lines Beads reads, with our fields behind them."""
+
+from __future__ import annotations
+
+import json
+
+from ademem.clock import stamp
+from ademem.text import slug
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from ademem.model import Memory
+    from ademem.settings import MirrorSettings
+
+LIVE = "knowledge.jsonl"
+ARCHIVE = "knowledge.archive.jsonl"
+
+TYPES = ("learned", "investigation", "decision", "fact", "pattern", "gotcha", "convention")
+"""What a captured sentence can begin with; its first tag tells which it was."""
+
+_LINE_BREAKS = str.maketrans({char: f"\\u{ord(char):04x}" for char in "\x85\u2028\u2029"})
+
+
+def render(memories: Sequence[Memory], settings: MirrorSettings) -> dict[str, str]:
+    """The lines, and their archive once there is one; *memories* are oldest first."""
+    archived, live = rotated(
+        [line(record) for record in records(memories)],
+        above=settings.rotate_above,
+        by=settings.rotate_lines,
+    )
+    pages = {LIVE: live, ARCHIVE: archived} if archived else {LIVE: live}
+    return {name: "".join(lines) for name, lines in pages.items()}
+
+
+def rotated(lines: Sequence[str], *, above: int, by: int) -> tuple[Sequence[str], Sequence[str]]:
+    """Archived and live lines: while more than *above* are live, the oldest *by* are archived."""
+    moved = 0
+    while len(lines) - moved > max(0, above):
+        moved += max(1, by)
+    return lines[:moved], lines[moved:]
+
+
+def records(memories: Iterable[Memory]) -> list[dict[str, Any]]:
+    """One object a memory; keys that would meet are told apart by the id."""
+    taken: set[str] = set()
+    found = []
+    for memory in memories:
+        key = memory.knowledge_key or f"{memory.category}-{slug(memory.content) or memory.id}"
+        if key in taken:
+            key = f"{key}-{memory.id}"
+        taken.add(key)
+        found.append(_record(key, memory))
+    return found
+
+
+def line(record: dict[str, Any]) -> str:
+    """Compact JSON in one line for any reader's idea of a line."""
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    return text.translate(_LINE_BREAKS) + "\n"
+
+
+def _record(key: str, memory: Memory) -> dict[str, Any]:
+    kind = memory.tags[0] if memory.tags and memory.tags[0] in TYPES else memory.category
+    return {
+        "key": key,
+        "type": kind,
+        "content": memory.content,
+        "source": memory.agent_id or memory.source_type,
+        "tags": memory.tags,
+        "ts": int(memory.created_at.timestamp()),
+        "bead": memory.bead or "",
+        "id": memory.id,
+        "sync_id": memory.sync_id,
+        "category": memory.category,
+        "status": memory.status,
+        "title": memory.title,
+        "importance": memory.importance,
+        "confidence": memory.confidence,
+        "pinned": memory.pinned,
+        "topic_key": memory.topic_key,
+        "path": memory.file_scope_pattern,
+        "anchors": memory.anchors,
+        "trust": memory.trust,
+        "branch": memory.source_branch,
+        "created_at": stamp(memory.created_at),
+        "updated_at": stamp(memory.updated_at),
+    }

@@ -1,0 +1,41 @@
+"""Which memories may stand in a tracked file, and which of them come first."""
+
+from __future__ import annotations
+
+from ademem.model import Memory, Status
+from ademem.store import memories
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ademem.store import Store
+
+
+def renders(memory: Memory) -> bool:
+    """Whether it is knowledge everybody may read."""
+    return memory.shareable and memory.status is Status.PROMOTED
+
+
+def is_line(memory: Memory) -> bool:
+    """Whether knowledge.jsonl has it: what renders, and what was LEARNED but not yet confirmed."""
+    return renders(memory) or (memory.shareable and memory.knowledge_key is not None)
+
+
+def lines_of(store: Store) -> list[Memory]:
+    """All that `is_line`, oldest first."""
+    found = memories.find(
+        store,
+        "scope = 'project' and (status = 'promoted' or knowledge_key is not null)",
+        "order by created_at, seq",
+    )
+    return [memory for memory in found if is_line(memory)]
+
+
+def best_first(given: Iterable[Memory]) -> list[Memory]:
+    """By tier, importance and belief; among equals the newest leads."""
+    newest_first = sorted(given, key=lambda memory: (memory.created_at, memory.seq), reverse=True)
+    return sorted(
+        newest_first,
+        key=lambda memory: (memory.tier, -memory.importance.weight, -memory.confidence),
+    )

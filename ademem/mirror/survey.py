@@ -1,0 +1,70 @@
+"""What every file of the mirror should say, and what it says."""
+
+from __future__ import annotations
+
+import os
+
+from ademem import core, files
+from ademem.core import BadCore
+from ademem.mirror import pages, selection, written
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.core import CoreMemory
+    from ademem.project import Project
+    from ademem.settings import MirrorSettings
+    from ademem.store import Store
+
+CORE = ".ade/cto/core-memory.json"
+
+NOT_TEXT = "\0"
+"""What a file that is not UTF-8 reads as."""
+
+
+class File(Value):
+    """One file of the mirror, by its path in the project."""
+
+    path: str
+    wanted: str | None = None
+    """None: we wrote it once, and it is not needed any more."""
+    present: str | None = None
+    """None: there is no such file."""
+    ours: bool = True
+    """There is none, or it is as we wrote it."""
+
+    @property
+    def settled(self) -> bool:
+        return self.wanted == self.present
+
+
+def survey(project: Project, store: Store, settings: MirrorSettings) -> tuple[File, ...]:
+    """Every file that is wanted or was written by us, by its path; nothing is changed."""
+    document, core_file = _core(project, store)
+    present_index = _read(project, pages.INDEX) or ""
+    wanted = pages.render(selection.lines_of(store), document, present_index, settings)
+    before = written.load(project)
+    found = [core_file]
+    for path in wanted.keys() | before.keys() - {CORE}:
+        present = _read(project, path)
+        ours = present is None or written.fingerprint(path, present) in before.get(path, ())
+        found.append(File(path=path, wanted=wanted.get(path), present=present, ours=ours))
+    return tuple(sorted(found, key=lambda file: file.path))
+
+
+def _core(project: Project, store: Store) -> tuple[CoreMemory | None, File]:
+    """The brief and its file, which is ours whoever changed it, for its changes are taken over."""
+    present = _read(project, CORE)
+    try:
+        document, ours = core.newest(store, project), True
+    except BadCore:
+        document, ours = core.load(store), False
+    wanted = core.file_text(document) if document else present
+    return document, File(path=CORE, wanted=wanted, present=present, ours=ours)
+
+
+def _read(project: Project, path: str) -> str | None:
+    try:
+        return files.read_text(os.path.join(project.root, path))
+    except UnicodeDecodeError:
+        return NOT_TEXT

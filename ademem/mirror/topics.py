@@ -1,0 +1,145 @@
+"""The topic files: every memory of a category whole, oldest first."""
+
+from __future__ import annotations
+
+from ademem.mirror import entry
+from ademem.model import TYPES, Category
+from ademem.text import slug
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ademem.model import Memory
+
+SUBTOPICS = 12
+"""Files a topic is split into at most, beside its own: the index has a line for each."""
+SUBTOPIC_CHARS = 24
+
+KINDS = frozenset({"learned", "investigation", *Category, *TYPES})
+"""Tags that say what kind of text it is, and nothing about its subject."""
+
+
+class Topic(Value):
+    name: str
+    category: Category
+    about: str
+    """When to open it."""
+
+
+class TopicFile(Value):
+    topic: Topic
+    subtopic: str = ""
+    pages: tuple[tuple[Memory, ...], ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """`gotchas-api.md`; a subtopic beyond its bound goes on in `gotchas-api.2.md`."""
+        stem = f"{self.topic.name}-{self.subtopic}" if self.subtopic else self.topic.name
+        more = (f"{stem}.{number}.md" for number in range(2, len(self.pages) + 1))
+        return (f"{stem}.md", *more)
+
+    @property
+    def count(self) -> int:
+        return sum(map(len, self.pages))
+
+
+def files(memories: Iterable[Memory], bound: int) -> list[TopicFile]:
+    """Every topic has its file, even an empty one; one beyond *bound* splits by subtopic."""
+    by_category: dict[Category, list[Memory]] = {topic.category: [] for topic in TOPICS}
+    for memory in memories:
+        if memory.category in by_category:
+            by_category[memory.category].append(memory)
+    bound = max(1, bound)
+    return [file for topic in TOPICS for file in _files(topic, by_category[topic.category], bound)]
+
+
+def subtopic(memory: Memory) -> str:
+    """The first tag with a subject, else the folder its path begins with; "" for neither."""
+    tags = [tag for tag in memory.tags if tag.lower() not in KINDS]
+    folder = (memory.file_scope_pattern or "").removeprefix("./").split("/")[0]
+    if not any(char in folder for char in "*?[{"):
+        tags.append(folder)
+    slugs = (slug(tag)[:SUBTOPIC_CHARS].strip("-") for tag in tags)
+    return next((found for found in slugs if found), "")
+
+
+def render(file: TopicFile) -> dict[str, str]:
+    """Name and text of each page."""
+    return {
+        name: _page(file, number, memories)
+        for number, (name, memories) in enumerate(zip(file.names, file.pages, strict=True), 1)
+    }
+
+
+def _files(topic: Topic, memories: list[Memory], bound: int) -> list[TopicFile]:
+    if len(memories) <= bound:
+        return [TopicFile(topic=topic, pages=(tuple(memories),))]
+    groups: dict[str, list[Memory]] = {}
+    for memory in memories:
+        groups.setdefault(subtopic(memory), []).append(memory)
+    named = sorted(filter(None, groups), key=lambda name: (-len(groups[name]), name))[:SUBTOPICS]
+    rest = [memory for memory in memories if subtopic(memory) not in named]
+    return [
+        TopicFile(topic=topic, pages=_pages(rest, bound)),
+        *(
+            TopicFile(topic=topic, subtopic=name, pages=_pages(groups[name], bound))
+            for name in sorted(named)
+        ),
+    ]
+
+
+def _pages(memories: Sequence[Memory], bound: int) -> tuple[tuple[Memory, ...], ...]:
+    starts = range(0, len(memories), bound) or (0,)
+    return tuple(tuple(memories[start : start + bound]) for start in starts)
+
+
+def _page(file: TopicFile, number: int, memories: Sequence[Memory]) -> str:
+    title = file.topic.name.capitalize()
+    if file.subtopic:
+        title += f": {file.subtopic}"
+    if number > 1:
+        title += f", page {number}"
+    entries = [entry.rendered(memory) for memory in memories] or ["Nothing here yet."]
+    about = f"{file.topic.about}. Notes to weigh: the files of today win over them."
+    return "\n\n".join([f"# {title}", about, *entries]) + "\n"
+
+
+TOPICS = (
+    Topic(
+        name="decisions",
+        category=Category.DECISION,
+        about="What was decided and why: read before choosing an approach or changing architecture",
+    ),
+    Topic(
+        name="conventions",
+        category=Category.CONVENTION,
+        about="How things are done here: read before writing code, names, files or commits",
+    ),
+    Topic(
+        name="preferences",
+        category=Category.PREFERENCE,
+        about="What the people here like: read before answering, formatting or proposing",
+    ),
+    Topic(
+        name="gotchas",
+        category=Category.GOTCHA,
+        about="Pitfalls met before: read when something fails, and before touching what they name",
+    ),
+    Topic(
+        name="patterns",
+        category=Category.PATTERN,
+        about="Ways of building that work here: read before adding a component, hook or service",
+    ),
+    Topic(
+        name="procedures",
+        category=Category.PROCEDURE,
+        about="Steps that were proven: read before building, testing, releasing or deploying",
+    ),
+    Topic(
+        name="facts",
+        category=Category.FACT,
+        about="What is true of this system: read for background and context",
+    ),
+)

@@ -1,0 +1,40 @@
+"""What we last wrote, so that a change by somebody else is noticed."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from ademem import files
+from ademem.digest import sha256_hex
+from ademem.mirror import keep
+from ademem.mirror.pages import INDEX
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ademem.project import Project
+
+
+def load(project: Project) -> dict[str, list[str]]:
+    """Fingerprints by path; a damaged record is none, and every file counts as changed."""
+    try:
+        recorded = json.loads(files.read_text(_path(project)) or "{}")
+        return {str(path): list(prints) for path, prints in recorded.items()}
+    except (ValueError, AttributeError, TypeError):
+        return {}
+
+
+def save(project: Project, prints: Mapping[str, list[str]]) -> None:
+    """A path has two fingerprints while it is being written: we may be killed on either side."""
+    files.write_atomic(_path(project), json.dumps(prints, indent=0, sort_keys=True) + "\n")
+
+
+def fingerprint(path: str, text: str) -> str:
+    """Of the index only what is ours counts; its hand-written regions may change."""
+    return sha256_hex(keep.outside(text) if path == INDEX else text)
+
+
+def _path(project: Project) -> str:
+    return os.path.join(project.run, "mirror.json")

@@ -1,0 +1,179 @@
+"""The words everybody uses: what a memory is, and what may become one."""
+
+from __future__ import annotations
+
+from enum import IntEnum, StrEnum
+
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Self
+
+
+class Scope(StrEnum):
+    PROJECT = "project"
+    AGENT = "agent"
+    MISSION = "mission"
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read a scope as people write it: "user" and "personal" are an agent, "lane" a mission."""
+        word = text.strip().lower()
+        return cls({"user": "agent", "personal": "agent", "lane": "mission"}.get(word, word))
+
+
+class Category(StrEnum):
+    FACT = "fact"
+    PREFERENCE = "preference"
+    PATTERN = "pattern"
+    DECISION = "decision"
+    GOTCHA = "gotcha"
+    CONVENTION = "convention"
+    EPISODE = "episode"
+    PROCEDURE = "procedure"
+    DIGEST = "digest"
+    HANDOFF = "handoff"
+
+
+TYPES = {
+    "architecture": Category.DECISION,
+    "bugfix": Category.GOTCHA,
+    "bug": Category.GOTCHA,
+    "discovery": Category.FACT,
+    "learning": Category.FACT,
+    "config": Category.CONVENTION,
+    "policy": Category.CONVENTION,
+    "session_summary": Category.HANDOFF,
+}
+"""Engram's observation types that are not categories by name; the type is kept as a tag."""
+
+
+class Status(StrEnum):
+    CANDIDATE = "candidate"
+    PROMOTED = "promoted"
+    ARCHIVED = "archived"
+
+
+class Tier(IntEnum):
+    PINNED = 1
+    ACTIVE = 2
+    FADING = 3
+
+
+class Importance(StrEnum):
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+    @property
+    def weight(self) -> float:
+        return {"low": 0.3, "medium": 0.6, "high": 1.0}[self]
+
+
+class Trust(StrEnum):
+    """Where a text came from, which decides how far it is believed."""
+
+    USER = "user"
+    AGENT = "agent"
+    TOOL = "tool"
+    WEB = "web"
+    IMPORT = "import"
+
+
+class Origin(Value):
+    """Who says so, and in which session."""
+
+    trust: Trust = Trust.AGENT
+    source_type: str = "agent"
+    """agent | system | user | mission_promotion | consolidation | learned | passive | …"""
+    source_id: str | None = None
+    session_id: str | None = None
+    run_id: str | None = None
+    agent_id: str | None = None
+    branch: str | None = None
+
+
+class Draft(Value):
+    """A text on its way through the gate."""
+
+    content: str
+    category: str = Category.FACT
+    scope: str = Scope.PROJECT
+    owner: str | None = None
+    importance: str = Importance.MEDIUM
+    confidence: float | None = None
+    title: str | None = None
+    topic_key: str | None = None
+    tags: tuple[str, ...] = ()
+    path: str | None = None
+    """Glob of the files the memory is about."""
+    anchors: tuple[str, ...] = ()
+    """`path:first-last` places in the code the memory speaks of."""
+    pinned: bool = False
+    promoted: bool = False
+    """A trusted caller vouches for it: no candidate stage."""
+    strict: bool = False
+    bead: str | None = None
+    knowledge_key: str | None = None
+    created_at: datetime | None = None
+    """When it was learned, if earlier than now (imports)."""
+    origin: Origin = Origin()
+
+
+class Memory(Value):
+    """One row of `unified_memories`."""
+
+    seq: int = 0
+    id: str
+    sync_id: str
+    project_id: str
+    scope: Scope
+    scope_owner_id: str | None = None
+    tier: Tier
+    category: Category
+    title: str | None = None
+    content: str
+    importance: Importance
+    confidence: float
+    observation_count: int = 1
+    status: Status
+    trust: Trust
+    source_type: str
+    source_id: str | None = None
+    source_session_id: str | None = None
+    source_pack_key: str | None = None
+    source_run_id: str | None = None
+    source_branch: str | None = None
+    file_scope_pattern: str | None = None
+    anchors: tuple[str, ...] = ()
+    agent_id: str | None = None
+    pinned: bool = False
+    tags: tuple[str, ...] = ()
+    topic_key: str | None = None
+    knowledge_key: str | None = None
+    bead: str | None = None
+    revision_count: int = 1
+    access_score: float = 0.0
+    composite_score: float = 0.0
+    access_count: int = 0
+    write_gate_reason: str | None = None
+    quarantine_reason: str | None = None
+    superseded_by: str | None = None
+    dedupe_key: str
+    created_at: datetime
+    updated_at: datetime
+    last_accessed_at: datetime
+    promoted_at: datetime | None = None
+    review_after: datetime | None = None
+    deleted_at: datetime | None = None
+
+    @property
+    def live(self) -> bool:
+        return self.status is not Status.ARCHIVED and not self.deleted_at and not self.superseded_by
+
+    @property
+    def shareable(self) -> bool:
+        """May leave the database for a tracked file, export or queue; promise 3 rests on this."""
+        return self.live and self.scope is Scope.PROJECT and not self.quarantine_reason

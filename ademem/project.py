@@ -1,0 +1,205 @@
+"""Which project is meant, and where its files and its database are."""
+
+from __future__ import annotations
+
+import os
+
+from ademem.errors import AdememError, NotEnrolled
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+class Ambiguous(AdememError):
+    """Several enrolled projects lie below the folder and nothing says which is meant."""
+
+    hint = "name one with --project, or `cd` into it"
+
+    def __init__(self, where: str, candidates: tuple[str, ...]) -> None:
+        super().__init__(f"{where} holds several projects: {', '.join(candidates)}")
+        self.candidates = candidates
+
+
+class Project(Value):
+    """A folder with `.ade/`, and the folder whose database it shares."""
+
+    root: str
+    """The worktree: where the files are."""
+    home: str
+    """Where `ade.db` is: the same for all worktrees of a repository."""
+
+    @property
+    def ade(self) -> str:
+        return os.path.join(self.root, ".ade")
+
+    @property
+    def database(self) -> str:
+        return os.path.join(self.home, "ade.db")
+
+    @property
+    def config(self) -> str:
+        return os.path.join(self.ade, "config.toml")
+
+    @property
+    def run(self) -> str:
+        return os.path.join(self.ade, "run")
+
+    @property
+    def log(self) -> str:
+        return os.path.join(self.ade, "log")
+
+    @property
+    def memory(self) -> str:
+        return os.path.join(self.ade, "memory")
+
+    @property
+    def name(self) -> str:
+        """Lower-case name of the main worktree's folder; what sessions and exports call it."""
+        main, kind = os.path.split(self.home)
+        folder = os.path.basename(main if kind in (".ade", "ademem") else self.root)
+        words = folder.removesuffix(".git").strip(".").lower().replace("_", "-").split()
+        return "-".join(words) or "project"
+
+
+def find(start: str | None, environment: Mapping[str, str], cwd: str) -> Project:
+    """Explicit folder, ADEMEM_PROJECT, CLAUDE_PROJECT_DIR, else the nearest `.ade/` upward.
+
+    The search does not leave the git repository. Raises NotEnrolled, or Ambiguous when the only
+    enrolled folders are several children of *cwd*.
+    """
+    named = start or environment.get("ADEMEM_PROJECT") or environment.get("CLAUDE_PROJECT_DIR")
+    where = os.path.abspath(os.path.join(cwd, named or "."))
+    root = _enrolled_above(where) or _worktree_of_enrolled(where)
+    if root is None and not named:
+        root = _only_child(where)
+    if root is None:
+        raise NotEnrolled(where)
+    return at(root)
+
+
+def at(root: str) -> Project:
+    """The project whose worktree is *root*, enrolled or about to be."""
+    root = os.path.realpath(root)
+    return Project(root=root, home=_home(root))
+
+
+def enclosing(where: str) -> str:
+    """The enrolled folder at or above *where*, else the git root, else *where*."""
+    return _enrolled_above(where) or git_root(where) or os.path.realpath(where)
+
+
+def git_root(where: str) -> str | None:
+    """The innermost folder at or above *where* that git calls a work tree."""
+    return _above(where, ".git", os.path.exists)
+
+
+def common_dir(top: str) -> str | None:
+    """What all worktrees of a repository share, seen from one of them; None outside git."""
+    git_dir = _git_dir(top)
+    try:
+        with open(os.path.join(git_dir, "commondir"), encoding="utf-8") as file:
+            return os.path.realpath(os.path.join(git_dir, file.read().strip()))
+    except OSError:
+        return git_dir if os.path.isdir(git_dir) else None
+
+
+def branch(root: str) -> str | None:
+    """The checked-out branch, read from git's own files; None when detached or without git."""
+    top = git_root(root)
+    if top is None:
+        return None
+    try:
+        with open(os.path.join(_git_dir(top), "HEAD"), encoding="utf-8") as file:
+            head = file.read().strip()
+    except OSError:
+        return None
+    return head.removeprefix("ref: refs/heads/") if head.startswith("ref: refs/heads/") else None
+
+
+def _git_dir(top: str) -> str:
+    """Git's folder of this worktree: `.git`, or what a file of that name points to."""
+    marker = os.path.join(top, ".git")
+    try:
+        with open(marker, encoding="utf-8", errors="replace") as file:
+            named = file.read().partition("gitdir:")[2].strip()
+    except OSError:
+        return marker
+    return os.path.realpath(os.path.join(top, named)) if named else marker
+
+
+def _home(root: str) -> str:
+    """`.ade` of the main worktree, or `ademem/` in git's own folder where there is none."""
+    top = git_root(root)
+    common = common_dir(top) if top else None
+    if top is None or common is None or os.path.isdir(os.path.join(top, ".git")):
+        return os.path.join(root, ".ade")
+    inside = os.path.relpath(root, top)
+    if os.path.basename(common) == ".git":
+        return os.path.normpath(os.path.join(common, "..", inside, ".ade"))
+    main = _configured_worktree(common)
+    if main:
+        return os.path.normpath(os.path.join(main, inside, ".ade"))
+    return os.path.normpath(os.path.join(common, "ademem", inside))
+
+
+def _configured_worktree(git_dir: str) -> str | None:
+    """`core.worktree`, by which a submodule's git folder knows where its files are."""
+    try:
+        with open(os.path.join(git_dir, "config"), encoding="utf-8", errors="replace") as file:
+            entries = [line.partition("=") for line in file]
+    except OSError:
+        return None
+    for key, _, value in entries:
+        if key.strip().lower() == "worktree":
+            return os.path.realpath(os.path.join(git_dir, value.strip().strip('"')))
+    return None
+
+
+def _enrolled_above(where: str) -> str | None:
+    """Nearest `.ade/` within the repository; a home folder's own is for itself alone."""
+    found = _above(where, ".ade", os.path.isdir)
+    if found is None:
+        return None
+    top = git_root(where)
+    if top and os.path.commonpath((found, top)) != top:
+        return None
+    at_home = found == os.path.realpath(os.path.expanduser("~"))
+    return None if at_home and found != os.path.realpath(where) else found
+
+
+def _worktree_of_enrolled(where: str) -> str | None:
+    """A linked worktree without `.ade/` takes part when the main one does."""
+    top = git_root(where)
+    common = common_dir(top) if top else None
+    if top is None or common is None or os.path.basename(common) != ".git":
+        return None
+    return top if os.path.isdir(os.path.join(os.path.dirname(common), ".ade")) else None
+
+
+def _above(where: str, name: str, there: Callable[[str], bool]) -> str | None:
+    folder = os.path.realpath(where)
+    while not there(os.path.join(folder, name)):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return folder
+
+
+def _only_child(where: str) -> str | None:
+    try:
+        with os.scandir(where) as entries:
+            children = sorted(
+                {
+                    os.path.realpath(entry.path)
+                    for entry in entries
+                    if os.path.isdir(os.path.join(entry.path, ".ade"))
+                }
+            )
+    except OSError:
+        return None
+    if len(children) > 1:
+        raise Ambiguous(where, tuple(children))
+    return children[0] if children else None

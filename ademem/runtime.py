@@ -1,0 +1,55 @@
+"""A project opened for use: its settings and its store at one moment."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ademem import settings as settings_
+from ademem.store import Store, open_store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from ademem.project import Project
+    from ademem.settings import Settings
+
+
+class Runtime:
+    """What a door hands to a capability."""
+
+    def __init__(
+        self,
+        project: Project,
+        settings: Settings,
+        store: Store,
+        environment: Mapping[str, str],
+        now: datetime,
+    ) -> None:
+        self.project = project
+        self.settings = settings
+        self.store = store
+        self.environment = environment
+        self.now = now
+
+    def close(self) -> None:
+        self.store.close()
+
+
+def open_runtime(
+    project: Project, environment: Mapping[str, str], now: datetime, *, wait_s: float = 5.0
+) -> Runtime:
+    """Raises BadSetting, NewerDatabase, sqlite3.Error or OSError."""
+    settings = settings_.load(project.config, environment)
+    store = open_store(project, now, wait_s=wait_s)
+    return Runtime(project, settings, store, environment, now)
+
+
+def program(environment: Mapping[str, str]) -> str:
+    """How to call `ademem` from a shell with this PATH."""
+    for folder in environment.get("PATH", "").split(os.pathsep):
+        if folder and os.access(os.path.join(folder, "ademem"), os.X_OK):
+            return "ademem"
+    return os.path.join(os.path.dirname(sys.executable), "ademem")

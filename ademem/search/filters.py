@@ -1,0 +1,129 @@
+"""Which rows may be seen, decided in SQL before anything is counted off."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from ademem.clock import stamp
+from ademem.jsontext import array
+from ademem.model import Status
+from ademem.store import memories
+from ademem.value import Value, as_dict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from ademem.model import Memory
+    from ademem.store import Store
+
+UNARCHIVED = (Status.PROMOTED, Status.CANDIDATE)
+
+
+class Filters(Value):
+    """What may be returned; of several values of one field a row needs one, none means any."""
+
+    scopes: tuple[str, ...] = ()
+    owner: str | None = None
+    """The agent whose own memories are visible."""
+    mission: str | None = None
+    """The mission whose memories are visible."""
+    statuses: tuple[str, ...] = ()
+    """None: promoted ones, or candidates when nothing promoted answers."""
+    quarantined: bool = False
+    """Also what waits for a person's approval."""
+    tiers: tuple[int, ...] = ()
+    categories: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    """A category, or an observation type, which memories keep as a tag."""
+    tags: tuple[str, ...] = ()
+    path: str | None = None
+    """A file that the memory's own pattern has to match."""
+    branch: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    """Learned at or after *since* and before *until*."""
+
+    @property
+    def stages(self) -> tuple[tuple[str, ...], ...]:
+        """Statuses to try one after the other until one of them answers."""
+        return (self.statuses,) if self.statuses else ((Status.PROMOTED,), (Status.CANDIDATE,))
+
+
+_CONDITIONS = """
+    memory.project_id = :project
+and memory.deleted_at is null
+and memory.superseded_by is null
+and (:quarantined or memory.quarantine_reason is null)
+and memory.status in (select value from json_each(:statuses))
+and (memory.scope = 'project'
+  or memory.scope = 'agent' and memory.scope_owner_id is :owner
+  or memory.scope = 'mission' and memory.scope_owner_id is :mission)
+and (:scopes = '[]' or memory.scope in (select value from json_each(:scopes)))
+and (:tiers = '[]' or memory.tier in (select value from json_each(:tiers)))
+and (:categories = '[]' or memory.category in (select value from json_each(:categories)))
+and (:types = '[]' or exists (
+  select 1 from json_each(:types) as type
+  where type.value = memory.category
+     or instr(' ' || memory.tags || ' ', ' ' || type.value || ' ')))
+and (:tags = '[]' or exists (
+  select 1 from json_each(:tags) as tag
+  where instr(' ' || memory.tags || ' ', ' ' || tag.value || ' ')))
+and (:path is null or :path glob memory.file_scope_pattern)
+and (:branch is null or memory.source_branch = :branch)
+and (:since is null or memory.created_at >= :since)
+and (:until is null or memory.created_at < :until)
+"""
+
+# No `order by`: the cross join walks the ranked rows as they come and stops at the limit.
+_RANKED = f"""
+select memory.*
+from json_each(:ranked) as ranked
+cross join unified_memories as memory on memory.seq = ranked.value
+where {_CONDITIONS}
+limit :limit
+"""
+
+_NEWEST = f"""
+select memory.*
+from unified_memories as memory
+where {_CONDITIONS}
+order by memory.created_at desc, memory.seq desc
+limit :limit
+"""
+
+
+def visible(ranked: Sequence[int], store: Store, filters: Filters, limit: int) -> list[Memory]:
+    """The first *limit* of the ranked rows that the filters let through, best first."""
+    return _answers(_RANKED, store, filters, {"limit": limit, "ranked": array(ranked)})
+
+
+def listed(store: Store, filters: Filters, limit: int | None) -> list[Memory]:
+    """Memories by filter alone, newest first; no *limit* means all."""
+    return _answers(_NEWEST, store, filters, {"limit": -1 if limit is None else limit})
+
+
+def _answers(query: str, store: Store, filters: Filters, values: dict[str, Any]) -> list[Memory]:
+    """Rows of the first stage that has any."""
+    values |= _values(filters) | {"project": store.project_id}
+    for statuses in filters.stages:
+        rows = store.db.execute(query, values | {"statuses": array(statuses)}).fetchall()
+        if rows:
+            return [memories.from_row(row) for row in rows]
+    return []
+
+
+def _values(filters: Filters) -> dict[str, Any]:
+    return {name: _value(given) for name, given in as_dict(filters).items()}
+
+
+def _value(given: object) -> object:
+    """As SQLite takes it: a tuple as JSON, a moment as stored."""
+    match given:
+        case tuple():
+            return array(given)
+        case datetime():
+            return stamp(given)
+        case _:
+            return given

@@ -1,0 +1,133 @@
+"""Any text as something the indexes can be asked."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from enum import Enum
+
+from ademem.text import is_cjk, unique
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_CHARS = 2000
+"""What is read of a text: half of it from the beginning, half from the end."""
+TYPED_WORDS = 3
+"""A text of at most so many words was typed to find something; a longer one is a prompt."""
+GRAM = 3
+"""Characters below which the trigram index knows nothing."""
+
+_STOP_WORDS = """
+    a about after again all also am an and any are as at be because been before being both but
+    by can could d did didn do does doesn doing don during each few for from get had has have
+    having he her here his how i if in into is isn it its itself just let like ll m make me
+    might more most must my need no nor not now of off on one only or other our out over own
+    please re s same she should so some such t than that the their them then there these they
+    this those three through to too two under until up us use ve very want was we were what when
+    where which while who whom why will with would yes you your
+"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+
+_WORD = re.compile(r"[^\W_]\w{0,127}")
+_QUOTED = re.compile(r'"([^"]{1,80})"')
+
+
+class Index(Enum):
+    """Where a term is looked up."""
+
+    WORDS = "words"
+    GRAMS = "grams"
+    ROWS = "rows"
+    """No index: one or two characters of a script written without blanks."""
+
+
+class Query(Value):
+    key: str | None
+    """The whole text when it may be an id or a key."""
+    terms: dict[str, Index]
+    """FTS5 expressions that no operator of the text has reached; bare text for ROWS."""
+    substrings: dict[str, Index]
+    """What to look for inside words when no word answers; empty for a prompt."""
+
+
+def parse(text: str) -> Query:
+    """Read any text; of a huge one both ends, where people type around what they paste."""
+    text = _readable(text)
+    words = _words(text)
+    telling = _telling(words)
+    typed = len(words) <= TYPED_WORDS
+    terms = dict(term for word in telling for term in _terms(word))
+    if typed and text[-1:].isalnum():
+        terms = _with_longer_words(terms, _quoted(words[-1]))
+    phrases = (quoted for quoted in _QUOTED.findall(text) if len(_words(quoted)) > 1)
+    return Query(
+        key=None if " " in text else text or None,
+        terms=terms | {_quoted(phrase): Index.WORDS for phrase in phrases},
+        substrings={_quoted(word): Index.GRAMS for word in telling if typed and len(word) >= GRAM},
+    )
+
+
+def keywords(text: str, limit: int) -> str:
+    """The few words of a text that are worth a search, in its order: longer words tell more."""
+    telling = _telling(_words(_readable(text)))
+    longest = sorted(telling, key=len, reverse=True)[:limit]
+    return " ".join(word for word in telling if word in longest)
+
+
+def _readable(text: str) -> str:
+    if len(text) > MAX_CHARS:
+        text = f"{text[: MAX_CHARS // 2]} {text[-MAX_CHARS // 2 :]}"
+    text = text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
+    return unicodedata.normalize("NFC", " ".join(text.split()))
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def _telling(words: list[str]) -> tuple[str, ...]:
+    """The words without the stop words, each once; a text of stop words keeps them."""
+    return unique(word for word in words if word not in STOP_WORDS) or unique(words)
+
+
+def _terms(word: str) -> Iterator[tuple[str, Index]]:
+    """The word; of a script written without blanks the overlapping trigrams of each run."""
+    if word.isascii():
+        yield _quoted(word), Index.WORDS
+        return
+    for run in _runs(word):
+        if not is_cjk(run):
+            yield _quoted(run), Index.WORDS
+        elif len(run) < GRAM:
+            yield run, Index.ROWS
+        else:
+            for at in range(len(run) - GRAM + 1):
+                yield _quoted(run[at : at + GRAM]), Index.GRAMS
+
+
+def _runs(word: str) -> list[str]:
+    """The word, parted where a script with blanks meets one without."""
+    runs: list[str] = []
+    for char in word:
+        if runs and is_cjk(runs[-1][-1]) == is_cjk(char):
+            runs[-1] += char
+        else:
+            runs.append(char)
+    return runs
+
+
+def _with_longer_words(terms: dict[str, Index], last: str) -> dict[str, Index]:
+    """Let the *last* word be the beginning of others; itself it counts twice, so it goes first."""
+    longer = f"({last} OR {last} *)"
+    return {
+        longer if term == last and index is Index.WORDS else term: index
+        for term, index in terms.items()
+    }
+
+
+def _quoted(text: str) -> str:
+    """A word, or several as one phrase; *text* has no quote in it."""
+    return f'"{text}"'

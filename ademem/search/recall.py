@@ -1,0 +1,42 @@
+"""A search that counts as use."""
+
+from __future__ import annotations
+
+from ademem.lifecycle import accessed
+from ademem.redact import redact
+from ademem.search import as_shown, search
+from ademem.store import logs, memories
+from ademem.text import preview
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ademem.search import Filters, Results
+    from ademem.settings import SearchSettings
+    from ademem.store import Store
+    from ademem.store.turns import TurnKey
+
+LOGGED_CHARS = 500
+
+
+def recall(
+    query: str,
+    store: Store,
+    settings: SearchSettings,
+    filters: Filters,
+    now: datetime,
+    limit: int | None = None,
+    *,
+    place: str = "recall",
+    key: TurnKey | None = None,
+) -> Results:
+    """Search, count one access of each memory returned, and log what was shown in which turn."""
+    results = search(query, store, settings, filters, now, limit)
+    shown = as_shown(results.hits)
+    said = preview(redact(query).text, LOGGED_CHARS)
+    with store.transaction():
+        for hit in results.hits:
+            memories.touch(store, hit.memory, accessed(hit.signals["access"]), now)
+        logs.shown(store, place, shown, now, key=key, query=said)
+    return results

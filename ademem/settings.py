@@ -1,0 +1,264 @@
+"""Every number that has a meaning, its meaning, and where a project may change it."""
+
+from __future__ import annotations
+
+import os
+
+from ademem.errors import AdememError
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+
+class GateSettings(Value):
+    near_duplicate: float = 0.85
+    """Jaccard similarity of the words from which a draft merges into a memory we have."""
+    max_chars: int = 2000
+    """Longest memory, in characters."""
+    max_bytes_titled: int = 50_000
+    """Longest observation saved with a title, in UTF-8 bytes."""
+    merge_gain: float = 0.05
+    """Share of the missing confidence that a second, different origin adds."""
+    derivable_lines: float = 0.5
+    """Share of code-derivable lines from which they dominate a text."""
+    derivable_lines_strict: float = 0.3
+    """The same in strict mode."""
+    promote_sources: tuple[str, ...] = ("user",)
+    """Source types whose memories need no candidate stage: what a person typed."""
+
+
+class SearchSettings(Value):
+    limit: int = 10
+    """Hits a search returns unless asked otherwise."""
+    pool: int = 100
+    """Rows the word index hands on to the ranking."""
+    relevance: float = 0.70
+    """Weight of the match itself in the composite score; the rest is shared out below."""
+    recency: float = 0.08
+    """Weight of how lately the memory changed."""
+    importance: float = 0.08
+    """Weight of its importance."""
+    confidence: float = 0.08
+    """Weight of how far it is believed."""
+    access: float = 0.06
+    """Weight of how much it is used."""
+    tier_bonus: tuple[float, float, float] = (0.05, 0.0, -0.05)
+    """Added for tier 1, 2, 3."""
+    candidate_discount: float = 0.85
+    """A candidate's composite is multiplied by it."""
+    floor: float = 0.25
+    """Share of what was asked that a hit must hold, rare words counting more; 0 to 1."""
+    prompt_floor: float = 0.4
+    """The same for a prompt, which names more than it asks: one rare word is not enough."""
+    mmr_lambda: float = 0.7
+    """1 ranks by score alone, 0 by novelty alone."""
+    half_life_days: float = 30.0
+    """Age at which the recency signal has halved."""
+
+
+class GuardSettings(Value):
+    mode: str = "strict"
+    """strict | assist | orient | warn | off."""
+    max_blocks: int = 2
+    """Denials in one turn; the next mutation passes."""
+    fail: str = "open"
+    """What a failure of the guard itself decides: open | closed."""
+    mutating_mcp: tuple[str, ...] = (
+        "write",
+        "edit",
+        "create",
+        "update",
+        "delete",
+        "remove",
+        "move",
+        "rename",
+        "insert",
+        "append",
+        "replace",
+        "patch",
+        "put",
+        "post",
+        "push",
+        "merge",
+        "commit",
+        "execute",
+        "run",
+        "send",
+        "set",
+    )
+    """Words in the name of an MCP tool that make it a mutating one."""
+
+
+class BriefingSettings(Value):
+    max_chars: int = 9000
+    """Longest context of one hook; the client cuts at 10,000."""
+    project: int = 24
+    """Promoted memories shown at session start at most, beside the pinned ones."""
+    recent: int = 5
+    """Newest knowledge entries, 100 characters each."""
+    agent: int = 8
+    """Memories in a subagent's brief."""
+    prompt: int = 4
+    """Memories added to a prompt at most."""
+    prompt_chars: int = 300
+    """Length of one of them."""
+
+
+class MirrorSettings(Value):
+    max_lines: int = 200
+    """Longest MEMORY.md, in lines; the client loads no more of such an index."""
+    max_bytes: int = 25_000
+    """The same in bytes."""
+    topic_entries: int = 400
+    """Entries of a topic file before it splits by subtopic."""
+    rotate_above: int = 1000
+    """Lines of knowledge.jsonl above which the oldest are archived."""
+    rotate_lines: int = 500
+    """How many are archived at once."""
+
+
+class CaptureSettings(Value):
+    prompts: bool = True
+    """Whether the person's prompts are stored (redacted)."""
+    prompt_chars: int = 20_000
+    """Longest prompt that is stored, in characters."""
+    learned: bool = True
+    """Whether `LEARNED:` and its relatives in `bd comment` and `git commit` become candidates."""
+    learnings: bool = True
+    """Whether the learnings section of a final message does."""
+    errors: bool = True
+    """Whether the error of a failed command does."""
+    ask_at_stop: bool = False
+    """Ask once a session for findings when a required turn changed files and saved nothing."""
+
+
+class LifecycleSettings(Value):
+    project_limit: int = 2000
+    """Live memories of a project that `ademem status` calls its limit."""
+    agent_limit: int = 500
+    """The same of one agent."""
+    mission_limit: int = 200
+    """The same of one mission."""
+
+
+class JobSettings(Value):
+    auto: bool = True
+    """Whether hooks start due work in the background."""
+
+
+class Settings(Value):
+    gate: GateSettings = GateSettings()
+    search: SearchSettings = SearchSettings()
+    guard: GuardSettings = GuardSettings()
+    briefing: BriefingSettings = BriefingSettings()
+    mirror: MirrorSettings = MirrorSettings()
+    capture: CaptureSettings = CaptureSettings()
+    lifecycle: LifecycleSettings = LifecycleSettings()
+    jobs: JobSettings = JobSettings()
+
+
+CHOICES = {
+    ("guard", "mode"): ("strict", "assist", "orient", "warn", "off"),
+    ("guard", "fail"): ("open", "closed"),
+}
+
+
+class BadSetting(AdememError):
+    hint = "see the settings table in the README"
+
+
+def load(config_path: str, environment: Mapping[str, str]) -> Settings:
+    """Defaults, then `config.toml` if there is one, then ADEMEM_SECTION_KEY."""
+    given = _read(config_path) if os.path.exists(config_path) else {}
+    for name, text in environment.items():
+        if name.startswith("ADEMEM_"):
+            section, _, key = name[len("ADEMEM_") :].lower().partition("_")
+            if section in Settings._fields and key:
+                given[section] = _section(section, given.get(section, {})) | {key: text}
+    return _settings(given) if given else Settings()
+
+
+def _read(path: str) -> dict[str, Any]:
+    import tomllib
+
+    with open(path, "rb") as file:
+        try:
+            return tomllib.load(file)
+        except ValueError as error:  # not TOML, or not UTF-8
+            raise BadSetting(f"{path}: {error}") from error
+
+
+def _settings(given: dict[str, Any]) -> Settings:
+    sections = {}
+    for name, values in given.items():
+        default = Settings._defaults[_known(name, Settings._fields, "the settings")]
+        values = _section(name, values)
+        for key in values:
+            _known(key, default._fields, f"[{name}]")
+        sections[name] = type(default)(
+            **{
+                key: _read_as(f"{name}.{key}", value, default._defaults[key])
+                for key, value in values.items()
+            }
+        )
+    for (section, key), choices in CHOICES.items():
+        chosen = getattr(sections.get(section, Settings._defaults[section]), key)
+        if chosen not in choices:
+            raise BadSetting(f"{section}.{key} is {chosen!r}; it may be {', '.join(choices)}")
+    return Settings(**sections)
+
+
+def _section(name: str, values: Any) -> dict[str, Any]:
+    if not isinstance(values, dict):
+        raise BadSetting(f"[{name}] is a section, not a value")
+    return values
+
+
+def _known(name: str, names: tuple[str, ...], where: str) -> str:
+    if name in names:
+        return name
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, names, n=1, cutoff=0.0)
+    raise BadSetting(f"unknown setting {name!r} in {where}; did you mean {near[0]!r}?")
+
+
+def _read_as(name: str, given: Any, default: Any) -> Any:
+    """*given* as the type of *default*; text from the environment is parsed."""
+    try:
+        if isinstance(default, bool):
+            return given if isinstance(given, bool) else _TRUTH[str(given).lower()]
+        if isinstance(default, tuple):
+            return _read_items(name, given, default)
+        if isinstance(given, bool) or not isinstance(given, (str, int, float)):
+            raise ValueError(given)
+        value = type(default)(given)
+        if not isinstance(given, str) and value != given:
+            raise ValueError(given)
+        return value
+    except (KeyError, ValueError, TypeError, OverflowError) as error:
+        raise BadSetting(f"{name} cannot be {given!r}; its default is {default!r}") from error
+
+
+def _read_items(name: str, given: Any, default: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A list of words has any length; numbers each have their place."""
+    items = [item.strip() for item in given.split(",")] if isinstance(given, str) else given
+    words = isinstance(default[0], str)
+    if not isinstance(items, list) or not (words or len(items) == len(default)):
+        raise ValueError(given)
+    return tuple(_read_as(name, item, default[0]) for item in items if item or not words)
+
+
+_TRUTH = {
+    "true": True,
+    "1": True,
+    "yes": True,
+    "on": True,
+    "false": False,
+    "0": False,
+    "no": False,
+    "off": False,
+}

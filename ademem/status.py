@@ -1,0 +1,130 @@
+"""Health in numbers, read only."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+from ademem import project as project_
+from ademem.model import Scope
+from ademem.store import LIVE, logs, schema_version
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ademem.runtime import Runtime
+    from ademem.store import Store
+
+TOP_TAGS = 10
+
+
+def overview(runtime: Runtime) -> dict[str, Any]:
+    """What `ademem status` shows."""
+    store = runtime.store
+    return {
+        "project": store.project_id,
+        "root": runtime.project.root,
+        "database": runtime.project.database,
+        "schema": schema_version(store),
+        "branch": project_.branch(runtime.project.root),
+        "scopes": {scope.value: _scope(runtime, scope) for scope in Scope},
+        "memories": {
+            "promoted": _count(store, f"status = 'promoted' and {LIVE}"),
+            "candidates": _count(store, f"status = 'candidate' and {LIVE}"),
+            "quarantined": _count(store, f"quarantine_reason is not null and {LIVE}"),
+            "archived": _count(store, "status = 'archived' and deleted_at is null"),
+            "pinned": _count(store, f"pinned = 1 and {LIVE}"),
+        },
+        "sessions": _number(store, "select count(*) from sessions"),
+        "refusals_7d": _number(
+            store, "select count(*) from gate_log where created_at > date('now', '-7 days')"
+        ),
+        "jobs": {
+            "due": _number(store, "select count(*) from jobs where parked_at is null"),
+            "parked": _number(store, "select count(*) from jobs where parked_at is not null"),
+        },
+        "guard": runtime.settings.guard.mode,
+    }
+
+
+def knowledge(runtime: Runtime) -> dict[str, Any]:
+    """What `ademem recall --stats` shows: captures, kept entries, and where they came from."""
+    store = runtime.store
+    rows = _rows(store, f"select tags, category, source_type from unified_memories where {LIVE}")
+    tags = Counter(tag for row in rows for tag in row["tags"].split())
+    return {
+        "observations": _number(
+            store, "select ifnull(sum(observation_count), 0) from unified_memories"
+        ),
+        "entries": len(rows),
+        "archived": _count(store, "status = 'archived' and deleted_at is null"),
+        "by_category": dict(Counter(row["category"] for row in rows).most_common()),
+        "by_source": dict(Counter(row["source_type"] for row in rows).most_common()),
+        "top_tags": dict(tags.most_common(TOP_TAGS)),
+        "bytes": _sizes(runtime),
+    }
+
+
+def guard(runtime: Runtime) -> dict[str, Any]:
+    """What `ademem guard status` shows: the settings and the turns under way."""
+    turns = _rows(
+        runtime.store,
+        "select session_id, agent_id, class, why, searched_at, denied, started_at from turns"
+        " where ended_at is null order by started_at desc limit 5",
+    )
+    counts = _rows(runtime.store, "select decision, count(*) from guard_log group by decision")
+    return {
+        "mode": runtime.settings.guard.mode,
+        "max_blocks": runtime.settings.guard.max_blocks,
+        "fail": runtime.settings.guard.fail,
+        "decisions": {row[0]: row[1] for row in counts},
+        "last": [
+            f"{row['decision']} {row['tool']}: {row['target']}"
+            for row in logs.decisions(runtime.store, 3)
+        ],
+        "turns": {
+            f"{row['session_id']}{'/' + row['agent_id'] if row['agent_id'] else ''}": {
+                "class": row["class"],
+                "why": row["why"],
+                "searched": row["searched_at"] is not None,
+                "denied": len(row["denied"].split()),
+            }
+            for row in turns
+        },
+    }
+
+
+def _scope(runtime: Runtime, scope: Scope) -> dict[str, Any]:
+    owners = _rows(
+        runtime.store,
+        "select count(*) from unified_memories"
+        f" where scope = '{scope}' and {LIVE} group by scope_owner_id",
+    )
+    counts = [row[0] for row in owners]
+    return {
+        "count": sum(counts),
+        "fullest_owner": max(counts, default=0),
+        "limit": getattr(runtime.settings.lifecycle, f"{scope}_limit"),
+    }
+
+
+def _sizes(runtime: Runtime) -> dict[str, int]:
+    folder = runtime.project.memory
+    paths = [
+        runtime.project.database,
+        *(os.path.join(folder, name) for name in ("knowledge.jsonl", "knowledge.archive.jsonl")),
+    ]
+    return {os.path.basename(path): os.path.getsize(path) for path in paths if os.path.exists(path)}
+
+
+def _count(store: Store, where: str) -> int:
+    return _number(store, f"select count(*) from unified_memories where {where}")
+
+
+def _number(store: Store, query: str) -> int:
+    return int(_rows(store, query)[0][0])
+
+
+def _rows(store: Store, query: str) -> list[Any]:
+    return store.db.execute(query).fetchall()

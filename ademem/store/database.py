@@ -1,0 +1,185 @@
+"""Opening, creating and migrating the database file."""
+
+from __future__ import annotations
+
+import os
+
+from ademem import files
+from ademem.clock import stamp
+from ademem.errors import AdememError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+    from datetime import datetime
+else:
+    try:  # all we need is in the C module; the package around it loads `collections` and more
+        import _sqlite3 as sqlite3
+    except ImportError:
+        import sqlite3
+
+SCHEMA = os.path.join(os.path.dirname(__file__), "schema")
+CHECKPOINT_PAGES = 250
+"""Pages of the log beyond which a commit writes it back: hooks leave it lying, see `events.run`."""
+SCHEMA_VERSION = 5
+
+
+class NewerDatabase(AdememError):
+    hint = "update ademem: run install.sh of the newer version"
+
+    def __init__(self, found: int) -> None:
+        super().__init__(
+            f"the database has schema {found}; this ademem knows up to {SCHEMA_VERSION}"
+        )
+
+
+class MigrationFailed(AdememError):
+    """The database is as it was before."""
+
+    def __init__(self, error: sqlite3.Error, backup: str) -> None:
+        super().__init__(
+            f"the database could not be brought to schema {SCHEMA_VERSION}: {error}",
+            f"nothing was changed, and {backup} is a copy; `ademem doctor` looks closer",
+        )
+
+
+def connect(path: str, wait_s: float) -> sqlite3.Connection:
+    """A connection that commits by itself outside `transaction`."""
+    db = sqlite3.connect(path, timeout=wait_s, isolation_level=None)
+    try:
+        db.row_factory = sqlite3.Row
+        db.execute("pragma foreign_keys = on")
+        db.execute("pragma synchronous = normal")
+        db.execute(f"pragma wal_autocheckpoint = {CHECKPOINT_PAGES}")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+class Transaction:
+    """One `begin immediate` … commit, rolled back by any exception; nested ones join the outer."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self.db = db
+        self.outermost = False
+
+    def __enter__(self) -> sqlite3.Connection:
+        self.outermost = not self.db.in_transaction
+        if self.outermost:
+            self.db.execute("begin immediate")
+        return self.db
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if not self.outermost:
+            return
+        try:
+            if error is None:
+                self.db.execute("commit")
+        finally:
+            if self.db.in_transaction:
+                self.db.execute("rollback")
+
+
+def version(db: sqlite3.Connection) -> int:
+    return int(db.execute("pragma user_version").fetchone()[0])
+
+
+def create(path: str) -> None:
+    """Build a new database aside and put it into place; whoever comes second keeps the first."""
+    from contextlib import closing
+
+    from ademem.locks import locked
+
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    aside = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.new"
+    try:
+        with closing(sqlite3.connect(aside, isolation_level=None)) as db:
+            with Transaction(db):
+                run_schema(db)
+            db.execute("pragma journal_mode = wal")
+        with locked(os.path.dirname(path)):
+            if not os.path.exists(path):
+                _forget(path)  # the log of a deleted database, which SQLite would replay into ours
+                os.rename(aside, path)
+    finally:
+        _forget(aside)
+
+
+def migrate(db: sqlite3.Connection, path: str, now: datetime) -> None:
+    """Bring the database to SCHEMA_VERSION; when it is there, one pragma is all it costs."""
+    if not _outdated(db):
+        return
+    db.execute("pragma foreign_keys = off")
+    try:
+        with Transaction(db):
+            if _outdated(db):  # another process may have got here first
+                _upgrade(db, _back_up(path, version(db)), now)
+    finally:
+        db.execute("pragma foreign_keys = on")
+
+
+def write_ahead(db: sqlite3.Connection, path: str) -> None:
+    """Let readers and a writer work at once; when that must wait, the next opening does it."""
+    if db.execute("pragma journal_mode").fetchone()[0] != "wal":
+        from contextlib import closing, suppress
+
+        with closing(connect(path, wait_s=0)) as alone, suppress(sqlite3.OperationalError):
+            alone.execute("pragma journal_mode = wal")
+
+
+def _outdated(db: sqlite3.Connection) -> bool:
+    found = version(db)
+    if found > SCHEMA_VERSION:
+        raise NewerDatabase(found)
+    return found < SCHEMA_VERSION
+
+
+def _upgrade(db: sqlite3.Connection, backup: str, now: datetime) -> None:
+    found = version(db)
+    try:
+        if found == 0 and db.execute("select 1 from sqlite_master limit 1").fetchone():
+            from ademem.store.ade import adopt
+
+            adopt(db, run_schema, stamp(now))
+        else:
+            run_schema(db, found)
+    except sqlite3.Error as error:
+        raise MigrationFailed(error, backup) from error
+
+
+def run_schema(db: sqlite3.Connection, done: int = 0) -> None:
+    """Run the schema files after the first *done*."""
+    for name in sorted(name for name in os.listdir(SCHEMA) if name.endswith(".sql"))[done:]:
+        with open(os.path.join(SCHEMA, name), encoding="utf-8") as file:
+            for statement in statements(file.read()):
+                db.execute(statement)
+    db.execute(f"pragma user_version = {SCHEMA_VERSION}")
+
+
+def statements(script: str) -> Iterator[str]:
+    """Split a script where SQLite itself sees a statement end (triggers hold semicolons)."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if ";" in line and sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+    if statement.strip():
+        yield statement
+
+
+def _back_up(path: str, found: int) -> str:
+    """Copy to `<path>.v<found>.bak` what is committed: a connection of its own sees only that."""
+    from contextlib import closing
+
+    backup = f"{path}.v{found}.bak"
+    with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(backup)) as copy:
+        source.backup(copy)
+    return backup
+
+
+def _forget(path: str) -> None:
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        files.remove(path + suffix)

@@ -1,0 +1,39 @@
+"""What was captured already, and what is due: each thing once."""
+
+from __future__ import annotations
+
+from ademem.clock import stamp
+from ademem.digest import sha256_hex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ademem.store import Store
+
+
+def claim(store: Store, source_type: str, source_key: str, now: datetime) -> bool:
+    """Enter the event, in the transaction of its capture; False when it was captured before."""
+    cursor = store.db.execute(
+        "insert or ignore into memory_capture_ledger"
+        " (id, project_id, source_type, source_key, created_at, updated_at)"
+        " values (?, ?, ?, ?, ?, ?)",
+        (
+            sha256_hex(store.project_id, source_type, source_key)[:32],
+            store.project_id,
+            source_type,
+            source_key,
+            stamp(now),
+            stamp(now),
+        ),
+    )
+    return cursor.rowcount > 0
+
+
+def credit(store: Store, source_type: str, source_key: str, memory_id: str) -> None:
+    """Note which memory came of a claimed event."""
+    store.db.execute(
+        "update memory_capture_ledger set memory_id = ?"
+        " where project_id = ? and source_type = ? and source_key = ?",
+        (memory_id, store.project_id, source_type, source_key),
+    )

@@ -1,0 +1,148 @@
+"""What was refused, decided and shown: written often, read by people."""
+
+from __future__ import annotations
+
+from ademem.clock import stamp
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.store import Store
+    from ademem.store.turns import TurnKey
+
+
+class Refusal(Value):
+    rule: str
+    reason: str
+    category: str
+    text_hash: str
+    preview: str
+    source_type: str
+    session_id: str | None
+
+
+class Shown(Value):
+    """A memory and why it was shown; no memory: the search ran and found none."""
+
+    memory_id: str | None = None
+    score: float | None = None
+
+
+def refused(store: Store, refusal: Refusal, now: datetime) -> None:
+    store.db.execute(
+        "insert into gate_log (project_id, rule, reason, category, text_hash, preview,"
+        " source_type, session_id, created_at)"
+        " values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            store.project_id,
+            refusal.rule,
+            refusal.reason,
+            refusal.category,
+            refusal.text_hash,
+            refusal.preview,
+            refusal.source_type,
+            refusal.session_id,
+            stamp(now),
+        ),
+    )
+
+
+def decided(
+    store: Store,
+    key: TurnKey,
+    *,
+    tool_use_id: str,
+    tool: str,
+    target: str,
+    decision: str,
+    reason: str,
+    now: datetime,
+) -> None:
+    """Keep a decision of the guard."""
+    store.db.execute(
+        "insert into guard_log (project_id, session_id, agent_id, prompt_id, tool_use_id, tool,"
+        " target, decision, reason, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            store.project_id,
+            key.session_id,
+            key.agent_id,
+            key.prompt_id,
+            tool_use_id,
+            tool,
+            target,
+            decision,
+            reason,
+            stamp(now),
+        ),
+    )
+
+
+def shown(
+    store: Store,
+    place: str,
+    items: Iterable[Shown],
+    now: datetime,
+    *,
+    key: TurnKey | None = None,
+    query: str | None = None,
+) -> None:
+    """Keep what a search or a briefing put before the model, in order."""
+    session_id, agent_id, prompt_id = (
+        (key.session_id, key.agent_id, key.prompt_id) if key else (None, "", "")
+    )
+    store.db.executemany(
+        "insert into recall_log (project_id, session_id, agent_id, prompt_id, place, query,"
+        " memory_id, rank, score, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                store.project_id,
+                session_id,
+                agent_id,
+                prompt_id,
+                place,
+                query,
+                item.memory_id,
+                rank,
+                item.score,
+                stamp(now),
+            )
+            for rank, item in enumerate(list(items) or [Shown()], 1)
+        ],
+    )
+
+
+def shown_in(store: Store, session_id: str, *, agent_id: str = "", place: str = "") -> set[str]:
+    """Ids of the memories this session (or subagent) has seen, anywhere or in one place."""
+    rows = store.db.execute(
+        "select distinct memory_id from recall_log"
+        " where session_id = :session and agent_id = :agent"
+        " and (:place = '' or place = :place) and memory_id is not null",
+        {"session": session_id, "agent": agent_id, "place": place},
+    )
+    return {row[0] for row in rows}
+
+
+def searched_since(store: Store, session_id: str, since: str) -> bool:
+    """Whether `ademem recall` or `search` ran in this session at or after the stamp."""
+    row = store.db.execute(
+        "select 1 from recall_log where session_id = ? and place in ('recall', 'search')"
+        " and created_at >= ? limit 1",
+        (session_id, since),
+    ).fetchone()
+    return row is not None
+
+
+def refusals(store: Store, limit: int) -> list[dict[str, Any]]:
+    """What the gate refused, newest first."""
+    rows = store.db.execute("select * from gate_log order by id desc limit ?", (limit,))
+    return [dict(row) for row in rows]
+
+
+def decisions(store: Store, limit: int) -> list[dict[str, Any]]:
+    """What the guard decided, newest first."""
+    rows = store.db.execute("select * from guard_log order by id desc limit ?", (limit,))
+    return [dict(row) for row in rows]

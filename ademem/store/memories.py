@@ -1,0 +1,205 @@
+"""Rows of `unified_memories`; every change leaves a revision."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ademem.clock import parse, stamp
+from ademem.errors import NoSuchMemory
+from ademem.jsontext import array, loads
+from ademem.model import Category, Importance, Memory, Scope, Status, Tier, Trust
+from ademem.value import Value, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.store import Store
+
+COLUMNS = Memory._fields
+_MOMENTS = (
+    "created_at",
+    "updated_at",
+    "last_accessed_at",
+    "promoted_at",
+    "review_after",
+    "deleted_at",
+)
+_BOOKKEEPING = ("seq", "access_score", "composite_score", "access_count", "last_accessed_at")
+"""What history leaves out."""
+_GIVEN = tuple(name for name in COLUMNS if name != "seq")
+_INSERT = (
+    f"insert into unified_memories ({', '.join(_GIVEN)})"
+    f" values ({', '.join(f':{name}' for name in _GIVEN)})"
+)
+_UPDATE = (
+    "update unified_memories set "
+    f"{', '.join(f'{name} = :{name}' for name in _GIVEN if name != 'id')}"
+    " where id = :id returning *"
+)
+
+
+class Change(Value):
+    """Why a row is about to differ, for its history."""
+
+    operation: str
+    actor: str
+    at: datetime
+    session_id: str | None = None
+    reason: str | None = None
+    event_id: str = ""
+    """Shared by all changes of one act; empty: an act of its own."""
+
+
+def insert(store: Store, memory: Memory, change: Change) -> Memory:
+    """Add the row; its `seq` is decided here."""
+    with store.transaction() as db:
+        cursor = db.execute(_INSERT, _row(memory))
+        memory = replace(memory, seq=cursor.lastrowid)
+        _record(store, memory, _last_revision(db, memory.id) + 1, change)
+    return memory
+
+
+def update(store: Store, memory: Memory, change: Change) -> Memory:
+    """Store the changed row as its next revision and return it as stored.
+
+    Read it in the same transaction: what others wrote since is overwritten.
+    """
+    with store.transaction() as db:
+        revision = _last_revision(db, memory.id) + 1
+        memory = replace(memory, revision_count=revision, updated_at=change.at)
+        row = db.execute(_UPDATE, _row(memory)).fetchone()
+        if row is None:
+            raise NoSuchMemory(memory.id)
+        memory = from_row(row)
+        _record(store, memory, revision, change)
+    return memory
+
+
+def delete(store: Store, memory: Memory, change: Change) -> None:
+    """Remove the row for good: history keeps that it went, never what it said."""
+    with store.transaction() as db:
+        db.execute("delete from memory_revisions where memory_id = ?", (memory.id,))
+        db.execute("delete from unified_memories where id = ?", (memory.id,))
+        db.execute(
+            "insert or ignore into tombstones (entity, sync_id, project_id, deleted_at)"
+            " values ('memory', ?, ?, ?)",
+            (memory.sync_id, store.project_id, stamp(change.at)),
+        )
+        gone = replace(
+            memory,
+            title=None,
+            content="",
+            tags=(),
+            file_scope_pattern=None,
+            anchors=(),
+            topic_key=None,
+            knowledge_key=None,
+            dedupe_key="",
+            write_gate_reason=None,
+            quarantine_reason=None,
+            deleted_at=change.at,
+        )
+        _record(store, gone, 1, change)
+
+
+def touch(store: Store, memory: Memory, score: float, now: datetime) -> None:
+    """Count an access and store the access score after it: the one write that is no change."""
+    store.db.execute(
+        "update unified_memories set access_count = access_count + 1, last_accessed_at = ?,"
+        " access_score = ? where id = ?",
+        (stamp(now), score, memory.id),
+    )
+
+
+def get(store: Store, id: str) -> Memory:
+    """The memory with this id, sync id, or unambiguous beginning of its id; raises NoSuchMemory."""
+    rows = store.db.execute(
+        "select * from unified_memories where id = :id or sync_id = :id", {"id": id}
+    ).fetchall()
+    if not rows and len(id) >= 4:
+        rows = store.db.execute(
+            "select * from unified_memories where id > :id and id < :end limit 2",
+            {"id": id, "end": id + chr(sys.maxunicode)},
+        ).fetchall()
+    if len(rows) != 1:
+        raise NoSuchMemory(id)
+    return from_row(rows[0])
+
+
+def find(store: Store, where: str, tail: str = "", **values: Any) -> list[Memory]:
+    """Memories of this project for which the SQL condition *where* (named parameters) holds."""
+    query = f"select * from unified_memories where project_id = :project and ({where}) {tail}"
+    return [
+        from_row(row) for row in store.db.execute(query, values | {"project": store.project_id})
+    ]
+
+
+def revisions(store: Store, id: str) -> list[dict[str, Any]]:
+    """The history of one memory, oldest first, snapshots as dictionaries."""
+    rows = store.db.execute(
+        "select * from memory_revisions where memory_id = ? order by revision", (id,)
+    )
+    return [dict(row) | {"snapshot": loads(row["snapshot"])} for row in rows]
+
+
+def from_row(row: sqlite3.Row | dict[str, Any]) -> Memory:
+    values: dict[str, Any] = dict(row)
+    values["scope"] = Scope(values["scope"])
+    values["tier"] = Tier(values["tier"])
+    values["category"] = Category(values["category"])
+    values["importance"] = Importance(values["importance"])
+    values["status"] = Status(values["status"])
+    values["trust"] = Trust(values["trust"])
+    values["pinned"] = bool(values["pinned"])
+    values["tags"] = tuple(values["tags"].split())
+    values["anchors"] = tuple(loads(values["anchors"]))
+    for name in _MOMENTS:
+        values[name] = parse(values[name]) if values[name] else None
+    return Memory(**values)
+
+
+def new_event() -> str:
+    return os.urandom(8).hex()
+
+
+def _row(memory: Memory) -> dict[str, Any]:
+    row = {name: getattr(memory, name) for name in COLUMNS}
+    row["pinned"] = int(memory.pinned)
+    row["tags"] = " ".join(memory.tags)
+    row["anchors"] = array(memory.anchors)
+    for name in _MOMENTS:
+        row[name] = stamp(row[name]) if row[name] else None
+    return row
+
+
+def _record(store: Store, memory: Memory, revision: int, change: Change) -> None:
+    import json
+
+    row = _row(memory)
+    for name in _BOOKKEEPING:
+        del row[name]
+    store.db.execute(
+        "insert into memory_revisions (memory_id, revision, event_id, operation, actor, session_id,"
+        " reason, snapshot, created_at)"
+        " values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            memory.id,
+            revision,
+            change.event_id or new_event(),
+            change.operation,
+            change.actor,
+            change.session_id,
+            change.reason,
+            json.dumps(row, ensure_ascii=False, sort_keys=True),
+            stamp(change.at),
+        ),
+    )
+
+
+def _last_revision(db: sqlite3.Connection, id: str) -> int:
+    query = "select ifnull(max(revision), 0) from memory_revisions where memory_id = ?"
+    return int(db.execute(query, (id,)).fetchone()[0])

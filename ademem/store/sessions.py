@@ -1,0 +1,80 @@
+"""Sessions of the client and what the person typed in them."""
+
+from __future__ import annotations
+
+from ademem.clock import days_between, parse, stamp
+from ademem.digest import sha256_hex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ademem.store import Store
+
+TWIN_WINDOW_S = 5.0
+"""Two starts of one session with the same source within it are one start seen by two hooks."""
+
+
+def start(
+    store: Store, id: str, *, source: str, directory: str, branch: str | None, now: datetime
+) -> bool:
+    """Open or reopen the session, filling blanks only; False for the twin of a start just seen."""
+    with store.transaction() as db:
+        row = db.execute(
+            "select last_source, last_started_at from sessions where id = ?", (id,)
+        ).fetchone()
+        if row and row["last_source"] == source:
+            elapsed_s = days_between(parse(row["last_started_at"]), now) * 86400
+            if abs(elapsed_s) < TWIN_WINDOW_S:  # the twin may have read its clock first
+                return False
+        db.execute(
+            "insert into sessions"
+            " (id, project_id, directory, branch, started_at, last_started_at, last_source)"
+            " values (:id, :project, :directory, :branch, :now, :now, :source)"
+            " on conflict (id) do update set last_started_at = :now, last_source = :source,"
+            " ended_at = null, end_reason = null, branch = ifnull(branch, :branch),"
+            " directory = case directory when '' then :directory else directory end",
+            {
+                "id": id,
+                "project": store.project_id,
+                "directory": directory,
+                "branch": branch,
+                "now": stamp(now),
+                "source": source,
+            },
+        )
+    return True
+
+
+def end(store: Store, id: str, reason: str, now: datetime) -> None:
+    """Close the session; a session never seen to start is closed all the same."""
+    store.db.execute(
+        "insert into sessions (id, project_id, directory, started_at, last_started_at, last_source,"
+        " ended_at, end_reason)"
+        " values (:id, :project, '', :now, :now, 'startup', :now, :reason)"
+        " on conflict (id) do update set ended_at = :now, end_reason = :reason",
+        {"id": id, "project": store.project_id, "now": stamp(now), "reason": reason},
+    )
+
+
+def add_prompt(store: Store, session_id: str, prompt_id: str, content: str, now: datetime) -> bool:
+    """Keep a prompt once; False when this very prompt of this turn is there already."""
+    cursor = store.db.execute(
+        "insert or ignore into user_prompts"
+        " (sync_id, project_id, session_id, prompt_id, content, created_at)"
+        " values (?, ?, ?, ?, ?, ?)",
+        (
+            sha256_hex(session_id, prompt_id, content)[:32],
+            store.project_id,
+            session_id,
+            prompt_id,
+            content,
+            stamp(now),
+        ),
+    )
+    return cursor.rowcount > 0
+
+
+def count_prompts(store: Store, session_id: str) -> int:
+    query = "select count(*) from user_prompts where session_id = ?"
+    return int(store.db.execute(query, (session_id,)).fetchone()[0])

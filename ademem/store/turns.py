@@ -1,0 +1,136 @@
+"""The guard's state: one row a turn of the main thread, one row a subagent."""
+
+from __future__ import annotations
+
+from ademem.clock import stamp
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ademem.store import Store
+
+
+class TurnKey(Value):
+    """Main thread: session and prompt. Subagent: session and agent, whatever prompt is running."""
+
+    session_id: str
+    agent_id: str = ""
+    prompt_id: str = ""
+
+
+class Turn(Value):
+    key: TurnKey
+    turn_class: str
+    why: str
+    hint: str
+    """Words worth searching memory for; what a denial suggests."""
+    searched: bool
+    denied: tuple[str, ...]
+    """tool_use_ids of the calls that were denied."""
+    started_at: str
+    ended: bool
+
+
+def get(store: Store, key: TurnKey) -> Turn | None:
+    row = store.db.execute(
+        "select class, why, hint, searched_at, denied, started_at, ended_at from turns"
+        " where session_id = ? and agent_id = ? and prompt_id = ?",
+        (key.session_id, key.agent_id, key.prompt_id),
+    ).fetchone()
+    if row is None:
+        return None
+    return Turn(
+        key=key,
+        turn_class=row["class"],
+        why=row["why"],
+        hint=row["hint"],
+        searched=row["searched_at"] is not None,
+        denied=tuple(row["denied"].split()),
+        started_at=row["started_at"],
+        ended=row["ended_at"] is not None,
+    )
+
+
+def begin(store: Store, key: TurnKey, turn_class: str, why: str, hint: str, now: datetime) -> None:
+    """Start a turn; another prompt typed into a running one can only make it stricter."""
+    store.db.execute(
+        "insert into turns"
+        " (session_id, agent_id, prompt_id, project_id, class, why, hint, started_at)"
+        " values (?, ?, ?, ?, ?, ?, ?, ?)"
+        " on conflict do update set class = excluded.class, why = excluded.why,"
+        " hint = excluded.hint, ended_at = null"
+        " where class = 'none' or class = 'soft' and excluded.class <> 'none'",
+        (
+            key.session_id,
+            key.agent_id,
+            key.prompt_id,
+            store.project_id,
+            turn_class,
+            why,
+            hint,
+            stamp(now),
+        ),
+    )
+
+
+def carry_on(store: Store, earlier: TurnKey, key: TurnKey, now: datetime) -> None:
+    """Start a turn nobody typed a prompt for: it is the earlier one, continued."""
+    store.db.execute(
+        "insert or ignore into turns"
+        " (session_id, agent_id, prompt_id, project_id, class, why, hint, searched_at, denied,"
+        " started_at)"
+        " select session_id, ?, ?, project_id, class, why, hint, searched_at, denied, ? from turns"
+        " where session_id = ? and agent_id = ? and prompt_id = ?",
+        (
+            key.agent_id,
+            key.prompt_id,
+            stamp(now),
+            earlier.session_id,
+            earlier.agent_id,
+            earlier.prompt_id,
+        ),
+    )
+
+
+def searched(store: Store, key: TurnKey, now: datetime | None) -> None:
+    """Note that memory was consulted in the turn; None takes the note back."""
+    store.db.execute(
+        "update turns set searched_at = ? where session_id = ? and agent_id = ? and prompt_id = ?",
+        (stamp(now) if now else None, key.session_id, key.agent_id, key.prompt_id),
+    )
+
+
+def deny(store: Store, turn: Turn, tool_use_id: str) -> bool:
+    """Count a denial; False for a call already counted (the twin hook of a double installation)."""
+    if tool_use_id in turn.denied:
+        return False
+    store.db.execute(
+        "update turns set denied = trim(denied || ' ' || ?)"
+        " where session_id = ? and agent_id = ? and prompt_id = ?",
+        (
+            tool_use_id or f"call-{len(turn.denied) + 1}",
+            turn.key.session_id,
+            turn.key.agent_id,
+            turn.key.prompt_id,
+        ),
+    )
+    return True
+
+
+def end(store: Store, key: TurnKey, now: datetime) -> None:
+    store.db.execute(
+        "update turns set ended_at = ? where session_id = ? and agent_id = ? and prompt_id = ?",
+        (stamp(now), key.session_id, key.agent_id, key.prompt_id),
+    )
+
+
+def latest(store: Store, session_id: str) -> TurnKey | None:
+    """The newest turn of the main thread."""
+    row = store.db.execute(
+        "select prompt_id from turns where session_id = ? and agent_id = ''"
+        " order by started_at desc, rowid desc limit 1",
+        (session_id,),
+    ).fetchone()
+    return TurnKey(session_id=session_id, prompt_id=row["prompt_id"]) if row else None

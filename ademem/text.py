@@ -1,0 +1,107 @@
+"""Text as the gate, the search and the files see it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from ademem.digest import sha256_hex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_WORD = re.compile(r"\w+")
+_BLANKS = re.compile(r"[^\S\n]+")
+_CONTROL = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160))) | {13: 10}
+
+
+def clean(text: str) -> str:
+    """NFC, no control characters or lone surrogates, single blanks, no blank edges; lines stay."""
+    text = text.replace("\r\n", "\n").encode("utf-8", "replace").decode("utf-8").translate(_CONTROL)
+    lines = (
+        _BLANKS.sub(" ", line).rstrip() for line in unicodedata.normalize("NFC", text).split("\n")
+    )
+    return "\n".join(lines).strip()
+
+
+def fold(text: str) -> str:
+    """What two spellings of the same sentence have in common: case and spacing are gone."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def dedupe_key(content: str, topic_key: str | None = None) -> str:
+    """Equal for equal folded texts; the same text under two topics stays two memories."""
+    return sha256_hex(topic_key or "", fold(content))
+
+
+def words(text: str) -> frozenset[str]:
+    """Folded word tokens of any script; CJK runs, which have no blanks, as pairs of characters."""
+    folded = fold(text)
+    if folded.isascii():
+        return frozenset(_WORD.findall(folded))
+    found: set[str] = set()
+    for token in _WORD.findall(folded):
+        if len(token) > 2 and is_cjk(token):
+            found.update(token[at : at + 2] for at in range(len(token) - 1))
+        else:
+            found.add(token)
+    return frozenset(found)
+
+
+def is_cjk(text: str) -> bool:
+    """Whether it has characters of a script written without blanks between words."""
+    return any(
+        "\u2e80" <= char <= "\u9fff"
+        or "\uac00" <= char <= "\ud7af"
+        or "\uf900" <= char <= "\ufaff"
+        or "\U00020000" <= char <= "\U0003ffff"
+        or "\u0e00" <= char <= "\u0eff"
+        for char in text
+    )
+
+
+def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
+    """|A∩B| / |A∪B|; 0 when either is empty."""
+    return len(left & right) / len(left | right) if left and right else 0.0
+
+
+def bounded(text: str, limit: int) -> str:
+    """The first *limit* characters, never half of a combined one unless it is all there is."""
+    if len(text) <= limit:
+        return text
+    end = limit
+    while end > 0 and _joined(text[end - 1], text[end]):
+        end -= 1
+    return text[: end or limit].rstrip()
+
+
+def bounded_bytes(text: str, limit: int) -> str:
+    """The longest head of at most *limit* UTF-8 bytes that ends on a code point."""
+    raw = text.encode("utf-8")
+    return text if len(raw) <= limit else raw[:limit].decode("utf-8", "ignore")
+
+
+def preview(text: str, limit: int) -> str:
+    """One line of at most *limit* characters; "…" tells that something was cut."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else bounded(line, limit - 1) + "…"
+
+
+def slug(text: str, limit: int = 60) -> str:
+    """Letters and digits of any script joined by `-`; empty when there are none."""
+    return "-".join(_WORD.findall(fold(text[:limit]).replace("_", "-")))
+
+
+def _joined(left: str, right: str) -> bool:
+    """Whether two neighbours are parts of one visible character."""
+    return (
+        left == "\u200d"
+        or right in "\u200d\ufe0e\ufe0f"
+        or "\U0001f3fb" <= right <= "\U0001f3ff"
+        or unicodedata.combining(right) > 0
+    )
+
+
+def unique(items: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(items))

@@ -1,0 +1,64 @@
+"""Frozen values written like dataclasses; importing `dataclasses` would cost each hook 6 ms."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar, dataclass_transform
+
+    V = TypeVar("V", bound="Value")
+else:
+
+    def dataclass_transform(**_):
+        return lambda cls: cls
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+class Value:
+    """Keyword-only fields from the annotations, compared and shown by content."""
+
+    _fields: tuple[str, ...] = ()
+    _defaults: dict[str, Any] = {}
+
+    def __init_subclass__(cls) -> None:
+        own = tuple(name for name in vars(cls).get("__annotations__", {}) if name[0] != "_")
+        inherited = tuple(name for name in cls._fields if name not in own)
+        cls._fields = inherited + own
+        cls._defaults = cls._defaults | {n: cls.__dict__[n] for n in own if n in cls.__dict__}
+
+    def __init__(self, **given: Any) -> None:
+        values = self._defaults | given
+        if len(values) != len(self._fields) or not all(map(values.__contains__, self._fields)):
+            raise TypeError(_misfit(type(self), given))
+        self.__dict__.update(values)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is frozen; use replace()")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} is frozen; use replace()")
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.__dict__ == self.__dict__
+
+    def __hash__(self) -> int:
+        return hash((type(self), tuple(self.__dict__[name] for name in self._fields)))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={self.__dict__[name]!r}" for name in self._fields)
+        return f"{type(self).__name__}({shown})"
+
+
+def replace(value: V, **changes: Any) -> V:
+    """The same value with some fields changed."""
+    return type(value)(**(value.__dict__ | changes))
+
+
+def as_dict(value: Value) -> dict[str, Any]:
+    return {name: value.__dict__[name] for name in value._fields}
+
+
+def _misfit(cls: type[Value], given: dict[str, Any]) -> str:
+    unknown = [name for name in given if name not in cls._fields]
+    missing = [name for name in cls._fields if name not in given and name not in cls._defaults]
+    return f"{cls.__name__}: unknown fields {unknown}, missing fields {missing}"

@@ -1,0 +1,221 @@
+"""What each hook costs as a whole process, next to `python -I -c "import json, sqlite3"`.
+
+    python bench/hooks.py [--runs N] [--sizes 0,2000,20000]
+
+The command lines are those that `ademem install` writes. Every round runs the yardstick and each
+hook once, in turn, so that a slow moment of the machine hits all of them; figures are ratios of
+medians, and the 95th percentile over the hook's own median.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ademem import api, clock, install
+from ademem.gate import write
+from ademem.guard import flags
+from ademem.install import Where
+from ademem.model import Draft, Origin, Trust
+from ademem.store import turns
+from ademem.store.turns import TurnKey
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ademem.api import Memories
+
+SESSION = "bench"
+NOUNS = Path(__file__).with_name("words.txt").read_text().split()
+
+
+class Scene(NamedTuple):
+    """One kind of call; making its payload also makes true what it needs."""
+
+    name: str
+    event: str
+    target: float
+    """The most it may cost, in yardsticks."""
+    payload: Callable[[Bench], dict[str, Any]]
+
+
+class Bench:
+    """A project of a given size with our hooks in its settings."""
+
+    def __init__(self, root: str, size: int) -> None:
+        self.root = root
+        os.makedirs(os.path.join(root, ".git"))
+        api.init(root)
+        install.install(root, Where.LOCAL, python=sys.executable, hooks=install.hooks_folder())
+        self.commands = install.installed(root, Where.LOCAL)
+        self.memories: Memories = api.open_memories(root, environment={})
+        self.rng = random.Random(size)
+        fill(self.memories, size, self.rng)
+
+    def required(self, call: dict[str, Any], *, searched: bool = False) -> dict[str, Any]:
+        """The call, in a required turn with memory consulted or not yet."""
+        store, project = self.memories.runtime.store, self.memories.runtime.project
+        key = TurnKey(session_id=SESSION, prompt_id=fresh_id())
+        turns.begin(store, key, "required", "it asks to fix", "login bug", clock.now())
+        if searched:
+            turns.searched(store, key, clock.now())
+            flags.set_quiet(project, key, True)
+        return call | {"prompt_id": key.prompt_id}
+
+    def run(self, scene: Scene) -> float:
+        """Seconds of one call."""
+        head = {
+            "session_id": SESSION,
+            "transcript_path": "/t/x.jsonl",
+            "cwd": self.root,
+            "prompt_id": fresh_id(),
+            "permission_mode": "default",
+            "hook_event_name": scene.event,
+        }
+        payload = json.dumps(head | scene.payload(self), separators=(",", ":"))
+        return timed(["sh", "-c", self.commands[scene.event]], payload, self.root)
+
+
+def fill(memories: Memories, size: int, rng: random.Random) -> None:
+    store, settings = memories.runtime.store, memories.runtime.settings.gate
+    origin = Origin(trust=Trust.USER, source_type="user", session_id="fill")
+    for start in range(0, size, 500):
+        with store.transaction():
+            for number in range(start, min(size, start + 500)):
+                text = f"{sentence(rng)} {number}."
+                category = rng.choice(["fact", "gotcha", "convention"])
+                draft = Draft(content=text, category=category, origin=origin)
+                write(draft, store, settings, clock.now())
+
+
+def sentence(rng: random.Random) -> str:
+    return " ".join(rng.choice(NOUNS) for _ in range(rng.randint(8, 24))).capitalize()
+
+
+def fresh_id() -> str:
+    return str(uuid.uuid4())
+
+
+def timed(command: list[str], stdin: str, cwd: str) -> float:
+    """Seconds of one process."""
+    environment = os.environ | {"CLAUDE_PROJECT_DIR": cwd, "ADEMEM_JOBS_AUTO": "false"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    started = time.perf_counter()
+    subprocess.run(
+        command,
+        input=stdin.encode(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=cwd,
+        env=environment,
+        check=False,
+    )
+    return time.perf_counter() - started
+
+
+def bash(command: str, **more: Any) -> dict[str, Any]:
+    return {
+        "tool_name": "Bash",
+        "tool_input": {"command": command, "description": "x"},
+        **more,
+        "tool_use_id": fresh_id(),
+    }
+
+
+def done(command: str) -> dict[str, Any]:
+    return bash(command, tool_response={"stdout": "ok\n" * 40, "stderr": "", "interrupted": False})
+
+
+def writing() -> dict[str, Any]:
+    return {
+        "tool_name": "Write",
+        "tool_input": {"file_path": "/tmp/x.py", "content": "x = 1\n" * 300},
+        "tool_use_id": fresh_id(),
+    }
+
+
+def lesson(bench: Bench) -> dict[str, Any]:
+    return done(f'bd comment BD-1 "LEARNED: {sentence(bench.rng)}"')
+
+
+def order(bench: Bench) -> dict[str, Any]:
+    return {"prompt": f"Fix the {sentence(bench.rng).lower()} please"}
+
+
+def subagent(_bench: Bench) -> dict[str, Any]:
+    return {"agent_id": fresh_id(), "agent_type": "Explore"}
+
+
+def startup(_bench: Bench) -> dict[str, Any]:
+    return {"source": "startup", "session_id": fresh_id()}
+
+
+SCENES = (
+    Scene("guard: satisfied", "PreToolUse", 0.3, lambda b: b.required(writing(), searched=True)),
+    Scene("guard: a reading command", "PreToolUse", 1.2, lambda b: b.required(bash("git log -3"))),
+    Scene("guard: denies a write", "PreToolUse", 1.2, lambda b: b.required(writing())),
+    Scene("guard: denies a commit", "PreToolUse", 1.2, lambda b: b.required(bash("git commit"))),
+    Scene("capture: nothing there", "PostToolUse", 0.3, lambda b: done("ls -la src")),
+    Scene("capture: LEARNED, whole gate", "PostToolUse", 2.0, lesson),
+    Scene("session start", "SessionStart", 1.5, startup),
+    Scene("prompt with lexical recall", "UserPromptSubmit", 1.5, order),
+    Scene("prompt that needs no memory", "UserPromptSubmit", 1.5, lambda b: {"prompt": "thanks!"}),
+    Scene("stop", "Stop", 1.5, lambda b: {"last_assistant_message": "Done."}),
+    Scene("subagent start", "SubagentStart", 1.5, subagent),
+    Scene("session end", "SessionEnd", 1.5, lambda b: {"reason": "other"}),
+)
+
+
+def measure(size: int, runs: int) -> list[tuple[Scene, float, float]]:
+    """Scene, ratio of medians, and p95 over its own median."""
+    with tempfile.TemporaryDirectory(prefix="bench-") as root:
+        bench = Bench(root, size)
+        yardstick: list[float] = []
+        times: dict[str, list[float]] = {scene.name: [] for scene in SCENES}
+        for round_ in range(runs + 2):  # the first two warm caches and bytecode
+            spent = timed([sys.executable, "-I", "-c", "import json, sqlite3"], "", root)
+            if round_ > 1:
+                yardstick.append(spent)
+            for scene in SCENES:
+                spent = bench.run(scene)
+                if round_ > 1:
+                    times[scene.name].append(spent)
+        bench.memories.close()
+    base = statistics.median(yardstick)
+    spread = quantile(yardstick) / base
+    print(f"\n{size} memories; yardstick {base * 1000:.1f} ms, p95 {spread:.2f}x; {runs} rounds")
+    rows = []
+    for scene in SCENES:
+        median = statistics.median(times[scene.name])
+        rows.append((scene, median / base, quantile(times[scene.name]) / median))
+    return rows
+
+
+def quantile(values: list[float]) -> float:
+    return statistics.quantiles(values, n=20)[-1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=40)
+    parser.add_argument("--sizes", default="0,2000,20000")
+    given = parser.parse_args()
+    for size in map(int, given.sizes.split(",")):
+        for scene, ratio, spread in measure(size, given.runs):
+            verdict = "" if ratio <= scene.target else "  ABOVE TARGET"
+            cost = f"{ratio:5.2f}x  target {scene.target:.1f}x  p95 {spread:4.2f}x its median"
+            print(f"  {scene.name:<36} {cost}{verdict}")
+
+
+if __name__ == "__main__":
+    main()

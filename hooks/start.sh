@@ -1,0 +1,87 @@
+# shellcheck shell=sh disable=SC2154
+# What Claude Code runs for every hook of ademem. A registered command line sets
+#   hook     the script to start, e.g. pre_tool_use
+#   hooks    the folder of this file and of the scripts
+#   python   the interpreter that has ademem; empty means the one install.sh made
+# and sources this file under `trap 'exit 0' 0`: an exit code of 2 would block the tool call, and a
+# shell exits with 2 by itself when a file it sources is damaged.
+#
+# Most tool calls need nothing from ademem. They are let through here, in two milliseconds, because
+# starting Python takes fifteen. A wrong guess here may only cost time: in doubt, Python decides.
+
+[ -z "$ADEMEM_DISABLE" ] || exit 0
+
+# These may be exported in the user's environment, and a variable that is stays so when it is set
+# again: a large payload in the environment keeps every program from starting.
+unset payload head folder id
+
+# Only a project with `.ade/` takes part, or a worktree (there `.git` is a file) whose main one has it.
+# The payload's own `cwd` follows the model's `cd`, so the search starts where the session did, and
+# goes up as `ademem` does.
+folder=${ADEMEM_PROJECT:-${CLAUDE_PROJECT_DIR:-$PWD}}
+case $folder in /*) ;; *) folder=$PWD/$folder ;; esac
+until [ -d "$folder/.ade" ] || [ -f "$folder/.git" ]; do
+  [ -n "$folder" ] || exit 0
+  folder=${folder%/*}
+done
+
+python=${python:-${ADEMEM_PREFIX:-$HOME/.local/share/ademem}/bin/python}
+
+# Reads the payload on standard input. ademem logs its own failures; what an interpreter says when
+# it cannot even start is not for the session. `-I` keeps the project's own modules from standing in
+# for the standard library. `-S` saves looking for packages, which would cost more than most hooks,
+# where the one that is needed lies beside the interpreter; elsewhere (a checkout) it has to be found.
+start_python() {
+  set -- "${python%/bin/*}"/lib/python3.*/site-packages
+  if [ -d "$1/ademem" ]; then
+    "$python" -IS -c 'import sys; sys.path.append(sys.argv[2]); exec(open(sys.argv[1]).read())' \
+      "$hooks/$hook.py" "$1"
+  else
+    "$python" -I "$hooks/$hook.py"
+  fi 2>/dev/null
+}
+
+case $hook in
+pre_tool_use | post_tool_use) payload=$(cat) ;;
+*)
+  start_python
+  exit 0
+  ;;
+esac
+
+case $hook in
+pre_tool_use)
+  # Python leaves the flag `.ade/run/clear/<turn or agent>` once nothing in that turn needs it any
+  # more. The id is read only from before "tool_input": what the model wrote comes after it. Inside
+  # a JSON string every quote has a backslash, so no path or title can look like one of these keys.
+  case $payload in *'"tool_input"'*) head=${payload%%'"tool_input"'*} ;; esac
+  case $head in
+  *'"agent_id":"'*'"tool_name"'*) id=${head#*'"agent_id":"'} ;;
+  *'"prompt_id":"'*'"tool_name"'*)
+    # A subagent has the turn's id as well, and must not pass with the main thread's flag.
+    case $payload in *'"agent_id"'*) ;; *) id=${head#*'"prompt_id":"'} ;; esac
+    ;;
+  esac
+  id=${id%%'"'*}
+  case $id in
+  '' | *[!A-Za-z0-9_-]*) ;;
+  *) [ ! -f "$folder/.ade/run/clear/$id" ] || exit 0 ;;
+  esac
+  ;;
+post_tool_use)
+  # A result is worth a look when it can hold something to learn, or was a search of memory.
+  case $payload in
+  *ademem* | *memory* | *mem_* | *'bd comment'*) ;;
+  *[Ll][Ee][Aa][Rr][Nn][Ee][Dd]:*) ;;
+  *[Ii][Nn][Vv][Ee][Ss][Tt][Ii][Gg][Aa][Tt][Ii][Oo][Nn]:*) ;;
+  *[Dd][Ee][Cc][Ii][Ss][Ii][Oo][Nn]:*) ;;
+  *[Ff][Aa][Cc][Tt]:*) ;;
+  *[Pp][Aa][Tt][Tt][Ee][Rr][Nn]:*) ;;
+  *[Gg][Oo][Tt][Cc][Hh][Aa]:*) ;;
+  *[Cc][Oo][Nn][Vv][Ee][Nn][Tt][Ii][Oo][Nn]:*) ;;
+  *) exit 0 ;;
+  esac
+  ;;
+esac
+
+{ printf '%s' "$payload" | start_python; } 2>/dev/null

@@ -1,0 +1,158 @@
+#!/bin/sh
+# Install ademem from this checkout and switch it on in one project. Run it again to upgrade.
+set -eu
+
+usage() {
+  cat <<'END'
+Usage: sh install.sh [--project DIR] [--prefix DIR] [--shared | --user] [--dry-run] [--uninstall]
+
+Installs ademem into a virtual environment of its own, enrols a project, registers the hooks with
+Claude Code, and proves that each of them works.
+
+  --project DIR   the project to enrol (default: the current folder)
+  --prefix DIR    where ademem is installed (default: ~/.local/share/ademem)
+  --shared        register the hooks for everybody, in .claude/settings.json
+  --user          register the hooks for all your projects, in ~/.claude/settings.json
+                  (default: for you in this project, in .claude/settings.local.json)
+  --dry-run       show what would be done, and do nothing
+  --uninstall     take the hooks out of the settings, and remove ademem itself;
+                  what a project remembers, in .ade/, is never touched
+  --help          show this
+END
+}
+
+say() { printf 'ademem: %s\n' "$*"; }
+
+fail() {
+  printf 'ademem: %s\n' "$*" >&2
+  exit 1
+}
+
+wrong() {
+  printf 'ademem: %s; see sh install.sh --help\n' "$*" >&2
+  exit 2
+}
+
+# Do it, or with --dry-run only show it.
+run() {
+  if [ "$dry_run" ]; then
+    printf '    %s\n' "$*"
+  else
+    "$@"
+  fi
+}
+
+# The same for what talks a lot.
+run_logged() {
+  if [ "$dry_run" ]; then run "$@"; else "$@" >>"$log" 2>&1; fi
+}
+
+read_arguments() {
+  project=$PWD
+  prefix=${ADEMEM_PREFIX:-${HOME:?is not set}/.local/share/ademem}
+  where=
+  dry_run=
+  action=install
+  while [ $# -gt 0 ]; do
+    case $1 in
+    --project | --prefix)
+      [ -n "${2-}" ] || wrong "$1 needs a folder"
+      if [ "$1" = --project ]; then project=$2; else prefix=$2; fi
+      shift
+      ;;
+    --shared | --user)
+      [ -z "$where" ] || [ "$where" = "$1" ] || wrong "--shared and --user exclude each other"
+      where=$1
+      ;;
+    --dry-run) dry_run=yes ;;
+    --uninstall) action=uninstall ;;
+    --help | -h)
+      usage
+      exit 0
+      ;;
+    *) wrong "unknown argument $1" ;;
+    esac
+    shift
+  done
+  [ -d "$project" ] || fail "there is no folder $project; name the project with --project DIR"
+  project=$(cd "$project" && pwd)
+  case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
+  mark=$prefix/.made-by-ademem
+  link=$HOME/.local/bin/ademem
+}
+
+# A name on PATH may be a wrapper without a Python behind it, so each candidate is asked.
+find_python() {
+  for python in python3 python3.14 python3.13 python3.12 python3.11 python; do
+    if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
+      return
+    fi
+  done
+  fail "no Python 3.11 or newer on PATH; install one, then run this again"
+}
+
+# Whatever stands at the prefix is removed at --uninstall, so it has to be ours from the start.
+claim_prefix() {
+  if [ -e "$prefix" ] && [ ! -e "$mark" ] && [ -n "$(ls -A "$prefix")" ]; then
+    fail "$prefix holds something else; choose another folder with --prefix DIR"
+  fi
+  { run mkdir -p "$prefix" && run touch "$mark"; } 2>/dev/null ||
+    fail "cannot write to $prefix; choose another folder with --prefix DIR"
+}
+
+install_package() {
+  here=$(cd "$(dirname "$0")" && pwd)
+  log=$prefix/install.log
+  say "installing into $prefix with $("$python" --version)"
+  run_logged "$python" -m venv "$prefix" ||
+    fail "cannot make a virtual environment (on Debian: apt install python3-venv); see $log"
+  run_logged "$prefix/bin/python" -m pip install --disable-pip-version-check "$here" ||
+    fail "cannot install the package; is a package index in reach? see $log, then run this again"
+}
+
+add_link() {
+  if [ ! -e "$link" ] && [ ! -h "$link" ]; then
+    run mkdir -p "${link%/*}"
+    run ln -s "$prefix/bin/ademem" "$link"
+  elif [ "$(readlink "$link")" != "$prefix/bin/ademem" ]; then
+    say "left $link as it is, for it is not ours; the command is $prefix/bin/ademem"
+    return
+  fi
+  case :$PATH: in
+  *":${link%/*}:"*) ;;
+  *) say "add ${link%/*} to PATH, so that you and Claude find the command \`ademem\`" ;;
+  esac
+}
+
+install() {
+  find_python
+  claim_prefix
+  install_package
+  add_link
+  run "$prefix/bin/ademem" init --project "$project"
+  run "$prefix/bin/ademem" install --project "$project" ${where:+"$where"}
+  run "$prefix/bin/ademem" doctor --project "$project"
+  # The shared command line cannot name a folder of this machine.
+  if [ "$where" = --shared ] && [ "$prefix" != "${ADEMEM_PREFIX:-$HOME/.local/share/ademem}" ]; then
+    say "add ADEMEM_PREFIX=$prefix to your environment, so that the shared hooks find ademem"
+  fi
+}
+
+uninstall() {
+  if [ -x "$prefix/bin/ademem" ]; then
+    run "$prefix/bin/ademem" uninstall --project "$project" ${where:+"$where"} ||
+      fail "the hooks are still registered; see above, then run this again"
+  fi
+  if [ "$(readlink "$link" || true)" = "$prefix/bin/ademem" ]; then
+    run rm "$link"
+  fi
+  if [ -e "$mark" ]; then
+    run rm -r "$prefix"
+  elif [ -e "$prefix" ]; then
+    say "left $prefix as it is, for it is not ours"
+  fi
+  say "what this project remembers stays in $project/.ade"
+}
+
+read_arguments "$@"
+"$action"

@@ -1,0 +1,160 @@
+"""Learnings in final messages, dictated memories, and errors."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ademem.capture.errors import fingerprint, lesson
+from ademem.capture.passive import learnings
+from ademem.capture.told import told
+
+ITEM = "The cache must be cleared before the migration"
+RULE = "tabs are forbidden"
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "# Key Learnings",
+        "## Key Learnings",
+        "### Key Learning:",
+        "#### Learnings",
+        "###### Lessons Learned",
+        "**Key Takeaways**",
+        "**Lessons learned:**",
+        "## Aprendizajes clave",
+        "## Lecciones aprendidas",
+    ],
+)
+def test_a_learnings_section_is_found_under_any_heading(heading):
+    assert learnings(f"Done.\n\n{heading}\n\n- {ITEM}\n") == [ITEM]
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        pytest.param(f"## Summary\n- {ITEM}", [], id="another section"),
+        pytest.param(
+            f"## Learnings\n- {ITEM}\n## Next\n- Something else entirely here",
+            [ITEM],
+            id="ends at the next heading",
+        ),
+        pytest.param(
+            f"## Learnings\n- an older thing that was learned\n## Learnings\n- {ITEM}",
+            [ITEM],
+            id="the last one wins",
+        ),
+        pytest.param(
+            f"## Learnings\n- {ITEM}\n## Learnings\nnone\n",
+            [ITEM],
+            id="the last one with items wins",
+        ),
+        pytest.param(
+            f"## Learnings\n- a bullet that is long enough too\n1. {ITEM}",
+            [ITEM],
+            id="numbered wins over bullets",
+        ),
+        pytest.param("## Learnings\n- too short\n- four words are ok", [], id="too short to teach"),
+        pytest.param(f"## Learnings\n```\n- {ITEM}\n```\n", [], id="fenced code"),
+        pytest.param(
+            f"## Learnings\n- **The cache** must be `cleared` before the migration\n- {ITEM}",
+            [ITEM],
+            id="emphasis and duplicates",
+        ),
+        pytest.param(
+            "## Learnings\n- 迁移之前必须先清空缓存目录",
+            ["迁移之前必须先清空缓存目录"],
+            id="chinese",
+        ),
+        pytest.param(
+            f"## Learnings\n<ademem-memory>\n- {ITEM}\n</ademem-memory>\n",
+            [],
+            id="what we had shown ourselves",
+        ),
+        pytest.param(
+            f"## Learnings\n- [fact] {ITEM} (0123456789ab, user, 2026-01-02)\n",
+            [],
+            id="a copied entry of ours",
+        ),
+    ],
+)
+def test_what_a_section_teaches(message, expected):
+    assert learnings(message) == expected
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        pytest.param("remember: tabs are forbidden", [RULE], id="remember:"),
+        pytest.param("Remember that tabs are forbidden", [RULE], id="remember that"),
+        pytest.param("please remember that tabs are forbidden", [RULE], id="please"),
+        pytest.param("Remember to run it", ["Remember to run it"], id="remember to"),
+        pytest.param("remember to", [], id="remember to, and nothing else"),
+        pytest.param("note for the future: tabs are forbidden", [RULE], id="note for the future"),
+        pytest.param("Fix it.\nremember: tabs are forbidden", [RULE], id="on a later line"),
+        pytest.param(
+            "remember:\n- tabs are forbidden\n- never touch v1\n\nthanks",
+            [RULE, "never touch v1"],
+            id="a list",
+        ),
+        pytest.param("merke: keine Tabs im Code", ["keine Tabs im Code"], id="german"),
+        pytest.param("do you remember: the parser?", [], id="a question"),
+        pytest.param("remember that thing we discussed?", [], id="remember that …?"),
+        pytest.param("I remember that it was slow", [], id="I remember"),
+        pytest.param("remember when it was slow", [], id="remember when"),
+        pytest.param("Add a remember me checkbox", [], id="in mid-sentence"),
+    ],
+)
+def test_only_what_is_plainly_dictated_is_kept(prompt, expected):
+    assert told(prompt) == expected
+
+
+SAME = [
+    "Exit code 1\nTraceback\n  File \"/home/a/x.py\", line 3\nKeyError: 'alpha'",
+    "Exit code 1\nTraceback\n  File \"/srv/b/x.py\", line 99\nKeyError: 'beta'",
+    "Exit code 1\nTraceback\n  File \"x.py\", line 1\nKeyError: 'g'",
+]
+
+
+def test_the_same_failure_has_one_fingerprint():
+    assert len({fingerprint(error) for error in SAME}) == 1
+    assert fingerprint("TypeError: x") != fingerprint("KeyError: x")
+
+
+@pytest.mark.parametrize(
+    ("command", "error"),
+    [
+        pytest.param("grep -rn foo src", "Exit code 1", id="a search without hits"),
+        pytest.param(
+            "ademem recall foo", "Exit code 1\nnothing in memory answers that", id="our own search"
+        ),
+        pytest.param("cd x && false", "Exit code 1", id="nothing but an exit code"),
+        pytest.param("pytest -q", "Exit code 1\n1 failed", id="a failing test"),
+        pytest.param(
+            "npm ci",
+            "The user doesn't want to proceed with this tool use",
+            id="refused by the person",
+        ),
+    ],
+)
+def test_an_answer_is_no_lesson(command, error):
+    assert lesson("Bash", command, error) is None
+
+
+def test_a_lesson_names_the_command_and_the_line_that_matters():
+    error = "Exit code 1\nnpm warn old\nnpm error code ERESOLVE unable to resolve\n\nmore output"
+
+    assert (
+        lesson("Bash", "npm ci\nnpm test", error)
+        == "`npm ci` fails: npm error code ERESOLVE unable to resolve"
+    )
+
+
+@given(st.text(max_size=400))
+def test_no_text_does_harm(text):
+    learnings(f"## Learnings\n{text}")
+    told(text)
+    bounded = lesson("Bash", text, text) or ""
+
+    assert len(bounded) <= 600
+    assert len(fingerprint(text)) == 16

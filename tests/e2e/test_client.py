@@ -1,0 +1,156 @@
+"""What ademem relies on in Claude Code itself; no product takes part."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from .script import bash, delegate, helper, model, person, write
+from .scripted_model import SUMMARY
+from .world import World
+
+pytestmark = pytest.mark.e2e
+
+
+def deny(reason: str) -> str:
+    return answer("PreToolUse", permissionDecision="deny", permissionDecisionReason=reason)
+
+
+def answer(event: str, **fields: str) -> str:
+    return json.dumps({"hookSpecificOutput": {"hookEventName": event, **fields}})
+
+
+def hook(world: World, event: str, command: str, matcher: str = "") -> None:
+    """Let the client run a shell command on an event."""
+    file = world.project / ".claude/settings.json"
+    settings = json.loads(file.read_text()) if file.exists() else {"hooks": {}}
+    handler = {"matcher": matcher, "hooks": [{"type": "command", "command": command}]}
+    settings["hooks"].setdefault(event, []).append(handler)
+    world.write(".claude/settings.json", json.dumps(settings))
+
+
+def listen(world: World, event: str, matcher: str = "") -> Path:
+    """Keep the payloads of an event, one a line."""
+    log = world.root / "payloads"
+    hook(world, event, f"cat >> {log}; echo >> {log}", matcher)
+    return log
+
+
+def heard(log: Path) -> list[str]:
+    return [line for line in log.read_text().splitlines() if line]
+
+
+def say(text: str) -> str:
+    return f"printf '%s' {shlex.quote(text)}"
+
+
+def in_order(text: str, *parts: str) -> bool:
+    places = [text.find(part) for part in parts]
+    return places[0] >= 0 and places == sorted(places)
+
+
+def test_a_payload_names_turn_and_agent_before_the_tool_and_its_input(world: World) -> None:
+    log = listen(world, "PreToolUse", matcher="Bash")
+    world.chat(
+        person("go"),
+        model(bash("echo main")),
+        model(delegate("help")),
+        helper(bash("echo helper")),
+        helper("helped"),
+        model("done"),
+    )
+    main, delegated = heard(log)
+
+    assert main.startswith('{"session_id":"')
+    assert '"agent_id"' not in main
+    assert in_order(main, '"prompt_id":"', '"tool_name":"', '"tool_input":{', '"tool_use_id":"')
+    assert in_order(delegated, '"prompt_id":"', '"agent_id":"', '"tool_name":"', '"tool_input":{')
+
+
+def test_a_denial_stops_the_tool_and_its_reason_reaches_the_model(world: World) -> None:
+    hook(world, "PreToolUse", say(deny("look first")), matcher="Write")
+    session = world.chat(
+        person("go"), model(write(world.project / "a.txt"), bash("echo sibling")), model("done")
+    )
+    denied, sibling = session.requests[1].results
+
+    assert denied.is_error
+    assert denied.text.endswith("look first")
+    assert not (world.project / "a.txt").exists()
+    assert (sibling.text, sibling.is_error) == ("sibling", False)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param("exit 1", id="exit 1"),
+        pytest.param("kill -9 $$", id="killed"),
+        pytest.param("echo checking; " + say(deny("no")), id="a line before the verdict"),
+        pytest.param(say(deny("no")) + "; echo; echo checked", id="a line after the verdict"),
+        pytest.param(say(deny("no") + deny("no")), id="two verdicts in one answer"),
+        pytest.param(say(answer("Stop", permissionDecision="deny")), id="another event's name"),
+        pytest.param(say('{"permissionDecision": "deny"}'), id="a verdict of no event"),
+    ],
+)
+def test_all_but_one_clean_verdict_lets_the_tool_run(world: World, command: str) -> None:
+    hook(world, "PreToolUse", command, matcher="Write")
+    world.chat(person("go"), model(write(world.project / "a.txt")), model("done"))
+
+    assert (world.project / "a.txt").exists()
+
+
+def test_compaction_forgets_every_context_and_starts_the_session_again(world: World) -> None:
+    log = listen(world, "SessionStart")
+    hook(world, "SessionStart", say("said at the start"), matcher="startup")
+    hook(world, "SessionStart", say("said again"), matcher="compact")
+    session = world.chat(
+        person("go"),
+        model(bash("echo something to sum up")),
+        model("done"),
+        person("/compact"),
+        person("on"),
+        model("done"),
+    )
+    before, after = session.requests[0].text, session.requests[-1].text
+
+    assert [json.loads(payload)["source"] for payload in heard(log)] == ["startup", "compact"]
+    assert (before.count("said at the start"), before.count("said again")) == (1, 0)
+    assert (after.count("said at the start"), after.count("said again")) == (0, 1)
+    assert SUMMARY in after
+
+
+def test_a_subagent_sees_its_own_context_and_not_the_sessions(world: World) -> None:
+    hook(world, "SessionStart", say("for the session"))
+    told = answer("SubagentStart", additionalContext="for the subagent")
+    hook(world, "SubagentStart", say(told))
+    session = world.chat(person("go"), model(delegate("help")), helper("helped"), model("done"))
+
+    assert "for the subagent" in session.helper_requests[0].text
+    assert "for the session" not in session.helper_requests[0].text
+
+
+@pytest.mark.parametrize("units", [10_000, 10_001])
+def test_a_context_beyond_ten_thousand_units_is_cut(world: World, units: int) -> None:
+    text = "é" * (units - len(" the end")) + " the end"
+    hook(world, "SessionStart", say(answer("SessionStart", additionalContext=text)))
+    session = world.chat(person("go"), model("done"))
+
+    assert (" the end" in session.requests[0].text) is (units <= 10_000)
+
+
+def test_a_finished_background_agent_speaks_as_if_it_were_a_prompt(world: World) -> None:
+    log = listen(world, "UserPromptSubmit")
+    world.chat(
+        person("go"),
+        model(delegate("look around", background=True)),
+        model("waiting"),
+        helper("nothing", late=True),
+        model("done"),
+    )
+    typed, reported = (json.loads(payload)["prompt"] for payload in heard(log))
+
+    assert typed == "go"
+    assert reported.startswith("<task-notification>")

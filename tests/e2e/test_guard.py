@@ -1,0 +1,50 @@
+"""The guard stands in the way of changes, never in the way of work."""
+
+from __future__ import annotations
+
+import pytest
+
+from .product import Product
+from .script import model, person, write
+from .world import World
+
+pytestmark = pytest.mark.e2e
+
+REQUIRED = person("Fix the login bug in src/auth.py")
+
+
+def test_a_model_that_ignores_the_reason_is_denied_twice_and_then_passes(
+    world: World, ademem: Product
+) -> None:
+    ademem.know("Errors are raised as AppError, never as plain strings")
+    tries = [world.project / f"{number}.py" for number in range(4)]
+    world.chat(
+        REQUIRED,
+        model(write(tries[0])),
+        model(write(tries[1])),
+        model(write(tries[2]), write(tries[3])),
+        model("Fixed."),
+    )
+
+    assert [file.exists() for file in tries] == [False, False, True, True]
+    assert len(ademem.decisions("deny")) == 2
+
+
+def test_an_empty_store_blocks_nothing(world: World, ademem: Product) -> None:
+    world.chat(REQUIRED, model(write(world.project / "auth.py")), model("Fixed."))
+
+    assert (world.project / "auth.py").exists()
+    assert ademem.decisions("deny") == []
+
+
+def test_the_clients_own_memory_is_never_blocked(world: World, ademem: Product) -> None:
+    ademem.know("Errors are raised as AppError, never as plain strings")
+    folder = world.chat(person("Hello"), model("Hello.")).auto_memory
+    session = world.chat(
+        REQUIRED,
+        model(write(folder / "notes.md"), write(world.project / "auth.py")),
+        model("Noted."),
+    )
+
+    assert [result.is_error for result in session.requests[1].results] == [False, True]
+    assert (folder / "notes.md").exists()

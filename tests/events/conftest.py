@@ -1,0 +1,114 @@
+"""A project, a clock that only moves when told to, and events fired in this process."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from importlib import import_module
+from types import SimpleNamespace
+
+import pytest
+
+from ademem import api
+from ademem.events import answer
+
+EVENTS = {
+    "session_start": "SessionStart",
+    "user_prompt_submit": "UserPromptSubmit",
+    "pre_tool_use": "PreToolUse",
+    "post_tool_use": "PostToolUse",
+    "post_tool_use_failure": "PostToolUseFailure",
+    "pre_compact": "PreCompact",
+    "stop": "Stop",
+    "subagent_start": "SubagentStart",
+    "subagent_stop": "SubagentStop",
+    "session_end": "SessionEnd",
+}
+
+
+class World:
+    """One enrolled project and the client that works in it."""
+
+    def __init__(self, root):
+        self.root = root
+        self.now = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+        self.environment = {
+            "CLAUDE_PROJECT_DIR": str(root),
+            "CLAUDE_CONFIG_DIR": str(root.parent / "config"),
+            "CLAUDE_CODE_SESSION_ID": "s1",
+            "PATH": "/usr/bin",
+            "TMPDIR": str(root.parent),
+            "ADEMEM_JOBS_AUTO": "false",
+        }
+        api.init(str(root))
+
+    def fire(self, event, *, raw=None, **payload):
+        """What the hook prints, as text; the clock moves a second for each event."""
+        self.now += timedelta(seconds=1)
+        head = {"session_id": "s1", "cwd": str(self.root), "hook_event_name": EVENTS[event]}
+        handle = import_module(f"ademem.events.{event}").handle
+        if raw is None:
+            raw = json.dumps(head | payload).encode()
+        return answer(handle, raw, self.environment, self.now)
+
+    def context(self, event, **payload):
+        """The context the model would get; empty when nothing was printed."""
+        said = self.fire(event, **payload)
+        return json.loads(said)["hookSpecificOutput"].get("additionalContext", "") if said else ""
+
+    def denial(self, event="pre_tool_use", **payload):
+        """The reason of a denial; None when the call passes."""
+        said = self.fire(event, **payload)
+        return json.loads(said)["hookSpecificOutput"]["permissionDecisionReason"] if said else None
+
+    def memories(self):
+        return api.open_memories(str(self.root), environment=self.environment, now=lambda: self.now)
+
+    def know(self, *texts, **changes):
+        """Memories that a person has confirmed."""
+        with self.memories() as memories:
+            for text in texts:
+                draft = {"content": text, "category": "convention", "promoted": True} | changes
+                assert memories.write(api.Draft(**draft)).accepted
+
+    def live(self):
+        with self.memories() as memories:
+            return memories.list()
+
+    def row(self, query, *values):
+        with self.memories() as memories:
+            return memories.runtime.store.db.execute(query, values).fetchone()
+
+    def failures(self):
+        log = self.root / ".ade" / "log" / "hooks.log"
+        return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+
+
+@pytest.fixture
+def world(tmp_path):
+    root = tmp_path / "project"
+    root.mkdir()
+    return World(root)
+
+
+@pytest.fixture
+def calls():
+    """Tool calls as the client describes them."""
+
+    def bash(command, number=1):
+        return {
+            "tool_name": "Bash",
+            "tool_input": {"command": command},
+            "tool_use_id": f"toolu_bash_{number}",
+        }
+
+    def write(path="/p/x.py", number=1):
+        return {
+            "tool_name": "Write",
+            "tool_input": {"file_path": path, "content": "x"},
+            "tool_use_id": f"toolu_write_{number}",
+        }
+
+    def ran(command, number=1):
+        response = {"stdout": "", "stderr": "", "interrupted": False}
+        return bash(command, number) | {"tool_response": response}
+
+    return SimpleNamespace(bash=bash, write=write, ran=ran)

@@ -1,0 +1,216 @@
+"""The guard as the client meets it: prompts, tool calls and searches in order."""
+
+import json
+
+import pytest
+
+TURN = {"prompt_id": "p1"}
+ORDER = "Fix the login bug in src/auth.py"
+
+
+@pytest.fixture
+def armed(world):
+    """A turn that orders a change, in a project that has something to recall."""
+    world.know("Login sessions expire after ten minutes")
+    world.fire("user_prompt_submit", prompt=ORDER, **TURN)
+    return world
+
+
+def flag(world, id="p1"):
+    return (world.root / ".ade" / "run" / "clear" / id).exists()
+
+
+@pytest.mark.parametrize("command", ["git commit -am x", "rm -rf build", "echo x > y"])
+def test_a_mutation_is_denied_until_memory_was_consulted(armed, calls, command):
+    reason = armed.denial(**TURN, **calls.bash(command))
+
+    assert 'recall "' in reason
+    assert "login" in reason
+    assert armed.denial(**TURN, **calls.write()) is not None
+    assert not flag(armed)
+
+
+def test_a_denial_is_the_json_that_every_client_honours(armed, calls):
+    said = json.loads(armed.fire("pre_tool_use", **TURN, **calls.write()))
+
+    assert said["hookSpecificOutput"]["hookEventName"] == "PreToolUse"
+    assert said["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+@pytest.mark.parametrize("command", ["git log -3", 'ademem recall "login"', "ls -la 2>/dev/null"])
+def test_reading_is_never_denied(armed, calls, command):
+    assert armed.denial(**TURN, **calls.bash(command)) is None
+
+
+def test_a_search_that_ran_lifts_the_guard_for_its_turn(armed, calls):
+    with armed.memories() as memories:
+        memories.recall("login")
+    armed.fire("post_tool_use", **TURN, **calls.ran('ademem recall "login"'))
+
+    assert armed.denial(**TURN, **calls.write()) is None
+    assert flag(armed)
+
+
+def test_a_search_without_hits_counts_too(armed, calls):
+    with armed.memories() as memories:
+        assert not memories.recall("zzzz").hits
+    armed.fire(
+        "post_tool_use_failure", **TURN, **calls.bash("ademem recall zzzz"), error="Exit code 1"
+    )
+
+    assert armed.denial(**TURN, **calls.write()) is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param("echo ademem recall login", id="named, not run"),
+        pytest.param('ademem recall "login"', id="written, but no search ran"),
+        pytest.param("ademem list", id="another command"),
+    ],
+)
+def test_a_command_that_searched_nothing_lifts_nothing(armed, calls, command):
+    armed.fire("post_tool_use", **TURN, **calls.ran(command))
+
+    assert armed.denial(**TURN, **calls.write()) is not None
+
+
+def test_a_search_of_an_earlier_turn_lifts_nothing_in_this_one(armed, calls):
+    with armed.memories() as memories:
+        memories.recall("login")
+    armed.fire("post_tool_use", **TURN, **calls.ran('ademem recall "login"'))
+    armed.fire("user_prompt_submit", prompt="Now rename it", prompt_id="p2")
+
+    assert armed.denial(prompt_id="p2", **calls.write()) is not None
+    assert not flag(armed, "p2")
+
+
+def test_our_mcp_search_lifts_and_a_strangers_does_not(armed, calls):
+    for name, denied in (
+        ("mcp__other__memory_search", True),
+        ("mcp__ademem__memory_search", False),
+    ):
+        call = {"tool_name": name, "tool_input": {"query": "x"}, "tool_use_id": name}
+        armed.fire("post_tool_use", **TURN, **call, tool_response={})
+
+        assert (armed.denial(**TURN, **calls.write(number=name)) is not None) is denied
+
+
+def test_a_turn_is_denied_at_most_twice(armed, calls):
+    outcomes = [armed.denial(**TURN, **calls.write(number=n)) is not None for n in range(5)]
+
+    assert outcomes == [True, True, False, False, False]
+
+
+def test_the_twin_of_a_double_installation_denies_without_counting(armed, calls):
+    outcomes = [armed.denial(**TURN, **calls.write(number=n)) is not None for n in (1, 1, 2, 2, 3)]
+
+    assert outcomes == [True, True, True, True, False]
+    assert armed.row("select count(*) from guard_log where decision = 'deny'")[0] == 2
+
+
+def test_an_empty_store_denies_nothing(world, calls):
+    world.fire("user_prompt_submit", prompt=ORDER, **TURN)
+
+    assert world.denial(**TURN, **calls.write()) is None
+
+
+@pytest.mark.parametrize("prompt", ["how does the login work?", "thanks!"])
+def test_other_turns_are_free_and_cost_no_process(world, calls, prompt):
+    world.know("Login sessions expire after ten minutes")
+    world.fire("user_prompt_submit", prompt=prompt, **TURN)
+
+    assert world.denial(**TURN, **calls.write()) is None
+    assert flag(world)
+
+
+def test_the_clients_own_memory_and_ours_are_never_guarded(armed, calls):
+    slug = armed.root.parent / "config" / "projects" / "-p" / "memory"
+    slug.mkdir(parents=True)
+
+    assert armed.denial(**TURN, **calls.write(str(slug / "MEMORY.md"))) is None
+    assert (
+        armed.denial(**TURN, **calls.write(str(armed.root / ".ade" / "memory" / "MEMORY.md")))
+        is None
+    )
+    assert armed.denial(**TURN, **calls.write(str(armed.root / ".ade" / "config.toml"))) is not None
+
+
+def test_a_subagent_has_to_look_for_itself(armed, calls):
+    agent = {"agent_id": "a1", "agent_type": "Explore", **TURN}
+    armed.fire("subagent_start", **agent)
+    with armed.memories() as memories:
+        memories.recall("login")
+    armed.fire("post_tool_use", **TURN, **calls.ran('ademem recall "login"'))
+
+    assert armed.denial(**TURN, **calls.write()) is None
+    assert armed.denial(**agent, **calls.write(number=7)) is not None
+    armed.fire("post_tool_use", **agent, **calls.ran('ademem recall "login"', 8))
+    assert armed.denial(**agent, **calls.write(number=9)) is None
+
+
+def test_compaction_in_a_running_turn_arms_it_again(armed, calls):
+    with armed.memories() as memories:
+        memories.recall("login")
+    armed.fire("post_tool_use", **TURN, **calls.ran('ademem recall "login"'))
+    armed.fire("session_start", source="compact")
+
+    assert not flag(armed)
+    assert armed.denial(**TURN, **calls.write()) is not None
+
+
+def test_a_finished_background_task_goes_on_with_the_turn_before(armed, calls):
+    armed.fire(
+        "user_prompt_submit", prompt="<task-notification>done</task-notification>", prompt_id="p2"
+    )
+
+    assert armed.denial(prompt_id="p2", **calls.write()) is not None
+    assert armed.row("select count(*) from user_prompts")[0] == 1
+
+
+def test_a_client_without_prompt_ids_is_guarded_by_its_newest_prompt(world, calls):
+    world.know("Login sessions expire after ten minutes")
+    world.fire("user_prompt_submit", prompt=ORDER)
+    assert world.denial(**calls.write()) is not None
+
+    world.fire("user_prompt_submit", prompt="thanks!")
+    assert world.denial(**calls.write(number=2)) is None
+
+
+@pytest.mark.parametrize(
+    ("mode", "first", "second"),
+    [
+        pytest.param("strict", "recall", "recall", id="strict"),
+        pytest.param("assist", "ten minutes", None, id="assist tells what it knows, then passes"),
+        pytest.param("orient", None, None, id="orient takes the prompt's own recall for it"),
+        pytest.param("off", None, None, id="off"),
+    ],
+)
+def test_modes(world, calls, mode, first, second):
+    world.know("Login sessions expire after ten minutes")
+    world.environment["ADEMEM_GUARD_MODE"] = mode
+    world.fire("user_prompt_submit", prompt=ORDER, **TURN)
+
+    for number, expected in enumerate((first, second)):
+        reason = world.denial(**TURN, **calls.write(number=number))
+        assert (reason is None) if expected is None else (expected in reason)
+
+
+def test_mode_warn_lets_pass_and_says_why(world, calls):
+    world.know("Login sessions expire after ten minutes")
+    world.environment["ADEMEM_GUARD_MODE"] = "warn"
+    world.fire("user_prompt_submit", prompt=ORDER, **TURN)
+
+    said = json.loads(world.fire("pre_tool_use", **TURN, **calls.write()))["hookSpecificOutput"]
+    assert "permissionDecision" not in said
+    assert "recall" in said["additionalContext"]
+
+
+@pytest.mark.parametrize(("fail", "denied"), [("open", False), ("closed", True)])
+def test_a_guard_that_cannot_decide_fails_as_the_project_chose(armed, calls, fail, denied):
+    armed.environment["ADEMEM_GUARD_FAIL"] = fail
+    (armed.root / ".ade" / "ade.db").write_bytes(b"not a database" * 1000)
+
+    said = armed.fire("pre_tool_use", **TURN, **calls.write())
+    assert ('"deny"' in said) is denied
+    assert [failure["event"] for failure in armed.failures()] == ["pre_tool_use"]

@@ -1,0 +1,110 @@
+"""What the store tells the rules, on a real database."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ademem.gate.shelf import StoreShelf
+from ademem.model import Scope, Status
+from ademem.text import jaccard, words
+from tests.builders import NOW, insert, memory, open_project
+from tests.gate.shelf import SETTINGS, reviewed
+
+TEXT = "the importer reads every file twice because the first pass only counts lines"
+
+CHINESE = "数据库文件不能放在网络共享上，否则会损坏索引"
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = open_project(tmp_path)
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    ("fields", "seen"),
+    [
+        pytest.param({}, True, id="a promoted memory"),
+        pytest.param({"status": Status.CANDIDATE}, True, id="a candidate"),
+        pytest.param({"status": Status.ARCHIVED}, False, id="an archived one"),
+        pytest.param({"deleted_at": NOW}, False, id="a deleted one"),
+        pytest.param({"superseded_by": "another"}, False, id="a superseded one"),
+        pytest.param({"scope": Scope.AGENT, "scope_owner_id": "ada"}, False, id="somebody's own"),
+    ],
+)
+def test_only_live_memories_of_the_same_owner_stand_on_the_shelf(store, fields, seen):
+    insert(store, memory(TEXT, topic_key="import", knowledge_key="learned-import", **fields))
+    shelf = StoreShelf(store, SETTINGS)
+    draft = reviewed(TEXT, topic_key="import", knowledge_key="learned-import")
+
+    found = (shelf.by_topic(draft), shelf.by_key(draft), shelf.exact(draft), *shelf.near(draft))
+
+    assert len(found) == 3 + seen
+    assert all(bool(memory) is seen for memory in found)
+
+
+def test_an_owner_sees_what_is_theirs(store):
+    insert(store, memory(TEXT, scope=Scope.AGENT, scope_owner_id="ada"))
+    shelf = StoreShelf(store, SETTINGS)
+
+    assert shelf.exact(reviewed(TEXT, scope="agent", owner="ada"))
+    assert not shelf.exact(reviewed(TEXT, scope="agent", owner="bob"))
+
+
+def test_a_quarantined_memory_is_found_by_its_text_but_not_by_likeness(store):
+    insert(store, memory(TEXT, quarantine_reason="gives a role"))
+    shelf = StoreShelf(store, SETTINGS)
+
+    assert shelf.exact(reviewed(TEXT))
+    assert not shelf.near(reviewed(TEXT))
+
+
+@pytest.mark.parametrize(
+    ("known", "draft"),
+    [
+        pytest.param(TEXT, f"{TEXT} first", id="a word more"),
+        pytest.param(TEXT, TEXT.replace("twice ", ""), id="a word less"),
+        pytest.param(TEXT, TEXT.upper(), id="upper case"),
+        pytest.param("short text", "short text", id="two words"),
+        pytest.param(
+            "max_chars, FTS5: “quotes” AND (NEAR)*", "max_chars FTS5 quotes AND NEAR", id="signs"
+        ),
+        pytest.param(CHINESE, CHINESE.removesuffix("索引"), id="Chinese, two signs less"),
+        pytest.param(CHINESE, CHINESE.replace("网络", "网路"), id="Chinese, one sign changed"),
+    ],
+)
+def test_a_near_duplicate_is_found_by_the_words_of_the_draft(store, known, draft):
+    (row,) = insert(store, memory(known))
+
+    assert StoreShelf(store, SETTINGS).near(reviewed(draft)) == [row]
+
+
+WORD = st.sampled_from([a + b + c for a in "bdkt" for b in "aeiou" for c in "lmnr"])
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    text=st.lists(WORD, min_size=1, max_size=40, unique=True),
+    gone=st.sets(st.integers(0, 39), max_size=4),
+    more=st.lists(WORD, max_size=3),
+)
+def test_no_near_duplicate_is_overlooked(store, text, gone, more):
+    other = [word for at, word in enumerate(text) if at not in gone] + more
+    known, draft = " ".join(text), " ".join(other)
+    with store.transaction():
+        insert(store, memory(known))
+        found = [row.content for row in StoreShelf(store, SETTINGS).near(reviewed(draft))]
+        store.db.execute("delete from unified_memories")
+
+    if jaccard(words(known), words(draft)) >= SETTINGS.near_duplicate:
+        assert found == [known]
+
+
+@pytest.mark.parametrize("text", ["", "…", "___", '"', "AND OR NOT", "a" * 3000])
+def test_any_text_may_be_asked_for(store, text):
+    assert StoreShelf(store, SETTINGS).near(reviewed(text)) == []

@@ -1,0 +1,265 @@
+"""What the guard decides about a tool call, and the flags that spare it the deciding."""
+
+import os
+from datetime import timedelta
+
+import pytest
+
+from ademem.guard import flags
+from ademem.guard.policy import Call, Deny, Known, Pass, decide, mutating_mcp
+from ademem.settings import GuardSettings
+from ademem.store.turns import Turn, TurnKey
+from ademem.value import replace
+from tests import builders
+
+TURN = Turn(
+    key=TurnKey(session_id="s1", prompt_id="p1"),
+    turn_class="required",
+    why="it asks to fix",
+    hint="login",
+    searched=False,
+    denied=(),
+    started_at="2026-01-31T12:00:00.000Z",
+    ended=False,
+)
+EDIT = Call(tool="Edit", path="/srv/app/src/auth.py", tool_use_id="t1")
+SETTINGS = GuardSettings()
+
+
+def known(turn=TURN, settings=SETTINGS, ours=(), switches=(), empty=False):
+    return Known(
+        turn=turn, settings=settings, ours=ours, switches=switches, empty_store=lambda: empty
+    )
+
+
+def bash(command):
+    return Call(tool="Bash", command=command, tool_use_id="t1")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(EDIT, id="edit"),
+        pytest.param(Call(tool="Write", path="/srv/app/new.py"), id="write"),
+        pytest.param(Call(tool="MultiEdit", path="/srv/app/a.py"), id="several edits"),
+        pytest.param(Call(tool="NotebookEdit", path="/srv/app/a.ipynb"), id="notebook"),
+        pytest.param(bash("git commit -am x"), id="command"),
+        pytest.param(Call(tool="PowerShell", command="Remove-Item x"), id="PowerShell"),
+        pytest.param(Call(tool="Monitor", command="make watch"), id="background command"),
+        pytest.param(Call(tool="mcp__fs__write_file"), id="MCP"),
+    ],
+)
+def test_a_change_is_denied_until_memory_was_consulted(call):
+    assert isinstance(decide(call, known()), Deny)
+    assert isinstance(decide(call, known(replace(TURN, searched=True))), Pass)
+
+
+@pytest.mark.parametrize(
+    ("call", "known", "reason", "settled"),
+    [
+        pytest.param(
+            EDIT,
+            known(settings=GuardSettings(mode="off")),
+            "the guard is off",
+            True,
+            id="guard off",
+        ),
+        pytest.param(EDIT, known(None), "no prompt of this turn was seen", False, id="no turn"),
+        pytest.param(
+            EDIT,
+            known(replace(TURN, turn_class="soft", why="it asks why")),
+            "the turn is soft: it asks why",
+            True,
+            id="soft turn",
+        ),
+        pytest.param(
+            EDIT,
+            known(replace(TURN, turn_class="none", why="small talk")),
+            "the turn is none: small talk",
+            True,
+            id="small talk",
+        ),
+        pytest.param(
+            EDIT,
+            known(replace(TURN, searched=True)),
+            "memory was consulted in this turn",
+            True,
+            id="consulted",
+        ),
+        pytest.param(bash("git log"), known(), "`git log` only reads", False, id="reading"),
+        pytest.param(Call(tool="Read"), known(), "Read changes nothing", False, id="reading tool"),
+        pytest.param(
+            Call(tool="ToolSearch"), known(), "ToolSearch changes nothing", False, id="ToolSearch"
+        ),
+        pytest.param(
+            Call(tool="mcp__fs__read_file"), known(), "a reading MCP tool", False, id="MCP reading"
+        ),
+        pytest.param(
+            EDIT,
+            known(replace(TURN, denied=("a", "b"))),
+            "denied 2 times in this turn; it is not denied again",
+            True,
+            id="denied often enough",
+        ),
+        pytest.param(EDIT, known(empty=True), "the store is empty", False, id="empty store"),
+    ],
+)
+def test_what_passes_and_why(call, known, reason, settled):
+    assert decide(call, known) == Pass(reason=reason, settled=settled)
+
+
+@pytest.mark.parametrize("mode", ["strict", "assist", "orient", "warn"])
+def test_every_mode_but_off_denies(mode):
+    assert isinstance(decide(EDIT, known(settings=GuardSettings(mode=mode))), Deny)
+
+
+@pytest.mark.parametrize(
+    ("max_blocks", "denied", "passes"),
+    [
+        pytest.param(2, (), False, id="the first"),
+        pytest.param(2, ("a",), False, id="the second"),
+        pytest.param(2, ("a", "b"), True, id="the third"),
+        pytest.param(2, ("a", "t1"), False, id="the twin hook of one that was denied"),
+        pytest.param(0, (), True, id="never"),
+        pytest.param(5, ("a", "b", "c", "d"), False, id="a longer patience"),
+    ],
+)
+def test_a_turn_is_denied_so_often_and_no_more(max_blocks, denied, passes):
+    settings = GuardSettings(max_blocks=max_blocks)
+    outcome = decide(EDIT, known(replace(TURN, denied=denied), settings))
+
+    assert isinstance(outcome, Pass) is passes
+
+
+def test_the_store_is_asked_only_about_calls_that_would_be_denied():
+    def asked():
+        raise AssertionError("the store was asked")
+
+    for call, turn in ((bash("ls"), TURN), (EDIT, replace(TURN, searched=True))):
+        decide(call, replace(known(turn), empty_store=asked))
+    with pytest.raises(AssertionError):
+        decide(EDIT, replace(known(), empty_store=asked))
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """A project and the client's folders as a machine has them; gives a decision for a path."""
+    root, config = tmp_path.resolve() / "app", tmp_path.resolve() / "config"
+    for folder in (root / ".ade/memory", root / ".ade/run", config / "projects/-app/memory"):
+        folder.mkdir(parents=True)
+    (tmp_path / "to run").symlink_to(root / ".ade/run")
+    (root / ".ade/memory/link.md").symlink_to(root / "src.py")
+    facts = known(
+        ours=tuple(map(str, (root / ".ade", config / "projects/-app/memory", config / "plans"))),
+        switches=tuple(map(str, (root / ".ade/config.toml", root / ".ade/run"))),
+    )
+    return lambda path: decide(replace(EDIT, path=str(tmp_path / path)), facts)
+
+
+@pytest.mark.parametrize(
+    ("path", "passes"),
+    [
+        pytest.param("app/src.py", False, id="a source"),
+        pytest.param("app/.ade/memory/MEMORY.md", True, id="our memory files"),
+        pytest.param("app/.ade/skills/new/deep.md", True, id="what is not there yet"),
+        pytest.param("app/.ade/config.toml", False, id="our settings"),
+        pytest.param("app/.ade/run/clear/p1", False, id="a flag"),
+        pytest.param("app/.ade/memory/../config.toml", False, id="our settings by a detour"),
+        pytest.param("to run/clear/p1", False, id="a flag by a link"),
+        pytest.param("app/.ade/memory/link.md", False, id="a source by a link among ours"),
+        pytest.param("app/.ade/../src.py", False, id="out of ours again"),
+        pytest.param("app/.adenoid/x.md", False, id="a name that only begins like ours"),
+        pytest.param("config/projects/-app/memory/MEMORY.md", True, id="the client's memory"),
+        pytest.param("config/projects/-app/session.jsonl", False, id="the client's transcript"),
+        pytest.param("config/plans/fix.md", True, id="a plan"),
+        pytest.param("config/settings.json", False, id="the client's settings"),
+    ],
+)
+def test_memory_and_plans_may_always_be_written_and_what_switches_us_off_never(
+    machine, path, passes
+):
+    assert isinstance(machine(path), Pass) is passes
+
+
+@pytest.mark.parametrize(
+    ("tool", "mutates"),
+    [
+        pytest.param("mcp__fs__write_file", True, id="snake case"),
+        pytest.param("mcp__plugin_x_y__editThing", True, id="camel case"),
+        pytest.param("mcp__jira__CreateIssue", True, id="capitals"),
+        pytest.param("mcp__notes__delete-note", True, id="hyphens"),
+        pytest.param("mcp__db__execute", True, id="one word"),
+        pytest.param("mcp__db__run2", True, id="a digit behind"),
+        pytest.param("mcp__fs__read_file", False, id="reading"),
+        pytest.param("mcp__fs__list_writers", False, id="only part of a word"),
+        pytest.param("mcp__write__list", False, id="in the name of the server"),
+        pytest.param("mcp__web__search", False, id="searching"),
+        pytest.param("mcp__ademem__memory_add", False, id="ours"),
+        pytest.param("mcp__ademem__memory_update_core", False, id="ours, with a mutating word"),
+        pytest.param("mcp__plugin_ademem_ademem__mem_delete", False, id="ours as a plugin"),
+        pytest.param("mcp__ademem_fake__update", True, id="a stranger with a name like ours"),
+        pytest.param("mcp__plugin_ademem_evil__update", True, id="another plugin's"),
+    ],
+)
+def test_an_mcp_tool_mutates_by_the_words_of_its_name(tool, mutates):
+    assert mutating_mcp(tool, SETTINGS) is mutates
+
+
+def test_the_words_of_mutating_mcp_tools_are_a_setting():
+    settings = GuardSettings(mutating_mcp=("publish",))
+
+    assert mutating_mcp("mcp__web__publishPage", settings)
+    assert not mutating_mcp("mcp__fs__write_file", settings)
+
+
+@pytest.fixture
+def project(tmp_path):
+    return builders.project(tmp_path)
+
+
+def raised(project):
+    folder = os.path.join(project.run, "clear")
+    return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+
+
+@pytest.mark.parametrize(
+    ("key", "names"),
+    [
+        pytest.param(TurnKey(session_id="s", prompt_id="p-1_a"), ["p-1_a"], id="a prompt"),
+        pytest.param(TurnKey(session_id="s", prompt_id="p", agent_id="a"), ["a"], id="a subagent"),
+        pytest.param(TurnKey(session_id="s"), [], id="no id"),
+        pytest.param(TurnKey(session_id="s", prompt_id="../../x"), [], id="a path"),
+        pytest.param(TurnKey(session_id="s", prompt_id="--"), [], id="no letter"),
+    ],
+)
+def test_a_flag_has_the_name_of_its_turn(project, key, names):
+    flags.set_quiet(project, key, True)
+    flags.set_quiet(project, key, True)
+
+    assert raised(project) == names
+
+    flags.set_quiet(project, key, False)
+    flags.set_quiet(project, key, False)
+
+    assert raised(project) == []
+
+
+def test_a_flag_that_cannot_be_written_is_done_without(project):
+    with open(project.run, "w"):
+        pass
+
+    flags.set_quiet(project, TURN.key, True)
+
+    assert raised(project) == []
+
+
+def test_only_flags_of_forgotten_turns_are_pruned(project):
+    flags.prune(project, builders.NOW)
+    for name, age in (("old", timedelta(days=1, seconds=1)), ("young", timedelta(hours=23))):
+        flags.set_quiet(project, TurnKey(session_id="s", prompt_id=name), True)
+        stamp = (builders.NOW - age).timestamp()
+        os.utime(os.path.join(project.run, "clear", name), (stamp, stamp))
+
+    flags.prune(project, builders.NOW)
+
+    assert raised(project) == ["young"]

@@ -1,0 +1,141 @@
+"""The README's tables that follow from the code; `python -m tests.readme_tables` writes them."""
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import typer.main
+
+from ademem import settings
+from ademem.cli import app
+
+README = Path(__file__).parents[1] / "README.md"
+SCHEMA = Path(settings.__file__).parent / "store/schema"
+MODULES = ("memory", "curating", "files", "project")
+COMMON = ("--help", "--project", "--json")
+"""Options that the README explains once for all commands."""
+
+Row = tuple[str, ...]
+
+
+def commands() -> Iterator[Row]:
+    yield "Command", "Does", "Options"
+    for name, command in leaves():
+        arguments = [metavar(given) for given in parameters(command, "argument")]
+        shown = [code(option) for option in options(command) if option not in COMMON]
+        yield code(" ".join([name, *arguments])), command.help.strip(), " ".join(shown)
+
+
+def leaves() -> list[tuple[str, Any]]:
+    """Every command by its full name, in the order of the source."""
+    for module in MODULES:
+        import_module(f"ademem.cli.{module}")
+    return sorted(_below(typer.main.get_command(app), ""), key=lambda leaf: _place(leaf[1]))
+
+
+def _below(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+    if hasattr(command, "commands"):
+        for word, child in command.commands.items():
+            yield from _below(child, f"{name} {word}".strip())
+    else:
+        yield name, command
+
+
+def _place(command: Any) -> tuple[int, int]:
+    written = command.callback.__wrapped__
+    return MODULES.index(written.__module__.rpartition(".")[2]), written.__code__.co_firstlineno
+
+
+def parameters(command: Any, kind: str) -> list[Any]:
+    return [given for given in command.params if given.param_type_name == kind]
+
+
+def options(command: Any) -> list[str]:
+    """The long names of its options, those that switch off included."""
+    given = parameters(command, "option")
+    names = [name for option in given for name in (*option.opts, *option.secondary_opts)]
+    return [name for name in names if name.startswith("--")]
+
+
+def metavar(argument: Any) -> str:
+    name = argument.metavar or argument.name.upper()
+    more = "…" if argument.nargs < 0 else ""
+    return f"{name}{more}" if argument.required else f"[{name}{more}]"
+
+
+def defaults() -> Iterator[Row]:
+    yield "Setting", "Default", "Meaning"
+    meanings = dict(_meanings())
+    for section, values in settings.Settings._defaults.items():
+        for key, default in values._defaults.items():
+            meaning = meanings[type(values).__name__, key]
+            yield code(f"{section}.{key}"), code(toml(default)), meaning
+
+
+def _meanings() -> Iterator[tuple[tuple[str, str], str]]:
+    """What stands under each field of each section."""
+    tree = ast.parse(Path(settings.__file__).read_text(encoding="utf-8"))
+    for section in (node for node in tree.body if isinstance(node, ast.ClassDef)):
+        for at, node in enumerate(section.body):
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                match section.body[at + 1 : at + 2]:
+                    case [ast.Expr(value=ast.Constant(value=str(meaning)))]:
+                        yield (section.name, node.target.id), meaning
+                    case _:
+                        yield (section.name, node.target.id), ""
+
+
+def toml(value: object) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case str():
+            return f'"{value}"'
+        case tuple():
+            return f"[{', '.join(map(toml, value))}]"
+        case _:
+            return str(value)
+
+
+def schema() -> Iterator[Row]:
+    yield "Table", "Holds"
+    for file in sorted(SCHEMA.glob("*.sql")):
+        lines = file.read_text(encoding="utf-8").splitlines()
+        for above, line in zip(["", *lines], lines, strict=False):
+            if found := re.match(r"create (?:virtual )?table (\w+)", line):
+                yield code(found[1]), above.removeprefix("-- ")
+
+
+def code(text: str) -> str:
+    return f"`{text}`" if text else ""
+
+
+TABLES: dict[str, Callable[[], Iterator[Row]]] = {
+    "commands": commands,
+    "settings": defaults,
+    "schema": schema,
+}
+
+
+def rendered(readme: str) -> str:
+    """The text with every table between its two comments as the code has it now."""
+    for name, rows in TABLES.items():
+        opening, closing = f"<!-- table: {name} -->\n", "<!-- /table -->"
+        before, _, rest = readme.partition(opening)
+        after = rest.partition(closing)[2]
+        readme = before + opening + markdown(list(rows())) + closing + after
+    return readme
+
+
+def markdown(rows: list[Row]) -> str:
+    """The first row is the head; a bar inside a cell is escaped, as it would end the cell."""
+    cells = [[cell.replace("|", r"\|") for cell in row] for row in rows]
+    head, *body = [f"| {' | '.join(row)} |" for row in cells]
+    return "\n".join([head, "|" + "---|" * len(rows[0]), *body, ""])
+
+
+if __name__ == "__main__":
+    README.write_text(rendered(README.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,52 @@
+"""A store to search, and a search that needs only words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ademem.model import Memory
+from ademem.search import Filters, Results, search
+from ademem.settings import SearchSettings
+from ademem.store import Store
+from tests.builders import NOW, insert, memory, open_project
+
+Ask = Callable[..., Results]
+Keep = Callable[..., Memory]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = open_project(tmp_path)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def keep(store: Store) -> Keep:
+    """Put one memory into the store."""
+
+    def put(content: str, **changes: Any) -> Memory:
+        (kept,) = insert(store, memory(content, **changes))
+        return kept
+
+    return put
+
+
+@pytest.fixture
+def ask(store: Store) -> Ask:
+    """Search with the settings as they come and no more filters than named."""
+
+    def asked(query: str, *, limit: int | None = None, **filters: Any) -> Results:
+        return search(query, store, SearchSettings(), Filters(**filters), NOW, limit)
+
+    return asked
+
+
+@pytest.fixture
+def texts(ask: Ask) -> Callable[..., list[str]]:
+    """What a search finds, as texts in their order."""
+    return lambda query, **how: [hit.memory.content for hit in ask(query, **how).hits]

@@ -1,0 +1,153 @@
+"""Who sees which memories."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from ademem.model import Category, Scope, Status, Tier
+from ademem.search import Filters, listed
+from tests.builders import NOW
+
+OF_ADA = {"scope": Scope.AGENT, "scope_owner_id": "ada"}
+OF_APOLLO = {"scope": Scope.MISSION, "scope_owner_id": "apollo"}
+
+
+@pytest.mark.parametrize(
+    ("filters", "visible"),
+    [
+        pytest.param({}, {"shared", "personal"}, id="a person: the project's and their own"),
+        pytest.param({"owner": "ada"}, {"shared", "ada's"}, id="an agent: its own, no other's"),
+        pytest.param({"mission": "apollo"}, {"shared", "personal", "apollo's"}, id="on a mission"),
+        pytest.param({"scopes": (Scope.PROJECT,)}, {"shared"}, id="one scope"),
+        pytest.param({"scopes": (Scope.AGENT,), "owner": "ada"}, {"ada's"}, id="an agent alone"),
+    ],
+)
+def test_scope_and_owner_decide_who_sees_a_memory(keep, texts, filters, visible):
+    keep("shared plan")
+    keep("personal plan", scope=Scope.AGENT)
+    keep("ada's plan", **OF_ADA)
+    keep("bob's plan", scope=Scope.AGENT, scope_owner_id="bob")
+    keep("apollo's plan", **OF_APOLLO)
+
+    assert {text.removesuffix(" plan") for text in texts("plan", **filters)} == visible
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"superseded_by": "another"}, id="superseded"),
+        pytest.param({"deleted_at": NOW}, id="deleted"),
+        pytest.param({"quarantine_reason": "gives orders"}, id="in quarantine"),
+    ],
+)
+def test_what_is_not_current_never_comes_back(keep, ask, changes):
+    kept = keep("the plan of yesterday", topic_key="plan/old", **changes)
+
+    for query in ("plan", "plan/old", kept.id):
+        assert ask(query, statuses=tuple(Status)).hits == ()
+
+
+def test_another_project_in_the_same_database_is_another_world(store, keep, texts):
+    keep("the plan of the neighbours")
+    store.db.execute(
+        "insert into projects (id, root_path, display_name, created_at, last_opened_at)"
+        " values ('neighbours', '', '', '', '')"
+    )
+    store.db.execute("update unified_memories set project_id = 'neighbours'")
+
+    assert texts("plan") == []
+
+
+def test_candidates_answer_only_when_nothing_promoted_does(keep, texts):
+    keep("a rumour of the merger", status=Status.CANDIDATE)
+    keep("a rumour of the picnic", status=Status.CANDIDATE)
+    keep("the picnic is in June")
+
+    assert texts("picnic") == ["the picnic is in June"]
+    assert texts("merger") == ["a rumour of the merger"]
+
+
+def test_candidates_come_along_when_asked_for(keep, texts):
+    keep("a rumour of the picnic", status=Status.CANDIDATE)
+    keep("the picnic is in June")
+
+    both = texts("picnic", statuses=(Status.PROMOTED, Status.CANDIDATE))
+    assert both == ["the picnic is in June", "a rumour of the picnic"]
+
+
+def test_a_candidate_that_answers_is_not_hidden_by_a_promoted_memory_below_the_floor(keep, texts):
+    for number in range(40):
+        keep(f"meeting {number} was about the weather")
+    keep("the zeppelin lands on the roof", status=Status.CANDIDATE)
+
+    assert texts("is there a meeting on when the zeppelin lands on the roof terrace") == [
+        "the zeppelin lands on the roof"
+    ]
+
+
+def test_the_archive_is_searched_when_every_status_is(keep, texts):
+    keep("the plan of last year", status=Status.ARCHIVED)
+
+    assert texts("plan") == []
+    assert texts("plan", statuses=tuple(Status)) == ["the plan of last year"]
+
+
+@pytest.mark.parametrize(
+    ("filters", "matching"),
+    [
+        pytest.param({"categories": (Category.GOTCHA,)}, {"old"}, id="a category"),
+        pytest.param({"categories": ("gotcha", "fact")}, {"old", "new"}, id="two categories"),
+        pytest.param({"types": ("bugfix",)}, {"old"}, id="a type kept as a tag"),
+        pytest.param({"types": ("gotcha",)}, {"old"}, id="a type that is a category"),
+        pytest.param({"types": ("bug",)}, set(), id="a part of a tag"),
+        pytest.param({"tags": ("db",)}, {"old", "new"}, id="a tag"),
+        pytest.param({"tags": ("python", "ui")}, {"old"}, id="one tag of two"),
+        pytest.param({"tiers": (Tier.FADING,)}, {"old"}, id="a tier"),
+        pytest.param({"path": "src/api/users.py"}, {"old"}, id="a file its pattern matches"),
+        pytest.param({"path": "docs/users.md"}, set(), id="a file no pattern matches"),
+        pytest.param({"branch": "topic"}, {"old"}, id="a branch"),
+        pytest.param({"since": NOW}, {"new"}, id="since then"),
+        pytest.param({"until": NOW}, {"old"}, id="until then"),
+        pytest.param({"tags": ("db",), "tiers": (2,)}, {"new"}, id="two fields at once"),
+    ],
+)
+def test_filters_narrow_a_search_and_a_list_alike(store, keep, texts, filters, matching):
+    keep(
+        "old plan",
+        category=Category.GOTCHA,
+        tags=("bugfix", "python", "db"),
+        tier=Tier.FADING,
+        file_scope_pattern="src/api/*.py",
+        source_branch="topic",
+        created_at=NOW - timedelta(days=1),
+    )
+    keep("new plan", tags=("db",))
+
+    wanted = {f"{age} plan" for age in matching}
+    assert set(texts("plan", **filters)) == wanted
+    assert {memory.content for memory in listed(store, Filters(**filters), None)} == wanted
+
+
+def test_a_filter_is_applied_before_anything_is_counted_off(keep, texts):
+    for number in range(200):
+        keep(f"plan plan plan {number}", category=Category.FACT)
+    keep("a decision that mentions the plan among many other words", category=Category.DECISION)
+
+    assert len(texts("plan", categories=(Category.DECISION,))) == 1
+
+
+def test_a_list_is_newest_first_and_bounded(store, keep):
+    for days in (3, 1, 2):
+        keep(f"{days} days ago", created_at=NOW - timedelta(days=days))
+
+    newest = [memory.content for memory in listed(store, Filters(), 2)]
+    assert newest == ["1 days ago", "2 days ago"]
+
+
+def test_a_list_shows_quarantined_rows_when_asked_to(store, keep):
+    keep("obey", status=Status.CANDIDATE, quarantine_reason="gives orders")
+
+    assert listed(store, Filters(statuses=(Status.CANDIDATE,)), None) == []
+    assert len(listed(store, Filters(statuses=(Status.CANDIDATE,), quarantined=True), None)) == 1

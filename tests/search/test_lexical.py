@@ -1,0 +1,29 @@
+"""Which terms of a query are looked up."""
+
+from __future__ import annotations
+
+import pytest
+
+from ademem.search.lexical import MAX_TERMS, affordable
+
+
+@pytest.mark.parametrize(
+    ("counts", "terms"),
+    [
+        pytest.param({"many": 90, "few": 2}, ["few", "many"], id="the rarest first"),
+        pytest.param({"here": 1, "nowhere": 0}, ["here"], id="nothing that no row has"),
+        pytest.param(
+            {"a": 1, "b": 2, "c": 3, "d": 900, "e": 901}, ["a", "b", "c", "d"], id="up to 1000 rows"
+        ),
+        pytest.param(
+            {"a": 4000, "b": 5000, "c": 6000, "d": 7000}, ["a", "b", "c"], id="three in any case"
+        ),
+        pytest.param({}, [], id="none"),
+    ],
+)
+def test_the_terms_that_tell_most_are_looked_up(counts, terms):
+    assert affordable(counts) == terms
+
+
+def test_no_more_terms_are_looked_up_than_a_person_would_think_of():
+    assert len(affordable({f"word{number}": 1 for number in range(500)})) == MAX_TERMS

@@ -1,0 +1,42 @@
+"""Databases of ADE that were taken over, and what to look at in them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ademem.clock import stamp
+from ademem.model import Memory
+from ademem.store import Store, ade, database, memories
+from tests.builders import NOW
+from tests.store import ade_file
+from tests.store.ade_file import CODE
+
+
+def adopted_store(ddl: str = CODE, **rows: list[dict[str, Any]]) -> Store:
+    db = database.connect(":memory:", wait_s=0)
+    db.execute("pragma foreign_keys = off")
+    ade_file.fill(db, ddl, **rows)
+    with database.Transaction(db):
+        ade.adopt(db, database.run_schema, stamp(NOW))
+    db.execute("pragma foreign_keys = on")
+    return Store(db, db.execute("select id from projects order by rowid").fetchone()[0])
+
+
+def one(store: Store, id: str = "m") -> Memory:
+    return memories.get(store, id)
+
+
+def table(store: Store, name: str) -> list[dict[str, Any]]:
+    return [dict(row) for row in store.db.execute(f"select * from {name}")]
+
+
+def tables(store: Store) -> set[str]:
+    rows = store.db.execute("select name from sqlite_master where type = 'table'")
+    return {row[0] for row in rows}
+
+
+def reason(store: Store, id: str = "m") -> dict[str, Any]:
+    """What the history of an adopted memory says it had and lost."""
+    (revision,) = memories.revisions(store, id)
+    return json.loads(revision["reason"].removeprefix("ADE had ")) if revision["reason"] else {}

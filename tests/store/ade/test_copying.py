@@ -1,0 +1,125 @@
+"""The other tables of ADE's memory, copied."""
+
+from __future__ import annotations
+
+from tests.store.ade.adopting import table, tables
+from tests.store.ade_file import DOCUMENTED, STAMP, embedding, memory
+
+
+def test_the_newest_embedding_of_a_memory_and_model_is_kept(adopt):
+    store = adopt(
+        unified_memories=[memory("m")],
+        unified_memory_embeddings=[
+            embedding("old", "m", updated_at="2026-01-11"),
+            embedding("new", "m", updated_at="2026-01-12 01:00:00", norm=None),
+            embedding("other", "m", embedding_model="E5"),
+            embedding("orphan", "gone"),
+            embedding("empty", "m", embedding_blob=None, embedding_model="X"),
+        ],
+    )
+
+    assert {row["id"] for row in table(store, "unified_memory_embeddings")} == {"new", "other"}
+    assert "ade_unified_memory_embeddings" not in tables(store)
+
+
+def test_the_other_memory_tables_come_along(adopt):
+    times = {"created_at": STAMP, "updated_at": STAMP}
+    run = {"project_id": "atlas", "started_at": STAMP, "completed_at": STAMP}
+    rows = {
+        "memory_procedure_details": times
+        | {"memory_id": "p", "trigger": "a release", "procedure_markdown": "1. tag"}
+        | {"success_count": 2, "failure_count": 1, "last_used_at": STAMP},
+        "memory_procedure_sources": {
+            "procedure_memory_id": "p",
+            "episode_memory_id": "e",
+            "created_at": STAMP,
+        },
+        "memory_procedure_history": {
+            "id": "h",
+            "procedure_memory_id": "p",
+            "confidence": 0.6,
+            "outcome": "success",
+            "recorded_at": STAMP,
+        },
+        "memory_skill_index": times
+        | {"id": "s", "path": ".ade/skills/x.md", "kind": "skill", "source": "user"}
+        | {"memory_id": "p", "content_hash": "h"},
+        "memory_capture_ledger": times
+        | {"id": "l", "project_id": "atlas", "source_type": "pr", "source_key": "1"},
+        "memory_sweep_log": run
+        | {"sweep_id": "w", "trigger_reason": "startup", "entries_decayed": 3},
+        "memory_consolidation_log": run
+        | {"consolidation_id": "c", "trigger_reason": "auto", "tokens_used": 9},
+        "cto_core_memory_state": {
+            "project_id": "atlas",
+            "version": 3,
+            "payload_json": '{"projectSummary": "Maps."}',
+            "updated_at": STAMP,
+        },
+        "agent_identities": times
+        | {"id": "i", "project_id": "atlas", "name": "Ann", "profile_json": "{}"},
+    }
+    store = adopt(
+        unified_memories=[memory("p", category="procedure"), memory("e", category="episode")],
+        **{name: [row] for name, row in rows.items()},
+    )
+    for name, row in rows.items():
+        (found,) = table(store, name)
+
+        assert {column: found[column] for column in row} == row
+        assert f"ade_{name}" not in tables(store)
+
+
+def test_the_logs_of_the_documents_are_read_as_well(adopt):
+    store = adopt(
+        DOCUMENTED,
+        memory_sweep_log=[
+            {
+                "id": "w",
+                "project_id": "atlas",
+                "started_at": STAMP,
+                "ended_at": None,
+                "trigger": "schedule",
+            }
+        ],
+        memory_consolidation_log=[
+            {
+                "id": "c",
+                "project_id": "atlas",
+                "started_at": STAMP,
+                "ended_at": STAMP,
+                "trigger": "manual",
+            }
+        ],
+    )
+    (sweep,) = table(store, "memory_sweep_log")
+    (consolidation,) = table(store, "memory_consolidation_log")
+
+    assert (sweep["sweep_id"], sweep["trigger_reason"], sweep["completed_at"]) == (
+        "w",
+        "schedule",
+        None,
+    )
+    assert consolidation["consolidation_id"] == "c"
+    assert consolidation["completed_at"] == STAMP
+    assert not {"ade_memory_sweep_log", "ade_memory_consolidation_log"} & tables(store)
+
+
+def test_a_table_with_a_row_that_found_no_place_is_kept(adopt):
+    twice = [
+        {
+            "id": id,
+            "project_id": "atlas",
+            "source_type": "pr",
+            "source_key": "1",
+            "updated_at": time,
+        }
+        for id, time in (("old", "2026-01-01"), ("new", "2026-01-02"))
+    ]
+    orphan = {"memory_id": "gone", "trigger": "x", "procedure_markdown": "y"}
+    store = adopt(memory_capture_ledger=twice, memory_procedure_details=[orphan])
+
+    assert [row["id"] for row in table(store, "memory_capture_ledger")] == ["new"]
+    assert len(table(store, "ade_memory_capture_ledger")) == 2
+    assert table(store, "memory_procedure_details") == []
+    assert len(table(store, "ade_memory_procedure_details")) == 1

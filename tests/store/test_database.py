@@ -1,0 +1,165 @@
+"""Opening the database, and what a transaction promises."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from ademem.errors import NoSuchMemory
+from ademem.project import Project
+from ademem.store import database, memories, open_store
+from tests import builders
+from tests.builders import NOW, memory, open_project, project
+from tests.store import older, racing
+from tests.store.stores import reopen, text_of
+
+
+def test_the_first_opening_makes_the_database_and_names_the_project(tmp_path, path):
+    store = open_project(tmp_path / "My_Atlas")
+
+    assert store.project_id == "my-atlas"
+    assert store.db.execute("pragma journal_mode").fetchone()[0] == "wal"
+    assert store.db.execute("pragma foreign_keys").fetchone()[0] == 1
+    assert store.db.execute("pragma synchronous").fetchone()[0] == 1
+    store.close()
+    assert os.listdir(tmp_path / "My_Atlas" / ".ade") == ["ade.db"]
+
+
+def test_the_project_keeps_its_name_when_its_folder_moves(tmp_path):
+    open_project(tmp_path / "atlas").close()
+    (tmp_path / "atlas").rename(tmp_path / "globe")
+    store = open_project(tmp_path / "globe")
+
+    assert store.project_id == "atlas"
+    store.close()
+
+
+def test_whoever_comes_second_keeps_the_first_database(tmp_path, path):
+    store = open_project(tmp_path)
+    builders.insert(store, memory())
+    database.create(str(path))
+
+    assert len(memories.find(store, "true")) == 1
+    store.close()
+
+
+def test_where_hard_links_are_missing_a_rename_does(tmp_path, path, monkeypatch):
+    def no_links(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", no_links)
+    reopen(tmp_path)
+
+    assert os.listdir(path.parent) == ["ade.db"]
+    assert text_of(path)[1] == database.SCHEMA_VERSION
+
+
+def test_a_transaction_that_fails_takes_everything_back(tmp_path):
+    store = open_project(tmp_path)
+    with pytest.raises(NoSuchMemory), store.transaction():
+        memories.get(store, builders.insert(store, memory())[0].id + "else")
+
+    assert memories.find(store, "true") == []
+    assert not store.db.in_transaction
+    store.close()
+
+
+def test_a_full_disk_takes_back_the_transaction_and_leaves_a_usable_store(tmp_path):
+    store = open_project(tmp_path)
+    pages = store.db.execute("pragma page_count").fetchone()[0]
+    store.db.execute(f"pragma max_page_count = {pages}")
+    with pytest.raises(sqlite3.OperationalError, match="full"), store.transaction():
+        builders.insert(store, *(memory(f"{number} " + "x" * 4000) for number in range(9)))
+    store.db.execute(f"pragma max_page_count = {pages * 9}")
+    builders.insert(store, memory())
+
+    assert len(memories.find(store, "true")) == 1
+    store.close()
+
+
+def test_a_reader_is_not_in_the_way_of_a_writer(tmp_path):
+    store = open_project(tmp_path)
+    other = open_project(tmp_path)
+    with store.transaction():
+        builders.insert(store, memory())
+
+        assert memories.find(other, "true") == []
+    assert len(memories.find(other, "true")) == 1
+    store.close()
+    other.close()
+
+
+def test_a_writer_waits_for_another_no_longer_than_told(tmp_path):
+    store = open_project(tmp_path)
+    other = open_store(project(tmp_path), NOW, wait_s=0.01)
+    with (
+        store.transaction(),
+        pytest.raises(sqlite3.OperationalError, match="locked"),
+        other.transaction(),
+    ):
+        pass
+    store.close()
+    other.close()
+
+
+def test_somebody_who_reads_the_old_way_does_not_hold_up_an_opening(tmp_path, path):
+    older.build(path, database.SCHEMA_VERSION, journal="delete")
+    with closing(sqlite3.connect(path)) as reader:
+        reader.execute("begin")
+        reader.execute("select name from sqlite_master").fetchall()
+        started = time.monotonic()
+        open_store(project(tmp_path), NOW, wait_s=60).close()
+        took_s = time.monotonic() - started
+    store = open_project(tmp_path)
+
+    assert took_s < 30
+    assert store.db.execute("pragma journal_mode").fetchone()[0] == "wal"
+    store.close()
+
+
+def test_a_file_that_is_no_database_is_a_database_error(tmp_path, path):
+    path.parent.mkdir()
+    path.write_bytes(b"# not a database\n" * 999)
+
+    with pytest.raises(sqlite3.DatabaseError):
+        reopen(tmp_path)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.5])
+def test_a_file_that_lost_its_end_is_a_database_error(tmp_path, path, share):
+    reopen(tmp_path)
+    os.truncate(path, int(path.stat().st_size * share))
+
+    with pytest.raises(sqlite3.DatabaseError):
+        reopen(tmp_path)
+
+
+def test_a_folder_that_is_a_file_is_an_os_error(tmp_path):
+    (tmp_path / ".ade").write_text("")
+
+    with pytest.raises(OSError, match="ade"):
+        open_store(Project(root=str(tmp_path), home=str(tmp_path / ".ade")), NOW)
+
+
+@pytest.mark.parametrize("exists", [False, True], ids=["new", "there already"])
+def test_a_folder_that_cannot_be_written_is_an_operational_error(exists):
+    with tempfile.TemporaryDirectory() as folder:
+        if exists:
+            open_store(Project(root=folder, home=folder), NOW).close()
+        os.chmod(folder, 0o555)
+
+        assert racing.said("tests.store.nobody", folder) == ["OperationalError"]
+        os.chmod(folder, 0o755)
+
+
+def test_paths_are_any_text(tmp_path):
+    root = Path(tmp_path, "a b%20c?d#é'\"")
+    reopen(root)
+
+    assert os.listdir(root / ".ade") == ["ade.db"]

@@ -1,0 +1,92 @@
+"""Work that is due: asked for once or often, done, failing, given up."""
+
+from datetime import timedelta
+
+import pytest
+
+from ademem.store import jobs
+from ademem.value import replace
+from tests.builders import NOW
+
+MINUTE = timedelta(minutes=1)
+
+
+def waiting(store, now=NOW):
+    return [job.key for job in jobs.due(store, "mirror", now)]
+
+
+def the_job(store, now=NOW):
+    (job,) = jobs.due(store, "mirror", now)
+    return job
+
+
+def test_work_is_due_once_a_key_in_the_order_it_was_asked_for(store):
+    for key in ("b", "a", "b"):
+        jobs.queue(store, "mirror", key, NOW)
+    jobs.queue(store, "embed", "c", NOW)
+
+    assert waiting(store) == ["b", "a"]
+    assert waiting(store, NOW - MINUTE) == []
+
+
+def test_done_work_is_gone(store):
+    jobs.queue(store, "mirror", "k", NOW)
+    jobs.done(store, the_job(store))
+
+    assert waiting(store) == []
+
+
+def test_what_was_asked_for_during_the_work_is_due_after_it(store):
+    jobs.queue(store, "mirror", "k", NOW)
+    taken = the_job(store)
+    jobs.queue(store, "mirror", "k", NOW)
+    jobs.done(store, taken)
+
+    assert waiting(store) == ["k"]
+
+
+def test_work_that_a_killed_worker_left_is_still_due(store):
+    jobs.queue(store, "mirror", "k", NOW)
+    the_job(store)
+
+    assert waiting(store) == ["k"]
+
+
+def test_failing_work_is_tried_again_later_and_later_then_parked(store):
+    jobs.queue(store, "mirror", "k", NOW)
+    now = NOW
+    for minutes in (1, 2, 4, 8):
+        jobs.failed(store, the_job(store, now), "no disk", now)
+        assert waiting(store, now + minutes * MINUTE - timedelta(seconds=1)) == []
+        now += minutes * MINUTE
+    jobs.failed(store, the_job(store, now), "x" * 600, now)
+
+    assert waiting(store, now + 999 * MINUTE) == []
+    assert jobs.parked(store) == [("mirror", "k", "x" * 500)]
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        pytest.param(lambda store: jobs.queue(store, "mirror", "k", NOW), id="asked for again"),
+        pytest.param(lambda store: jobs.unpark(store, NOW), id="a person who says so"),
+    ],
+)
+def test_parked_work_gets_another_chance(store, again):
+    jobs.queue(store, "mirror", "k", NOW)
+    last = replace(the_job(store), attempts=jobs.ATTEMPTS - 1)
+    jobs.failed(store, last, "no disk", NOW)
+    again(store)
+
+    assert waiting(store) == ["k"]
+    assert jobs.parked(store) == []
+    assert the_job(store).attempts == 0
+
+
+def test_asking_again_does_not_hurry_work_that_waits_after_a_failure(store):
+    jobs.queue(store, "mirror", "k", NOW)
+    jobs.failed(store, the_job(store), "no disk", NOW)
+    jobs.queue(store, "mirror", "k", NOW)
+
+    assert waiting(store) == []
+    assert waiting(store, NOW + MINUTE) == ["k"]

@@ -1,0 +1,101 @@
+"""What was refused, decided and shown."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from ademem.clock import stamp
+from ademem.store import logs
+from ademem.store.logs import Refusal, Shown
+from ademem.store.turns import TurnKey
+from tests.builders import NOW
+
+KEY = TurnKey(session_id="s", prompt_id="p")
+
+
+def refuse(store, rule):
+    refusal = Refusal(
+        rule=rule,
+        reason="why",
+        category="fact",
+        text_hash="h",
+        preview="text",
+        source_type="agent",
+        session_id="s",
+    )
+    logs.refused(store, refusal, NOW)
+
+
+def decide(store, reason):
+    logs.decided(
+        store,
+        KEY,
+        tool_use_id="t",
+        tool="Edit",
+        target="a.py",
+        decision="deny",
+        reason=reason,
+        now=NOW,
+    )
+
+
+@pytest.mark.parametrize(
+    ("write", "read", "field"),
+    [
+        pytest.param(refuse, logs.refusals, "rule", id="refusals"),
+        pytest.param(decide, logs.decisions, "reason", id="decisions"),
+    ],
+)
+def test_the_newest_come_first_and_no_more_than_asked(store, write, read, field):
+    for text in ("one", "two", "three"):
+        write(store, text)
+
+    assert [row[field] for row in read(store, 2)] == ["three", "two"]
+
+
+def test_what_was_shown_keeps_its_order(store):
+    logs.shown(
+        store, "prompt", [Shown(memory_id="b", score=0.9), Shown(memory_id="a")], NOW, key=KEY
+    )
+    rows = store.db.execute("select rank, memory_id, score, session_id, prompt_id from recall_log")
+
+    assert [tuple(row) for row in rows] == [(1, "b", 0.9, "s", "p"), (2, "a", None, "s", "p")]
+
+
+def test_a_search_that_found_nothing_leaves_a_trace(store):
+    logs.shown(store, "recall", [], NOW, key=KEY, query="wal")
+    row = store.db.execute("select memory_id, query from recall_log").fetchone()
+
+    assert tuple(row) == (None, "wal")
+    assert logs.shown_in(store, "s") == set()
+
+
+def test_a_session_and_each_of_its_agents_see_for_themselves(store):
+    logs.shown(store, "briefing", [Shown(memory_id="a")], NOW, key=TurnKey(session_id="s"))
+    logs.shown(store, "prompt", [Shown(memory_id="b")], NOW, key=KEY)
+    logs.shown(
+        store, "agent", [Shown(memory_id="c")], NOW, key=TurnKey(session_id="s", agent_id="x")
+    )
+
+    assert logs.shown_in(store, "s") == {"a", "b"}
+    assert logs.shown_in(store, "s", place="prompt") == {"b"}
+    assert logs.shown_in(store, "s", agent_id="x") == {"c"}
+    assert logs.shown_in(store, "t") == set()
+
+
+@pytest.mark.parametrize(
+    ("place", "seconds", "expected"),
+    [
+        pytest.param("recall", 0, True, id="recall"),
+        pytest.param("search", 1, True, id="search"),
+        pytest.param("recall", -1, False, id="before"),
+        pytest.param("prompt", 1, False, id="shown without being asked"),
+    ],
+)
+def test_a_search_since_a_moment_is_known(store, place, seconds, expected):
+    logs.shown(store, place, [], NOW + timedelta(seconds=seconds), key=KEY)
+
+    assert logs.searched_since(store, "s", stamp(NOW)) is expected
+    assert logs.searched_since(store, "t", stamp(NOW)) is False

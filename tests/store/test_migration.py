@@ -1,0 +1,213 @@
+"""Databases of every age become one of today, or stay what they were."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from ademem.store import MigrationFailed, NewerDatabase, database, open_store
+from tests import builders
+from tests.builders import NOW, memory, open_project, project
+from tests.store import ade_file, older, racing
+from tests.store.stores import reopen, text_of
+
+VERSIONS = range(1, database.SCHEMA_VERSION + 1)
+
+
+def test_the_version_counts_the_schema_files():
+    assert len(older.SCHEMA) == database.SCHEMA_VERSION
+
+
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_older_database_keeps_every_row(tmp_path, path, version, journal):
+    older.build(path, version, journal=journal)
+    before = older.rows(path)
+    reopen(tmp_path)
+    after = older.rows(path)
+
+    assert before
+    assert {name: after[name] for name in before} == before
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_older_database_gets_the_schema_of_a_new_one(tmp_path, path, version):
+    older.build(path, version)
+    reopen(tmp_path)
+    reopen(tmp_path / "new")
+
+    assert older.schema(path) == older.schema(tmp_path / "new" / ".ade" / "ade.db")
+
+
+def test_an_older_database_is_found_by_its_words_afterwards(tmp_path, path):
+    older.build(path, 1)
+    store = open_project(tmp_path)
+    query = "select count(*) from unified_memories_fts where unified_memories_fts match 'content'"
+
+    assert store.db.execute(query).fetchone()[0] == 1
+    store.close()
+
+
+@pytest.mark.parametrize(
+    "leave",
+    [
+        pytest.param(lambda path: path.touch(), id="no bytes"),
+        pytest.param(lambda path: sqlite3.connect(path).close(), id="no page"),
+    ],
+)
+def test_an_empty_file_becomes_a_database(tmp_path, path, leave):
+    path.parent.mkdir()
+    leave(path)
+    reopen(tmp_path)
+    reopen(tmp_path / "new")
+
+    assert older.schema(path) == older.schema(tmp_path / "new" / ".ade" / "ade.db")
+
+
+def test_the_copy_from_before_the_migration_holds_what_was_committed(tmp_path, path):
+    older.build(path, 1)
+    with closing(sqlite3.connect(path)) as other:  # keeps the rows in the write-ahead log
+        other.execute("update unified_memories set content = 'newest'")
+        other.commit()
+        assert (path.parent / "ade.db-wal").stat().st_size > 0
+        reopen(tmp_path)
+
+    backup = path.with_name("ade.db.v1.bak")
+    (row,) = older.rows(backup)["unified_memories"]
+    assert row["content"] == "newest"
+    assert text_of(backup)[1] == 1
+
+
+def test_a_current_database_is_not_copied(tmp_path, path):
+    reopen(tmp_path)
+    reopen(tmp_path)
+
+    assert os.listdir(path.parent) == ["ade.db"]
+
+
+@pytest.fixture
+def next_schema(tmp_path, monkeypatch):
+    """A release with one more schema file, which says this."""
+
+    def next_schema(sql):
+        folder = tmp_path / "schema"
+        shutil.copytree(database.SCHEMA, folder, dirs_exist_ok=True)
+        (folder / f"{database.SCHEMA_VERSION + 1:04d}_next.sql").write_text(sql)
+        monkeypatch.setattr(database, "SCHEMA", str(folder))
+        monkeypatch.setattr(database, "SCHEMA_VERSION", database.SCHEMA_VERSION + 1)
+
+    return next_schema
+
+
+def test_a_migration_that_fails_changes_nothing(tmp_path, path, next_schema):
+    store = open_project(tmp_path)
+    builders.insert(store, memory())
+    store.close()
+    before = text_of(path)
+    next_schema("create table good (x);\ndrop table turns;\ncreate table bad (;\n")
+
+    with pytest.raises(MigrationFailed) as failure:
+        reopen(tmp_path)
+
+    assert text_of(path) == before
+    assert f"{path}.v{before[1]}.bak" in failure.value.hint
+    assert text_of(f"{path}.v{before[1]}.bak") == before
+
+
+def test_a_schema_file_may_hold_triggers_and_comments(tmp_path, path, next_schema):
+    next_schema(
+        "-- a trigger; with semicolons\n"
+        "create table log (x); -- trailing\n"
+        "create trigger noted after insert on log begin\n"
+        "  delete from log where x < 0;\n  delete from log where x is null;\nend;\n"
+        "insert into log values (-1), (null), (1);\n-- the end\n"
+    )
+    reopen(tmp_path)
+
+    assert older.rows(path)["log"] == [{"x": 1}]
+
+
+def test_a_newer_database_is_refused_and_left_alone(tmp_path, path):
+    reopen(tmp_path)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("pragma user_version = 99")
+    before = text_of(path)
+
+    with pytest.raises(NewerDatabase, match="99"):
+        reopen(tmp_path)
+
+    assert text_of(path) == before
+
+
+def test_a_database_that_somebody_newer_migrates_meanwhile_is_refused(tmp_path, path, monkeypatch):
+    older.build(path, 1)
+    begin = database.Transaction
+
+    def late(db):
+        with closing(sqlite3.connect(path)) as newer:
+            newer.execute("pragma user_version = 99")
+        return begin(db)
+
+    monkeypatch.setattr(database, "Transaction", late)
+
+    with pytest.raises(NewerDatabase):
+        reopen(tmp_path)
+    assert "turns" not in older.rows(path)
+
+
+@pytest.mark.parametrize(
+    ("leave", "count"),
+    [
+        pytest.param(lambda root: None, 0, id="nothing"),
+        pytest.param(lambda root: older.build(root / ".ade" / "ade.db", 1), 1, id="an older one"),
+        pytest.param(
+            lambda root: older.build(root / ".ade" / "ade.db", 1, journal="delete"),
+            1,
+            id="an older one without a log",
+        ),
+        pytest.param(
+            lambda root: ade_file.build(root, unified_memories=[ade_file.memory("m")]),
+            1,
+            id="one of ADE",
+        ),
+    ],
+)
+def test_eight_processes_may_open_at_once(tmp_path, path, leave, count):
+    leave(tmp_path)
+    project(tmp_path)
+    said = racing.race(8, str(tmp_path), "1", "0")
+    store = open_project(tmp_path)
+
+    assert len({id for (id,) in said}) == 8
+    assert store.db.execute("select count(*) from unified_memories").fetchone()[0] == 8 + count
+    assert store.db.execute("select count(*) from projects").fetchone()[0] == 1
+    assert store.db.execute("pragma journal_mode").fetchone()[0] == "wal"
+    assert store.db.execute("pragma integrity_check").fetchone()[0] == "ok"
+    store.close()
+    assert not [name for name in os.listdir(path.parent) if name.endswith(".new")]
+
+
+def test_a_migration_waits_for_a_writer_no_longer_than_told(tmp_path, path):
+    older.build(path, 1)
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("begin immediate")
+
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            open_store(project(tmp_path), NOW, wait_s=0.01)
+    assert "turns" not in older.rows(path)
+
+
+def test_a_database_without_ades_tables_is_taken_over_with_what_it_has(tmp_path, path):
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("create table notes (x)")
+        db.execute("insert into notes values (1)")
+        db.commit()
+    reopen(tmp_path)
+
+    assert older.rows(path)["notes"] == [{"x": 1}]
+    assert older.rows(path)["unified_memories"] == []

@@ -1,0 +1,105 @@
+"""The guard's state: turns begin, get stricter, are searched, denied and ended."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from ademem.store import turns
+from ademem.store.turns import TurnKey
+from ademem.value import replace
+from tests.builders import NOW
+
+KEY = TurnKey(session_id="s", prompt_id="p1")
+LATER = NOW + timedelta(minutes=1)
+
+
+def begin(store, turn_class="required", key=KEY, now=NOW, hint="wal"):
+    turns.begin(store, key, turn_class, f"it is {turn_class}", hint, now)
+    return turns.get(store, key)
+
+
+def test_a_turn_nobody_began_is_none(store):
+    assert turns.get(store, KEY) is None
+    assert turns.latest(store, "s") is None
+
+
+def test_a_new_turn_was_neither_searched_nor_denied(store):
+    turn = begin(store)
+
+    assert (turn.turn_class, turn.why, turn.hint) == ("required", "it is required", "wal")
+    assert (turn.searched, turn.denied, turn.ended) == (False, (), False)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        pytest.param("none", "soft", ("soft", "second"), id="none to soft"),
+        pytest.param("none", "required", ("required", "second"), id="none to required"),
+        pytest.param("soft", "required", ("required", "second"), id="soft to required"),
+        pytest.param("soft", "soft", ("soft", "second"), id="soft again"),
+        pytest.param("soft", "none", ("soft", "first"), id="soft stays"),
+        pytest.param("required", "soft", ("required", "first"), id="required stays"),
+        pytest.param("required", "none", ("required", "first"), id="required stays over none"),
+    ],
+)
+def test_another_prompt_in_a_running_turn_can_only_make_it_stricter(store, first, second, expected):
+    begin(store, first, hint="first")
+    turn = begin(store, second, hint="second")
+
+    assert (turn.turn_class, turn.hint) == expected
+
+
+def test_a_search_is_noted_and_can_be_taken_back(store):
+    begin(store)
+    turns.searched(store, KEY, NOW)
+    noted = turns.get(store, KEY).searched
+    turns.searched(store, KEY, None)
+
+    assert noted is True
+    assert turns.get(store, KEY).searched is False
+
+
+def test_each_call_is_denied_once(store):
+    turn = begin(store)
+    counted = [turns.deny(store, turn, "call-a")]
+    turn = turns.get(store, KEY)
+    counted += [turns.deny(store, turn, "call-a"), turns.deny(store, turn, "call-b")]
+
+    assert counted == [True, False, True]
+    assert turns.get(store, KEY).denied == ("call-a", "call-b")
+
+
+def test_calls_without_an_id_are_numbered(store):
+    for _ in range(2):
+        turns.deny(store, turns.get(store, KEY) or begin(store), "")
+
+    assert turns.get(store, KEY).denied == ("call-1", "call-2")
+
+
+def test_a_continued_turn_knows_what_the_earlier_one_knew(store):
+    turns.deny(store, begin(store), "call-a")
+    turns.searched(store, KEY, NOW)
+    continued = replace(KEY, prompt_id="p2")
+    turns.carry_on(store, KEY, continued, LATER)
+
+    earlier, turn = turns.get(store, KEY), turns.get(store, continued)
+    assert replace(turn, key=KEY, started_at=earlier.started_at) == earlier
+    assert turns.latest(store, "s") == continued
+
+
+def test_the_newest_turn_of_the_main_thread_is_the_latest(store):
+    begin(store)
+    begin(store, key=replace(KEY, prompt_id="p2"))
+    begin(store, key=TurnKey(session_id="s", agent_id="a"), now=LATER)
+    begin(store, key=replace(KEY, session_id="other"), now=LATER)
+
+    assert turns.latest(store, "s").prompt_id == "p2"
+
+
+def test_an_ended_turn_is_told_apart(store):
+    begin(store)
+    turns.end(store, KEY, LATER)
+
+    assert turns.get(store, KEY).ended is True

@@ -1,0 +1,319 @@
+"""The shape of the package: what imports what, what a hook loads, how large things grow."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ademem import api, clock
+from ademem.events import answer, user_prompt_submit
+from ademem.model import Draft
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "ademem"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+HOOKS = sorted((ROOT / "hooks").glob("*.py"))
+
+PICTURE = """
+    value digest errors clock text jsontext model settings project files locks failures
+    redact shell fence client store runtime
+    core capture gate search guard briefing curate exchange lifecycle mirror
+    status work recovery api
+    install events rehearsal doctor cli
+"""
+LAYERS = tuple(frozenset(row.split()) for row in PICTURE.strip().splitlines())
+"""Who may import whom: its own row and those above it. The README explains the rows."""
+
+ROW = {name: number for number, names in enumerate(LAYERS) for name in names}
+
+_SLOW = """
+    argparse click dataclasses hashlib inspect jsonlines logging numpy onnxruntime orjson pathlib
+    pydantic rich socket subprocess tomllib traceback typer typing yaml
+"""
+SLOW = frozenset(_SLOW.split())
+"""Modules that cost a hook more than its own work does."""
+
+_NETWORK = """
+    aiohttp asyncio ftplib http httpx imaplib poplib requests smtplib socket socketserver ssl
+    telnetlib urllib urllib3 websockets xmlrpc
+"""
+NETWORK = frozenset(_NETWORK.split())
+
+BROAD_EXCEPT = ("cli/__init__.py", "events/__init__.py", "work.py")
+"""Where a failure that nobody foresaw ends; each of them logs it."""
+
+MODULE_LINES = 300
+FUNCTION_LINES = 40
+
+
+def imports(tree):
+    """Dotted names of all that is imported, wherever the import stands."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def parsed(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def member(path):
+    """What the picture calls the module or folder that the file belongs to."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def test_the_picture_has_every_module_once():
+    members = {member(path) for path in SOURCES} - {"__init__"}
+
+    assert sorted(PICTURE.split()) == sorted(members)
+
+
+def test_imports_point_upwards_in_the_picture():
+    downwards = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in SOURCES
+        for name in imports(parsed(path))
+        if name.startswith("ademem.")
+        if ROW.get(name.split(".")[1], 0) > ROW.get(member(path), 0)
+    ]
+
+    assert downwards == []
+
+
+DOORS = ("api", "cli", "doctor", "install", "rehearsal")
+
+
+def test_events_import_the_capability_they_need_and_no_other_door():
+    doors = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in (PACKAGE / "events").glob("*.py")
+        for name in imports(parsed(path))
+        if name.startswith("ademem.") and name.split(".")[1] in DOORS
+    ]
+
+    assert doors == []
+
+
+def test_nothing_can_reach_the_network():
+    reached = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in SOURCES
+        for name in imports(parsed(path))
+        if name.split(".")[0] in NETWORK
+    ]
+
+    assert reached == []
+
+
+EDIT = {"tool_name": "Edit", "tool_input": {"file_path": "src/auth.py"}, "tool_use_id": "t1"}
+ERROR = {"tool_name": "Bash", "tool_input": {"command": "npm test"}, "error": "Exit code 1\nboom"}
+FINAL = {"last_assistant_message": "## Key learnings\n\n1. Tokens expire in UTC, never locally."}
+AGENT = {"agent_id": "a1", "agent_type": "Explore"}
+
+
+def bash(command):
+    response = {"stdout": "", "stderr": "", "interrupted": False}
+    return {
+        "tool_name": "Bash",
+        "tool_input": {"command": command},
+        "tool_response": response,
+        "tool_use_id": "t2",
+    }
+
+
+DAY = (
+    ("session_start", {"source": "startup"}),
+    ("session_start", {"source": "compact"}),
+    ("user_prompt_submit", {"prompt": "Why do login tokens expire?"}),
+    ("pre_tool_use", EDIT),
+    ("pre_tool_use", bash("git commit -am 'fix login' && rm -rf build")),
+    ("post_tool_use", bash('ademem recall "login"')),
+    ("post_tool_use", bash('bd comment BD-1 "LEARNED: tokens expire in UTC, never locally"')),
+    ("post_tool_use_failure", ERROR),
+    ("pre_compact", {"trigger": "auto"}),
+    ("subagent_start", AGENT),
+    ("subagent_stop", AGENT | FINAL),
+    ("stop", FINAL),
+    ("session_end", {"reason": "clear"}),
+)
+"""Payloads of an ordinary day: a turn that has to recall, finds, learns and fails."""
+
+FIRE = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from os import environ
+
+from ademem.clock import now
+from ademem.events import answer
+from ademem.events.{event} import handle
+
+loaded = set(sys.modules)
+said = answer(handle, sys.stdin.buffer.read(), environ, now())
+import json
+print(json.dumps([sorted(loaded), sorted(sys.modules), said]))
+"""
+
+
+class Day:
+    """A project that remembers something, and a turn that has to recall before it changes files."""
+
+    def __init__(self, root):
+        self.root = root
+        self.environment = {
+            "CLAUDE_PROJECT_DIR": str(root),
+            "PATH": "/usr/bin:/bin",
+            "TMPDIR": str(root),
+            "ADEMEM_JOBS_AUTO": "false",
+        }
+        api.init(str(root))
+        with api.open_memories(str(root), environment=self.environment) as memories:
+            memories.write(Draft(content="Login tokens expire in UTC", promoted=True))
+        prompt = self.payload("user_prompt_submit", {"prompt": "Fix the login bug in src/auth.py"})
+        answer(user_prompt_submit.handle, prompt, self.environment, clock.now())
+
+    def payload(self, event, keys):
+        head = {"session_id": "s1", "prompt_id": "p1", "cwd": str(self.root)}
+        return json.dumps(head | {"hook_event_name": camel(event)} | keys).encode()
+
+    def fire(self, event, keys):
+        """What a fresh interpreter loaded to import the event, and to handle it; its answer."""
+        ran = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", FIRE.format(event=event), str(ROOT)],
+            input=self.payload(event, keys),
+            capture_output=True,
+            env=self.environment,
+            timeout=20,
+            check=True,
+        )
+        failures = self.root / ".ade/log/hooks.log"
+        assert not failures.exists(), failures.read_text()
+        return json.loads(ran.stdout)
+
+
+@pytest.fixture
+def day(tmp_path):
+    return Day(tmp_path)
+
+
+def camel(event):
+    return "".join(word.capitalize() for word in event.split("_"))
+
+
+@pytest.mark.parametrize(
+    ("event", "payload"), [pytest.param(*row, id=f"{at} {row[0]}") for at, row in enumerate(DAY, 1)]
+)
+def test_a_hook_loads_nothing_slow(day, event, payload):
+    at_import, after_handling, _ = day.fire(event, payload)
+
+    assert SLOW.isdisjoint(at_import)
+    assert SLOW.isdisjoint(after_handling)
+
+
+def test_the_guard_denies_on_such_a_day(day):
+    _, _, denial = day.fire("pre_tool_use", EDIT)
+
+    assert json.loads(denial)["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+def test_the_day_has_every_event():
+    assert {event for event, _ in DAY} == {hook.stem for hook in HOOKS}
+
+
+@pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook.stem)
+def test_a_hook_is_six_lines(hook):
+    title, *rest = hook.read_text(encoding="utf-8").splitlines()
+
+    assert re.fullmatch(rf'"""{camel(hook.stem)}: [a-z].*\."""', title)
+    assert rest == [
+        "",
+        "from ademem.events import run",
+        f"from ademem.events.{hook.stem} import handle",
+        "",
+        "run(handle)",
+    ]
+
+
+def swallows_anything(handler):
+    """Catches whatever comes and does not raise it again."""
+    broad = handler.type is None or ast.unparse(handler.type) in ("Exception", "BaseException")
+    return broad and not any(
+        isinstance(node, ast.Raise) and node.exc is None for node in handler.body
+    )
+
+
+def test_a_failure_is_swallowed_where_it_is_logged_and_nowhere_else():
+    swallowing = [
+        str(path.relative_to(PACKAGE))
+        for path in SOURCES
+        for node in ast.walk(parsed(path))
+        if (isinstance(node, ast.ExceptHandler) and swallows_anything(node))
+        or (isinstance(node, ast.Call) and ast.unparse(node) == "suppress(Exception)")
+    ]
+
+    assert sorted(swallowing) == sorted(BROAD_EXCEPT)
+
+
+def own_lines(function):
+    """Lines of a function without its docstring."""
+    lines = function.end_lineno - function.lineno + 1
+    if ast.get_docstring(function) is not None:
+        lines -= function.body[0].end_lineno - function.body[0].lineno + 1
+    return lines
+
+
+def test_a_module_fits_in_300_lines():
+    lengths = {
+        str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
+        for path in SOURCES
+    }
+
+    assert {path: lines for path, lines in lengths.items() if lines > MODULE_LINES} == {}
+
+
+def test_a_function_fits_on_a_screen():
+    long = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}: {own_lines(node)} lines"
+        for path in SOURCES
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if own_lines(node) > FUNCTION_LINES
+    ]
+
+    assert long == []
+
+
+def tracked():
+    """Files that are in the repository, or would be with the next commit."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [ROOT / name for name in listed.stdout.split("\0") if (ROOT / name).is_file()]
+
+
+def elsewhere():
+    """What only this machine, or a package index, would be called."""
+    folders = {f"{folder}/" for folder in (ROOT.parent, Path.home()) if folder != Path("/")}
+    hosts = r"\b(?:pypi|npm\w*|crates|\w*\.debian|files\.python\w*)\.(?:org|com|net|io)\b"
+    return re.compile("|".join([hosts, *map(re.escape, folders)]))
+
+
+def test_no_file_names_a_path_of_this_machine_or_a_registry():
+    foreign = elsewhere()
+    named = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}"
+        for path in tracked()
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1)
+        if foreign.search(line)
+    ]
+
+    assert named == []

@@ -1,0 +1,142 @@
+"""What a person decides about memories that are there."""
+
+import pytest
+
+from ademem import curate
+from ademem.curate import Act, CannotDo
+from ademem.errors import NoSuchMemory
+from ademem.model import Status, Tier
+from ademem.search import Filters, listed, search
+from ademem.settings import GateSettings, SearchSettings
+from ademem.store import jobs, memories
+from tests import builders
+from tests.builders import NOW, memory
+
+SECRET = "ghp_" + "a1B2c3D4e5" * 4
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = builders.open_project(tmp_path)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def act(store):
+    return Act(store=store, now=NOW)
+
+
+def keep(store, content="Tabs are forbidden in this code", **changes):
+    (row,) = builders.insert(store, memory(content, **changes))
+    return row
+
+
+def candidate(store, **changes):
+    return keep(store, status=Status.CANDIDATE, tier=Tier.FADING, confidence=0.6, **changes)
+
+
+def found(store, query="tabs forbidden"):
+    results = search(query, store, SearchSettings(), Filters(), NOW)
+    return [hit.memory.id for hit in results.hits]
+
+
+def operations(store, id):
+    return [revision["operation"] for revision in memories.revisions(store, id)]
+
+
+def test_a_confirmed_candidate_is_knowledge(store, act):
+    row = curate.promote(candidate(store).id, act)
+
+    assert (row.status, row.tier, row.confidence) == (Status.PROMOTED, Tier.ACTIVE, 0.9)
+    assert row.promoted_at == NOW
+
+
+def test_promoting_what_is_quarantined_approves_it(store, act):
+    row = candidate(store, quarantine_reason="reads like an order")
+    assert found(store) == []
+
+    curate.promote(row.id, act)
+    assert found(store) == [row.id]
+
+
+def test_only_a_candidate_is_rejected(store, act):
+    assert curate.reject(candidate(store).id, act).status is Status.ARCHIVED
+    with pytest.raises(CannotDo, match="not a candidate"):
+        curate.reject(keep(store, "another text").id, act)
+
+
+@pytest.mark.parametrize(
+    "away",
+    [
+        pytest.param(curate.archive, id="archived"),
+        pytest.param(curate.delete, id="deleted"),
+    ],
+)
+def test_what_was_put_away_is_found_no_more_and_comes_back_as_it_was(store, act, away):
+    row = keep(store)
+    away(row.id, act)
+    assert found(store) == []
+
+    restored = curate.restore(row.id, act)
+    assert found(store) == [row.id]
+    assert (restored.status, restored.content) == (Status.PROMOTED, row.content)
+
+
+def test_a_hard_delete_leaves_no_byte_of_the_text(store, act, tmp_path):
+    row = keep(store, "the zebra canary sings at midnight", title="zebra canary")
+    curate.edit(row.id, act, GateSettings(), content="the zebra canary sings at noon")
+    curate.delete(row.id, act, hard=True)
+
+    left = b"".join(path.read_bytes() for path in (tmp_path / ".ade").glob("ade.db*"))
+    assert b"zebra" not in left
+    with pytest.raises(NoSuchMemory):
+        memories.get(store, row.id)
+    assert operations(store, row.id) == ["delete"]
+
+
+def test_a_pin_is_tier_one_and_ends_where_it_began(store, act):
+    row = keep(store)
+
+    assert curate.pin(row.id, act).tier is Tier.PINNED
+    assert curate.pin(row.id, act, pinned=False).tier is Tier.ACTIVE
+
+
+@pytest.mark.parametrize("decide", [curate.pin, curate.promote])
+def test_what_is_archived_has_to_be_restored_first(store, act, decide):
+    row = curate.archive(keep(store).id, act)
+
+    with pytest.raises(CannotDo, match="archived") as refused:
+        decide(row.id, act)
+    assert "restore" in refused.value.hint
+
+
+def test_an_edit_meets_the_bounds_and_the_redaction_of_a_new_memory(store, act):
+    row = curate.edit(keep(store).id, act, GateSettings(), content=f"use {SECRET} " + "x" * 3000)
+
+    assert SECRET not in row.content
+    assert len(row.content) <= GateSettings().max_chars
+    assert found(store, "forbidden") == []
+
+
+def test_an_edit_cannot_make_two_memories_say_the_same(store, act):
+    first, second = keep(store), keep(store, "another text")
+
+    with pytest.raises(CannotDo, match="says the same"):
+        curate.edit(second.id, act, GateSettings(), content=first.content.upper())
+    assert memories.get(store, second.id).content == "another text"
+
+
+def test_an_edit_to_nothing_is_refused(store, act):
+    with pytest.raises(CannotDo, match="needs a text"):
+        curate.edit(keep(store).id, act, GateSettings(), content="  ")
+
+
+def test_every_decision_is_a_revision_and_makes_the_files_due(store, act):
+    row = candidate(store)
+    for decide in (curate.promote, curate.pin, curate.archive, curate.restore):
+        decide(row.id, act)
+
+    assert operations(store, row.id) == ["insert", "promote", "pin", "archive", "restore"]
+    assert [job.key for job in jobs.due(store, "mirror", NOW)] == ["project"]
+    assert [each.id for each in listed(store, Filters(), None)] == [row.id]

@@ -1,0 +1,412 @@
+"""What the README says, tried: its transcripts, examples, tables, links and commands.
+
+In a `console` block, `$ words` is typed in a shell, `> words` is typed to Claude, and
+`Tool(argument) ✓` or `✗` is a call of Claude's that passes or is denied. What is printed follows;
+`…` stands for anything. All blocks tell one story, in one project.
+"""
+
+import doctest
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from ademem import cli, clock, curate, gate, mirror, settings
+from ademem.curate import Act
+from ademem.events import answer
+from ademem.model import Status
+from ademem.search import Filters, search
+from ademem.store import memories
+from ademem.store.memories import Change
+from ademem.value import replace
+from tests import builders, readme_tables
+from tests.test_architecture import LAYERS
+
+ROOT = Path(__file__).parents[1]
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+SESSION = "readme"
+
+STEP = re.compile(
+    r"\$ (?P<typed>.+)|> (?P<asked>.+)|(?P<tool>\w+)\((?P<argument>.*)\) (?P<mark>[✗✓])"
+)
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+
+
+def table(*head):
+    """The rows of the one table with these headings."""
+    lines = TEXT.partition(f"| {' | '.join(head)} |\n".replace("|  |", "| |"))[2].splitlines()[1:]
+    rows = lines[: next(at for at, line in enumerate(lines) if not line.startswith("|"))]
+    return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows]
+
+
+def codes(cell):
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def says(expected, actual):
+    """Whether the text is as written, with anything in the place of each `…`."""
+    pattern = ".*".join(map(re.escape, expected.split("…")))
+    return re.fullmatch(pattern, actual.strip(), re.DOTALL) is not None
+
+
+class Reader:
+    """Somebody who tries what the README tells, in a project of their own."""
+
+    def __init__(self, root, monkeypatch, capsys):
+        self.root, self.monkeypatch, self.capsys = root, monkeypatch, capsys
+        self.exit_code = None
+
+    def type(self, line):
+        """What a command line prints."""
+        name, *arguments = shlex.split(line)
+        assert name == "ademem"
+        self.monkeypatch.setattr(sys, "argv", [name, *arguments])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        self.exit_code = stopped.value.code
+        said = self.capsys.readouterr()
+        return said.out + said.err
+
+    def json(self, line):
+        return json.loads(self.type(line))
+
+    def fire(self, event, **keys):
+        """What the hook says to Claude; empty when it says nothing."""
+        name = "".join(word.capitalize() for word in event.split("_"))
+        head = {"session_id": SESSION, "prompt_id": "p1", "cwd": str(self.root)}
+        raw = json.dumps(head | {"hook_event_name": name} | keys).encode()
+        handle = import_module(f"ademem.events.{event}").handle
+        said = answer(handle, raw, os.environ, clock.now())
+        return json.loads(said)["hookSpecificOutput"] if said else {}
+
+    def call(self, tool, argument, mark):
+        """What Claude gets to read for a tool call: the denial, or what the tool printed."""
+        key = "command" if tool == "Bash" else "file_path"
+        call = {"tool_name": tool, "tool_input": {key: argument}, "tool_use_id": "t1"}
+        denial = self.fire("pre_tool_use", **call).get("permissionDecisionReason")
+        assert (denial is not None) == (mark == "✗"), denial
+        if denial or tool != "Bash":
+            return denial or ""
+        with self.monkeypatch.context() as inside:
+            inside.setenv("CLAUDE_CODE_SESSION_ID", SESSION)
+            printed = self.type(argument)
+        self.fire("post_tool_use", **call, tool_response={"stdout": printed})
+        return printed
+
+    def take(self, step):
+        if step["typed"]:
+            return self.type(step["typed"])
+        if step["asked"]:
+            self.fire("user_prompt_submit", prompt=step["asked"])
+            return ""
+        return self.call(step["tool"], step["argument"], step["mark"])
+
+
+@pytest.fixture
+def reader(tmp_path, monkeypatch, capsys):
+    root, home = tmp_path / "project", tmp_path / "home"
+    for folder in (root, home / "bin"):
+        folder.mkdir(parents=True)
+    (home / "bin/ademem").touch(mode=0o755)
+    for name in [name for name in os.environ if name.startswith(("ADEMEM_", "CLAUDE"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("TMPDIR", str(home))
+    monkeypatch.setenv("PATH", f"{home}/bin:{os.environ['PATH']}")
+    monkeypatch.setenv("ADEMEM_JOBS_AUTO", "false")
+    monkeypatch.chdir(root)
+    subprocess.run(["git", "init", "--quiet"], check=True)
+    reader = Reader(root, monkeypatch, capsys)
+    reader.type("ademem init")
+    return reader
+
+
+def steps(block):
+    """Each step of a transcript, and what the README says it prints."""
+    lines = block.splitlines()
+    starts = [at for at, line in enumerate(lines) if STEP.match(line)]
+    for at, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        step = STEP.match(lines[at])
+        yield step, "\n".join([lines[at][step.end() :], *lines[at + 1 : end]]).strip()
+
+
+def test_every_transcript_is_what_happens(reader):
+    wrong = []
+    for step, expected in (pair for block in blocks("console") for pair in steps(block)):
+        printed = reader.take(step)
+        if expected and not says(expected, printed):
+            wrong.append(f"{step[0]}\nREADME: {expected}\nreally: {printed}")
+
+    assert wrong == []
+
+
+def test_the_python_example_runs(reader):
+    (example,) = blocks("pycon")
+    session = doctest.DocTestParser().get_doctest(example, {}, "README", None, 0)
+
+    assert doctest.DocTestRunner().run(session).failed == 0
+
+
+def test_the_example_of_settings_is_valid(tmp_path):
+    (example,) = blocks("toml")
+    (tmp_path / "config.toml").write_text(example)
+
+    read = settings.load(str(tmp_path / "config.toml"), {})
+    assert (read.guard.mode, read.capture.prompts) == ("assist", False)
+
+
+def test_the_first_screen_is_a_sentence_five_lines_and_two_commands():
+    before, first, *_ = re.split(r"^```\w*\n|^```\n", TEXT, maxsplit=2, flags=re.MULTILINE)
+
+    assert re.fullmatch(r"# ademem\n\n[^.\n]+\.\n\n", before)
+    assert len(first.splitlines()) == 5
+    assert len(blocks("sh")[0].splitlines()) == 2
+
+
+@pytest.mark.parametrize("line", [line for block in blocks("sh") for line in block.splitlines()])
+def test_a_script_exists_and_knows_its_options(line):
+    shell, script, *arguments = shlex.split(line, comments=True)
+    text = (ROOT / script).read_text(encoding="utf-8")
+
+    assert shell == "sh"
+    assert [option for option in arguments if option[:2] == "--" and option not in text] == []
+
+
+def test_the_generated_tables_are_those_of_the_code():
+    assert readme_tables.rendered(TEXT) == TEXT, "`python -m tests.readme_tables` writes them"
+
+
+@pytest.mark.parametrize(
+    ("rows", "column"),
+    [
+        pytest.param(readme_tables.commands, 1, id="commands"),
+        pytest.param(readme_tables.defaults, 2, id="settings"),
+        pytest.param(readme_tables.schema, 1, id="tables of the database"),
+    ],
+)
+def test_every_row_of_a_generated_table_tells_a_meaning(rows, column):
+    assert [row[0] for row in rows() if not row[column]] == []
+
+
+def test_the_rules_of_the_gate_are_told_in_order():
+    told = [codes(rule)[0] for rule, _ in table("Rule", "What it does")]
+
+    assert told == [rule.__name__ for rule in gate.RULES]
+
+
+def test_every_mode_of_the_guard_is_told():
+    rows = table("`guard.mode`", "A change before memory was consulted")
+
+    assert tuple(codes(mode)[0] for mode, _ in rows) == settings.CHOICES["guard", "mode"]
+
+
+@pytest.fixture
+def kept(reader):
+    """The id of a memory in a project that also has a brief, and files for both."""
+    kept = reader.json('ademem add "Login tokens expire in UTC" --json')["memory"]["id"]
+    reader.type("ademem core set summary Sign-in")
+    reader.type("ademem files refresh")
+    return kept
+
+
+def test_json_has_the_keys_told(reader, kept):
+    told = {codes(command)[0]: codes(keys) for command, keys in table("Command", "Keys")}
+    found = {command: list(reader.json(command.replace("ID", kept))) for command in told}
+
+    assert found == told
+
+
+def test_every_memory_in_json_has_the_keys_of_get(reader, kept):
+    commands = ['recall "tokens"', 'search "tokens"', "list"]
+    memories = [reader.json(f"ademem {command} --json")["memories"][0] for command in commands]
+    added = reader.json('ademem add "Releases are cut on Mondays" --json')["memory"]
+    got = reader.json(f"ademem get {kept} --json")
+
+    assert {tuple(memory) for memory in (added, *memories)} == {tuple(got)}
+
+
+def test_a_file_is_tracked_or_ignored_as_told(reader, kept):
+    told = {path: git for paths, _, git in table("Path", "Holds", "git") for path in codes(paths)}
+    listed = subprocess.run(
+        ["git", "check-ignore", *told], capture_output=True, text=True, check=True
+    )
+    ignored = {path for path, git in told.items() if git == "ignored"}
+    missing = {path for path in told if not (reader.root / path).exists()}
+
+    assert set(listed.stdout.split()) == ignored
+    assert missing == {".ade/config.toml", ".ade/log/", ".ade/memory/knowledge.archive.jsonl"}
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        pytest.param('ademem recall "tokens"', 0, id="a hit"),
+        pytest.param('ademem recall "kubernetes"', 1, id="no hit"),
+        pytest.param('ademem add "Fixed the login bug"', 1, id="refused"),
+        pytest.param("ademem recall --nope", 2, id="no such option"),
+        pytest.param("ademem recall", 2, id="words missing"),
+    ],
+)
+def test_exit_codes_are_those_told(reader, kept, line, code):
+    reader.type(line)
+
+    assert reader.exit_code == code
+
+
+WORD = "expire"
+KEPT = ["yes", "kept", "kept", "kept", "kept", "kept"]
+
+
+class Going:
+    """A memory with all that hangs on it."""
+
+    def __init__(self, root):
+        self.project = builders.project(root)
+        self.store = builders.open_project(root)
+        text = f"Login tokens {WORD} in UTC"
+        self.memory, other = builders.insert(
+            self.store, builders.memory(text), builders.memory("Deploys go through staging")
+        )
+        self.store.db.execute(
+            "insert into unified_memory_embeddings values ('e', ?, ?, 'm', x'00', 1, 1, '', '')",
+            (self.memory.id, self.store.project_id),
+        )
+        self.store.db.execute(
+            "insert into memory_relations (sync_id, project_id, source_id, target_id, relation,"
+            " judgment_status, created_at, updated_at)"
+            " values ('r', ?, ?, ?, 'related', 'judged', '', '')",
+            (self.store.project_id, self.memory.sync_id, other.sync_id),
+        )
+        self.other = other
+
+    def go(self, how):
+        act = Act(store=self.store, now=builders.NOW)
+        match how:
+            case "archive":
+                curate.archive(self.memory.id, act)
+            case "soft delete":
+                curate.delete(self.memory.id, act)
+            case "hard delete":
+                curate.delete(self.memory.id, act, hard=True)
+            case "supersede":
+                newer = replace(self.memory, superseded_by=self.other.id)
+                change = Change(operation="supersede", actor="user", at=builders.NOW)
+                memories.update(self.store, newer, change)
+
+    def left(self):
+        """What a row of the README's table says of it."""
+        return [
+            self.in_search(),
+            self.count("unified_memories_fts where unified_memories_fts match ?", WORD),
+            self.count("unified_memory_embeddings where memory_id = ?", self.memory.id),
+            self.relation(),
+            self.in_files(),
+            self.in_history(),
+        ]
+
+    def count(self, rows, value):
+        query = f"select count(*) from {rows}"
+        return "kept" if self.store.db.execute(query, (value,)).fetchone()[0] else "gone"
+
+    def in_search(self):
+        tries = {"yes": Filters(), "with `--all`": Filters(statuses=tuple(Status))}
+        for word, filters in tries.items():
+            ranking = settings.SearchSettings()
+            if search(WORD, self.store, ranking, filters, builders.NOW).hits:
+                return word
+        return "no"
+
+    def relation(self):
+        row = self.store.db.execute("select judgment_status from memory_relations").fetchone()
+        return {"judged": "kept", "orphaned": "orphaned"}[row[0]] if row else "gone"
+
+    def in_files(self):
+        mirror.refresh(self.project, self.store, settings.MirrorSettings())
+        texts = [path.read_text() for path in Path(self.project.memory).iterdir()]
+        return "kept" if any(WORD in text for text in texts) else "gone"
+
+    def in_history(self):
+        snapshots = [
+            revision["snapshot"] for revision in memories.revisions(self.store, self.memory.id)
+        ]
+        if any(WORD in snapshot["content"] for snapshot in snapshots):
+            return "kept"
+        return "no text" if snapshots else "gone"
+
+
+@pytest.mark.parametrize(
+    ("how", "left"),
+    [
+        pytest.param(how, left, id=how)
+        for how, *left in table(
+            "", "`search`", "Word index", "Embedding", "Relations", "Files", "History"
+        )
+    ],
+)
+def test_a_memory_that_goes_leaves_what_is_told(tmp_path, how, left):
+    going = Going(tmp_path)
+    before = going.left()
+    going.go(how)
+
+    assert before == KEPT
+    assert going.left() == left
+
+
+def test_every_link_leads_somewhere():
+    headings = {
+        re.sub(r"[^\w -]", "", line.lstrip("# ")).lower().replace(" ", "-")
+        for line in TEXT.splitlines()
+        if line.startswith("#")
+    }
+    lost = [
+        target
+        for target in re.findall(r"\]\(([^)]+)\)", TEXT)
+        if not (target[1:] in headings if target[0] == "#" else (ROOT / target).exists())
+    ]
+
+    assert lost == []
+
+
+def test_the_layout_is_the_one_that_imports_follow():
+    *_, picture = blocks("")
+    rows = [
+        re.split(r"\s{2,}", line.removeprefix("ademem/").strip())[0]
+        for line in picture.splitlines()
+    ]
+
+    assert [frozenset(row.split()) for row in rows[1:-1]] == list(LAYERS)
+
+
+def commands_named(text):
+    """Command lines of ours in backticks, without the placeholders of f-strings."""
+    return re.findall(r"`ademem ([a-z][^`]*)`", text)
+
+
+def exists(named, known):
+    """Whether there is such a command, and it has all the options named."""
+    words = named.split()
+    command = known.get(" ".join(words[:2])) or known.get(words[0])
+    wanted = {word for word in words if word.startswith("--")}
+    return command is not None and wanted <= {*readme_tables.options(command), "--help"}
+
+
+def test_every_command_that_is_named_exists():
+    known = dict(readme_tables.leaves())
+    speaking = [ROOT / "README.md", ROOT / "install.sh", *(ROOT / "ademem").rglob("*.py")]
+    unknown = [
+        f"{path.relative_to(ROOT)}: ademem {named}"
+        for path in speaking
+        for named in commands_named(path.read_text(encoding="utf-8"))
+        if not exists(named, known)
+    ]
+
+    assert unknown == []
