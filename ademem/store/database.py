@@ -125,7 +125,7 @@ def write_ahead(db: sqlite3.Connection, path: str) -> None:
     if db.execute("pragma journal_mode").fetchone()[0] != "wal":
         from contextlib import closing, suppress
 
-        with closing(connect(path, wait_s=0)) as alone, suppress(sqlite3.OperationalError):
+        with suppress(sqlite3.OperationalError), closing(connect(path, wait_s=0)) as alone:
             alone.execute("pragma journal_mode = wal")
 
 
