@@ -1,16 +1,15 @@
-"""Everything ademem does, as Python: values in, values out, and every rule below."""
+"""What can be asked of an open project memory."""
 
 from __future__ import annotations
 
 import os
 
-from ademem import clock, core, curate, exchange, files, gate, mirror, project, recovery, status
+from ademem import core, curate, exchange, gate, mirror, status
 from ademem import search as search_
 from ademem import work as work_
 from ademem.curate import Act
 from ademem.errors import NoSuchMemory
 from ademem.model import Draft, Memory, Origin, Trust
-from ademem.runtime import open_runtime
 from ademem.search import UNARCHIVED, Filters, as_shown
 from ademem.search.recall import recall
 from ademem.store import logs, memories
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from ademem.core import CoreMemory
     from ademem.exchange import Imported
     from ademem.gate import Step, Written
-    from ademem.guard.mutation import Judgement
     from ademem.mirror import Problem, Refreshed
     from ademem.runtime import Runtime
     from ademem.search import Results
@@ -36,48 +34,6 @@ if TYPE_CHECKING:
     Kinds = list[str]
     Steps = list[Step]
     Found = list[Memory]
-
-IGNORED = "ade.db*\nrun/\nlog/\ncto/CURRENT.md\ncto/daily/\nagents/\n"
-"""What of `.ade/` stays on its machine."""
-
-
-def init(root: str) -> tuple[str, ...]:
-    """Enrol the folder and tell what was done; memories that its files know are taken in."""
-    found = project.at(root)
-    done = []
-    ignore = os.path.join(found.ade, ".gitignore")
-    if files.read_text(ignore) is None:
-        files.write_atomic(ignore, IGNORED)
-        done.append(f"wrote {ignore}")
-    if not os.path.exists(found.database):
-        done += recovery.recover(found, os.environ, clock.now())
-    with open_memories(root) as memories:
-        done += [f"wrote {path}" for path in memories.refresh_files().written]
-    return tuple(done)
-
-
-def open_memories(
-    root: str | None = None,
-    *,
-    environment: Mapping[str, str] = os.environ,
-    now: Callable[[], datetime] = clock.now,
-) -> Memories:
-    """The memory of the project at *root* (default: where you are).
-
-    Raises NotEnrolled, Ambiguous, BadSetting, NewerDatabase or sqlite3.Error.
-    """
-    found = project.find(root, environment, os.getcwd())
-    return Memories(open_runtime(found, environment, now()), now)
-
-
-def judge_command(command: str) -> Judgement:
-    """Whether the guard takes a shell command for a mutation, and why."""
-    from ademem.guard.mutation import judge
-
-    return judge(command)
-
-
-open = open_memories
 
 
 class Memories:
