@@ -10,11 +10,10 @@ from typing import Any
 import typer.main
 
 from ademem import settings
-from ademem.cli import app
+from ademem.cli import COMMANDS, app
 
 README = Path(__file__).parents[1] / "README.md"
 SCHEMA = Path(settings.__file__).parent / "store/schema"
-MODULES = ("memory", "curating", "files", "project")
 COMMON = ("--help", "--project", "--json")
 """Options that the README explains once for all commands."""
 
@@ -31,7 +30,7 @@ def commands() -> Iterator[Row]:
 
 def leaves() -> list[tuple[str, Any]]:
     """Every command by its full name, in the order of the source."""
-    for module in MODULES:
+    for module in COMMANDS:
         import_module(f"ademem.cli.{module}")
     return sorted(_below(typer.main.get_command(app), ""), key=lambda leaf: _place(leaf[1]))
 
@@ -46,7 +45,7 @@ def _below(command: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 def _place(command: Any) -> tuple[int, int]:
     written = command.callback.__wrapped__
-    return MODULES.index(written.__module__.rpartition(".")[2]), written.__code__.co_firstlineno
+    return COMMANDS.index(written.__module__.rpartition(".")[2]), written.__code__.co_firstlineno
 
 
 def parameters(command: Any, kind: str) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem import core, curate, exchange, gate, mirror, status
+from ademem import core, curate, exchange, gate, history, mirror, status
 from ademem import search as search_
 from ademem import work as work_
 from ademem.curate import Act
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ademem.core import CoreMemory
     from ademem.exchange import Imported
     from ademem.gate import Step, Written
+    from ademem.history import Event
     from ademem.mirror import Problem, Refreshed
     from ademem.runtime import Runtime
     from ademem.search import Results
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     Kinds = list[str]
     Steps = list[Step]
     Found = list[Memory]
+    Events = list[Event]
 
 
 class Memories:
@@ -139,6 +141,18 @@ class Memories:
             if not memories.revisions(self.runtime.store, id):
                 raise
         return memories.revisions(self.runtime.store, id)
+
+    def log(self, limit: int = 20) -> Events:
+        """What was done to memories, newest first."""
+        return history.log(self.runtime.store, limit)
+
+    def at(self, moment: datetime) -> Found:
+        """The memories of that moment, newest first."""
+        return history.at(self.runtime.store, moment)
+
+    def undo(self, event: str, *, dry_run: bool = False) -> Found:
+        """Take one act back whole; the undoing is an act like any other, and can be undone."""
+        return history.undo(event, self._act(), dry_run=dry_run)
 
     def promote(self, id: str) -> Memory:
         return self._decided(curate.promote, id)

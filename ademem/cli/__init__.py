@@ -21,9 +21,13 @@ app = typer.Typer(
 )
 
 
+COMMANDS = ("memory", "curating", "past", "files", "project")
+"""Modules of commands, in the order in which `--help` shows them."""
+
+
 def main() -> NoReturn:
     """Exit codes: 0 done, 1 refused or nothing found, 2 usage, 3 a bug of ours, with a log file."""
-    for module in ("memory", "curating", "files", "project"):  # in the order `--help` shows them
+    for module in COMMANDS:
         import_module(f"ademem.cli.{module}")
 
     try:

@@ -15,6 +15,7 @@ from ademem.cli import app, show
 from ademem.cli.options import (
     AsJson,
     CategoryName,
+    Id,
     ImportanceName,
     PathGlob,
     Project,
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ademem.api import Memories
-
-Id = Annotated[str, typer.Argument(metavar="ID")]
 
 
 def _acts(name: str, told: str, help: str, act: Callable[[Memories, str], Memory]) -> None:
@@ -114,20 +113,6 @@ def edit(
         show.json(show.as_json(memory))
     else:
         typer.echo(f"edited {show.line(memory, 120)}")
-
-
-@app.command()
-def history(id: Id, project: Project = None, as_json: AsJson = False) -> None:
-    """Show every revision of a memory, oldest first."""
-    with opened(project) as memories:
-        revisions = memories.history(id)
-    if as_json:
-        return show.json({"id": id, "count": len(revisions), "revisions": revisions})
-    for revision in revisions:
-        reason = f"  {revision['reason']}" if revision["reason"] else ""
-        what = f"{revision['operation']} by {revision['actor']}{reason}"
-        typer.echo(f"{revision['revision']:>3}  {revision['created_at']}  {what}")
-        typer.echo(f"     {revision['snapshot']['content'][:200]}")
 
 
 def _in_editor(text: str) -> str:

@@ -13,6 +13,7 @@ from ademem.cli.options import (
     AsJson,
     CategoryName,
     DryRun,
+    Id,
     ImportanceName,
     Limit,
     Owner,
@@ -177,7 +178,7 @@ def search(
 
 @app.command()
 def get(
-    id: Annotated[str, typer.Argument(metavar="ID")],
+    id: Id,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:

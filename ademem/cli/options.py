@@ -15,6 +15,7 @@ from ademem.model import Category, Importance, Scope, Status
 Project = Annotated[
     str | None, typer.Option("--project", help="Folder of the project.", metavar="DIR")
 ]
+Id = Annotated[str, typer.Argument(metavar="ID")]
 AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would happen, change nothing.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="At most so many.")]

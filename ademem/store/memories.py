@@ -28,7 +28,7 @@ _MOMENTS = (
     "review_after",
     "deleted_at",
 )
-_BOOKKEEPING = ("seq", "access_score", "composite_score", "access_count", "last_accessed_at")
+BOOKKEEPING = ("seq", "access_score", "composite_score", "access_count", "last_accessed_at")
 """What history leaves out."""
 _GIVEN = tuple(name for name in COLUMNS if name != "seq")
 _INSERT = (
@@ -68,10 +68,14 @@ def update(store: Store, memory: Memory, change: Change) -> Memory:
 
     Read it in the same transaction: what others wrote since is overwritten.
     """
+    return put_back(store, replace(memory, updated_at=change.at), change)
+
+
+def put_back(store: Store, memory: Memory, change: Change) -> Memory:
+    """Like `update`, and the row is as old as it says: the change makes it what it was."""
     with store.transaction() as db:
         revision = _last_revision(db, memory.id) + 1
-        memory = replace(memory, revision_count=revision, updated_at=change.at)
-        row = db.execute(_UPDATE, _row(memory)).fetchone()
+        row = db.execute(_UPDATE, _row(replace(memory, revision_count=revision))).fetchone()
         if row is None:
             raise NoSuchMemory(memory.id)
         memory = from_row(row)
@@ -180,7 +184,7 @@ def _record(store: Store, memory: Memory, revision: int, change: Change) -> None
     import json
 
     row = _row(memory)
-    for name in _BOOKKEEPING:
+    for name in BOOKKEEPING:
         del row[name]
     store.db.execute(
         "insert into memory_revisions (memory_id, revision, event_id, operation, actor, session_id,"

@@ -1,0 +1,88 @@
+"""Commands about what happened: of one memory, of all, at a moment, and taking it back."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import typer
+
+from ademem.cli import app, show
+from ademem.cli.options import AsJson, DryRun, Id, Limit, Project, opened
+from ademem.errors import UsageError
+from ademem.text import preview
+from ademem.value import as_dict
+
+AGO = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
+
+
+@app.command()
+def history(id: Id, project: Project = None, as_json: AsJson = False) -> None:
+    """Show every revision of a memory, oldest first."""
+    with opened(project) as memories:
+        revisions = memories.history(id)
+    if as_json:
+        return show.json({"id": id, "count": len(revisions), "revisions": revisions})
+    for revision in revisions:
+        reason = f"  {revision['reason']}" if revision["reason"] else ""
+        what = f"{revision['operation']} by {revision['actor']}{reason}"
+        typer.echo(f"{revision['revision']:>3}  {revision['created_at']}  {what}")
+        typer.echo(f"     {revision['snapshot']['content'][:200]}")
+
+
+@app.command()
+def log(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> None:
+    """Show what was done to memories, newest first, with the id that `undo` takes."""
+    with opened(project) as memories:
+        events = memories.log(limit)
+    if as_json:
+        rows = [as_dict(event) | {"at": event.at.isoformat()} for event in events]
+        return show.json({"count": len(rows), "events": rows})
+    for event in events:
+        what = ", ".join(f"{name} {count}" for name, count in event.operations.items())
+        typer.echo(f"{event.id}  {event.at:%Y-%m-%d %H:%M}  {what} by {event.actor}")
+        typer.echo(f"    {preview(event.text, 120)}")
+
+
+@app.command()
+def at(
+    time: Annotated[str, typer.Argument(metavar="TIME", help="ISO 8601, or ago: 45m, 3h, 2d.")],
+    limit: Limit = 100,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the memories that were live at TIME, as they were then, newest first."""
+    moment = _moment(time, datetime.now(UTC))
+    with opened(project) as memories:
+        show.memories(memories.at(moment)[:limit], as_json_=as_json)
+
+
+@app.command()
+def undo(
+    event: Annotated[str, typer.Argument(metavar="EVENT")],
+    dry_run: DryRun = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take back all that one act changed: an edit, a merge, an import, an undo."""
+    with opened(project) as memories:
+        changed = memories.undo(event, dry_run=dry_run)
+    if as_json:
+        return show.memories(changed, as_json_=True)
+    for memory in changed:
+        typer.echo(f"{'would undo' if dry_run else 'undid'} {show.line(memory, 120)}")
+
+
+def _moment(text: str, now: datetime) -> datetime:
+    """A time without a zone is the machine's own; a day alone is its end."""
+    ago = re.fullmatch(r"(\d{1,5})([mhd])", text.strip())
+    if ago:
+        return now - int(ago[1]) * AGO[ago[2]]
+    try:
+        moment = datetime.fromisoformat(text.strip()).astimezone()
+    except ValueError as error:
+        raise UsageError(
+            f"{text!r} is no time", "2026-01-31, 2026-01-31T18:00, or ago: 45m, 3h, 2d"
+        ) from error
+    return moment + timedelta(days=1) if len(text.strip()) == len("2026-01-31") else moment

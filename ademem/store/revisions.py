@@ -1,0 +1,100 @@
+"""Rows of `memory_revisions`: each a memory as one change left it."""
+
+from __future__ import annotations
+
+from ademem.jsontext import array, loads
+from ademem.store import memories
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+    from typing import Any
+
+    from ademem.model import Memory
+    from ademem.store import Store
+
+
+class Revision(Value):
+    seq: int
+    memory_id: str
+    revision: int
+    event_id: str
+    operation: str
+    actor: str
+    session_id: str | None
+    reason: str | None
+    snapshot: dict[str, Any]
+    """The row after the change, without its access bookkeeping."""
+    created_at: str
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """The snapshot without the count of changes, by which alone two of them may differ."""
+        return self.snapshot | {"revision_count": 0}
+
+    def memory(self) -> Memory:
+        """The memory of then; what history leaves out is zero, its last access its last change."""
+        left_out = dict.fromkeys(memories.BOOKKEEPING, 0)
+        moment = {"last_accessed_at": self.snapshot["updated_at"]}
+        return memories.from_row(left_out | self.snapshot | moment)
+
+    def fields(self) -> dict[str, Any]:
+        """The fields of the memory that history keeps, by name."""
+        memory = self.memory()
+        return {name: getattr(memory, name) for name in self.snapshot}
+
+
+def newest_events(store: Store, limit: int) -> list[str]:
+    rows = store.db.execute(
+        "select event_id from memory_revisions group by event_id order by max(seq) desc limit ?",
+        (limit,),
+    )
+    return [row[0] for row in rows]
+
+
+def of_events(store: Store, events: Sequence[str]) -> list[Revision]:
+    """Their changes, one event after the other, each in the order it went."""
+    rows = store.db.execute(
+        "select revision.* from memory_revisions as revision"
+        " join (select event_id, max(seq) as end from memory_revisions"
+        "   where event_id in (select value from json_each(?)) group by event_id) as event"
+        " using (event_id) order by event.end, revision.seq",
+        (array(events),),
+    )
+    return [_from_row(row) for row in rows]
+
+
+def standing(store: Store, moment: str) -> list[Revision]:
+    """The last revision of each memory up to the *moment*, a stamp."""
+    rows = store.db.execute(
+        "select * from memory_revisions where seq in"
+        " (select max(seq) from memory_revisions where created_at <= ? group by memory_id)"
+        " order by seq",
+        (moment,),
+    )
+    return [_from_row(row) for row in rows]
+
+
+def last(store: Store, memory_id: str) -> Revision:
+    row = store.db.execute(
+        "select * from memory_revisions where memory_id = ? order by revision desc limit 1",
+        (memory_id,),
+    ).fetchone()
+    return _from_row(row)
+
+
+def before(store: Store, revision: Revision) -> Revision | None:
+    """What the memory was until then; None: it was not there."""
+    row = store.db.execute(
+        "select * from memory_revisions where memory_id = ? and revision < ?"
+        " order by revision desc limit 1",
+        (revision.memory_id, revision.revision),
+    ).fetchone()
+    return row and _from_row(row)
+
+
+def _from_row(row: sqlite3.Row) -> Revision:
+    values = dict(row)
+    return Revision(**values | {"snapshot": loads(values["snapshot"])})
