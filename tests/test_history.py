@@ -199,7 +199,7 @@ ACTS = {
 }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     acts=st.lists(
         st.tuples(st.sampled_from(sorted(ACTS)), st.sampled_from(CONTENTS), st.integers(0, 5)),

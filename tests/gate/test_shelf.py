@@ -85,9 +85,7 @@ def test_a_near_duplicate_is_found_by_the_words_of_the_draft(store, known, draft
 WORD = st.sampled_from([a + b + c for a in "bdkt" for b in "aeiou" for c in "lmnr"])
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     text=st.lists(WORD, min_size=1, max_size=40, unique=True),
     gone=st.sets(st.integers(0, 39), max_size=4),

@@ -276,7 +276,7 @@ DRAFTS = st.builds(
 )
 
 on_one_store = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

@@ -52,9 +52,7 @@ def test_10000_hostile_texts_are_queries_and_the_known_word_in_them_is_found(gar
 
 
 @given(before=st.text(max_size=200), after=st.text(max_size=200))
-@settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_known_word_is_found_between_any_two_texts(garden, before, after):
     assert any(KNOWN in content for content in found(f"{before} {KNOWN} {after}", garden))
 

@@ -309,7 +309,7 @@ class Histories(RuleBasedStateMachine):
 
 
 TestHistories = Histories.TestCase
-TestHistories.settings = settings(max_examples=25, stateful_step_count=30, deadline=None)
+TestHistories.settings = settings(max_examples=25, stateful_step_count=30)
 
 
 def test_a_row_that_is_gone_cannot_be_changed(store):

@@ -50,7 +50,7 @@ def rows():
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(rows())
 def test_a_row_comes_back_as_it_was_written(row):
     store = in_memory()

@@ -176,7 +176,7 @@ ANYTHING = st.one_of(
 COLUMNS = [name for name in memory("m") if name != "id"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.dictionaries(st.sampled_from(COLUMNS), ANYTHING), max_size=4))
 def test_no_value_in_any_column_stops_the_adoption(odd):
     rows = [memory(f"m{number}") | changes for number, changes in enumerate(odd)]
