@@ -32,6 +32,8 @@ class Act(Value):
     now: datetime
     actor: str = "user"
     session_id: str | None = None
+    event_id: str = ""
+    """Shared by all that is done in one go; empty: each is an act of its own."""
 
 
 def promote(id: str, act: Act) -> Memory:
@@ -132,7 +134,13 @@ def _archived(memory: Memory, act: Act, operation: str) -> Memory:
 
 
 def _change(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:
-    change = Change(operation=operation, actor=act.actor, at=act.now, session_id=act.session_id)
+    change = Change(
+        operation=operation,
+        actor=act.actor,
+        at=act.now,
+        session_id=act.session_id,
+        event_id=act.event_id,
+    )
     try:
         with act.store.transaction():
             changed = memories.update(act.store, replace(memory, **changes), change)

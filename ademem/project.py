@@ -118,6 +118,35 @@ def branch(root: str) -> str | None:
     return head.removeprefix("ref: refs/heads/") if head.startswith("ref: refs/heads/") else None
 
 
+def commit(root: str) -> str | None:
+    """The id of the commit checked out, read from git's own files; None before the first."""
+    top = git_root(root)
+    shared = common_dir(top) if top else None
+    if top is None or shared is None:
+        return None
+    head = _line(os.path.join(_git_dir(top), "HEAD"))
+    if not head.startswith("ref: "):
+        return head or None
+    ref = head.removeprefix("ref: ")
+    return _line(os.path.join(shared, ref)) or _packed(os.path.join(shared, "packed-refs"), ref)
+
+
+def _line(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.readline().strip()
+    except OSError:
+        return ""
+
+
+def _packed(path: str, ref: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return next((line[:-1].split()[0] for line in file if line.endswith(f" {ref}\n")), None)
+    except OSError:
+        return None
+
+
 def _git_dir(top: str) -> str:
     """Git's folder of this worktree: `.git`, or what a file of that name points to."""
     marker = os.path.join(top, ".git")

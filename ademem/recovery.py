@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 
-from ademem import clock, exchange, files
+from ademem import clock, mirror
 from ademem.errors import AdememError
 from ademem.runtime import open_runtime
 from ademem.store import indexes
@@ -67,15 +67,8 @@ def _rebuild(
         if damaged:
             copied = _salvage(runtime.store.db, damaged)
             done.append(f"copied {copied} rows that could still be read")
-        for name in ("knowledge.archive.jsonl", "knowledge.jsonl"):
-            text = files.read_text(os.path.join(project.memory, name))
-            if text:
-                found = exchange.import_lines(
-                    text.splitlines(), runtime.store, runtime.settings, now
-                )
-                done.append(
-                    f"took {found.inserted} memories from {name} ({found.merged} were there)"
-                )
+        taken = mirror.refresh(project, runtime.store, runtime.settings, now).taken
+        done.append(f"took {len(taken.added)} memories from the files")
         return done
     finally:
         runtime.close()

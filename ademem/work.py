@@ -19,7 +19,7 @@ def mirror(runtime: Runtime) -> None:
     """Bring the files of the project up to date."""
     from ademem.mirror import refresh
 
-    refresh(runtime.project, runtime.store, runtime.settings.mirror)
+    refresh(runtime.project, runtime.store, runtime.settings, runtime.now)
 
 
 JOBS: dict[str, Callable[[Runtime], None]] = {"mirror": mirror}

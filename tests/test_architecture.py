@@ -19,7 +19,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 HOOKS = sorted((ROOT / "hooks").glob("*.py"))
 
 PICTURE = """
-    value digest errors clock text jsontext model settings project files locks failures
+    value digest errors clock text jsontext model settings project files locks failures worktree
     redact shell fence client store runtime
     core capture gate search guard briefing curate exchange lifecycle mirror
     history status work recovery api

@@ -330,7 +330,7 @@ class Going:
         return {"judged": "kept", "orphaned": "orphaned"}[row[0]] if row else "gone"
 
     def in_files(self):
-        mirror.refresh(self.project, self.store, settings.MirrorSettings())
+        mirror.refresh(self.project, self.store, settings.Settings(), builders.NOW)
         texts = [path.read_text() for path in Path(self.project.memory).iterdir()]
         return "kept" if any(WORD in text for text in texts) else "gone"
 

@@ -38,7 +38,7 @@ def test_a_sound_database_is_left_alone(root):
 def test_a_database_that_is_gone_is_built_from_the_files(root):
     forget_database(root)
 
-    assert fixed(root) == ["took 3 memories from knowledge.jsonl (0 were there)"]
+    assert fixed(root) == ["took 3 memories from the files"]
     assert contents(root) == sorted(TEXTS)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem import clock, files, project, recovery
+from ademem import clock, files, project, worktree
 from ademem.api.memories import Memories
 from ademem.model import Draft, Memory, Origin, Trust
 from ademem.runtime import open_runtime
@@ -43,8 +43,6 @@ def init(root: str) -> tuple[str, ...]:
     if files.read_text(ignore) is None:
         files.write_atomic(ignore, IGNORED)
         done.append(f"wrote {ignore}")
-    if not os.path.exists(found.database):
-        done += recovery.recover(found, os.environ, clock.now())
     with open_memories(root) as memories:
         done += [f"wrote {path}" for path in memories.refresh_files().written]
     return tuple(done)
@@ -61,7 +59,11 @@ def open_memories(
     Raises NotEnrolled, Ambiguous, BadSetting, NewerDatabase or sqlite3.Error.
     """
     found = project.find(root, environment, os.getcwd())
-    return Memories(open_runtime(found, environment, now()), now)
+    new = not os.path.exists(found.database)
+    memories = Memories(open_runtime(found, environment, now()), now)
+    if new and worktree.changed(found):  # a fresh clone: its files know what its database does not
+        memories.refresh_files()
+    return memories
 
 
 def judge_command(command: str) -> Judgement:

@@ -192,9 +192,13 @@ class Memories:
         )
 
     def refresh_files(self, *, force: bool = False) -> Refreshed:
-        """Render `.ade/memory/`; unchanged memories write nothing."""
+        """Take over edits of `.ade/memory/`, then render it; *force* drops the edits instead."""
         return mirror.refresh(
-            self.runtime.project, self.runtime.store, self.runtime.settings.mirror, force=force
+            self.runtime.project,
+            self.runtime.store,
+            self.runtime.settings,
+            self._now(),
+            force=force,
         )
 
     def check_files(self) -> tuple[Problem, ...]:

@@ -13,9 +13,12 @@ from ademem import core as core_
 from ademem.cli import app, show
 from ademem.cli.options import AsJson, Project, opened
 from ademem.errors import UsageError
+from ademem.value import as_dict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from ademem.mirror import Taken
 
 files = typer.Typer(help="The git-reviewable files of memory.", no_args_is_help=True)
 core = typer.Typer(help="The standing brief of the project.", no_args_is_help=True)
@@ -25,18 +28,42 @@ app.add_typer(core, name="core")
 
 @files.command()
 def refresh(
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files edited by hand.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite edits instead of taking them over.")
+    ] = False,
     project: Project = None,
 ) -> None:
-    """Render `.ade/memory/` from the database."""
+    """Take over what was edited in the files, then render them from the database."""
     with opened(project) as memories:
         refreshed = memories.refresh_files(force=force)
+    _tell(refreshed.taken)
     for path in refreshed.written:
         typer.echo(f"wrote {path}")
     for path in refreshed.kept:
         typer.echo(f"kept {path}: it was edited by hand (--force overwrites it)", err=True)
     if not refreshed.written and not refreshed.kept:
         typer.echo("up to date")
+
+
+@files.command("import")
+def take(project: Project = None, as_json: AsJson = False) -> None:
+    """Take over what people and git did to the files; exit code 1 if some was not understood."""
+    with opened(project) as memories:
+        taken = memories.refresh_files().taken
+    if as_json:
+        show.json(as_dict(taken) | {"problems": [as_dict(problem) for problem in taken.problems]})
+    else:
+        _tell(taken)
+        if not taken.count and not taken.problems:
+            typer.echo("the files say nothing new")
+    raise typer.Exit(1 if taken.problems else 0)
+
+
+def _tell(taken: Taken) -> None:
+    if taken.count:
+        typer.echo(f"{taken.summary[:-1]} (`ademem undo {taken.event}` takes it back)")
+    for problem in taken.problems:
+        typer.echo(f"{problem.path}:{problem.line or 1}: {problem.message}", err=True)
 
 
 @files.command()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem import briefing, client, work
+from ademem import briefing, client, work, worktree
 from ademem.briefing import Brief, Reader
 from ademem.guard import flags
 from ademem.project import branch
@@ -41,6 +41,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     flags.prune(runtime.project, runtime.now)
     if source == "compact":
         _rearm(payload, runtime)
+    arrived = _arrived(runtime)
     brief = _brief(source, payload, runtime)
     shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
     logs.shown(
@@ -52,7 +53,18 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         query=source,
     )
     work.start(runtime)
-    return client.context("SessionStart", brief.text) if brief.text else None
+    text = "\n".join(filter(None, (brief.text, arrived)))
+    return client.context("SessionStart", text) if text else None
+
+
+def _arrived(runtime: Runtime) -> str:
+    """Take over what people and git did to the files; one line when memories came of it."""
+    if not worktree.changed(runtime.project):
+        return ""
+    from ademem.mirror import refresh
+
+    taken = refresh(runtime.project, runtime.store, runtime.settings, runtime.now).taken
+    return taken.summary
 
 
 def _brief(source: str, payload: Payload, runtime: Runtime) -> Brief:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ademem import client, work
+from ademem import client, work, worktree
 from ademem.capture import record
 from ademem.events.turn import key_of
 from ademem.guard import flags
 from ademem.runtime import program
-from ademem.store import ledger, turns
+from ademem.store import jobs, ledger, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     key = key_of(payload, runtime)
     turns.end(runtime.store, key, runtime.now)
     flags.set_quiet(runtime.project, key, False)
+    if worktree.changed(runtime.project):
+        jobs.queue(runtime.store, "mirror", "project", runtime.now)
     work.start(runtime)
     return None
 

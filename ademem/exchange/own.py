@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from datetime import timedelta
 
 from ademem.clock import stamp
 from ademem.exchange.record import BadLine, Outcome, choice, moment, text, texts
@@ -19,6 +20,7 @@ from ademem.value import replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
     from typing import Any
 
     from ademem.exchange.record import Import, Record
@@ -32,6 +34,9 @@ MARK = "ademem"
 """The key that tells our lines; its value is the version of the format."""
 
 PAGE = 1000
+
+CLOCKS_DIFFER = timedelta(days=1)
+"""How far ahead another machine's clock is believed; a later time would be the newest for ever."""
 
 FIELDS = (
     "id",
@@ -94,10 +99,11 @@ def is_own(record: Record) -> bool:
     return MARK in record
 
 
-def restore(record: Record, job: Import) -> Outcome:
+def restore(record: Record, job: Import, *, even_older: bool = False) -> Outcome:
     """Make the memory again, or renew the one that is here if the line is newer.
 
-    What was deleted here stays so, and a text that another memory has is that memory.
+    What was deleted here stays so, and a text that another memory has is that memory. With
+    *even_older* the line is right whatever its time.
     """
     if record[MARK] != VERSION:
         raise BadLine(f"is of export version {record[MARK]!r}; this ademem reads {VERSION}")
@@ -109,7 +115,7 @@ def restore(record: Record, job: Import) -> Outcome:
     row = _row(record, sync_id, draft, job)
     known = memories.find(job.store, "sync_id = :sync_id", sync_id=sync_id)
     if known:
-        return _renewed(known[0], row, job)
+        return _renewed(known[0], row, job, even_older)
     return Outcome.MERGED if shelf.exact(draft) else _added(row, job)
 
 
@@ -143,8 +149,13 @@ def _row(record: Record, sync_id: str, draft: Reviewed, job: Import) -> Memory:
         row,
         id=_name(record, "id"),
         observation_count=max(1, int(_number(record, "observation_count") or 1)),
-        updated_at=min(moment(record, "updated_at") or job.now, job.now),
+        created_at=_at_most(moment(record, "created_at"), job.now),
+        updated_at=_at_most(moment(record, "updated_at"), job.now),
     )
+
+
+def _at_most(moment: datetime | None, now: datetime) -> datetime:
+    return min(moment or now, now + CLOCKS_DIFFER)
 
 
 def _draft(record: Record) -> Draft:
@@ -187,12 +198,13 @@ def _added(row: Memory, job: Import) -> Outcome:
     return Outcome.INSERTED
 
 
-def _renewed(known: Memory, row: Memory, job: Import) -> Outcome:
+def _renewed(known: Memory, row: Memory, job: Import, even_older: bool) -> Outcome:
     """What is quarantined takes no place, and what is not live here is not revived."""
-    if known.live and not row.quarantine_reason and row.updated_at > known.updated_at:
+    newer = even_older or row.updated_at > known.updated_at
+    if known.live and not row.quarantine_reason and newer:
         changes = {name: getattr(row, name) for name in (*RENEWED, "trust", "dedupe_key")}
         try:
-            memories.update(job.store, replace(known, **changes), _change(job))
+            memories.put_back(job.store, replace(known, **changes), _change(job))
         except sqlite3.IntegrityError as error:
             raise BadLine(f"says of {known.id} what another memory here says") from error
         jobs.queue(job.store, "mirror", "project", job.now)
@@ -200,7 +212,7 @@ def _renewed(known: Memory, row: Memory, job: Import) -> Outcome:
 
 
 def _change(job: Import) -> Change:
-    return Change(operation="import", actor=Trust.IMPORT, at=job.now)
+    return Change(operation="import", actor=Trust.IMPORT, at=job.now, event_id=job.event_id)
 
 
 def _name(record: Record, field: str) -> str:

@@ -28,7 +28,7 @@ def write(record: Record, job: Import) -> Outcome:
     key = sha256_hex(orjson.dumps(record, option=orjson.OPT_SORT_KEYS).decode())
     if not ledger.claim(job.store, SOURCE, key, job.now):
         return Outcome.MERGED if imports.credited(job.store, SOURCE, key) else Outcome.REJECTED
-    written = gate.write(draft, job.store, job.settings, job.now)
+    written = gate.write(draft, job.store, job.settings, job.now, event_id=job.event_id)
     if written.memory is None:
         return Outcome.REJECTED
     ledger.credit(job.store, SOURCE, key, written.memory.id)

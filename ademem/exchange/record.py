@@ -41,6 +41,8 @@ class Import(Value):
     settings: GateSettings
     now: datetime
     status: Status | None = None
+    event_id: str = ""
+    """The act all changes belong to."""
 
 
 def read(line: str) -> Record:

@@ -41,22 +41,29 @@ class Written(Value):
     notes: tuple[str, ...] = ()
 
 
-def write(draft: Draft, store: Store, settings: GateSettings, now: datetime) -> Written:
-    """Judge the draft and do as the gate decides; a refusal is logged, never raised."""
+def write(
+    draft: Draft, store: Store, settings: GateSettings, now: datetime, *, event_id: str = ""
+) -> Written:
+    """Judge the draft and do as the gate decides; a refusal is logged, never raised.
+
+    *event_id* names the act that this is a part of; empty: it is one of its own.
+    """
     with store.transaction():
         judged = _judged(draft, store, settings, now)
         match judged.verdict:
             case Reject(draft=refused, why=why):
                 return _refused(refused, judged.rule, why, store, now)
             case Merge(draft=reviewed, into=known):
-                memory = _merged(known, reviewed, judged.rule, store, settings, now)
+                memory = _merged(known, reviewed, judged.rule, store, settings, now, event_id)
             case Revise(draft=reviewed, memory=known, why=why):
                 row = rows.revised(known, reviewed, settings, now)
-                memory = memories.update(store, row, _change("revise", reviewed, why, now))
+                change = _change("revise", reviewed, why, now, event_id)
+                memory = memories.update(store, row, change)
             case Insert(draft=reviewed):
                 name = _free_sync_id(reviewed, store)
                 row = rows.inserted(reviewed, name, store.project_id, settings, now)
-                memory = memories.insert(store, row, _change("insert", reviewed, "insert", now))
+                change = _change("insert", reviewed, "insert", now, event_id)
+                memory = memories.insert(store, row, change)
         jobs.queue(store, "mirror", "project", now)
     return _written(judged, memory)
 
@@ -89,7 +96,13 @@ def _judged(draft: Draft, store: Store, settings: GateSettings, now: datetime) -
 
 
 def _merged(
-    memory: Memory, draft: Reviewed, rule: str, store: Store, settings: GateSettings, now: datetime
+    memory: Memory,
+    draft: Reviewed,
+    rule: str,
+    store: Store,
+    settings: GateSettings,
+    now: datetime,
+    event_id: str = "",
 ) -> Memory:
     """The text that is not kept stays readable in the history."""
     merged = rows.merged(
@@ -101,7 +114,7 @@ def _merged(
         now=now,
     )
     why = rule if draft.dedupe_key == merged.dedupe_key else f"{rule}: {draft.content}"
-    return memories.update(store, merged, _change("merge", draft, why, now))
+    return memories.update(store, merged, _change("merge", draft, why, now, event_id))
 
 
 def _free_sync_id(draft: Reviewed, store: Store) -> str:
@@ -111,13 +124,14 @@ def _free_sync_id(draft: Reviewed, store: Store) -> str:
     return rows.sync_id(draft, ordinal)
 
 
-def _change(operation: str, draft: Reviewed, why: str, now: datetime) -> Change:
+def _change(operation: str, draft: Reviewed, why: str, now: datetime, event_id: str) -> Change:
     return Change(
         operation=operation,
         actor=draft.origin.trust,
         at=now,
         session_id=draft.origin.session_id,
         reason=origins.said_by(draft.origin) + why,
+        event_id=event_id,
     )
 
 

@@ -9,6 +9,8 @@ import re
 from ademem import core
 from ademem.core import BadCore
 from ademem.mirror import entry, knowledge, pages, selection
+from ademem.mirror.problem import Problem
+from ademem.mirror.reading import conflicts, is_taken
 from ademem.mirror.survey import CORE, NOT_TEXT, survey
 from ademem.value import Value
 
@@ -35,16 +37,6 @@ SHAPE = {
 """What readers of a line count on."""
 
 REFRESH = "`ademem files refresh`"
-
-_CONFLICT = re.compile(r"(?:<{7}|>{7}) ")
-
-
-class Problem(Value):
-    """Something wrong in a file, and what to do about it."""
-
-    path: str
-    line: int | None
-    message: str
 
 
 class Subject(Value):
@@ -85,7 +77,12 @@ def up_to_date(subject: Subject) -> Iterator[Problem]:
             act = "removes" if file.wanted is None else "updates"
             yield Problem(path=file.path, line=None, message=f"is out of date; {REFRESH} {act} it")
         else:
-            message = f"was edited by hand; {REFRESH[:-1]} --force` overwrites it"
+            way = (
+                "`ademem files import` takes it over"
+                if is_taken(file.path)
+                else f"{REFRESH[:-1]} --force` overwrites it"
+            )
+            message = f"was edited by hand; {way}"
             line = _first_difference(file.present, file.wanted or "")
             yield Problem(path=file.path, line=line, message=message)
 
@@ -99,10 +96,9 @@ def readable_brief(subject: Subject) -> Iterator[Problem]:
 
 def no_conflict_markers(subject: Subject) -> Iterator[Problem]:
     for path, text in subject.texts.items():
-        for number, line in enumerate(text.split("\n"), 1):
-            if _CONFLICT.match(line):
-                message = "a conflict of a git merge; settle it and commit"
-                yield Problem(path=path, line=number, message=message)
+        for number in conflicts(text):
+            message = "a conflict of a git merge; settle it and commit"
+            yield Problem(path=path, line=number, message=message)
 
 
 def sound_lines(subject: Subject) -> Iterator[Problem]:

@@ -17,7 +17,7 @@ from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ademem.model import Memory
 
@@ -28,6 +28,9 @@ _MARKUP = re.compile(_OURS)
 _ESCAPED_MARKUP = re.compile(r"\\" + _OURS)
 _ID = re.compile(r"(?:^| )<!-- (\S+) -->$")
 _TITLE = re.compile(r"\*\*(.*)\*\*")
+_BULLET = re.compile(r"[-*+] +(?=\S)")
+_STRUCTURE = re.compile(r"#{1,6}(?:\s|$)|```|~~~|<!--|[<>=]{7}|\||\s")
+"""How a line begins that is no wrapped end of the one before."""
 _DETAIL = re.compile(r"- (tags|path): (.*)")
 
 
@@ -42,6 +45,15 @@ class Entry(Value):
     content: str = ""
     tags: tuple[str, ...] = ()
     path: str | None = None
+
+
+class Loose(Value):
+    """What is on the page and is none of our items: a person's own lines."""
+
+    line: int
+    text: str
+    after: str | None = None
+    """The id of the item that it stands behind."""
 
 
 def rendered(memory: Memory) -> str:
@@ -74,16 +86,54 @@ def one_line(text: str, chars: int) -> str:
 
 def parse(text: str) -> Iterator[Entry]:
     """The items of a topic file, in order; everything else on the page is skipped."""
-    item: list[str] = []
-    start = 0
-    for number, line in enumerate([*text.replace("\r\n", "\n").split("\n"), "#"], 1):
-        if item and (not line or line.startswith("  ")):
-            item.append(line[2:])
+    return (part for part in parts(text) if isinstance(part, Entry))
+
+
+def parts(text: str) -> Iterator[Entry | Loose]:
+    """The items of a topic file and what stands between them, in order.
+
+    Any bullet at the margin begins an item; indented lines, and lines that an editor wrapped, go on
+    with it.
+    """
+    after = None
+    for start, block in _blocks(lines_of(text)):
+        bullet = _BULLET.match(block[0])
+        if bullet:
+            indented = (line.removeprefix("  ") for line in block[1:])
+            item = _entry([block[0][bullet.end() :], *indented], start)
+            after = item.id
+            yield item
+        elif any(block):
+            first = next(at for at, line in enumerate(block) if line)
+            text = "\n".join(block[first:]).rstrip("\n")
+            yield Loose(line=start + first, text=text, after=after)
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines however an editor left them: no mark, carriage return, or blanks at the end."""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    return [line.rstrip(" \t") for line in text.split("\n")]
+
+
+def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+    """Items, and runs of lines that belong to none, each with the number of its first line."""
+    block: list[str] = []
+    start = 1
+    for number, line in enumerate(lines, 1):
+        if block and not _BULLET.match(line) and _goes_on(block, line):
+            block.append(line)
             continue
-        if item:
-            yield _entry(item, start)
-        item = [line[2:]] if line.startswith("- ") else []
-        start = number
+        if block:
+            yield start, block
+        block, start = [line], number
+    if block:
+        yield start, block
+
+
+def _goes_on(block: list[str], line: str) -> bool:
+    if not _BULLET.match(block[0]) or not line or line.startswith("  "):
+        return True
+    return bool(block[-1]) and _STRUCTURE.match(line) is None
 
 
 def _entry(lines: list[str], start: int) -> Entry:
@@ -93,9 +143,9 @@ def _entry(lines: list[str], start: int) -> Entry:
     while len(lines) > 1 and (detail := _DETAIL.fullmatch(lines[-1])):
         details[detail[1]] = _unsafe(detail[2])
         lines.pop()
+    id = next(filter(None, map(_ID.search, lines)), None)
+    lines = [_ID.sub("", line) for line in lines]
     first = lines.pop(0) if lines else ""
-    id = _ID.search(first)
-    first = first[: id.start()] if id else first
     title = _TITLE.fullmatch(first)
     content = lines if title else [first, *lines]
     return Entry(

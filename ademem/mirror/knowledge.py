@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 
 from ademem.clock import stamp
+from ademem.model import Trust
 from ademem.text import slug
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from ademem.model import Memory
@@ -21,16 +22,25 @@ ARCHIVE = "knowledge.archive.jsonl"
 TYPES = ("learned", "investigation", "decision", "fact", "pattern", "gotcha", "convention")
 """What a captured sentence can begin with; its first tag tells which it was."""
 
+DOUBTFUL = (Trust.TOOL, Trust.WEB)
+"""What a file may say of whom to trust: a better name is not for a file to give."""
+
 _LINE_BREAKS = str.maketrans({char: f"\\u{ord(char):04x}" for char in "\x85\u2028\u2029"})
 
 
-def render(memories: Sequence[Memory], settings: MirrorSettings) -> dict[str, str]:
-    """The lines, and their archive once there is one; *memories* are oldest first."""
+def render(
+    memories: Sequence[Memory], settings: MirrorSettings, unread: Sequence[str] = ()
+) -> dict[str, str]:
+    """The lines, and their archive once there is one; *memories* are oldest first.
+
+    *unread*, what nobody could read of the file before, stays at its end.
+    """
     archived, live = rotated(
         [line(record) for record in records(memories)],
         above=settings.rotate_above,
         by=settings.rotate_lines,
     )
+    live = [*live, *(f"{raw}\n" for raw in unread)]
     pages = {LIVE: live, ARCHIVE: archived} if archived else {LIVE: live}
     return {name: "".join(lines) for name, lines in pages.items()}
 
@@ -48,7 +58,7 @@ def records(memories: Iterable[Memory]) -> list[dict[str, Any]]:
     taken: set[str] = set()
     found = []
     for memory in memories:
-        key = memory.knowledge_key or f"{memory.category}-{slug(memory.content) or memory.id}"
+        key = memory.knowledge_key or _made_key(memory.category, memory.content, memory.id)
         if key in taken:
             key = f"{key}-{memory.id}"
         taken.add(key)
@@ -60,6 +70,27 @@ def line(record: dict[str, Any]) -> str:
     """Compact JSON in one line for any reader's idea of a line."""
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
     return text.translate(_LINE_BREAKS) + "\n"
+
+
+def read(raw: str) -> dict[str, Any] | None:
+    """The object of one line; None when it is none, or says nothing."""
+    try:
+        record = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(record, dict) or not isinstance(record.get("content"), str):
+        return None
+    return record if record["content"].strip() or "sync_id" in record else None
+
+
+def key_of(record: Mapping[str, Any]) -> str | None:
+    """The key that the memory was given; None for one that was made from its text."""
+    made = _made_key(record["category"], record["content"], record["id"])
+    return None if record["key"] in (made, f"{made}-{record['id']}") else record["key"]
+
+
+def _made_key(category: str, content: str, id: str) -> str:
+    return f"{category}-{slug(content) or id}"
 
 
 def _record(key: str, memory: Memory) -> dict[str, Any]:
@@ -83,7 +114,7 @@ def _record(key: str, memory: Memory) -> dict[str, Any]:
         "topic_key": memory.topic_key,
         "path": memory.file_scope_pattern,
         "anchors": memory.anchors,
-        "trust": memory.trust,
+        "trust": memory.trust if memory.trust in DOUBTFUL else None,
         "branch": memory.source_branch,
         "created_at": stamp(memory.created_at),
         "updated_at": stamp(memory.updated_at),

@@ -2,37 +2,63 @@
 
 from __future__ import annotations
 
+import re
+
 from ademem.mirror import brief, index, keep, knowledge, topics
 from ademem.mirror.selection import is_line, renders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from ademem.core import CoreMemory
+    from ademem.mirror.entry import Loose
+    from ademem.mirror.topics import TopicFile
     from ademem.model import Memory
     from ademem.settings import MirrorSettings
 
 FOLDER = ".ade/memory/"
 INDEX = FOLDER + "MEMORY.md"
+LINES = FOLDER + knowledge.LIVE
 BRIEF = ".ade/cto/MEMORY.md"
 
 
 def render(
     memories: Iterable[Memory],
     document: CoreMemory | None,
-    present_index: str,
+    present: Mapping[str, str],
     settings: MirrorSettings,
 ) -> dict[str, str]:
-    """Of the memories, oldest first, what may be shown; hand-written regions stay as they are."""
+    """Of the memories, oldest first, what may be shown; what is not ours of the *present* stays."""
     lines = [memory for memory in memories if is_line(memory)]
     shown = [memory for memory in lines if renders(memory)]
     files = topics.files(shown, settings.topic_entries)
-    regions = keep.regions(present_index)
+    regions = keep.regions(present.get(INDEX, ""))
     pages = {
         INDEX: index.render(shown, document, files, regions, settings),
         BRIEF: brief.render(document, shown),
     }
+    loose = _loose(present, files)
     for file in files:
-        pages |= {FOLDER + name: text for name, text in topics.render(file).items()}
-    return pages | {FOLDER + name: text for name, text in knowledge.render(lines, settings).items()}
+        pages |= _in_folder(topics.render(file, loose))
+    unread = [
+        raw for raw in present.get(LINES, "").splitlines() if raw and knowledge.read(raw) is None
+    ]
+    return pages | _in_folder(knowledge.render(lines, settings, unread))
+
+
+def _loose(present: Mapping[str, str], files: Iterable[TopicFile]) -> dict[str, list[Loose]]:
+    """A person's own lines by page; those of a page that is no more go to the topic's first."""
+    names = {name for file in files for name in file.names}
+    found: dict[str, list[Loose]] = {}
+    for path, text in sorted(present.items()):
+        name = path.removeprefix(FOLDER)
+        topic = re.split(r"[-.]", name)[0]
+        if topic in {known.name for known in topics.TOPICS} and path.endswith(".md"):
+            home = name if name in names else f"{topic}.md"
+            found.setdefault(home, []).extend(topics.loose(text))
+    return found
+
+
+def _in_folder(pages: Mapping[str, str]) -> dict[str, str]:
+    return {FOLDER + name: text for name, text in pages.items()}

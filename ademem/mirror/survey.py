@@ -11,6 +11,8 @@ from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ademem.core import CoreMemory
     from ademem.project import Project
     from ademem.settings import MirrorSettings
@@ -38,18 +40,42 @@ class File(Value):
         return self.wanted == self.present
 
 
-def survey(project: Project, store: Store, settings: MirrorSettings) -> tuple[File, ...]:
-    """Every file that is wanted or was written by us, by its path; nothing is changed."""
+def survey(
+    project: Project,
+    store: Store,
+    settings: MirrorSettings,
+    taken: Mapping[str, str] = {},
+) -> tuple[File, ...]:
+    """Every file that is wanted or was written by us, by its path; nothing is changed.
+
+    *taken* are texts, by path, whose changes the store has by now: they count as ours.
+    """
     document, core_file = _core(project, store)
-    present_index = _read(project, pages.INDEX) or ""
-    wanted = pages.render(selection.lines_of(store), document, present_index, settings)
+    texts = present(project)
+    readable = {path: text for path, text in texts.items() if text != NOT_TEXT}
+    wanted = pages.render(selection.lines_of(store), document, readable, settings)
     before = written.load(project)
     found = [core_file]
     for path in wanted.keys() | before.keys() - {CORE}:
-        present = _read(project, path)
-        ours = present is None or written.fingerprint(path, present) in before.get(path, ())
-        found.append(File(path=path, wanted=wanted.get(path), present=present, ours=ours))
+        there = texts.get(path)
+        ours = (
+            there is None
+            or there == taken.get(path)
+            or written.fingerprint(path, there) in before.get(path, ())
+        )
+        found.append(File(path=path, wanted=wanted.get(path), present=there, ours=ours))
     return tuple(sorted(found, key=lambda file: file.path))
+
+
+def present(project: Project) -> dict[str, str]:
+    """The files that are there and may be of the mirror, by their path; NOT_TEXT for odd bytes."""
+    try:
+        names = sorted(os.listdir(project.memory))
+    except FileNotFoundError:
+        names = []
+    paths = [pages.FOLDER + name for name in names if name.endswith((".md", ".jsonl"))]
+    texts = {path: _read(project, path) for path in (*paths, pages.BRIEF)}
+    return {path: text for path, text in texts.items() if text is not None}
 
 
 def _core(project: Project, store: Store) -> tuple[CoreMemory | None, File]:

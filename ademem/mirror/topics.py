@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from ademem.mirror import entry
+from ademem.mirror.entry import Loose
 from ademem.model import TYPES, Category
 from ademem.text import slug
-from ademem.value import Value
+from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ademem.model import Memory
 
@@ -19,6 +20,10 @@ SUBTOPIC_CHARS = 24
 
 KINDS = frozenset({"learned", "investigation", *Category, *TYPES})
 """Tags that say what kind of text it is, and nothing about its subject."""
+
+
+WEIGH = "Notes to weigh: the files of today win over them."
+NOTHING = "Nothing here yet."
 
 
 class Topic(Value):
@@ -65,12 +70,25 @@ def subtopic(memory: Memory) -> str:
     return next((found for found in slugs if found), "")
 
 
-def render(file: TopicFile) -> dict[str, str]:
-    """Name and text of each page."""
+def render(file: TopicFile, loose: Mapping[str, Sequence[Loose]] = {}) -> dict[str, str]:
+    """Name and text of each page; *loose* lines of a page stay where a person put them."""
     return {
-        name: _page(file, number, memories)
+        name: _page(file, number, memories, loose.get(name, ()))
         for number, (name, memories) in enumerate(zip(file.names, file.pages, strict=True), 1)
     }
+
+
+def loose(page: str) -> list[Loose]:
+    """What a person wrote on the page beside its items, without what is ours."""
+    parts = (part for part in entry.parts(page) if isinstance(part, Loose))
+    mine = (replace(part, text=_without_ours(part)) for part in parts)
+    return [part for part in mine if part.text]
+
+
+def heading(text: str) -> Category | None:
+    """The topic that the last heading in the text names."""
+    named = [line.strip("# ").lower() for line in text.split("\n") if line.startswith("#")]
+    return next((topic.category for topic in TOPICS if named[-1:] == [topic.name]), None)
 
 
 def _files(topic: Topic, memories: list[Memory], bound: int) -> list[TopicFile]:
@@ -95,15 +113,31 @@ def _pages(memories: Sequence[Memory], bound: int) -> tuple[tuple[Memory, ...], 
     return tuple(tuple(memories[start : start + bound]) for start in starts)
 
 
-def _page(file: TopicFile, number: int, memories: Sequence[Memory]) -> str:
+def _without_ours(part: Loose) -> str:
+    lines = part.text.split("\n")
+    if part.after is None and lines[0].startswith("# "):
+        lines = lines[1:]
+    theirs = [
+        line
+        for line in lines
+        if not line.endswith(WEIGH) and line != NOTHING and not (line[:1] == "#" and heading(line))
+    ]
+    return "\n".join(theirs).strip("\n")
+
+
+def _page(file: TopicFile, number: int, memories: Sequence[Memory], loose: Sequence[Loose]) -> str:
     title = file.topic.name.capitalize()
     if file.subtopic:
         title += f": {file.subtopic}"
     if number > 1:
         title += f", page {number}"
-    entries = [entry.rendered(memory) for memory in memories] or ["Nothing here yet."]
-    about = f"{file.topic.about}. Notes to weigh: the files of today win over them."
-    return "\n\n".join([f"# {title}", about, *entries]) + "\n"
+    here = {memory.id for memory in memories}
+    blocks = [part.text for part in loose if part.after not in here]
+    for memory in memories:
+        blocks.append(entry.rendered(memory))
+        blocks += [part.text for part in loose if part.after == memory.id]
+    about = f"{file.topic.about}. {WEIGH}"
+    return "\n\n".join([f"# {title}", about, *(blocks or [NOTHING])]) + "\n"
 
 
 TOPICS = (

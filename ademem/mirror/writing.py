@@ -5,19 +5,25 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from ademem import core, files
+from ademem import core, files, worktree
 from ademem.core import BadCore
 from ademem.locks import locked
-from ademem.mirror import written
-from ademem.mirror.survey import NOT_TEXT, File, survey
-from ademem.value import Value
+from ademem.mirror import base, taking, written
+from ademem.mirror.lineage import lineage
+from ademem.mirror.reading import conflicts, is_taken
+from ademem.mirror.survey import NOT_TEXT, File, present, survey
+from ademem.mirror.taken import Taken
+from ademem.project import commit
+from ademem.store import made_at
+from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import datetime
 
     from ademem.project import Project
-    from ademem.settings import MirrorSettings
+    from ademem.settings import Settings
     from ademem.store import Store
 
 
@@ -27,33 +33,70 @@ class Refreshed(Value):
     written: tuple[str, ...]
     removed: tuple[str, ...]
     kept: tuple[str, ...]
-    """Changed by somebody else since we wrote them, so left alone."""
+    """Changed by somebody else in a way that could not be taken over, so left alone."""
     bytes: int
+    taken: Taken = Taken()
+    """What the files told the store before they were written."""
 
 
 def refresh(
     project: Project,
     store: Store,
-    settings: MirrorSettings,
+    settings: Settings,
+    now: datetime,
     *,
     force: bool = False,
     dry_run: bool = False,
 ) -> Refreshed:
-    """Write what differs from the store; files edited by hand only when *force* says so."""
+    """Take over what was edited in the files, then write what differs from the store.
+
+    With *force* edits are not taken over but overwritten.
+    """
     with locked(os.path.join(project.run, "mirror.lock")):
+        taken, texts = Taken(), dict[str, str]()
         if not dry_run:
             with suppress(BadCore):
                 core.reconcile(store, project)
-        found = survey(project, store, settings)
+            if not force:
+                taken, texts = _take(project, store, settings, now)
+        found = survey(project, store, settings.mirror, texts)
         due = [file for file in found if not file.settled and _may_change(file, force)]
         if not dry_run:
             _carry_out(project, found, due)
+            _agree(project, store, found, due)
+            worktree.note(project)
     return Refreshed(
         written=tuple(file.path for file in due if file.wanted is not None),
         removed=tuple(file.path for file in due if file.wanted is None),
         kept=tuple(file.path for file in found if not file.settled and file not in due),
         bytes=sum(len((file.wanted or "").encode()) for file in due),
+        taken=taken,
     )
+
+
+def _take(
+    project: Project, store: Store, settings: Settings, now: datetime
+) -> tuple[Taken, dict[str, str]]:
+    """What the files told, and the texts that were read to the end."""
+    texts = {
+        path: text for path, text in present(project).items() if is_taken(path) and text != NOT_TEXT
+    }
+    agreed = base.load(project, made_at(store))
+    if agreed.texts == texts:
+        return Taken(), texts
+    taken = taking.take(agreed, texts, lineage(project, agreed), store, settings.gate, now)
+    return taken, {path: text for path, text in texts.items() if not any(conflicts(text))}
+
+
+def _agree(project: Project, store: Store, found: Iterable[File], due: Sequence[File]) -> None:
+    """Remember what the files say now; of one left alone, what was agreed before."""
+    agreed = base.load(project, made_at(store))
+    texts = {}
+    for file in found:
+        text = file.wanted if file.settled or file in due else agreed.texts.get(file.path)
+        if text is not None and is_taken(file.path):
+            texts[file.path] = text
+    base.save(project, replace(agreed, commit=commit(project.root), texts=texts))
 
 
 def _may_change(file: File, force: bool) -> bool:

@@ -70,6 +70,12 @@ def schema_version(store: Store) -> int:
     return version(store.db)
 
 
+def made_at(store: Store) -> str:
+    """The moment this database was made: another file at the same place has another."""
+    query = "select created_at from projects where id = ?"
+    return str(store.db.execute(query, (store.project_id,)).fetchone()[0])
+
+
 def _project_id(db: sqlite3.Connection, project: Project, now: datetime) -> str:
     """The database's own project; its first opening names it."""
     row = db.execute("select id from projects order by rowid limit 1").fetchone()

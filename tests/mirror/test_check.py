@@ -6,7 +6,7 @@ import pytest
 
 from ademem import core, files, mirror
 from ademem.model import Category, Scope, Status
-from ademem.settings import MirrorSettings
+from ademem.settings import MirrorSettings, Settings
 from ademem.store import memories
 from ademem.store.memories import Change
 from ademem.value import replace
@@ -34,7 +34,7 @@ def store(tmp_path, here):
         memory("mine", id="p1", scope=Scope.AGENT, scope_owner_id="me"),
     )
     core.patch(store, here, {"notes": ["ours"]}, NOW)
-    mirror.refresh(here, store, SETTINGS)
+    mirror.refresh(here, store, Settings(mirror=SETTINGS), NOW)
     yield store
     store.close()
 
@@ -86,7 +86,7 @@ def test_a_missing_file_is_told(here, found):
 
 def test_an_edit_by_hand_is_told_with_its_line_and_the_way_out(found):
     assert found(GOTCHAS, "- two", "- three") == [
-        f"{GOTCHAS}:7: was edited by hand; `ademem files refresh --force` overwrites it"
+        f"{GOTCHAS}:7: was edited by hand; `ademem files import` takes it over"
     ]
 
 
@@ -99,7 +99,7 @@ def test_a_file_that_is_not_text_is_told(here, found):
 
 def test_a_file_that_is_not_needed_any_more_is_told(store, here, found):
     insert(store, memory("three", category=Category.GOTCHA, tags=("api",)))
-    mirror.refresh(here, store, MirrorSettings(topic_entries=2))
+    mirror.refresh(here, store, Settings(mirror=MirrorSettings(topic_entries=2)), NOW)
 
     expected = ".ade/memory/gotchas-api.md:None: is out of date; `ademem files refresh` removes it"
     assert expected in found()
@@ -144,7 +144,7 @@ def test_entries_that_a_person_added_are_no_damage(found):
 
 def test_a_page_of_a_split_topic_is_listed_with_its_first(store, here, found):
     small = MirrorSettings(topic_entries=1)
-    mirror.refresh(here, store, small)
+    mirror.refresh(here, store, Settings(mirror=small), NOW)
 
     assert files.read_text(f"{here.root}/.ade/memory/gotchas.2.md")
     assert found(settings=small) == []

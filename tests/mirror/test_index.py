@@ -19,7 +19,7 @@ MINE = "<!-- ademem:keep -->\nmine\n\n## my heading\n<!-- /ademem:keep -->"
 
 
 def page(*rows, document=None, present="", settings=SETTINGS) -> str:
-    return pages.render(rows, document, present, settings)[pages.INDEX]
+    return pages.render(rows, document, {pages.INDEX: present}, settings)[pages.INDEX]
 
 
 def section(text: str, heading: str) -> list[str]:
@@ -173,7 +173,9 @@ rows = st.builds(
 def test_the_page_keeps_its_bounds_and_names_every_file(rows, topic_entries, summary):
     document = CoreMemory(project_summary=summary, version=1, updated_at=NOW)
     settings = MirrorSettings(topic_entries=topic_entries)
-    rendered = pages.render(rows, document, f"{keep.OPEN}\nmine\n{keep.CLOSE}", settings)
+    rendered = pages.render(
+        rows, document, {pages.INDEX: f"{keep.OPEN}\nmine\n{keep.CLOSE}"}, settings
+    )
     text = rendered[pages.INDEX]
 
     assert len(text.splitlines()) <= 200

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ademem import core, files, mirror
 from ademem.mirror import pages, written
 from ademem.model import Category, Scope, Status
-from ademem.settings import MirrorSettings
+from ademem.settings import MirrorSettings, Settings
 from ademem.store import memories
 from ademem.store.memories import Change
 from ademem.value import replace
@@ -41,7 +41,7 @@ def store(tmp_path):
 @pytest.fixture
 def refresh(here, store):
     def refresh(settings=SETTINGS, **flags):
-        return mirror.refresh(here, store, settings, **flags)
+        return mirror.refresh(here, store, Settings(mirror=settings), NOW, **flags)
 
     return refresh
 
@@ -113,7 +113,7 @@ def test_the_same_memories_give_the_same_files_whatever_the_order_they_came_in(t
         (tmp_path / name).mkdir()
         store = open_project(tmp_path / name)
         insert(store, *order)
-        mirror.refresh(project(tmp_path / name), store, SETTINGS)
+        mirror.refresh(project(tmp_path / name), store, Settings(), NOW)
         store.close()
         trees.append(tree(tmp_path / name))
 
@@ -192,47 +192,31 @@ def test_a_file_that_somebody_else_made_is_never_removed(store, refresh, tmp_pat
     assert tree(tmp_path)[".ade/memory/gotchas-mine.md"] == "mine\n"
 
 
-@pytest.mark.parametrize(
-    ("path", "old"),
-    [
-        pytest.param(INDEX, "# Project memory", id="the index"),
-        pytest.param(GOTCHAS, "thread safe", id="a topic file"),
-        pytest.param(".ade/memory/knowledge.jsonl", "thread safe", id="the lines"),
-    ],
-)
-def test_a_file_edited_by_hand_is_kept_until_it_is_forced(store, refresh, tmp_path, path, old):
+def test_an_index_edited_by_hand_is_kept_until_it_is_forced(store, refresh, tmp_path):
     insert(store, gotcha())
     refresh()
-    edited = edit(tmp_path, path, old, "edited")
+    edited = edit(tmp_path, INDEX, "# Project memory", "edited")
     insert(store, gotcha("another"))
 
     kept = refresh()
-    assert kept.kept == (path,)
-    assert path not in kept.written
-    assert tree(tmp_path)[path] == edited
+    assert kept.kept == (INDEX,)
+    assert INDEX not in kept.written
+    assert tree(tmp_path)[INDEX] == edited
 
-    assert path in refresh(force=True).written
-    assert "edited" not in tree(tmp_path)[path]
+    assert INDEX in refresh(force=True).written
+    assert "edited" not in tree(tmp_path)[INDEX]
     assert refresh().kept == ()
 
 
-def test_a_stale_file_edited_by_hand_is_kept(store, refresh, tmp_path):
-    small = MirrorSettings(topic_entries=1)
-    insert(store, gotcha("a", tags=("api",)), gotcha("b", tags=("db",)))
-    refresh(small)
-    edit(tmp_path, ".ade/memory/gotchas-api.md", "- a", "- mine")
+def test_force_drops_what_was_edited(store, refresh, tmp_path):
+    (row,) = insert(store, gotcha())
+    refresh()
+    before = tree(tmp_path)[GOTCHAS]
+    edit(tmp_path, GOTCHAS, "thread safe", "edited")
 
-    assert refresh().kept == (".ade/memory/gotchas-api.md",)
-    assert refresh(force=True).removed == (".ade/memory/gotchas-api.md",)
-
-
-def test_a_file_from_before_the_first_rendering_is_kept(store, refresh, tmp_path):
-    insert(store, gotcha())
-    foreign = '{"key":"learned-x","content":"x"}\n'
-    files.write_atomic(str(tmp_path / ".ade/memory/knowledge.jsonl"), foreign)
-
-    assert refresh().kept == (".ade/memory/knowledge.jsonl",)
-    assert tree(tmp_path)[".ade/memory/knowledge.jsonl"] == foreign
+    assert GOTCHAS in refresh(force=True).written
+    assert tree(tmp_path)[GOTCHAS] == before
+    assert memories.get(store, row.id).content == row.content
 
 
 def test_a_file_that_is_not_text_is_kept_whatever_is_said(store, refresh, tmp_path):
@@ -369,6 +353,6 @@ rows = st.builds(
 @given(given=st.lists(rows, max_size=12), topic_entries=st.integers(1, 5))
 def test_rendering_again_over_its_own_pages_changes_nothing(given, topic_entries):
     settings = MirrorSettings(topic_entries=topic_entries)
-    once = pages.render(given, None, "", settings)
+    once = pages.render(given, None, {}, settings)
 
-    assert pages.render(given, None, once[INDEX], settings) == once
+    assert pages.render(given, None, once, settings) == once

@@ -1,0 +1,48 @@
+"""What the files said when they and the store last agreed, in this worktree."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from ademem import files
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ademem.project import Project
+
+
+class Base(Value):
+    database: str = ""
+    """Which one agreed: with a new one, made because the old was lost, nothing is agreed yet."""
+    commit: str | None = None
+    """Checked out at the time; None: nothing committed, or no git."""
+    texts: Mapping[str, str] = {}
+    """By the path in the project."""
+
+
+def load(project: Project, database: str) -> Base:
+    """Empty before the first agreement, and when the record of it cannot be read."""
+    try:
+        recorded = json.loads(files.read_text(_path(project)) or "")
+        if recorded["database"] == database:
+            return Base(database=database, commit=recorded["commit"], texts=dict(recorded["texts"]))
+    except (ValueError, KeyError, TypeError):
+        pass
+    return Base(database=database)
+
+
+def save(project: Project, base: Base) -> None:
+    recorded = {
+        "database": base.database,
+        "commit": base.commit,
+        "texts": dict(sorted(base.texts.items())),
+    }
+    files.write_atomic(_path(project), json.dumps(recorded, ensure_ascii=False) + "\n")
+
+
+def _path(project: Project) -> str:
+    return os.path.join(project.run, "agreed.json")

@@ -1,0 +1,72 @@
+"""How the files in the work tree came about from those that we last agreed on."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+from ademem.mirror.pages import FOLDER
+from ademem.project import commit
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.mirror.base import Base
+    from ademem.project import Project
+
+TIMEOUT_S = 10
+
+_NAMED = re.compile(rb'"id":"([^"\\]+)"|<!-- (\S+) -->$')
+
+
+class Lineage(Value):
+    root: str
+    by_hand: bool = True
+    """No commit lies between: what differs was typed in this work tree."""
+    touched: frozenset[str] = frozenset()
+    """Ids of the memories that the commits since then changed; none when history went elsewhere."""
+
+    def counts(self, id: str) -> bool:
+        """Whether what happened to the memory in the files was done to it, here or by a commit.
+
+        Another branch, when it is checked out, says other things too, and nobody did anything.
+        """
+        return self.by_hand or id in self.touched
+
+    def returned(self, id: str) -> bool:
+        """Whether what is there again was taken out on this line of history before."""
+        if self.by_hand:
+            return True
+        changes = _git(self.root, "log", "--format=%H", f"-G{re.escape(id)}", "HEAD", "--", FOLDER)
+        return id in self.touched and len(changes.split()) > 2  # put in, taken out, put in
+
+
+def lineage(project: Project, base: Base) -> Lineage:
+    """Without git, every difference was typed here."""
+    now = commit(project.root)
+    if now == base.commit or now is None:
+        return Lineage(root=project.root)
+    touched = frozenset[str]()
+    if base.commit is None or _descends(project.root, base.commit):
+        since = (f"{base.commit}..HEAD" if base.commit else "HEAD", "--", FOLDER)
+        patches = _git(project.root, "log", "--patch", "--no-ext-diff", "--unified=0", *since)
+        lines = (line for line in patches.splitlines() if line[:1] in (b"+", b"-"))
+        found = (_NAMED.search(line) for line in lines)
+        touched = frozenset((name[1] or name[2]).decode() for name in found if name)
+    return Lineage(root=project.root, by_hand=False, touched=touched)
+
+
+def _descends(root: str, earlier: str) -> bool:
+    """Whether what is checked out was built upon *earlier*; False also when git cannot tell."""
+    return _git(root, "merge-base", earlier, "HEAD").decode().strip() == earlier
+
+
+def _git(root: str, *arguments: str) -> bytes:
+    """What git prints; nothing when it fails."""
+    try:
+        ran = subprocess.run(
+            ["git", "-C", root, *arguments], capture_output=True, timeout=TIMEOUT_S, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return b""
+    return ran.stdout

@@ -1,0 +1,11 @@
+"""Something wrong in a file, and what to do about it."""
+
+from __future__ import annotations
+
+from ademem.value import Value
+
+
+class Problem(Value):
+    path: str
+    line: int | None
+    message: str

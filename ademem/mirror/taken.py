@@ -1,0 +1,41 @@
+"""What the files told the store."""
+
+from __future__ import annotations
+
+from ademem.mirror.problem import Problem
+from ademem.value import Value
+
+KINDS = ("added", "edited", "archived", "restored")
+NAMED = 5
+"""Memories of one kind that the summary names."""
+
+
+class Taken(Value):
+    """Ids of the memories that the files changed, by what became of them."""
+
+    event: str = ""
+    """The act that `ademem undo` takes back."""
+    added: tuple[str, ...] = ()
+    edited: tuple[str, ...] = ()
+    archived: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    """What was not understood, left in the files as it is."""
+
+    @property
+    def count(self) -> int:
+        return len({*self.added, *self.edited, *self.archived, *self.restored})
+
+    @property
+    def summary(self) -> str:
+        """One line: how many memories came with the files, and which; empty for none."""
+        if not self.count:
+            return ""
+        told = [f"{kind} {_named(getattr(self, kind))}" for kind in KINDS if getattr(self, kind)]
+        noun = "memory" if self.count == 1 else "memories"
+        return f"{self.count} {noun} from git and hand edits: {'; '.join(told)}."
+
+
+def _named(ids: tuple[str, ...]) -> str:
+    more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
+    return ", ".join(ids[:NAMED]) + more

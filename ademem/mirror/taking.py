@@ -1,0 +1,262 @@
+"""Taking over what people and git did to the files: every change one revision of one act."""
+
+from __future__ import annotations
+
+from ademem import curate, gate
+from ademem.clock import stamp
+from ademem.curate import Act, CannotDo
+from ademem.digest import sha256_hex
+from ademem.errors import NoSuchMemory
+from ademem.exchange import own, plain
+from ademem.exchange.record import BadLine, Import
+from ademem.gate.instructions import instruction_in
+from ademem.mirror import knowledge
+from ademem.mirror.differences import Added, Edited, Foreign, Gone, Told, differences
+from ademem.mirror.problem import Problem
+from ademem.mirror.reading import Line, Placed, said, snapshot
+from ademem.mirror.taken import Taken
+from ademem.model import Draft, Origin, Status, Trust
+from ademem.store import ledger, memories, revisions
+from ademem.store.memories import new_event
+from ademem.text import clean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.mirror.base import Base
+    from ademem.mirror.differences import Difference
+    from ademem.mirror.lineage import Lineage
+    from ademem.mirror.reading import Said
+    from ademem.model import Memory
+    from ademem.settings import GateSettings
+    from ademem.store import Store
+
+SOURCE = "file"
+
+
+class Taking:
+    """One import: where it goes, on whose word, and what it did so far."""
+
+    def __init__(
+        self,
+        base: Base,
+        lineage: Lineage,
+        store: Store,
+        settings: GateSettings,
+        now: datetime,
+    ) -> None:
+        self.event = new_event()
+        self.act = Act(store=store, now=now, actor=Trust.USER, event_id=self.event)
+        self.job = Import(store=store, settings=settings, now=now, event_id=self.event)
+        self.lineage = lineage
+        self.before = base.texts
+        self.done: dict[str, list[str]] = {}
+        self.problems: list[Problem] = []
+
+    def is_new(self, item: Placed) -> bool:
+        """False when it was taken from this very file before, by somebody who was killed then."""
+        file = sha256_hex(self.before.get(item.path, ""))
+        key = sha256_hex(item.path, file, str(item.entry.line), *map(str, item.said))
+        return ledger.claim(self.act.store, SOURCE, key, self.act.now)
+
+    def note(self, what: str, id: str) -> None:
+        self.done.setdefault(what, []).append(id)
+
+
+def take(
+    base: Base,
+    texts: Mapping[str, str],
+    lineage: Lineage,
+    store: Store,
+    settings: GateSettings,
+    now: datetime,
+) -> Taken:
+    """Bring the store to what the files say where they differ from the *base*."""
+    present = snapshot(texts)
+    taking = Taking(base, lineage, store, settings, now)
+    with store.transaction():
+        for difference in differences(snapshot(taking.before), present):
+            _taken_over(difference, taking)
+    named = {name: tuple(ids) for name, ids in taking.done.items()}
+    problems = (*present.problems, *taking.problems)
+    return Taken(event=taking.event if named else "", problems=problems, **named)
+
+
+def _taken_over(difference: Difference, taking: Taking) -> None:
+    try:
+        _TAKE[type(difference)](difference, taking)
+    except (BadLine, CannotDo) as error:
+        at = _place(difference)
+        taking.problems.append(Problem(path=at[0], line=at[1], message=str(error)))
+
+
+def told(difference: Told, taking: Taking) -> None:
+    """A line about a memory that we do not have, that we know less of, or that commits changed."""
+    known = _known(difference.id, taking)
+    record = portable(difference.line)
+    if known and not known.live:
+        if difference.before is None and _comes_back(known, record, taking):
+            curate.restore(known.id, taking.act)
+            own.restore(record, taking.job)
+            taking.note("restored", known.id)
+        return
+    own.restore(record, taking.job, even_older=known is not None and _agreed(difference, taking))
+    now = _known(difference.id, taking)
+    if now and now != known:
+        taking.note("edited" if known else "added", now.id)
+
+
+def edited(difference: Edited, taking: Taking) -> None:
+    """Only what was changed in the file; a text from a commit is read like one from outside."""
+    known = _known(difference.id, taking)
+    if known is None:
+        return added(Added(item=difference.now), taking)
+    if not known.live:
+        if difference.before or not taking.lineage.returned(known.id):
+            return None
+        known = curate.restore(known.id, taking.act)
+        taking.note("restored", known.id)
+    changes = _changes(difference, known)
+    if not changes:
+        return None
+    typed = taking.lineage.by_hand
+    shape = None if typed else instruction_in(" ".join(map(str, changes.values())))
+    if shape:
+        raise CannotDo(f"{known.id} was edited to a text that {shape}", "`ademem edit` takes it")
+    curate.edit(known.id, taking.act, taking.job.settings, **changes)
+    taking.note("edited", known.id)
+    return None
+
+
+def gone(difference: Gone, taking: Taking) -> None:
+    """Unless it says more by now than whoever deleted it could see."""
+    known = _known(difference.id, taking)
+    unchanged = known and known.live and difference.before.said == _said_of(known)
+    if known and unchanged and taking.lineage.counts(known.id):
+        curate.archive(known.id, taking.act)
+        taking.note("archived", known.id)
+
+
+def added(difference: Added, taking: Taking) -> None:
+    """A person's own item is memory at once; a second text about one memory waits for a word."""
+    item = difference.item
+    if not taking.is_new(item):
+        return
+    trust = Trust.USER if taking.lineage.by_hand else Trust.IMPORT
+    draft = Draft(
+        content=item.entry.content,
+        category=item.category,
+        title=item.entry.title,
+        tags=item.entry.tags,
+        path=item.entry.path,
+        promoted=not difference.doubtful,
+        origin=Origin(trust=trust, source_type=trust.value, source_id=item.path),
+    )
+    written = gate.write(
+        draft, taking.act.store, taking.job.settings, taking.act.now, event_id=taking.event
+    )
+    if written.memory is None:
+        raise CannotDo(f"not kept ({written.rule}): {written.reason}")
+    taking.note("edited" if written.deduped else "added", written.memory.id)
+
+
+def foreign(difference: Foreign, taking: Taking) -> None:
+    plain.write(difference.line.record, taking.job)
+
+
+_TAKE: dict[type, Callable[[Any, Taking], None]] = {
+    Told: told,
+    Edited: edited,
+    Gone: gone,
+    Added: added,
+    Foreign: foreign,
+}
+
+
+def portable(line: Line) -> dict[str, Any]:
+    """The line as a line of our export, which `own.restore` reads."""
+    record = line.record
+    missing = [name for name in ("key", "category", "updated_at") if not record.get(name)]
+    if missing:
+        raise BadLine(f"has no {', '.join(missing)}")
+    confirmed = record.get("status") == Status.PROMOTED
+    return {
+        own.MARK: own.VERSION,
+        **{name: record.get(name) for name in own.FIELDS},
+        "scope": "project",
+        "scope_owner_id": None,
+        "tier": 1 if record.get("pinned") else 2 if confirmed else 3,
+        "source_type": record.get("source"),
+        "source_branch": record.get("branch"),
+        "file_scope_pattern": record.get("path"),
+        "knowledge_key": knowledge.key_of(record),
+        "bead": record.get("bead") or None,
+        "promoted_at": record.get("updated_at") if confirmed else None,
+        "trust": record.get("trust"),
+    }
+
+
+def _known(id: str, taking: Taking) -> Memory | None:
+    try:
+        return memories.get(taking.act.store, id)
+    except NoSuchMemory:
+        return None
+
+
+def _agreed(difference: Told, taking: Taking) -> bool:
+    """We know nothing newer than what the line said before, and it was changed on purpose."""
+    known, before = _known(difference.id, taking), difference.before
+    then = before and before.record.get("updated_at")
+    return bool(known and then == stamp(known.updated_at) and taking.lineage.counts(difference.id))
+
+
+def _comes_back(known: Memory, record: Mapping[str, Any], taking: Taking) -> bool:
+    """The line is newer than the archive, or is what was archived, put back on purpose."""
+    store, then = taking.act.store, str(record["updated_at"])
+    last = revisions.last(store, known.id)
+    if then > last.created_at:
+        return True
+    before = revisions.before(store, last)
+    archived = before and before.snapshot["updated_at"] == then
+    return bool(archived and taking.lineage.returned(known.id))
+
+
+def _changes(difference: Edited, known: Memory) -> dict[str, Any]:
+    """The fields in which the item differs from what it was, or else from what we know."""
+    now = difference.now
+    seen = difference.before.said if difference.before else _said_of(known)
+    wanted = {
+        "category": now.category,
+        "title": now.entry.title,
+        "content": now.entry.content,
+        "tags": now.entry.tags,
+        "file_scope_pattern": now.entry.path,
+    }
+    differing = {
+        name: value
+        for (name, value), new, old in zip(wanted.items(), now.said, seen, strict=True)
+        if new != old
+    }
+    return differing if now.said != _said_of(known) else {}
+
+
+def _said_of(memory: Memory) -> Said:
+    return said(
+        memory.category,
+        clean(memory.title or ""),
+        clean(memory.content),
+        memory.tags,
+        clean(memory.file_scope_pattern or ""),
+    )
+
+
+def _place(difference: Difference) -> tuple[str, int]:
+    match difference:
+        case Told(line=line) | Foreign(line=line) | Gone(before=Line() as line):
+            return line.path, line.number
+        case Edited(now=item) | Added(item=item) | Gone(before=Placed() as item):
+            return item.path, item.entry.line
+    raise TypeError(difference)

@@ -1,0 +1,62 @@
+"""What people and git did to the files reaches the memory of the session that starts."""
+
+from ademem.store import jobs
+
+FACTS = ".ade/memory/facts.md"
+NOTHING = "Nothing here yet."
+
+
+def edit(world, old, new):
+    page = world.root / FACTS
+    page.write_text(page.read_text().replace(old, new))
+
+
+def forget_database(world):
+    for path in (world.root / ".ade").glob("ade.db*"):
+        path.unlink()
+
+
+def test_what_was_typed_into_a_file_is_in_the_next_briefing(world):
+    world.fire("session_start", source="startup")
+    edit(world, NOTHING, "- Deploys go through the staging branch")
+    said = world.context("session_start", source="startup", session_id="s2")
+
+    (row,) = world.live()
+    assert "Deploys go through the staging branch" in said
+    assert f"1 memory from git and hand edits: added {row.id}." in said
+    assert row.id in (world.root / FACTS).read_text()
+    assert "hand edits" not in world.context("session_start", source="startup", session_id="s3")
+
+
+def test_the_first_session_of_a_fresh_clone_knows_what_the_files_know(world):
+    world.know("Deploys go through the staging branch")
+    with world.memories() as memories:
+        memories.refresh_files()
+    forget_database(world)
+    (world.root / ".ade/run/files.seen").unlink()
+    said = world.context("session_start", source="startup")
+
+    assert "Deploys go through the staging branch" in said
+    assert "1 memory from git" in said
+
+
+def test_files_of_a_lost_database_are_not_emptied(world):
+    world.know("Deploys go through the staging branch")
+    with world.memories() as memories:
+        memories.refresh_files()
+    forget_database(world)
+    with world.memories() as memories:
+        memories.refresh_files()
+
+    assert [row.content for row in world.live()] == ["Deploys go through the staging branch"]
+
+
+def test_an_edit_is_due_work_when_the_turn_ends(world):
+    world.fire("session_start", source="startup")
+    edit(world, NOTHING, "- Deploys go through the staging branch")
+    world.fire("stop")
+
+    with world.memories() as memories:
+        assert jobs.due(memories.runtime.store, "mirror", world.now)
+        memories.work()
+    assert [row.content for row in world.live()] == ["Deploys go through the staging branch"]
