@@ -22,7 +22,7 @@ PICTURE = """
     value digest errors clock text jsontext model settings project files locks failures worktree
     redact shell fence client store runtime
     core capture gate search guard briefing curate exchange lifecycle mirror
-    history status work recovery api
+    history status work recovery enrolment api
     install events rehearsal doctor cli
 """
 LAYERS = tuple(frozenset(row.split()) for row in PICTURE.strip().splitlines())

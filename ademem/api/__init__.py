@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from ademem import clock, files, project, worktree
+from ademem import clock, enrolment, project, worktree
 from ademem.api.memories import Memories
 from ademem.model import Draft, Memory, Origin, Trust
-from ademem.runtime import open_runtime
+from ademem.runtime import open_runtime, program
 from ademem.search import UNARCHIVED, Filters
 
 TYPE_CHECKING = False
@@ -31,18 +31,10 @@ __all__ = [
     "open_memories",
 ]
 
-IGNORED = "ade.db*\nrun/\nlog/\ncto/CURRENT.md\ncto/daily/\nagents/\n"
-"""What of `.ade/` stays on its machine."""
-
 
 def init(root: str) -> tuple[str, ...]:
     """Enrol the folder and tell what was done; memories that its files know are taken in."""
-    found = project.at(root)
-    done = []
-    ignore = os.path.join(found.ade, ".gitignore")
-    if files.read_text(ignore) is None:
-        files.write_atomic(ignore, IGNORED)
-        done.append(f"wrote {ignore}")
+    done = enrolment.enrol(project.at(root), program(os.environ))
     with open_memories(root) as memories:
         done += [f"wrote {path}" for path in memories.refresh_files().written]
     return tuple(done)

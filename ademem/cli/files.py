@@ -13,6 +13,7 @@ from ademem import core as core_
 from ademem.cli import app, show
 from ademem.cli.options import AsJson, Project, opened
 from ademem.errors import UsageError
+from ademem.mirror.merging import merged
 from ademem.value import as_dict
 
 if TYPE_CHECKING:
@@ -64,6 +65,18 @@ def _tell(taken: Taken) -> None:
         typer.echo(f"{taken.summary[:-1]} (`ademem undo {taken.event}` takes it back)")
     for problem in taken.problems:
         typer.echo(f"{problem.path}:{problem.line or 1}: {problem.message}", err=True)
+
+
+@app.command("merge-file")
+def merge_file(
+    base: Annotated[Path, typer.Argument(metavar="BASE")],
+    ours: Annotated[Path, typer.Argument(metavar="OURS")],
+    theirs: Annotated[Path, typer.Argument(metavar="THEIRS")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What the file is called.")],
+) -> None:
+    """Merge two versions of a file of memory into OURS, as git asks for it."""
+    texts = [path.read_bytes().decode() for path in (base, ours, theirs)]
+    ours.write_bytes(merged(name, *texts).encode())
 
 
 @files.command()

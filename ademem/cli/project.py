@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ademem import api, clock, doctor
+from ademem import api, clock, doctor, enrolment
 from ademem import install as install_
 from ademem import project as project_
 from ademem.cli import app, show
@@ -53,6 +53,8 @@ def uninstall(
 ) -> None:
     """Take the hooks out; the settings file is again what it was, `.ade/` stays."""
     change = install_.uninstall(_root(project), _where(shared, user), dry_run=dry_run)
+    if not dry_run:
+        enrolment.leave(project_.at(_root(project)))
     _tell(change, dry_run, "removed from", "was not in")
 
 

@@ -66,15 +66,21 @@ def _edits(
     id: str, items: tuple[Placed, ...], before: Snapshot, now: Snapshot
 ) -> Iterator[Difference]:
     earlier = next(iter(before.placed.get(id, ())), None)
-    fresh = [item for item in items if earlier is None or item.said != earlier.said]
     line = now.lines.get(id)
+    fresh = [item for item in items if earlier is None or item.said != earlier.said]
     typed = [item for item in fresh if line is None or item.said != line.said]
     if not typed:
         return
-    if len(items) == 1 or len(typed) == len(items):
+    if len(typed) == len(items) and not (len(items) > 1 and _is_news(line, before.lines.get(id))):
         yield Edited(id=id, now=typed[0], before=earlier)
         typed = typed[1:]
-    yield from (Added(item=item, doubtful=True) for item in typed)
+    told = line.said[2] if line and line.said else ""
+    yield from (Added(item=item, doubtful=True) for item in typed if item.said[2] != told)
+
+
+def _is_news(line: Line | None, before: Line | None) -> bool:
+    """The line came of a merge that knew more than its pages: of several items, none is right."""
+    return line is not None and (before is None or before.record != line.record)
 
 
 def _gone(before: Snapshot, now: Snapshot) -> Iterator[Gone]:

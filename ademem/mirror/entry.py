@@ -58,18 +58,30 @@ class Loose(Value):
 
 def rendered(memory: Memory) -> str:
     """The item, without a line break at its end."""
-    content = [_escaped(line) for line in clean(memory.content).split("\n")]
-    title = _joined(memory.title or "")
+    return item(
+        Entry(
+            line=0,
+            id=memory.id,
+            title=memory.title,
+            content=memory.content,
+            tags=memory.tags,
+            path=memory.file_scope_pattern,
+        )
+    )
+
+
+def item(said: Entry) -> str:
+    """An item that is read as what was *said*."""
+    content = [_escaped(line) for line in clean(said.content).split("\n")]
+    title = _joined(said.title or "")
     first = f"**{_safe(title)}**" if title else content.pop(0)
     details = [
         f"- {name}: {_safe(value)}"
-        for name, value in (
-            ("tags", " ".join(memory.tags)),
-            ("path", _joined(memory.file_scope_pattern or "")),
-        )
+        for name, value in (("tags", " ".join(said.tags)), ("path", _joined(said.path or "")))
         if value
     ]
-    lines = [f"{first} <!-- {memory.id} -->".lstrip(), *content, *details]
+    named = f"{first} <!-- {said.id} -->" if said.id else first
+    lines = [named.lstrip(), *content, *details]
     return "- " + "\n".join(f"  {line}".rstrip() for line in lines).lstrip()
 
 

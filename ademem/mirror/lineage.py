@@ -56,6 +56,15 @@ def lineage(project: Project, base: Base) -> Lineage:
     return Lineage(root=project.root, by_hand=False, touched=touched)
 
 
+def is_committed(project: Project, path: str) -> bool:
+    """Whether the file is as the commit that is checked out has it."""
+    asked = ["git", "-C", project.root, "diff", "--quiet", "HEAD", "--", path]
+    try:
+        return subprocess.run(asked, capture_output=True, timeout=TIMEOUT_S).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
 def _descends(root: str, earlier: str) -> bool:
     """Whether what is checked out was built upon *earlier*; False also when git cannot tell."""
     return _git(root, "merge-base", earlier, "HEAD").decode().strip() == earlier

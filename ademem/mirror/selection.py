@@ -27,7 +27,7 @@ def lines_of(store: Store) -> list[Memory]:
     found = memories.find(
         store,
         "scope = 'project' and (status = 'promoted' or knowledge_key is not null)",
-        "order by created_at, seq",
+        "order by created_at, id",
     )
     return [memory for memory in found if is_line(memory)]
 

@@ -113,16 +113,21 @@ def _pages(memories: Sequence[Memory], bound: int) -> tuple[tuple[Memory, ...], 
     return tuple(tuple(memories[start : start + bound]) for start in starts)
 
 
+def ours(part: Loose) -> list[str]:
+    """The title and the purpose that a page begins with."""
+    lines = part.text.split("\n")
+    return [line for line in lines if _is_ours(line, part, lines) and line != NOTHING]
+
+
 def _without_ours(part: Loose) -> str:
     lines = part.text.split("\n")
-    if part.after is None and lines[0].startswith("# "):
-        lines = lines[1:]
-    theirs = [
-        line
-        for line in lines
-        if not line.endswith(WEIGH) and line != NOTHING and not (line[:1] == "#" and heading(line))
-    ]
-    return "\n".join(theirs).strip("\n")
+    return "\n".join(line for line in lines if not _is_ours(line, part, lines)).strip("\n")
+
+
+def _is_ours(line: str, part: Loose, lines: Sequence[str]) -> bool:
+    title = part.after is None and line is lines[0] and line.startswith("# ")
+    named = line[:1] == "#" and heading(line) is not None
+    return title or named or line.endswith(WEIGH) or line == NOTHING
 
 
 def _page(file: TopicFile, number: int, memories: Sequence[Memory], loose: Sequence[Loose]) -> str:

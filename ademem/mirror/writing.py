@@ -9,7 +9,7 @@ from ademem import core, files, worktree
 from ademem.core import BadCore
 from ademem.locks import locked
 from ademem.mirror import base, taking, written
-from ademem.mirror.lineage import lineage
+from ademem.mirror.lineage import is_committed, lineage
 from ademem.mirror.reading import conflicts, is_taken
 from ademem.mirror.survey import NOT_TEXT, File, present, survey
 from ademem.mirror.taken import Taken
@@ -78,13 +78,15 @@ def _take(
     project: Project, store: Store, settings: Settings, now: datetime
 ) -> tuple[Taken, dict[str, str]]:
     """What the files told, and the texts that were read to the end."""
-    texts = {
-        path: text for path, text in present(project).items() if is_taken(path) and text != NOT_TEXT
-    }
+    there = {path: text for path, text in present(project).items() if text != NOT_TEXT}
+    texts = {path: text for path, text in there.items() if is_taken(path)}
     agreed = base.load(project, made_at(store))
-    if agreed.texts == texts:
+    if commit(project.root) != agreed.commit:  # what a teammate's ademem wrote is ours, too
+        texts |= {path: text for path, text in there.items() if is_committed(project, path)}
+    read = {path: text for path, text in texts.items() if is_taken(path)}
+    if agreed.texts == read:
         return Taken(), texts
-    taken = taking.take(agreed, texts, lineage(project, agreed), store, settings.gate, now)
+    taken = taking.take(agreed, read, lineage(project, agreed), store, settings.gate, now)
     return taken, {path: text for path, text in texts.items() if not any(conflicts(text))}
 
 

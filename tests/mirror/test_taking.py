@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from datetime import timedelta
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-from ademem import history, mirror
+from ademem import enrolment, history, mirror
 from ademem.curate import Act
 from ademem.model import Category, Status
 from ademem.settings import Settings
@@ -489,6 +490,53 @@ def test_both_texts_of_a_union_merge_are_kept(repository):
 
     texts = {found.content for found in memories.find(repository.store, "true")}
     assert texts == {"the cache is rarely thread safe", "the cache is never thread safe"}
+
+
+DRIVER = f'"{sys.executable}" -c "from ademem.cli import main; main()" merge-file %O %A %B %P'
+
+
+def with_driver(clone):
+    (clone.root / ".ade/.gitattributes").write_text(enrolment.MERGED)
+    clone.git("config", enrolment.DRIVER, DRIVER)
+
+
+@pytest.mark.parametrize("order", ["abc", "bca", "cab"])
+def test_git_merges_three_clones_in_any_order_to_the_same_memory(
+    repository, tmp_path_factory, order
+):
+    row, gone = gotcha(repository), gotcha(repository, "retries need a limit")
+    repository.refresh()
+    repository.commit()
+    made = {name: fork(repository, tmp_path_factory.mktemp(name) / name) for name in "abc"}
+    for hours, (name, other) in enumerate(made.items()):
+        other.now += timedelta(hours=hours)
+        other.refresh()
+        gotcha(other, f"lesson of {name}")
+    made["a"].edit(GOTCHAS, "not thread safe", "thread safe since 2.0")
+    made["b"].edit(GOTCHAS, "not thread safe", "thread safe since 3.0")
+    made["c"].edit(GOTCHAS, made["c"].item(GOTCHAS, gone), "")
+    for other in made.values():
+        other.refresh()
+        other.commit()
+    with_driver(repository)
+    for name in order:
+        repository.git("pull", "--quiet", "--no-edit", "--no-rebase", str(made[name].root), "main")
+        repository.refresh()
+        repository.commit()
+
+    assert repository.live() == sorted(
+        ["the cache is thread safe since 3.0", *(f"lesson of {name}" for name in "abc")]
+    )
+    (lost,) = memories.find(repository.store, "status = 'candidate'")
+    assert lost.content == "the cache is thread safe since 2.0"
+    assert "conflict" in lost.tags
+    assert repository.get(row).live
+    assert "<<<<" not in json.dumps(repository.pages())
+    for other in made.values():
+        other.git("pull", "--quiet", str(repository.root), "main")
+        other.refresh()
+        assert other.pages() == repository.pages()
+        assert other.git("status", "--porcelain", "--", FOLDER) == ""
 
 
 # --- any store ---

@@ -1,0 +1,185 @@
+"""Merging two versions of a file of memory: by memory and field, in either order the same.
+
+A field that one side changed is taken from that side. Where both changed one, the newer line wins;
+a text that loses becomes a candidate beside it. What one side deleted and the other changed stays.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from itertools import product
+
+from ademem.digest import sha256_hex
+from ademem.mirror import entry, keep, knowledge, topics
+from ademem.mirror.entry import Entry, Loose
+from ademem.mirror.pages import INDEX
+from ademem.value import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+    from typing import Any, TypeVar
+
+    Key = TypeVar("Key", bound=Hashable)
+    Record = dict[str, Any]
+    Variants = tuple[Entry, ...]
+
+CONFLICT = "conflict"
+"""The tag of a text that lost against a newer one."""
+
+_FIELDS = ("title", "content", "tags", "path")
+
+
+def merged(path: str, base: str, ours: str, theirs: str) -> str:
+    """The file at *path*, whose versions are given; the same when the sides are exchanged."""
+    if path.endswith(".jsonl"):
+        return _lines(base, ours, theirs)
+    if os.path.basename(path) == os.path.basename(INDEX):
+        return _index(base, ours, theirs)
+    return _page(base, ours, theirs)
+
+
+def _index(*versions: str) -> str:
+    """Ours, to be written anew, with the hand-written regions of both sides."""
+    base, ours, theirs = (set(keep.regions(text)) for text in versions)
+    missing = sorted((theirs - base - ours), key=lambda region: region.lines)
+    return "\n".join([versions[1], *("\n".join(region.lines) + "\n" for region in missing)])
+
+
+def _lines(*versions: str) -> str:
+    base, ours, theirs = (_records(text) for text in versions)
+    kept: dict[str, Record] = {}
+    for id in base.keys() | ours.keys() | theirs.keys():
+        for record in _record(base.get(id), ours.get(id), theirs.get(id)):
+            kept.setdefault(str(record.get("id") or record.get("key")), record)
+    ordered = sorted(kept.values(), key=_order)
+    unread = _three_way(*(set(_unread(text)) for text in versions))
+    return "".join(map(knowledge.line, ordered)) + "".join(f"{raw}\n" for raw in sorted(unread))
+
+
+def _record(base: Record | None, ours: Record | None, theirs: Record | None) -> Iterable[Record]:
+    """The line of one memory, and the text that lost; nothing when it was deleted."""
+    if ours == theirs or theirs == base:
+        return [ours] if ours else []
+    if ours == base or ours is None or theirs is None:
+        kept = theirs if ours == base else ours or theirs
+        return [kept] if kept else []
+    older, newer = sorted((ours, theirs), key=_age)
+    before = base or {}
+    won = {
+        name: older.get(name) if newer.get(name) == before.get(name) else newer.get(name)
+        for name in {**newer, **older}
+    }
+    won["updated_at"] = max(str(older.get("updated_at")), str(newer.get("updated_at")))
+    won = {name: won[name] for name in newer if name in won} | won
+    lost = older.get("content") not in (won["content"], before.get("content"))
+    return [won, _loser(older)] if lost else [won]
+
+
+def _loser(record: Record) -> Record:
+    """A candidate of its own, with the same name on every machine."""
+    name = sha256_hex("conflict", str(record.get("id")), str(record["content"]))
+    return record | {
+        "key": f"conflict-{name[:12]}",
+        "id": name[:12],
+        "sync_id": name[:32],
+        "status": "candidate",
+        "pinned": False,
+        "topic_key": None,
+        "tags": [*(record.get("tags") or ()), CONFLICT],
+    }
+
+
+def _records(text: str) -> dict[str, Record]:
+    """Lines by the id of their memory, or else their key; of two the newer."""
+    found: dict[str, Record] = {}
+    for raw in entry.lines_of(text):
+        record = knowledge.read(raw)
+        if record is not None:
+            name = str(record.get("id") or record.get("key") or raw)
+            found[name] = max(found.get(name, record), record, key=_age)
+    return found
+
+
+def _unread(text: str) -> Iterable[str]:
+    return (raw for raw in entry.lines_of(text) if raw and knowledge.read(raw) is None)
+
+
+def _age(record: Record) -> tuple[str, str]:
+    return str(record.get("updated_at")), json.dumps(record, sort_keys=True)
+
+
+def _order(record: Record) -> tuple[str, str]:
+    return str(record.get("created_at")), str(record.get("id") or record.get("key"))
+
+
+def _page(*versions: str) -> str:
+    """Items in the order of the base, new ones behind them; a rendering brings them into theirs."""
+    base, ours, theirs = (_items(text) for text in versions)
+    kept: dict[object, Variants] = {}
+    order = sorted((ours.keys() | theirs.keys()) - base.keys(), key=str)
+    for id in (*base, *order):
+        kept[id] = _variants(base.get(id, ()), ours.get(id, ()), theirs.get(id, ()))
+    loose = _three_way(*(set(_loose(text)) for text in versions))
+    head = _head(versions)
+    blocks = [text for after, text in sorted(loose, key=str) if after not in kept]
+    for id, items in kept.items():
+        blocks += [entry.item(one) for one in items]
+        blocks += [text for after, text in sorted(loose, key=str) if after == id and items]
+    return "\n\n".join([*head, *(blocks or [topics.NOTHING])]) + "\n"
+
+
+def _variants(base: Variants, ours: Variants, theirs: Variants) -> Variants:
+    """What the item says, or each text that it was given; nothing when it was deleted."""
+    if ours == theirs or theirs == base:
+        return ours
+    if ours == base or not ours:
+        return theirs
+    if not theirs:
+        return ours
+    before = base[0] if base else Entry(line=0)
+    pairs = (_both(before, mine, yours) for mine, yours in product(ours, theirs))
+    distinct = {_said(item): item for pair in pairs for item in pair if item not in base}
+    return tuple(distinct[said] for said in sorted(distinct))
+
+
+def _both(before: Entry, ours: Entry, theirs: Entry) -> tuple[Entry, Entry]:
+    """Ours with what only they changed, theirs with what only we changed."""
+    mine, yours = {}, {}
+    for name in _FIELDS:
+        then, we, they = (getattr(item, name) for item in (before, ours, theirs))
+        mine[name] = they if we == then else we
+        yours[name] = we if they == then else they
+    return replace(ours, **mine), replace(theirs, **yours)
+
+
+def _items(text: str) -> dict[object, Variants]:
+    """By id; one without an id by what it says."""
+    found: dict[object, Variants] = {}
+    for part in entry.parse(text):
+        item = replace(part, line=0)
+        name = item.id or _said(item)
+        found[name] = tuple(dict.fromkeys((*found.get(name, ()), item)))
+    return found
+
+
+def _said(item: Entry) -> tuple[str, ...]:
+    return tuple(str(getattr(item, name)) for name in (*_FIELDS, "id"))
+
+
+def _loose(text: str) -> Iterable[tuple[str | None, str]]:
+    return ((part.after, part.text) for part in topics.loose(text))
+
+
+def _head(versions: Iterable[str]) -> list[str]:
+    """Title and purpose of the page, which say the same on both sides."""
+    for text in sorted(filter(None, versions)):
+        first = next(iter(entry.parts(text)), None)
+        if isinstance(first, Loose):
+            return topics.ours(first)
+    return []
+
+
+def _three_way(base: set[Key], ours: set[Key], theirs: set[Key]) -> set[Key]:
+    return (ours & theirs) | (ours - base) | (theirs - base)
