@@ -129,6 +129,8 @@ class CaptureSettings(Value):
     """Whether `LEARNED:` and its relatives in `bd comment` and `git commit` become candidates."""
     learnings: bool = True
     """Whether the learnings section of a final message does."""
+    corrections: bool = True
+    """Whether what a person corrects in a prompt does ("no, use pnpm instead of npm")."""
     errors: bool = True
     """Whether the error of a failed command does."""
     ask_at_stop: bool = False

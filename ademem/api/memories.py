@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, Self
 
+    from ademem.capture.review import Captured
     from ademem.core import CoreMemory
     from ademem.exchange import Imported
     from ademem.gate import Step, Written
@@ -88,6 +89,12 @@ class Memories:
         lesson = Lesson(content=text, prefix=prefix, bead=bead, key=key, tags=tuple(tags))
         origin = Origin(source_type=source_of(cwd or os.getcwd()), session_id=self.session_id)
         return self.write(draft_of(lesson, origin))
+
+    def capture_feedback(self, text: str) -> Captured:
+        """Candidates from what `gh` prints about a pull request; raises BadFeedback."""
+        from ademem.capture.review import capture
+
+        return capture(text, self.runtime)
 
     def search(
         self, query: str, filters: Filters | None = None, limit: int | None = None

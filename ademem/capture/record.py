@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ademem.gate import Written
     from ademem.model import Memory
     from ademem.runtime import Runtime
+    from ademem.store.turns import TurnKey
 
 CLUSTER = 3
 """Distinct sessions that must meet an error before it counts as knowledge."""
@@ -72,6 +73,22 @@ def learnings(payload: Payload, runtime: Runtime) -> list[Written]:
         if outcome:
             written.append(outcome)
     return written
+
+
+def correction(text: str, key: TurnKey, runtime: Runtime) -> Written | None:
+    """A candidate from a sentence by which a person corrected or steered."""
+    category = category_of(text)
+    draft = Draft(
+        content=text,
+        category=Category.CONVENTION if category is Category.FACT else category,
+        origin=Origin(
+            trust=Trust.USER,
+            source_type="intervention",
+            source_id=key.prompt_id or None,
+            session_id=key.session_id,
+        ),
+    )
+    return once(draft, f"{key.session_id}:{key.prompt_id}:{sha256_hex(text)}", runtime)
 
 
 def error(payload: Payload, runtime: Runtime) -> None:

@@ -21,7 +21,7 @@ app = typer.Typer(
 )
 
 
-COMMANDS = ("memory", "curating", "past", "files", "project")
+COMMANDS = ("memory", "curating", "past", "capturing", "files", "project")
 """Modules of commands, in the order in which `--help` shows them."""
 
 

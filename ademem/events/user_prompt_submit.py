@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ademem import client, fence
+from ademem.capture.corrections import corrections
 from ademem.capture.told import told
 from ademem.digest import sha256_hex
 from ademem.events.turn import new_key
@@ -43,6 +44,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         if not _first_sight(prompt, key, runtime):
             return None
         saved = _save_told(prompt, key, runtime)
+        _keep_corrections(prompt, key, runtime)
         classified = classify(prompt, plan_mode=payload.permission_mode == "plan")
         turns.begin(
             runtime.store,
@@ -103,6 +105,18 @@ def _save_told(prompt: str, key: TurnKey, runtime: Runtime) -> list[str]:
     more = [f"and {len(saved) - TOLD_SHOWN} more"] if len(saved) > TOLD_SHOWN else []
     shown = fence.fenced(saved[:TOLD_SHOWN] + more)
     return ["Saved to project memory, as the person asked:", shown]
+
+
+def _keep_corrections(prompt: str, key: TurnKey, runtime: Runtime) -> None:
+    """What the person corrects waits as a candidate, unless it was dictated."""
+    found = corrections(prompt) if runtime.settings.capture.corrections else []
+    if found:
+        from ademem.capture import record
+
+        dictated = told(prompt)
+        for text in found:
+            if not any(text in said or said in text for said in dictated):
+                record.correction(text, key, runtime)
 
 
 def _recall(prompt: str, key: TurnKey, runtime: Runtime) -> list[str]:

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ademem.capture.errors import fingerprint, lesson
+from ademem.capture.learned import entries
 from ademem.capture.passive import learnings
 from ademem.capture.told import told
 
@@ -158,3 +159,47 @@ def test_no_text_does_harm(text):
 
     assert len(bounded) <= 600
     assert len(fingerprint(text)) == 16
+
+
+ORDINARY = """
+All tests pass now. | I fixed the login bug in `src/auth.py` and added a test.
+I've updated the README. Let me know if you want me to commit. | Done.
+Here is the plan:\\n1. Read the parser\\n2. Change the lexer\\n3. Run the tests
+## Summary\\n- Renamed the button in the settings page\\n- Updated three snapshots
+## Changes\\n1. Moved the handler into its own module\\n2. Added a test for it
+## Next steps\\n- You may want to run the migration on staging first
+The failing test was caused by a stale fixture; regenerating it fixed the problem.
+### Files changed\\n- src/app.py: new endpoint\\n- tests/test_app.py: coverage
+**Note:** the server must be restarted. | I could not reproduce the crash on my side.
+```\\n## Key Learnings\\n- this one is inside of fenced code\\n```
+Learnings: none. | ## Learnings\\n\\nNothing to report this time around.
+Key learnings are listed in the document you linked above.
+## Key Learnings from the paper you sent me\\n- attention is all you need, they say
+## What to learn next\\n- read the chapter about lifetimes once more
+"""
+"""Final messages of an ordinary day, between bars and line ends."""
+
+COMMANDS = """
+git status | git commit -m "Fix the login bug" | bd show BD-1 | bd list --status open
+bd comment BD-1 "Started on this, will finish tomorrow" | npm test | ls -la
+echo "LEARNED: nothing is run here" | grep -rn "LEARNED:" docs | cat notes/LEARNED.md
+git log --grep "DECISION:" | bd close BD-1 --reason "LEARNED: closing is no comment"
+git commit -m "Explain what LEARNED: means" | sed -n "/FACT:/p" notes.md | python app.py --fact:x
+bd create "PATTERN: look into the adapters" | git tag -m "LEARNED: tags teach nothing" v1
+gh pr comment 3 --body "LEARNED: not ours" | printf "GOTCHA: x" > notes.md | make learned:
+rg "(DECISION|GOTCHA):" -l | git stash push -m "LEARNED: x" | docker run x "LEARNED: y"
+"""
+
+
+@pytest.mark.parametrize(
+    "message", [part for part in ORDINARY.replace("|", "\n").split("\n") if part]
+)
+def test_an_ordinary_message_teaches_nothing(message):
+    assert learnings(message.strip().replace("\\n", "\n")) == []
+
+
+@pytest.mark.parametrize(
+    "command", [part.strip() for line in COMMANDS.strip().split("\n") for part in line.split(" | ")]
+)
+def test_an_ordinary_command_teaches_nothing(command):
+    assert entries(command, read_file={}.get) == []

@@ -224,3 +224,29 @@ def test_stop_may_ask_for_findings_once_a_session_where_the_project_wants_it(wor
     ]
     assert '"block"' in said[0]
     assert said[1:] == ["", ""]
+
+
+def test_a_correction_waits_as_a_candidate_and_is_kept_once(world):
+    for prompt_id in ("p1", "p1", "p2"):
+        world.fire("user_prompt_submit", prompt="No, use pnpm instead of npm.", prompt_id=prompt_id)
+
+    (row,) = world.live()
+    assert (row.content, row.status, row.trust) == (
+        "No, use pnpm instead of npm.",
+        "candidate",
+        "user",
+    )
+    assert row.source_type == "intervention"
+
+
+def test_what_was_dictated_is_not_a_correction_besides(world):
+    world.fire("user_prompt_submit", prompt="remember: never use floats for money")
+
+    assert [row.content for row in world.live()] == ["never use floats for money"]
+
+
+def test_corrections_can_be_switched_off(world):
+    world.environment["ADEMEM_CAPTURE_CORRECTIONS"] = "false"
+    world.fire("user_prompt_submit", prompt="No, use pnpm instead of npm.")
+
+    assert world.live() == []
