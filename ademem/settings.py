@@ -59,6 +59,13 @@ class SearchSettings(Value):
     """Age at which the recency signal has halved."""
 
 
+class EmbedSettings(Value):
+    dtype: str = "int8"
+    """Number format of the embedding model: int8 (24 MB) | fp32 (90 MB, three times slower)."""
+    offline: bool = False
+    """Whether `ademem model install` may fetch nothing, and only takes a folder."""
+
+
 class GuardSettings(Value):
     mode: str = "strict"
     """strict | assist | orient | warn | off."""
@@ -154,6 +161,7 @@ class JobSettings(Value):
 class Settings(Value):
     gate: GateSettings = GateSettings()
     search: SearchSettings = SearchSettings()
+    embed: EmbedSettings = EmbedSettings()
     guard: GuardSettings = GuardSettings()
     briefing: BriefingSettings = BriefingSettings()
     mirror: MirrorSettings = MirrorSettings()
@@ -163,6 +171,7 @@ class Settings(Value):
 
 
 CHOICES = {
+    ("embed", "dtype"): ("int8", "fp32"),
     ("guard", "mode"): ("strict", "assist", "orient", "warn", "off"),
     ("guard", "fail"): ("open", "closed"),
 }

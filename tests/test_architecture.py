@@ -20,7 +20,7 @@ HOOKS = sorted((ROOT / "hooks").glob("*.py"))
 
 PICTURE = """
     value digest errors clock text jsontext model settings project files locks failures worktree
-    redact shell fence client store runtime
+    redact shell fence client store embed runtime
     core capture gate search guard briefing curate exchange lifecycle mirror
     history status work recovery enrolment api
     install events rehearsal doctor cli
@@ -100,15 +100,26 @@ def test_events_import_the_capability_they_need_and_no_other_door():
     assert doors == []
 
 
-def test_nothing_can_reach_the_network():
-    reached = [
-        f"{path.relative_to(ROOT)} imports {name}"
+FETCHES = "embed/hub.py"
+"""What `ademem model install` fetches with; nothing else imports it."""
+
+
+def test_only_the_fetching_of_the_model_can_reach_the_network():
+    reached = {
+        str(path.relative_to(PACKAGE))
         for path in SOURCES
         for name in imports(parsed(path))
         if name.split(".")[0] in NETWORK
-    ]
+    }
+    fetching = {
+        str(path.relative_to(PACKAGE))
+        for path in SOURCES
+        for name in imports(parsed(path))
+        if name.startswith("ademem.embed.hub")
+    }
 
-    assert reached == []
+    assert reached == {FETCHES}
+    assert fetching == {"embed/install.py"}
 
 
 EDIT = {"tool_name": "Edit", "tool_input": {"file_path": "src/auth.py"}, "tool_use_id": "t1"}

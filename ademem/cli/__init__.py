@@ -21,7 +21,7 @@ app = typer.Typer(
 )
 
 
-COMMANDS = ("memory", "curating", "past", "capturing", "files", "project")
+COMMANDS = ("memory", "curating", "past", "capturing", "files", "model", "project")
 """Modules of commands, in the order in which `--help` shows them."""
 
 

@@ -1,0 +1,75 @@
+"""The embedding model of this machine: installing, looking at and removing it."""
+
+from __future__ import annotations
+
+import os
+
+from ademem import project, settings
+from ademem.embed import install, report
+from ademem.embed.install import Done, Source
+from ademem.embed.report import Status
+from ademem.errors import NotEnrolled
+from ademem.project import Ambiguous
+from ademem.value import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ademem.settings import EmbedSettings
+
+__all__ = [
+    "Done",
+    "Source",
+    "Status",
+    "install_model",
+    "model_status",
+    "remove_model",
+    "verify_model",
+]
+
+
+def install_model(
+    tell: Callable[[str, int], None] = lambda activity, percent: None,
+    *,
+    source: Source | None = None,
+    path: str = "",
+    dtype: str = "",
+    root: str | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> Done:
+    """Raises CannotInstall with what to do, or OSError."""
+    chosen = _settings(root, environment, dtype)
+    return install.install(chosen, environment, tell, source=source, path=path)
+
+
+def model_status(
+    *, dtype: str = "", root: str | None = None, environment: Mapping[str, str] = os.environ
+) -> Status:
+    return report.status(_settings(root, environment, dtype), environment)
+
+
+def verify_model(
+    *, dtype: str = "", root: str | None = None, environment: Mapping[str, str] = os.environ
+) -> list[str]:
+    """What is wrong with the model, after reading all of it."""
+    return report.problems(_settings(root, environment, dtype), environment)
+
+
+def remove_model(
+    *, dtype: str = "", root: str | None = None, environment: Mapping[str, str] = os.environ
+) -> int:
+    """The bytes that were freed."""
+    return install.remove(_settings(root, environment, dtype), environment)
+
+
+def _settings(root: str | None, environment: Mapping[str, str], dtype: str) -> EmbedSettings:
+    """Those of the project you are in, if you are in one: a model belongs to the machine."""
+    try:
+        config = project.find(root, environment, os.getcwd()).config
+    except (NotEnrolled, Ambiguous):
+        if root is not None:
+            raise
+        config = ""
+    found = settings.load(config, environment).embed
+    return replace(found, dtype=dtype) if dtype else found

