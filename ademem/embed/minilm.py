@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import onnxruntime
 from onnxruntime.capi import onnxruntime_pybind11_state as broken
-from tokenizers import Tokenizer
 
 from ademem.embed import DIMENSIONS, MAX_TOKENS, DamagedModel, cache, prepared
 
@@ -40,8 +40,9 @@ class MiniLM:
 
     def __init__(self, folder: str, model_id: str, *, once: bool = False) -> None:
         self.model_id = model_id
-        self._tokenizer = open_tokenizer(os.path.join(folder, cache.TOKENIZER))
+        self._folder = folder
         self._session = open_session(folder, once=once)
+        self._pieces = prepared.pieces(folder) if once else None
         self._inputs = {given.name for given in self._session.get_inputs()}
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
@@ -52,8 +53,14 @@ class MiniLM:
 
     def tokens(self, text: str) -> list[int]:
         """Ids of its word pieces between the two marks, at most MAX_TOKENS."""
-        ids: list[int] = self._tokenizer.encode(text).ids
-        return ids
+        ids: list[int] | None = self._pieces.tokens(text, MAX_TOKENS) if self._pieces else None
+        return self._tokenizer.encode(text).ids if ids is None else ids
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        from ademem.embed.tokens import open_tokenizer
+
+        return open_tokenizer(os.path.join(self._folder, cache.TOKENIZER))
 
     def _vector(self, tokens: Sequence[int]) -> np.ndarray:
         """The mean of the token vectors at length 1; raises DamagedModel when it has none."""
@@ -99,19 +106,6 @@ def _session(graph: str, *, once: bool, optimised: bool) -> Any:
     for name, value in (OPTIONS | ONCE if once else OPTIONS).items():
         options.add_session_config_entry(name, value)
     return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-
-
-def open_tokenizer(path: str) -> Any:
-    """As published it fills every text up to 128 tokens and cuts it there; here it does neither."""
-    try:
-        tokenizer = Tokenizer.from_file(path)
-    except Exception as error:
-        if type(error) is Exception:  # the library raises nothing more precise
-            raise DamagedModel(_first_line(error)) from error
-        raise
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(MAX_TOKENS)
-    return tokenizer
 
 
 def _first_line(error: Exception) -> str:

@@ -9,6 +9,8 @@ import shutil
 import onnxruntime
 
 from ademem.embed import cache
+from ademem.embed.pieces import IDS, PIECES, Pieces
+from ademem.embed.pieces import write as write_pieces
 
 GRAPH = "graph.onnx"
 WEIGHTS = "graph.bin"
@@ -29,6 +31,14 @@ def graph(model: str) -> str | None:
     return os.path.join(found, GRAPH) if cache.is_whole(found) else None
 
 
+def pieces(model: str) -> Pieces | None:
+    """The word pieces of a model, made quick to load; None when they were not prepared."""
+    try:
+        return Pieces(folder(model))
+    except (OSError, ValueError):
+        return None
+
+
 def prepare(model: str) -> None:
     """Make it, in place of those for other versions."""
     place = folder(model)
@@ -44,4 +54,5 @@ def prepare(model: str) -> None:
     onnxruntime.InferenceSession(
         os.path.join(model, cache.GRAPH), chosen, providers=["CPUExecutionProvider"]
     )
-    cache.seal(place, (GRAPH, WEIGHTS), source=cache.GRAPH, trust="built")
+    write_pieces(os.path.join(model, cache.TOKENIZER), place)
+    cache.seal(place, (GRAPH, WEIGHTS, PIECES, IDS), source=cache.GRAPH, trust="built")
