@@ -4,7 +4,7 @@ set -eu
 
 usage() {
   cat <<'END'
-Usage: sh install.sh [--project DIR] [--prefix DIR] [--shared | --user] [--dry-run] [--uninstall]
+Usage: sh install.sh [--project DIR] [--prefix DIR] [--shared | --user] [--no-model] [--dry-run] [--uninstall]
 
 Installs ademem into a virtual environment of its own, enrols a project, registers the hooks with
 Claude Code, and proves that each of them works.
@@ -14,6 +14,7 @@ Claude Code, and proves that each of them works.
   --shared        register the hooks for everybody, in .claude/settings.json
   --user          register the hooks for all your projects, in ~/.claude/settings.json
                   (default: for you in this project, in .claude/settings.local.json)
+  --no-model      leave the embedding model alone: neither install it nor, with --uninstall, remove it
   --dry-run       show what would be done, and do nothing
   --uninstall     take the hooks out of the settings, and remove ademem itself;
                   what a project remembers, in .ade/, is never touched
@@ -51,6 +52,7 @@ read_arguments() {
   project=$PWD
   prefix=${ADEMEM_PREFIX:-${HOME:?is not set}/.local/share/ademem}
   where=
+  no_model=
   dry_run=
   action=install
   while [ $# -gt 0 ]; do
@@ -64,6 +66,7 @@ read_arguments() {
       [ -z "$where" ] || [ "$where" = "$1" ] || wrong "--shared and --user exclude each other"
       where=$1
       ;;
+    --no-model) no_model=yes ;;
     --dry-run) dry_run=yes ;;
     --uninstall) action=uninstall ;;
     --help | -h)
@@ -124,6 +127,14 @@ add_link() {
   esac
 }
 
+# Without it words alone decide what is recalled, so nothing here waits for it to work.
+install_model() {
+  [ -z "$no_model" ] || return 0
+  say "fetching the embedding model, up to 84 MB (--no-model leaves it out)"
+  run_logged "$prefix/bin/ademem" model install --project "$project" ||
+    say 'going on without the model: words alone decide until `ademem model install`'"; see $log"
+}
+
 install() {
   find_python
   claim_prefix
@@ -131,6 +142,7 @@ install() {
   add_link
   run "$prefix/bin/ademem" init --project "$project"
   run "$prefix/bin/ademem" install --project "$project" ${where:+"$where"}
+  install_model
   run "$prefix/bin/ademem" doctor --project "$project"
   # The shared command line cannot name a folder of this machine.
   if [ "$where" = --shared ] && [ "$prefix" != "${ADEMEM_PREFIX:-$HOME/.local/share/ademem}" ]; then
@@ -142,6 +154,9 @@ uninstall() {
   if [ -x "$prefix/bin/ademem" ]; then
     run "$prefix/bin/ademem" uninstall --project "$project" ${where:+"$where"} ||
       fail "the hooks are still registered; see above, then run this again"
+  fi
+  if [ -z "$no_model" ] && [ -x "$prefix/bin/ademem" ]; then
+    run "$prefix/bin/ademem" model remove || say "the embedding model could not be removed; see above"
   fi
   if [ "$(readlink "$link" || true)" = "$prefix/bin/ademem" ]; then
     run rm "$link"

@@ -7,6 +7,8 @@ import sqlite3
 import sys
 
 from ademem import failures, files, install, mirror, recovery, settings
+from ademem.embed import report
+from ademem.embed.cache import State
 from ademem.errors import AdememError
 from ademem.rehearsal import rehearse
 from ademem.runtime import open_runtime, program
@@ -172,10 +174,33 @@ def files_are_current(patient: Patient) -> Finding:
     return _good("files", "`.ade/memory` says what the database says")
 
 
+def model_is_sound(patient: Patient) -> Finding:
+    """Going without a model is fine; a half one is not."""
+    try:
+        chosen = settings.load(patient.project.config, patient.environment).embed
+    except AdememError:
+        return _bad("model", "not checked: the settings cannot be read", "see above")
+    found = report.status(chosen, patient.environment)
+    match found.state:
+        case State.INSTALLED:
+            return _good("model", f"{found.model} ({found.bytes // 1_000_000} MB)")
+        case State.MISSING:
+            hint = "`ademem model install` adds recall by meaning"
+            return Finding(check="model", ok=True, message="none, so words alone decide", hint=hint)
+        case State.PARTIAL if found.activity == "installing":
+            return _good("model", f"being installed ({found.progress} %)")
+    if found.source:
+        return _bad("model", f"incomplete in {found.path}", "`ademem model install` repairs it")
+    message = f"a download that broke off at {found.progress} %, so words alone decide"
+    hint = "`ademem model install` goes on with it"
+    return Finding(check="model", ok=True, message=message, hint=hint)
+
+
 CHECKS: tuple[Callable[[Patient], Finding], ...] = (
     sqlite_is_able,
     settings_are_readable,
     disk_is_local,
+    model_is_sound,
     database_is_sound,
     files_are_current,
     command_is_found,

@@ -170,8 +170,9 @@ class Settings(Value):
     jobs: JobSettings = JobSettings()
 
 
+DTYPES = ("int8", "fp32")
 CHOICES = {
-    ("embed", "dtype"): ("int8", "fp32"),
+    ("embed", "dtype"): DTYPES,
     ("guard", "mode"): ("strict", "assist", "orient", "warn", "off"),
     ("guard", "fail"): ("open", "closed"),
 }

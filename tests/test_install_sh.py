@@ -75,9 +75,27 @@ def test_one_run_installs_enrols_registers_and_proves_it(machine):
     assert machine.asked("ademem") == [
         f"init --project {machine.project}",
         f"install --project {machine.project}",
+        f"model install --project {machine.project}",
         f"doctor --project {machine.project}",
     ]
     assert os.readlink(machine.link) == str(machine.prefix / "bin/ademem")
+
+
+def test_without_the_model_it_goes_on_and_says_so(machine):
+    done = machine.run(BROKEN="model")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (
+        "going on without the model: words alone decide until `ademem model install`" in done.stdout
+    )
+    assert machine.asked("ademem")[-1] == f"doctor --project {machine.project}"
+
+
+def test_the_model_can_be_left_alone(machine):
+    machine.run("--no-model")
+    machine.run("--no-model", "--uninstall")
+
+    assert not any(asked.startswith("model ") for asked in machine.asked("ademem"))
 
 
 def test_a_second_run_upgrades_in_place(machine):
@@ -158,7 +176,8 @@ def test_uninstall_removes_what_install_made_and_keeps_the_memories(machine):
     done = machine.run("--uninstall", "--user")
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert machine.asked("ademem")[-1] == f"uninstall --project {machine.project} --user"
+    uninstall = f"uninstall --project {machine.project} --user"
+    assert machine.asked("ademem")[-2:] == [uninstall, "model remove"]
     assert machine.files() == []
     assert f"stays in {machine.project}/.ade" in done.stdout
     assert memories.exists()

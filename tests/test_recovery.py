@@ -3,6 +3,7 @@
 import pytest
 
 from ademem import api, clock, doctor, project, recovery
+from ademem.embed import cache
 
 TEXTS = ("Tabs are forbidden in this code", "Deploys go through staging", "Never edit the parser")
 
@@ -85,9 +86,56 @@ def test_a_word_index_that_lost_its_way_is_rebuilt(root):
 
 
 def test_every_check_of_a_healthy_project_is_ok_but_for_the_hooks_it_lacks(root):
-    patient = doctor.Patient(project=project.at(str(root)), environment={}, now=clock.now())
+    environment = {"ADEMEM_MODELS_DIR": str(root / "models")}
+    patient = doctor.Patient(
+        project=project.at(str(root)), environment=environment, now=clock.now()
+    )
     findings = {finding.check: finding for finding in doctor.examine(patient)}
 
     assert [name for name, finding in findings.items() if not finding.ok] == ["hooks"]
     assert "ademem install" in findings["hooks"].hint
     assert "throw-away" in findings["rehearsal"].message
+
+
+@pytest.fixture
+def examined(root):
+    """The doctor's word on the model, after something was done to it."""
+    models = root / "models"
+    folder = models / "all-MiniLM-L6-v2/int8"
+    patient = doctor.Patient(
+        project=project.at(str(root)),
+        environment={"ADEMEM_MODELS_DIR": str(models)},
+        now=clock.now(),
+    )
+    return folder, lambda: doctor.model_is_sound(patient)
+
+
+def test_a_missing_model_is_no_fault(examined):
+    _, finding = examined
+
+    assert finding().ok
+    assert finding().message == "none, so words alone decide"
+
+
+def test_a_broken_download_is_no_fault(examined):
+    folder, finding = examined
+    aside = folder.with_name("int8.part")
+    aside.mkdir(parents=True)
+    (aside / "model.onnx").write_bytes(b"half")
+
+    assert finding().ok
+    assert "broke off" in finding().message
+
+
+def test_a_model_that_lost_a_file_is_a_fault(examined):
+    folder, finding = examined
+    folder.mkdir(parents=True)
+    for name in ("model.onnx", "tokenizer.json"):
+        (folder / name).write_text(name)
+    cache.seal(str(folder), ("model.onnx", "tokenizer.json"), source="hub", trust="hash")
+    whole = finding()
+
+    (folder / "model.onnx").unlink()
+    assert (whole.ok, whole.message[:26]) == (True, "all-MiniLM-L6-v2/int8/256 ")
+    assert not finding().ok
+    assert "`ademem model install`" in finding().hint

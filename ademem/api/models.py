@@ -10,6 +10,7 @@ from ademem.embed.install import Done, Source
 from ademem.embed.report import Status
 from ademem.errors import NotEnrolled
 from ademem.project import Ambiguous
+from ademem.settings import DTYPES
 from ademem.value import replace
 
 TYPE_CHECKING = False
@@ -56,11 +57,9 @@ def verify_model(
     return report.problems(_settings(root, environment, dtype), environment)
 
 
-def remove_model(
-    *, dtype: str = "", root: str | None = None, environment: Mapping[str, str] = os.environ
-) -> int:
-    """The bytes that were freed."""
-    return install.remove(_settings(root, environment, dtype), environment)
+def remove_model(*, dtype: str = "", environment: Mapping[str, str] = os.environ) -> int:
+    """Delete the model in one number format, or in all; the bytes that were freed."""
+    return sum(install.remove(each, environment) for each in ([dtype] if dtype else DTYPES))
 
 
 def _settings(root: str | None, environment: Mapping[str, str], dtype: str) -> EmbedSettings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from enum import StrEnum
 from typing import Annotated
@@ -82,12 +83,14 @@ def verify(dtype: NumberFormat = None, project: Project = None, as_json: AsJson 
 
 
 @model.command("remove")
-def remove(dtype: NumberFormat = None, project: Project = None, dry_run: DryRun = False) -> None:
-    """Delete the model; vectors made with it stay where they are."""
-    found = api.model_status(dtype=dtype or "", root=project)
+def remove(dtype: NumberFormat = None, dry_run: DryRun = False) -> None:
+    """Delete the model in every number format, or in one; vectors made with it stay."""
     if dry_run:
-        return typer.echo(f"would free {found.bytes:,} bytes in {found.path}")
-    freed = api.remove_model(dtype=dtype or "", root=project)
+        formats = [dtype] if dtype else list(Dtype)
+        found = [api.model_status(dtype=each) for each in formats]
+        held = sum(status.bytes for status in found)
+        return typer.echo(f"would free {held:,} bytes in {os.path.dirname(found[0].path)}")
+    freed = api.remove_model(dtype=dtype or "")
     typer.echo(f"freed {freed:,} bytes" if freed else "there was none")
 
 

@@ -73,7 +73,7 @@ def state(folder: str) -> State:
     """By the sizes of the files, which costs nothing; `damaged` reads them."""
     if is_whole(folder):
         return State.INSTALLED
-    began = os.path.isdir(folder) or os.path.isdir(aside(folder))
+    began = size(folder) or size(aside(folder))
     return State.PARTIAL if began else State.MISSING
 
 

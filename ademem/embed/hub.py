@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from http.client import HTTPException
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from ademem import files
@@ -50,9 +50,11 @@ def _download(url: str, part: str, pin: Pin) -> Iterator[int]:
     if have < pin.bytes:
         try:
             yield from _receive(url, part, have)
+        except HTTPError as error:
+            error.close()
+            raise Unreachable(url, f"{error.code} {error.reason}") from error
         except (URLError, HTTPException, TimeoutError, ConnectionError) as error:
-            reason = error.reason if isinstance(error, URLError) else error
-            raise Unreachable(url, reason) from error
+            raise Unreachable(url, getattr(error, "reason", error)) from error
     if (size := os.path.getsize(part)) < pin.bytes:
         raise Unreachable(url, f"it ended after {size:,} of {pin.bytes:,} bytes")
     if (found := cache.sha256(part)) != pin.sha256:
@@ -65,8 +67,8 @@ def _receive(url: str, part: str, have: int) -> Iterator[int]:
     with urlopen(request, timeout=TIMEOUT_S) as answer:
         goes_on = answer.status == CONTENT_PARTIAL
         with open(part, "ab" if goes_on else "wb") as file:
-            while chunk := answer.read(CHUNK):
+            while chunk := answer.read1(CHUNK):
                 file.write(chunk)
+                file.flush()  # what came is kept, whatever happens next
                 yield file.tell()
-            file.flush()
             os.fsync(file.fileno())

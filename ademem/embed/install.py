@@ -69,9 +69,9 @@ def install(
         raise
 
 
-def remove(settings: EmbedSettings, environment: Mapping[str, str]) -> int:
+def remove(dtype: str, environment: Mapping[str, str]) -> int:
     """Delete the model and what is left of broken downloads; the bytes that were freed."""
-    folder = cache.folder(environment, settings.dtype)
+    folder = cache.folder(environment, dtype)
     if cache.state(folder) is cache.State.MISSING:
         return 0
     with locked(cache.lock(folder)):
@@ -92,26 +92,34 @@ def _install(
     if settings.offline and not path:
         raise Offline()
     aside = cache.aside(folder)
-    target = os.path.join(aside, "model")
-    shutil.rmtree(target, ignore_errors=True)
-    os.makedirs(target)
-    if shutil.disk_usage(aside).free < SPACE[settings.dtype]:
-        raise _no_space(folder, settings.dtype)
     job = Job(
         dtype=settings.dtype,
         scratch=aside,
-        target=target,
+        target=os.path.join(aside, "model"),
         environment=environment,
         path=path,
         tell=tell,
     )
-    used, passed_over = _fetch(job, [source] if source else list(Source))
-    tell("checking", 90)
-    sealed = _check(job, settings, used)
-    _prepare(target)
-    _swap(target, folder)
+    shutil.rmtree(job.target, ignore_errors=True)
+    os.makedirs(job.target)
+    try:
+        if shutil.disk_usage(aside).free < SPACE[settings.dtype]:
+            raise _no_space(folder, settings.dtype)
+        done = _make(job, settings, [source] if source else list(Source), folder)
+    finally:
+        shutil.rmtree(job.target, ignore_errors=True)
     shutil.rmtree(aside, ignore_errors=True)
     tell("ready", 100)
+    return done
+
+
+def _make(job: Job, settings: EmbedSettings, sources: list[Source], folder: str) -> Done:
+    """Have it aside, check it there, and put it in place."""
+    used, passed_over = _fetch(job, sources)
+    job.tell("checking", 90)
+    sealed = _check(job, settings, used)
+    _prepare(job.target)
+    _swap(job.target, folder)
     return Done(
         folder=folder,
         source=used,

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from ademem.settings import EmbedSettings
 
-_WHOLE = {dtype: pin.bytes + pins.HUB_TOKENIZER.bytes for dtype, pin in pins.HUB_GRAPHS.items()}
-"""Bytes that the hub's files have together."""
-
 
 class FileState(Value):
     name: str
@@ -101,4 +98,5 @@ def _activity(folder: str, state: State) -> str:
 def _progress(folder: str, state: State, dtype: str) -> int:
     if state is State.INSTALLED:
         return 100
-    return min(99, 100 * cache.size(cache.aside(folder)) // _WHOLE[dtype])
+    whole = pins.HUB_GRAPHS[dtype].bytes + pins.HUB_TOKENIZER.bytes
+    return min(99, 100 * cache.size(cache.aside(folder)) // whole)
