@@ -39,7 +39,7 @@ def install_model(
     root: str | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> Done:
-    """Raises CannotInstall with what to do, or OSError."""
+    """Raises CannotInstall or DamagedModel, each with what to do."""
     chosen = _settings(root, environment, dtype)
     return install.install(chosen, environment, tell, source=source, path=path)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from http.client import HTTPException
+from ssl import SSLError
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
@@ -53,7 +54,7 @@ def _download(url: str, part: str, pin: Pin) -> Iterator[int]:
         except HTTPError as error:
             error.close()
             raise Unreachable(url, f"{error.code} {error.reason}") from error
-        except (URLError, HTTPException, TimeoutError, ConnectionError) as error:
+        except (URLError, HTTPException, SSLError, TimeoutError, ConnectionError) as error:
             raise Unreachable(url, getattr(error, "reason", error)) from error
     if (size := os.path.getsize(part)) < pin.bytes:
         raise Unreachable(url, f"it ended after {size:,} of {pin.bytes:,} bytes")

