@@ -100,10 +100,6 @@ def test_events_import_the_capability_they_need_and_no_other_door():
     assert doors == []
 
 
-FETCHES = "embed/hub.py"
-"""What `ademem model install` fetches with; nothing else imports it."""
-
-
 def test_only_the_fetching_of_the_model_can_reach_the_network():
     reached = {
         str(path.relative_to(PACKAGE))
@@ -111,15 +107,54 @@ def test_only_the_fetching_of_the_model_can_reach_the_network():
         for name in imports(parsed(path))
         if name.split(".")[0] in NETWORK
     }
-    fetching = {
+
+    assert reached == {"embed/hub.py"}
+
+
+def importers(module):
+    """Which files of the package import *module*, or something out of it."""
+    return {
         str(path.relative_to(PACKAGE))
         for path in SOURCES
         for name in imports(parsed(path))
-        if name.startswith("ademem.embed.hub")
+        if f"{name}.".startswith(f"ademem.{module}.")
     }
 
-    assert reached == {FETCHES}
-    assert fetching == {"embed/install.py"}
+
+@pytest.mark.parametrize(
+    ("module", "only"),
+    [
+        pytest.param("embed.hub", "embed/install.py", id="the hub"),
+        pytest.param("embed.wheel", "embed/install.py", id="the package index"),
+        pytest.param("embed.install", "api/models.py", id="installing"),
+        pytest.param("api.models", "cli/model.py", id="the command"),
+    ],
+)
+def test_nothing_but_a_typed_command_leads_to_a_fetch(module, only):
+    assert importers(module) == {only}
+
+
+@pytest.mark.parametrize(
+    ("module", "door"),
+    [
+        pytest.param("embed.minilm", "embed/__init__.py", id="the model"),
+        pytest.param("embed.tokens", "embed/minilm.py", id="the tokenizer"),
+        pytest.param("embed.graph", "embed/weights.py", id="the builder"),
+    ],
+)
+def test_a_heavy_import_has_one_door(module, door):
+    assert importers(module) == {door}
+
+
+def test_onnxruntime_is_loaded_only_where_it_is_silenced():
+    loading = {
+        str(path.relative_to(ROOT))
+        for path in [*SOURCES, *(ROOT / "tests").rglob("*.py"), *(ROOT / "bench").rglob("*.py")]
+        for name in imports(parsed(path))
+        if name.split(".")[0] == "onnxruntime"
+    }
+
+    assert loading == {"ademem/embed/engine.py"}
 
 
 EDIT = {"tool_name": "Edit", "tool_input": {"file_path": "src/auth.py"}, "tool_use_id": "t1"}

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from ademem.embed.minilm import MiniLM
     from ademem.settings import EmbedSettings
 
     class Embedder(Protocol):
@@ -28,6 +27,12 @@ if TYPE_CHECKING:
             What lies beyond MAX_TOKENS is not seen. A blank text has the vector that the model
             gives to no words at all; whether that means anything is for the caller to say.
             """
+
+    class Reader(Embedder, Protocol):
+        """One whose reading of a text can be looked at."""
+
+        def tokens(self, text: str) -> list[int]:
+            """Ids of its word pieces between the two marks, at most MAX_TOKENS."""
 
 
 DIMENSIONS = 384
@@ -60,7 +65,7 @@ def load(
     return open_model(folder, settings, once=once)
 
 
-def open_model(folder: str, settings: EmbedSettings, *, once: bool = False) -> MiniLM:
+def open_model(folder: str, settings: EmbedSettings, *, once: bool = False) -> Reader:
     """The one door to onnxruntime; raises DamagedModel."""
     from ademem.embed.minilm import MiniLM
 

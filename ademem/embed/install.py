@@ -60,6 +60,8 @@ def install(
     Another installation under way is waited for. What is there stays until its successor is whole.
     """
     folder = cache.folder(environment, settings.dtype)
+    if cache.is_locked(folder):
+        tell("waiting", 0)
     try:
         with locked(cache.lock(folder)):
             if not path and (had := _sound(folder)):

@@ -9,21 +9,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import onnxruntime
-from onnxruntime.capi import onnxruntime_pybind11_state as broken
 
 from ademem.embed import DIMENSIONS, MAX_TOKENS, DamagedModel, cache, prepared
-
-UNREADABLE = (
-    broken.Fail,
-    broken.InvalidArgument,
-    broken.InvalidGraph,
-    broken.InvalidProtobuf,
-    broken.NoSuchFile,
-    broken.NotImplemented,
-    broken.RuntimeException,
-)
-"""What onnxruntime says of a file that is no graph."""
+from ademem.embed.engine import UNREADABLE, onnxruntime
 
 OPTIONS = {
     "session.intra_op.allow_spinning": "0",  # a thread that spins takes the core from the others

@@ -14,7 +14,7 @@ from ademem.embed.failures import NotTheModel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ademem.embed.minilm import MiniLM
+    from ademem.embed import Reader
 
 REFERENCES = os.path.join(os.path.dirname(__file__), "references.json")
 SAME = {"int8": 0.96, "fp32": 0.999}
@@ -23,7 +23,7 @@ SANE = {"int8": 0.9, "fp32": 0.999}
 """The same of published bytes: below it, this machine computes them wrong."""
 
 
-def check(model: MiniLM, bounds: dict[str, float], dtype: str) -> None:
+def check(model: Reader, bounds: dict[str, float], dtype: str) -> None:
     """Raises NotTheModel where word pieces or vectors are not those of the reference."""
     for sentence in sentences(REFERENCES):
         shown = sentence["text"][:40]

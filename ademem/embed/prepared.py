@@ -6,9 +6,8 @@ import os
 import platform
 import shutil
 
-import onnxruntime
-
 from ademem.embed import cache
+from ademem.embed.engine import onnxruntime
 from ademem.embed.pieces import IDS, PIECES, Pieces
 from ademem.embed.pieces import write as write_pieces
 

@@ -1,7 +1,6 @@
 """The arithmetic and the bytes of a graph of ours."""
 
 import numpy as np
-import onnxruntime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from ademem.embed import graph
 from ademem.embed import onnx_format as onnx
+from ademem.embed.engine import onnxruntime
 
 ROWS = arrays(np.float32, (3, 5), elements=st.floats(-4, 4, width=32))
 

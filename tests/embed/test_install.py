@@ -411,3 +411,30 @@ def test_of_two_installers_at_once_one_fetches(at_hub, hub, published):
     assert [path for path, _ in hub.asked].count(GRAPH) == 1
     assert json.loads((at_hub.folder / "manifest.json").read_text())["source"] == "hub"
     assert cache.state(str(at_hub.folder)) is State.INSTALLED
+
+
+EMBED = """
+import os
+from ademem import embed
+from ademem.settings import EmbedSettings
+
+print(embed.load(EmbedSettings(), os.environ).embed(["login"]).shape)
+"""
+
+
+def test_the_engine_reports_to_nobody(machine, published, tmp_path):
+    machine.install(path=published.root)
+    home = tmp_path / "home"
+    home.mkdir()
+
+    # Where it reports, it keeps an id of the machine and what is yet to be sent below this home.
+    ran = subprocess.run(
+        [sys.executable, "-c", EMBED],
+        env=machine.environment | {"HOME": str(home), "PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (ran.stdout, ran.stderr) == ("(1, 384)\n", "")
+    assert list(home.rglob("*")) == []
