@@ -61,7 +61,7 @@ class SearchSettings(Value):
 
 class EmbedSettings(Value):
     dtype: str = "int8"
-    """Number format of the embedding model: int8 (24 MB) | fp32 (90 MB, three times slower)."""
+    """Number format of the model: int8 (48 MB on the disk) | fp32 (181 MB, half the speed)."""
     offline: bool = False
     """Whether `ademem model install` may fetch nothing, and only takes a folder."""
 

@@ -12,6 +12,7 @@ import typer
 from ademem.api import models as api
 from ademem.cli import app, show
 from ademem.cli.options import AsJson, DryRun, Project
+from ademem.errors import UsageError
 from ademem.value import as_dict
 
 model = typer.Typer(help="The embedding model, for recall by meaning.", no_args_is_help=True)
@@ -43,6 +44,8 @@ def install(
     project: Project = None,
 ) -> None:
     """Install or repair the model; a broken download is resumed."""
+    if source and path:
+        raise UsageError("--source and --from exclude each other")
     bar = _Bar()
     try:
         done = api.install_model(

@@ -42,7 +42,10 @@ class MiniLM:
     def tokens(self, text: str) -> list[int]:
         """Ids of its word pieces between the two marks, at most MAX_TOKENS."""
         ids: list[int] | None = self._pieces.tokens(text, MAX_TOKENS) if self._pieces else None
-        return self._tokenizer.encode(text).ids if ids is None else ids
+        if ids is not None:
+            return ids
+        whole: list[int] = self._tokenizer.encode(text.encode(errors="replace").decode()).ids
+        return whole
 
     @cached_property
     def _tokenizer(self) -> Any:

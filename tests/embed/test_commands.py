@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 from ademem.cli import app, model
 from ademem.embed import install
 from ademem.embed.failures import NotThere
+from ademem.errors import UsageError
 
 
 @pytest.fixture
@@ -69,6 +70,11 @@ def test_verify_tells_what_is_wrong_by_its_exit_code(typed, published, tmp_path)
 def test_a_failure_is_the_error_that_the_command_line_shows(typed, tmp_path):
     with pytest.raises(NotThere):
         typed("install", "--from", tmp_path)
+
+
+def test_a_source_and_a_folder_exclude_each_other(typed, tmp_path):
+    with pytest.raises(UsageError, match="exclude each other"):
+        typed("install", "--from", tmp_path, "--source", "pip")
 
 
 @pytest.mark.parametrize("terminal", [True, False], ids=["a terminal", "a pipe"])

@@ -57,6 +57,12 @@ def test_a_model_loaded_for_one_question_gives_the_same_vectors(models):
     assert np.abs(quick - loaded(models, "int8").embed(texts)).max() < 1e-5
 
 
+def test_half_a_character_reads_like_a_question_mark(models):
+    model = loaded(models, "int8")
+
+    assert model.tokens("caf\u00e9 \ud800") == model.tokens("caf\u00e9 ?")
+
+
 def test_the_model_id_tells_number_format_and_length(models):
     assert loaded(models, "int8").model_id == "all-MiniLM-L6-v2/int8/256"
 
