@@ -11,7 +11,9 @@ def now() -> datetime:
 
 def stamp(moment: datetime) -> str:
     """`2026-01-31T23:59:59.123Z`, the only form of time in the database."""
-    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+    if moment.tzinfo is not UTC:
+        moment = moment.astimezone(UTC)
+    return moment.isoformat(timespec="milliseconds")[: -len("+00:00")] + "Z"
 
 
 def parse(text: str) -> datetime:

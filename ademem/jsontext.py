@@ -7,18 +7,20 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
 try:
+    from _json import encode_basestring as _quoted
     from _json import encode_basestring_ascii as quoted
+    from _json import make_encoder as _make_encoder
     from _json import make_scanner as _make_scanner
 except ImportError:
     from json.encoder import py_encode_basestring_ascii as quoted
 
-    _make_scanner = None  # type: ignore[assignment, misc]
+    _make_scanner = _make_encoder = _quoted = None  # type: ignore[assignment, misc]
 
-__all__ = ["array", "loads", "quoted"]
+__all__ = ["array", "flat", "loads", "quoted"]
 
 
 class _Context:
@@ -34,6 +36,9 @@ class _Context:
 
 
 _scan: Any = _make_scanner(_Context()) if _make_scanner is not None else None  # type: ignore[arg-type]
+_encode: Any = _make_encoder and _make_encoder(  # type: ignore[truthy-function]
+    None, str, _quoted, None, ": ", ", ", True, False, True
+)
 
 
 def loads(text: str) -> Any:
@@ -60,3 +65,12 @@ def array(items: Iterable[str | int]) -> str:
     """Texts and whole numbers as a JSON array."""
     written = (quoted(item) if isinstance(item, str) else str(int(item)) for item in items)
     return f"[{','.join(written)}]"
+
+
+def flat(items: Mapping[str, str | float | None]) -> str:
+    """Texts, numbers and nothing by name, as `json.dumps` writes them with sorted names."""
+    if _encode is None:
+        import json
+
+        return json.dumps(items, ensure_ascii=False, sort_keys=True)
+    return "".join(_encode(items, 0))

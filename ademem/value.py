@@ -18,17 +18,19 @@ class Value:
     """Keyword-only fields from the annotations, compared and shown by content."""
 
     _fields: tuple[str, ...] = ()
+    _names: frozenset[str] = frozenset()
     _defaults: dict[str, Any] = {}
 
     def __init_subclass__(cls) -> None:
         own = tuple(name for name in vars(cls).get("__annotations__", {}) if name[0] != "_")
         inherited = tuple(name for name in cls._fields if name not in own)
         cls._fields = inherited + own
+        cls._names = frozenset(cls._fields)
         cls._defaults = cls._defaults | {n: cls.__dict__[n] for n in own if n in cls.__dict__}
 
     def __init__(self, **given: Any) -> None:
         values = self._defaults | given
-        if len(values) != len(self._fields) or not all(map(values.__contains__, self._fields)):
+        if values.keys() != self._names:
             raise TypeError(_misfit(type(self), given))
         self.__dict__.update(values)
 
@@ -51,7 +53,12 @@ class Value:
 
 def replace(value: V, **changes: Any) -> V:
     """The same value with some fields changed."""
-    return type(value)(**(value.__dict__ | changes))
+    if not changes.keys() <= value._names:
+        raise TypeError(_misfit(type(value), value.__dict__ | changes))
+    copy = object.__new__(type(value))
+    copy.__dict__.update(value.__dict__)
+    copy.__dict__.update(changes)
+    return copy
 
 
 def as_dict(value: Value) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from itertools import islice
 from ademem.exchange import own, plain
 from ademem.exchange.own import export_lines
 from ademem.exchange.record import BadLine, Import, Outcome, read
+from ademem.store import imports
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -53,16 +54,17 @@ def import_lines(
     counts: Counter[Outcome] = Counter()
     errors: list[tuple[int, str]] = []
     numbered = enumerate(lines, 1)
-    while chunk := list(islice(numbered, CHUNK)):
-        with store.transaction():
-            for number, line in chunk:
-                try:
-                    if line.strip():
-                        counts[_take(line, job)] += 1
-                except BadLine as error:
-                    errors.append((number, str(error)))
-        if on_progress:
-            on_progress(chunk[-1][0])
+    with imports.in_bulk(store):
+        while chunk := list(islice(numbered, CHUNK)):
+            with store.transaction():
+                for number, line in chunk:
+                    try:
+                        if line.strip():
+                            counts[_take(line, job)] += 1
+                    except BadLine as error:
+                        errors.append((number, str(error)))
+            if on_progress:
+                on_progress(chunk[-1][0])
     return Imported(
         inserted=counts[Outcome.INSERTED],
         merged=counts[Outcome.MERGED],

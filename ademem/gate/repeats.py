@@ -51,8 +51,6 @@ def exact_duplicate(draft: Reviewed, gate: Gate) -> Reviewed | Merge:
 def near_duplicate(draft: Reviewed, gate: Gate) -> Reviewed | Merge:
     """The most similar memory takes it up; an unchecked instruction never rides on another text."""
     text = said(draft)
-    if not draft.trusted and instruction_in(text):
-        return draft
     mine = words(text)
     best = gate.settings.near_duplicate
     into: Memory | None = None
@@ -60,7 +58,7 @@ def near_duplicate(draft: Reviewed, gate: Gate) -> Reviewed | Merge:
         shared = jaccard(mine, words(said(memory)))
         if shared >= best and _are_one(draft, memory):
             best, into = shared, memory
-    if into is None:
+    if into is None or (not draft.trusted and instruction_in(text)):
         return draft
     why = f"{into.id} says it in nearly the same words ({best:.0%})"
     return Merge(draft=draft, into=into, why=why)

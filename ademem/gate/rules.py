@@ -34,16 +34,21 @@ RULES: tuple[Rule, ...] = (
 def judge(draft: Draft, gate: Gate, rules: Sequence[Rule] = RULES) -> Judged:
     """Walk the rules in order; the first that does not hand back a draft decides."""
     reviewed = Reviewed(**as_dict(draft))
-    steps = []
+    trail = []
     for rule in rules:
         outcome = rule(reviewed, gate)
-        steps.append(_step(rule.__name__, reviewed, outcome))
+        trail.append((rule.__name__, reviewed, outcome))
         if not isinstance(outcome, Reviewed):
-            return Judged(rule=rule.__name__, verdict=outcome, steps=tuple(steps))
+            return Judged(rule=rule.__name__, verdict=outcome, trail=tuple(trail))
         reviewed = outcome
     verdict = Insert(draft=reviewed, why="nothing like it is remembered")
-    steps.append(_step("insert", reviewed, verdict))
-    return Judged(rule="insert", verdict=verdict, steps=tuple(steps))
+    trail.append(("insert", reviewed, verdict))
+    return Judged(rule="insert", verdict=verdict, trail=tuple(trail))
+
+
+def steps(judged: Judged) -> list[Step]:
+    """What each rule did, for people; most drafts are judged and nobody asks."""
+    return [_step(*passed) for passed in judged.trail]
 
 
 def _step(rule: str, before: Reviewed, outcome: Reviewed | Verdict) -> Step:

@@ -94,4 +94,5 @@ class Judged(Value):
     rule: str
     """The rule that decided; `insert` when none did."""
     verdict: Verdict
-    steps: tuple[Step, ...]
+    trail: tuple[tuple[str, Reviewed, Reviewed | Verdict], ...]
+    """The rules it passed: name, draft before, draft after or verdict."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.digest import sha256_hex
 from ademem.gate import origins, rows, shelf
-from ademem.gate.rules import judge
+from ademem.gate.rules import judge, steps
 from ademem.gate.verdict import Gate, Insert, Merge, Reject, Reviewed, Revise
 from ademem.redact import redact
 from ademem.store import jobs, logs, memories
@@ -70,7 +70,7 @@ def write(
 
 def explain(draft: Draft, store: Store, settings: GateSettings, now: datetime) -> list[Step]:
     """What each rule would say to the draft; nothing is written."""
-    return list(_judged(draft, store, settings, now).steps)
+    return steps(_judged(draft, store, settings, now))
 
 
 def corroborate(

@@ -218,6 +218,10 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("secret", "secret, token, credential, key", _SECRET),
 )
 
+_HINTS = [(hint, rank) for rank, row in enumerate(TABLE) for hint in row[1].split(", ")]
+_FOLDED = tuple((hint, rank) for hint, rank in _HINTS if hint.islower())
+_EXACT = tuple((hint, rank) for hint, rank in _HINTS if not hint.islower())
+
 # Judged by the first word, so that a private key stays one whatever is written inside.
 _PLACEHOLDER = (
     r"(?i)\S*?(?:x{6}|\bx{3,}\b|\*{3}|\.{3}|…|redacted:|placeholder|change[-_]?me"
@@ -228,14 +232,12 @@ _PLACEHOLDER = (
 def hinted(text: str) -> Iterator[tuple[int, str, str]]:
     """The rows of the table that can match *text*: rank, name, pattern."""
     lowered = text.lower()
-    assigns = not _ASSIGNING.isdisjoint(text)
-    for rank, (name, hints, pattern) in enumerate(TABLE):
-        if not assigns and _IS in pattern:
-            continue
-        for hint in hints.split(", "):
-            if hint in (lowered if hint.islower() else text):
-                yield rank, name, pattern
-                break
+    ranks = {rank for hint, rank in _EXACT if hint in text}
+    ranks.update([rank for hint, rank in _FOLDED if hint in lowered])
+    for rank in sorted(ranks):
+        name, _, pattern = TABLE[rank]
+        if _IS not in pattern or not _ASSIGNING.isdisjoint(text):
+            yield rank, name, pattern
 
 
 def mask(text: str) -> tuple[str, tuple[str, ...]]:

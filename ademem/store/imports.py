@@ -2,9 +2,34 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ademem.store import Store
+
+BULK_CACHE_KIB = 64 * 1024
+"""Memory for pages while many rows come: each touches a page of a dozen indexes."""
+BULK_CHECKPOINT_PAGES = 16_000
+"""Pages of the log, 64 MB, before it is written back then."""
+
+
+@contextmanager
+def in_bulk(store: Store) -> Iterator[None]:
+    """Trade memory for speed on this connection until the end."""
+    cache, pages = (
+        store.db.execute(f"pragma {name}").fetchone()[0]
+        for name in ("cache_size", "wal_autocheckpoint")
+    )
+    store.db.execute(f"pragma cache_size = -{BULK_CACHE_KIB}")
+    store.db.execute(f"pragma wal_autocheckpoint = {BULK_CHECKPOINT_PAGES}")
+    try:
+        yield
+    finally:
+        store.db.execute(f"pragma cache_size = {cache}")
+        store.db.execute(f"pragma wal_autocheckpoint = {pages}")
 
 
 def credited(store: Store, source_type: str, source_key: str) -> str | None:

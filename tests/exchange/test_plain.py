@@ -6,12 +6,15 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from ademem import exchange
 from ademem.model import Category, Scope, Status, Trust
 from ademem.settings import Settings
 from ademem.store import jobs, memories
 from tests.builders import NOW, open_project
+from tests.store.stores import in_memory
 
 SECRET = "AKIA" + "A1B2C3D4E5F6G7H8"
 
@@ -220,3 +223,37 @@ def test_what_a_broken_import_brought_stays_and_the_next_one_goes_on(store, brin
     assert len(rows(store)) == 1000
 
     assert numbers(bring(*good)) == (200, 1000, 0, 0)
+
+
+PIECE = st.sampled_from(
+    "cache token importer reads writes every file twice before after 14 15 config.toml not".split()
+)
+LINE = st.fixed_dictionaries(
+    {"content": st.lists(PIECE, min_size=3, max_size=14).map(" ".join)},
+    optional={
+        "category": st.sampled_from(["fact", "gotcha", "decision", "weather"]),
+        "status": st.sampled_from(["promoted", "archived"]),
+        "key": st.sampled_from(["k1", "k2"]),
+        "speaker": st.sampled_from(["Ada", "Bob"]),
+        "id": st.integers(1, 3),
+    },
+)
+
+
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(lines=st.lists(LINE, max_size=12), size=st.integers(1, 5))
+def test_chunks_bring_what_line_by_line_would(monkeypatch, lines, size):
+    texts = [json.dumps(line) for line in lines]
+    at_once, one_by_one = in_memory(), in_memory()
+    monkeypatch.setattr(exchange, "CHUNK", size)
+    imported = exchange.import_lines(texts, at_once, Settings(), NOW)
+    singly = [exchange.import_lines([text], one_by_one, Settings(), NOW) for text in texts]
+
+    assert numbers(imported)[:3] == tuple(
+        map(sum, zip((0, 0, 0), *(numbers(one)[:3] for one in singly), strict=True))
+    )
+    assert rows(at_once) == rows(one_by_one)
+    at_once.close()
+    one_by_one.close()
