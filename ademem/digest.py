@@ -13,6 +13,11 @@ except ImportError:  # before 3.12 the built-in module had another name
 
 def sha256_hex(*parts: str) -> str:
     """Hex digest of the parts; their borders count, so ("ab", "c") differs from ("a", "bc")."""
-    framed = "".join(f"{len(part)}:{part}" for part in parts)
+    framed = "".join([f"{len(part)}:{part}" for part in parts])
     digest: str = sha256(framed.encode("utf-8", "surrogatepass")).hexdigest()
     return digest
+
+
+def number(text: str) -> int:
+    """The first 64 bits of the digest."""
+    return int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big")

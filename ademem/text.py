@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from ademem.digest import sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+RECENT = 16
+"""Texts whose forms are remembered: the rules ask the same of one draft again and again."""
 
 _WORD = re.compile(r"\w+")
 _BLANKS = re.compile(r"[^\S\n]+")
@@ -18,6 +22,8 @@ _CONTROL = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160))) | {13: 1
 
 def clean(text: str) -> str:
     """NFC, no control characters or lone surrogates, single blanks, no blank edges; lines stay."""
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text.strip()
     text = text.replace("\r\n", "\n").encode("utf-8", "replace").decode("utf-8").translate(_CONTROL)
     lines = (
         _BLANKS.sub(" ", line).rstrip() for line in unicodedata.normalize("NFC", text).split("\n")
@@ -25,16 +31,24 @@ def clean(text: str) -> str:
     return "\n".join(lines).strip()
 
 
+@lru_cache(maxsize=RECENT)
 def fold(text: str) -> str:
     """What two spellings of the same sentence have in common: case and spacing are gone."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
+def said(title: str | None, content: str) -> str:
+    """Title and content, which are compared as one."""
+    return f"{title}\n{content}" if title else content
+
+
+@lru_cache(maxsize=RECENT)
 def dedupe_key(content: str, topic_key: str | None = None) -> str:
     """Equal for equal folded texts; the same text under two topics stays two memories."""
     return sha256_hex(topic_key or "", fold(content))
 
 
+@lru_cache(maxsize=RECENT)
 def words(text: str) -> frozenset[str]:
     """Folded word tokens of any script; CJK runs, which have no blanks, as pairs of characters."""
     folded = fold(text)

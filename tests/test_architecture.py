@@ -20,7 +20,7 @@ HOOKS = sorted((ROOT / "hooks").glob("*.py"))
 
 PICTURE = """
     value digest errors clock text jsontext model settings project files locks failures worktree
-    redact shell fence client store embed runtime
+    redact shell fence client store embed runtime signature
     core capture gate search guard briefing curate exchange lifecycle mirror
     history status work recovery enrolment api
     install events rehearsal doctor cli

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem import text as text_
 from ademem.model import Category
 from ademem.text import fold, words
 
@@ -35,7 +36,7 @@ _EDGE = ".,;:!?…()[]{}<>\"'`“”‘’«»*"
 
 def said(text: Draft | Memory) -> str:
     """Title and content, which are compared as one."""
-    return f"{text.title}\n{text.content}" if text.title else text.content
+    return text_.said(text.title, text.content)
 
 
 def kin(left: Category, right: Category) -> bool:

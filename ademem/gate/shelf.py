@@ -7,18 +7,21 @@ import re
 
 from ademem.gate.alike import said
 from ademem.gate.rows import id_of
-from ademem.store import LIVE, memories
+from ademem.signature import SHARE
+from ademem.store import LIVE, memories, signatures
 from ademem.text import is_cjk, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ademem.gate.verdict import Reviewed
     from ademem.model import Memory
     from ademem.settings import GateSettings
     from ademem.store import Store
 
 POOL = 32
-"""Newest memories looked at for a near duplicate."""
+"""Newest memories looked at of those that share words but have no signature that would tell."""
 GROUPS = 16
 GROUP = 8
 """Most groups of words they are found by, and most words of one."""
@@ -43,16 +46,44 @@ class StoreShelf:
         return self._one(draft, "dedupe_key = :key", draft.dedupe_key)
 
     def near(self, draft: Reviewed) -> list[Memory]:
+        """By signature, and by words where signatures do not tell, newest first."""
+        asked = signatures.asked(said(draft), draft.scope, draft.owner)
+        found = self._all(draft, signatures.ALIKE, asked=asked)
+        last = self._last_unsigned()
+        if last is not None:
+            known = {memory.seq for memory in found}
+            worded = self._worded(draft, last)
+            found += (memory for memory in worded if memory.seq not in known)
+            found.sort(key=lambda memory: memory.seq, reverse=True)
+        return found
+
+    def _last_unsigned(self) -> int | None:
+        """Up to where near duplicates can be without a signature in common."""
+        if self._settings.near_duplicate < SHARE:
+            return 2**62
+        return signatures.last_unsigned(self._store.db)
+
+    def _worded(self, draft: Reviewed, last: int) -> list[Memory]:
         index, groups = _probes(said(draft), self._settings.near_duplicate)
         if not groups:
             return []
+        return self._all(
+            draft,
+            f"select rowid as seq from {index} where {index} match :probe and rowid <= :last"
+            f" order by rowid desc limit {POOL}",
+            probe=" OR ".join(f"({' AND '.join(group)})" for group in groups),
+            last=last,
+        )
+
+    def _all(self, draft: Reviewed, numbers: str, **values: Any) -> list[Memory]:
+        """Those with the *numbers*, a query, that the draft may be compared with."""
         found = self._store.db.execute(
-            f"select memory.* from (select rowid from {index} where {index} match :probe"
-            f" order by rowid desc limit {POOL}) as hit"
-            " cross join unified_memories as memory on memory.seq = hit.rowid"
-            f" where project_id = :project and {_HOME} and {LIVE} and quarantine_reason is null",
-            {
-                "probe": " OR ".join(f"({' AND '.join(group)})" for group in groups),
+            f"select memory.* from ({numbers}) as hit"
+            " cross join unified_memories as memory on memory.seq = hit.seq"
+            f" where project_id = :project and {_HOME} and {LIVE} and quarantine_reason is null"
+            " order by memory.seq desc",
+            values
+            | {
                 "project": self._store.project_id,
                 "scope": draft.scope,
                 "owner": draft.owner or "",
@@ -74,11 +105,13 @@ class StoreShelf:
 
 def is_taken(store: Store, sync_id: str) -> bool:
     """Whether a memory has the name, or had it before it was deleted for good."""
-    id = id_of(sync_id)
-    return bool(
-        memories.find(store, "id = :id or sync_id = :sync_id", id=id, sync_id=sync_id)
-        or memories.revisions(store, id)
-    )
+    row = store.db.execute(
+        "select exists (select 1 from unified_memories where id = :id)"
+        " or exists (select 1 from unified_memories where sync_id = :sync_id)"
+        " or exists (select 1 from memory_revisions where memory_id = :id)",
+        {"id": id_of(sync_id), "sync_id": sync_id},
+    ).fetchone()
+    return bool(row[0])
 
 
 def _probes(text: str, share: float) -> tuple[str, list[list[str]]]:

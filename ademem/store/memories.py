@@ -7,8 +7,9 @@ import sys
 
 from ademem.clock import parse, stamp
 from ademem.errors import NoSuchMemory
-from ademem.jsontext import array, loads
+from ademem.jsontext import array, flat, loads
 from ademem.model import Category, Importance, Memory, Scope, Status, Tier, Trust
+from ademem.store import signatures
 from ademem.value import Value, replace
 
 TYPE_CHECKING = False
@@ -57,9 +58,11 @@ class Change(Value):
 def insert(store: Store, memory: Memory, change: Change) -> Memory:
     """Add the row; its `seq` is decided here."""
     with store.transaction() as db:
-        cursor = db.execute(_INSERT, _row(memory))
-        memory = replace(memory, seq=cursor.lastrowid)
-        _record(store, memory, _last_revision(db, memory.id) + 1, change)
+        row = _row(memory)
+        memory = replace(memory, seq=db.execute(_INSERT, row).lastrowid)
+        signatures.renew(db, memory.seq, frozenset(), _signatures(memory))
+        signatures.catch_up(db)
+        _record(store, memory.id, row, _last_revision(db, memory.id) + 1, change)
     return memory
 
 
@@ -75,11 +78,14 @@ def put_back(store: Store, memory: Memory, change: Change) -> Memory:
     """Like `update`, and the row is as old as it says: the change makes it what it was."""
     with store.transaction() as db:
         revision = _last_revision(db, memory.id) + 1
-        row = db.execute(_UPDATE, _row(replace(memory, revision_count=revision))).fetchone()
-        if row is None:
+        signed = _signed(db, memory)
+        row = _row(replace(memory, revision_count=revision))
+        stored = db.execute(_UPDATE, row).fetchone()
+        if stored is None:
             raise NoSuchMemory(memory.id)
-        memory = from_row(row)
-        _record(store, memory, revision, change)
+        memory = from_row(stored)
+        signatures.renew(db, memory.seq, signed, _signatures(memory))
+        _record(store, memory.id, row, revision, change)
     return memory
 
 
@@ -87,6 +93,7 @@ def delete(store: Store, memory: Memory, change: Change) -> None:
     """Remove the row for good: history keeps that it went, never what it said."""
     with store.transaction() as db:
         db.execute("delete from memory_revisions where memory_id = ?", (memory.id,))
+        signatures.renew(db, memory.seq, _signed(db, memory), frozenset())
         db.execute("delete from unified_memories where id = ?", (memory.id,))
         db.execute(
             "insert or ignore into tombstones (entity, sync_id, project_id, deleted_at)"
@@ -107,7 +114,7 @@ def delete(store: Store, memory: Memory, change: Change) -> None:
             quarantine_reason=None,
             deleted_at=change.at,
         )
-        _record(store, gone, 1, change)
+        _record(store, gone.id, _row(gone), 1, change)
 
 
 def touch(store: Store, memory: Memory, score: float, now: datetime) -> None:
@@ -170,8 +177,19 @@ def new_event() -> str:
     return os.urandom(8).hex()
 
 
+def _signatures(memory: Memory) -> set[int]:
+    return signatures.of(memory.scope, memory.scope_owner_id, memory.title, memory.content)
+
+
+def _signed(db: sqlite3.Connection, memory: Memory) -> set[int]:
+    """The signatures of the text that the row still has."""
+    query = "select scope, scope_owner_id, title, content from unified_memories where id = ?"
+    row = db.execute(query, (memory.id,)).fetchone()
+    return signatures.of(*row) if row else set()
+
+
 def _row(memory: Memory) -> dict[str, Any]:
-    row = {name: getattr(memory, name) for name in COLUMNS}
+    row = dict(memory.__dict__)
     row["pinned"] = int(memory.pinned)
     row["tags"] = " ".join(memory.tags)
     row["anchors"] = array(memory.anchors)
@@ -180,25 +198,20 @@ def _row(memory: Memory) -> dict[str, Any]:
     return row
 
 
-def _record(store: Store, memory: Memory, revision: int, change: Change) -> None:
-    import json
-
-    row = _row(memory)
-    for name in BOOKKEEPING:
-        del row[name]
+def _record(store: Store, id: str, row: dict[str, Any], revision: int, change: Change) -> None:
     store.db.execute(
         "insert into memory_revisions (memory_id, revision, event_id, operation, actor, session_id,"
         " reason, snapshot, created_at)"
         " values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            memory.id,
+            id,
             revision,
             change.event_id or new_event(),
             change.operation,
             change.actor,
             change.session_id,
             change.reason,
-            json.dumps(row, ensure_ascii=False, sort_keys=True),
+            flat({name: row[name] for name in row if name not in BOOKKEEPING}),
             stamp(change.at),
         ),
     )

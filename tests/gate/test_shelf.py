@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from ademem.gate.shelf import StoreShelf
 from ademem.model import Scope, Status
+from ademem.settings import GateSettings
+from ademem.store import signatures
 from ademem.text import jaccard, words
 from tests.builders import NOW, insert, memory, open_project
 from tests.gate.shelf import SETTINGS, reviewed
@@ -106,3 +108,83 @@ def test_no_near_duplicate_is_overlooked(store, text, gone, more):
 @pytest.mark.parametrize("text", ["", "…", "___", '"', "AND OR NOT", "a" * 3000])
 def test_any_text_may_be_asked_for(store, text):
     assert StoreShelf(store, SETTINGS).near(reviewed(text)) == []
+
+
+def unsign(store):
+    """What a release without signatures left behind."""
+    store.db.execute("delete from unified_memory_signatures")
+    store.db.execute("insert into unified_memory_unsigned select max(seq) from unified_memories")
+
+
+def test_memories_from_before_there_were_signatures_are_found_by_their_words(store):
+    old, _ = insert(store, memory(TEXT), memory("something else"))
+    unsign(store)
+
+    assert StoreShelf(store, SETTINGS).near(reviewed(f"{TEXT} first")) == [old]
+
+
+def test_old_and_new_memories_are_found_together_the_newest_first(store):
+    (old,) = insert(store, memory(TEXT))
+    unsign(store)
+    (new,) = insert(store, memory(f"{TEXT} now"))
+
+    assert StoreShelf(store, SETTINGS).near(reviewed(f"{TEXT} first")) == [new, old]
+
+
+def test_new_memories_sign_the_old_ones_on_the_way(store):
+    old = insert(store, *(memory(f"{TEXT} {'again ' * 3}{n}") for n in range(40)))
+    signed = pairs(store)
+    unsign(store)
+    for n in range(3):
+        insert(store, memory(f"note {n}"))
+
+    assert signed < pairs(store)
+    assert signatures.last_unsigned(store.db) is None
+    assert len(old) == 40
+
+
+def pairs(store):
+    return set(map(tuple, store.db.execute("select * from unified_memory_signatures")))
+
+
+def test_a_threshold_that_signatures_do_not_tell_is_looked_up_by_words(store):
+    (row,) = insert(store, memory(TEXT))
+    draft = reviewed(f"{TEXT} and then some more of them")
+
+    assert jaccard(words(draft.content), words(TEXT)) < 0.85
+    assert StoreShelf(store, GateSettings(near_duplicate=0.6)).near(draft) == [row]
+
+
+def test_a_near_duplicate_is_found_among_any_number_of_others_of_its_kind(store):
+    (row,) = insert(store, memory(TEXT))
+    insert(store, *(memory(f"the importer reads every file of module_{n}") for n in range(200)))
+
+    assert StoreShelf(store, SETTINGS).near(reviewed(f"{TEXT} first")) == [row]
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    known=st.lists(st.lists(WORD, min_size=1, max_size=9), min_size=1, max_size=12),
+    draft=st.lists(WORD, min_size=1, max_size=9),
+)
+def test_what_the_words_find_the_signatures_find_too(store, known, draft):
+    text = " ".join(draft)
+    with store.transaction():
+        rows = insert(
+            store,
+            *(
+                memory(" ".join(one), id=f"m{n}", sync_id=f"m{n}", dedupe_key=f"m{n}")
+                for n, one in enumerate(known)
+            ),
+        )
+        by_signature = StoreShelf(store, SETTINGS).near(reviewed(text))
+        unsign(store)
+        by_words = StoreShelf(store, SETTINGS).near(reviewed(text))
+        store.db.execute("delete from unified_memory_unsigned")
+        store.db.execute("delete from unified_memories")
+
+    alike = [row for row in reversed(rows) if jaccard(words(row.content), words(text)) >= 0.85]
+    assert [row for row in by_signature if row in alike] == alike
+    assert {row.id for row in by_words if row in alike} <= {row.id for row in by_signature}

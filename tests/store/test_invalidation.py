@@ -17,7 +17,7 @@ from hypothesis.stateful import (
 from ademem.clock import stamp
 from ademem.errors import NoSuchMemory
 from ademem.model import Status
-from ademem.store import memories
+from ademem.store import memories, signatures
 from ademem.store.memories import Change
 from ademem.value import replace
 from tests import builders
@@ -271,7 +271,9 @@ class Histories(RuleBasedStateMachine):
     )
     def update(self, id, changes):
         changes = changes | (
-            {"topic_key": f"{id}/{changes['topic_key']}"} if changes.get("topic_key") else {}
+            {"topic_key": f"{id}/{topic}"}
+            if (topic := changes.get("topic_key")) is not None
+            else {}
         )
         edit(self.store, memories.get(self.store, id), **changes)
         self.revisions[id] += 1
@@ -299,6 +301,17 @@ class Histories(RuleBasedStateMachine):
         for row in memories.find(self.store, "true"):
             snapshot = memories.revisions(self.store, row.id)[-1]["snapshot"]
             assert (snapshot["content"], snapshot["title"]) == (row.content, row.title)
+
+    @invariant()
+    def signatures_are_those_of_the_texts(self):
+        rows = memories.find(self.store, "true")
+        expected = {
+            (number, row.seq)
+            for row in rows
+            for number in signatures.of(row.scope, row.scope_owner_id, row.title, row.content)
+        }
+        held = self.store.db.execute("select signature, seq from unified_memory_signatures")
+        assert set(map(tuple, held)) == expected
 
     @invariant()
     def vectors_have_their_memory(self):

@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from ademem.store import MigrationFailed, NewerDatabase, database, open_store
+from ademem.store import MigrationFailed, NewerDatabase, database, open_store, signatures
 from tests import builders
 from tests.builders import NOW, memory, open_project, project
 from tests.store import ade_file, older, racing
@@ -49,6 +49,18 @@ def test_an_older_database_is_found_by_its_words_afterwards(tmp_path, path):
     query = "select count(*) from unified_memories_fts where unified_memories_fts match 'content'"
 
     assert store.db.execute(query).fetchone()[0] == 1
+    store.close()
+
+
+@pytest.mark.parametrize("version", range(1, 6))
+def test_memories_of_an_older_database_wait_for_their_signatures(tmp_path, path, version):
+    older.build(path, version)
+    store = open_project(tmp_path)
+    (row,) = store.db.execute("select seq from unified_memories")
+
+    assert signatures.last_unsigned(store.db) == row["seq"]
+    builders.insert(store, memory())
+    assert signatures.last_unsigned(store.db) is None
     store.close()
 
 

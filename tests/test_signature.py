@@ -1,0 +1,85 @@
+"""Signatures: whoever shares most of their words shares one, and hardly anybody else does."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ademem import signature
+from ademem.text import jaccard, words
+
+WORD = st.text("abcdefghij", min_size=1, max_size=9)
+SIGNS = st.sampled_from("在的是了数据库文件不能放网络共享上否则会损坏索引")
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    shared=st.frozensets(WORD | SIGNS, max_size=60),
+    mine=st.frozensets(WORD, max_size=6),
+    theirs=st.frozensets(WORD, max_size=6),
+)
+def test_no_two_texts_that_are_alike_lack_a_common_signature(shared, mine, theirs):
+    left, right = shared | mine, shared | theirs
+
+    if jaccard(left, right) >= signature.SHARE:
+        assert signature.own(left, "p") & signature.of_likes(right, "p")
+        assert signature.own(right, "p") & signature.of_likes(left, "p")
+
+
+@pytest.mark.parametrize("size", [1, 2, 6, 7, 13, 40, 100, 301, 2000])
+def test_texts_at_the_very_border_have_one_in_common(size):
+    rng = random.Random(size)
+    for _ in range(20):
+        left = {f"w{rng.random()}" for _ in range(size)}
+        for right in (shrunk(left, rng), grown(left), exchanged(left, rng)):
+            assert jaccard(frozenset(left), right) >= signature.SHARE
+            assert signature.own(frozenset(left), "") & signature.of_likes(right, "")
+
+
+def shrunk(left, rng):
+    return frozenset(rng.sample(sorted(left), -int(-len(left) * 0.85 // 1)))
+
+
+def grown(left):
+    return frozenset(left | {f"more {n}" for n in range(int(len(left) * 0.15 / 0.85 + 1e-9))})
+
+
+def exchanged(left, rng):
+    """As many words others as keep nine tenths and more in common."""
+    out = int(len(left) * 0.15 / 1.85)
+    return frozenset(rng.sample(sorted(left), len(left) - out)) | {f"new {n}" for n in range(out)}
+
+
+def test_common_little_words_bring_few_together():
+    rng = random.Random(1)
+    little = "the of is a to in it we on for and no if at by".split()
+    texts = [
+        frozenset(rng.sample(little, 6)) | {f"{rng.random()}" for _ in range(6)} for _ in range(400)
+    ]
+    first, *others = texts
+
+    met = [text for text in others if signature.own(text, "") & signature.of_likes(first, "")]
+    assert len(met) < 4
+
+
+def test_another_home_has_other_signatures():
+    text = words("the importer reads every file twice because the first pass only counts lines")
+
+    assert not signature.own(text, "project/") & signature.of_likes(text, "agent/ada")
+
+
+def test_a_text_without_words_is_like_none():
+    assert signature.own(frozenset(), "") == signature.of_likes(frozenset(), "") == set()
+
+
+def test_signatures_are_the_same_on_every_machine_and_in_every_version():
+    text = words("WAL needs shared memory, so the database cannot live on a network share")
+
+    assert sorted(signature.own(text, "project/")) == [
+        18184796219002,
+        36498112297887,
+        39283377334339,
+    ]
