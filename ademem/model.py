@@ -110,7 +110,7 @@ class Draft(Value):
     path: str | None = None
     """Glob of the files the memory is about."""
     anchors: tuple[str, ...] = ()
-    """`path:first-last` places in the code the memory speaks of."""
+    """`path:first-last@hash`, places in the code the memory speaks of; `$ words`, commands."""
     pinned: bool = False
     promoted: bool = False
     """A trusted caller vouches for it: no candidate stage."""

@@ -112,6 +112,10 @@ class BriefingSettings(Value):
     """Memories added to a prompt at most."""
     prompt_chars: int = 300
     """Length of one of them."""
+    site: int = 3
+    """Memories told beside an edit, a command or a failure at most, each once a session."""
+    site_tokens: int = 600
+    """Budget of these, with the sentence above them; a token is about four bytes."""
 
 
 class MirrorSettings(Value):

@@ -27,7 +27,8 @@ from ademem.gate import write
 from ademem.guard import flags
 from ademem.install import Where
 from ademem.model import Draft, Origin, Trust
-from ademem.store import turns
+from ademem.sites import marks, refresh
+from ademem.store import sites, turns
 from ademem.store.turns import TurnKey
 
 if TYPE_CHECKING:
@@ -144,6 +145,23 @@ def writing() -> dict[str, Any]:
     }
 
 
+def editing(path: str) -> Callable[[Bench], dict[str, Any]]:
+    """An edit in a project that has something to tell of files; the guard is satisfied."""
+
+    def payload(bench: Bench) -> dict[str, Any]:
+        if not sites.any_of(bench.memories.runtime.store, "path"):
+            for name in ("billing", "auth", "net"):
+                draft = Draft(content=f"Mind the {name}", path=f"src/{name}/**", promoted=True)
+                bench.memories.write(draft)
+            refresh(bench.memories.runtime)
+        marks.write(bench.memories.runtime.project, bench.memories.runtime.store)
+        call = writing()
+        call["tool_input"]["file_path"] = os.path.join(bench.root, path)
+        return bench.required(call, searched=True)
+
+    return payload
+
+
 def lesson(bench: Bench) -> dict[str, Any]:
     return done(f'bd comment BD-1 "LEARNED: {sentence(bench.rng)}"')
 
@@ -162,6 +180,8 @@ def startup(_bench: Bench) -> dict[str, Any]:
 
 SCENES = (
     Scene("guard: satisfied", "PreToolUse", 0.3, lambda b: b.required(writing(), searched=True)),
+    Scene("sites: nothing on this file", "PreToolUse", 0.5, editing("docs/x.md")),
+    Scene("sites: told of this file already", "PreToolUse", 0.5, editing("src/auth/x.py")),
     Scene("guard: a reading command", "PreToolUse", 1.2, lambda b: b.required(bash("git log -3"))),
     Scene("guard: denies a write", "PreToolUse", 1.2, lambda b: b.required(writing())),
     Scene("guard: denies a commit", "PreToolUse", 1.2, lambda b: b.required(bash("git commit"))),

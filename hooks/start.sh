@@ -7,13 +7,14 @@
 # shell exits with 2 by itself when a file it sources is damaged.
 #
 # Most tool calls need nothing from ademem. They are let through here, in two milliseconds, because
-# starting Python takes fifteen. A wrong guess here may only cost time: in doubt, Python decides.
+# starting Python takes fifteen. A wrong guess here may only cost time, or a hint from memory: in
+# doubt, Python decides.
 
 [ -z "$ADEMEM_DISABLE" ] || exit 0
 
 # These may be exported in the user's environment, and a variable that is stays so when it is set
 # again: a large payload in the environment keeps every program from starting.
-unset payload head folder id
+unset payload head folder id reader list about
 
 # Only a project with `.ade/` takes part, or a worktree (there `.git` is a file) whose main one has it.
 # The payload's own `cwd` follows the model's `cd`, so the search starts where the session did, and
@@ -65,7 +66,30 @@ pre_tool_use)
   id=${id%%'"'*}
   case $id in
   '' | *[!A-Za-z0-9_-]*) ;;
-  *) [ ! -f "$folder/.ade/run/clear/$id" ] || exit 0 ;;
+  *)
+    # The guard is content. What memory has on files and commands stands in lists of what `grep`
+    # is to look for; a reader who was told some has lists of its own, with the rest.
+    if [ -f "$folder/.ade/run/clear/$id" ]; then
+      case $payload in
+      *'"file_path":"'*) list=files about=${payload#*'"file_path":"'} about=${about%%'"'*} ;;
+      *'"notebook_path":"'*) list=files about=${payload#*'"notebook_path":"'} about=${about%%'"'*} ;;
+      *'"command":"'*) list=commands about=${payload#*'"command":"'} ;;
+      *) exit 0 ;;
+      esac
+      case $head in
+      *'"agent_id":"'*) reader=$id ;;
+      *) reader=${head#*'"session_id":"'} reader=${reader%%'"'*} ;;
+      esac
+      case $reader in
+      '' | *[!A-Za-z0-9_-]*) ;;
+      *) [ ! -f "$folder/.ade/run/sites/$reader.$list" ] || list=$reader.$list ;;
+      esac
+      list=$folder/.ade/run/sites/$list
+      [ -s "$list" ] || exit 0
+      printf '%s\n' "$about" 2>/dev/null | LC_ALL=C grep -q -f "$list" 2>/dev/null
+      [ $? -ne 1 ] || exit 0
+    fi
+    ;;
   esac
   ;;
 post_tool_use)

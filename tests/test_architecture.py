@@ -19,9 +19,9 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 HOOKS = sorted((ROOT / "hooks").glob("*.py"))
 
 PICTURE = """
-    value digest errors clock text jsontext model settings project files locks failures worktree
-    redact shell fence client store embed runtime signature
-    core capture gate search guard briefing curate exchange lifecycle mirror
+    value digest errors clock text jsontext model settings project files locks failures anchor
+    redact shell fence client signature store embed runtime worktree
+    core capture gate search guard sites briefing curate exchange lifecycle mirror
     history status work recovery enrolment api
     install events rehearsal doctor cli
 """

@@ -22,6 +22,7 @@ from ademem.curate import Act
 from ademem.events import answer
 from ademem.model import Status
 from ademem.search import Filters, search
+from ademem.sites import settle
 from ademem.store import memories
 from ademem.store.memories import Change
 from ademem.value import replace
@@ -38,7 +39,8 @@ STEP = re.compile(
 
 
 def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+    return [text for name, text in found if name == language]
 
 
 def table(*head):
@@ -263,7 +265,7 @@ def test_exit_codes_are_those_told(reader, kept, line, code):
 
 
 WORD = "expire"
-KEPT = ["yes", "kept", "kept", "kept", "kept", "kept"]
+KEPT = ["yes", "kept", "kept", "kept", "kept", "kept", "kept"]
 
 
 class Going:
@@ -274,7 +276,9 @@ class Going:
         self.store = builders.open_project(root)
         text = f"Login tokens {WORD} in UTC"
         self.memory, other = builders.insert(
-            self.store, builders.memory(text), builders.memory("Deploys go through staging")
+            self.store,
+            builders.memory(text, file_scope_pattern="src/auth/**"),
+            builders.memory("Deploys go through staging"),
         )
         self.store.db.execute(
             "insert into unified_memory_embeddings values ('e', ?, ?, 'm', x'00', 1, 1, '', '')",
@@ -309,6 +313,7 @@ class Going:
             self.count("unified_memories_fts where unified_memories_fts match ?", WORD),
             self.count("unified_memory_embeddings where memory_id = ?", self.memory.id),
             self.relation(),
+            self.sites(),
             self.in_files(),
             self.in_history(),
         ]
@@ -329,6 +334,10 @@ class Going:
         row = self.store.db.execute("select judgment_status from memory_relations").fetchone()
         return {"judged": "kept", "orphaned": "orphaned"}[row[0]] if row else "gone"
 
+    def sites(self):
+        settle(self.store)
+        return self.count("memory_sites where memory_seq = ?", self.memory.seq)
+
     def in_files(self):
         mirror.refresh(self.project, self.store, settings.Settings(), builders.NOW)
         texts = [path.read_text() for path in Path(self.project.memory).iterdir()]
@@ -348,7 +357,7 @@ class Going:
     [
         pytest.param(how, left, id=how)
         for how, *left in table(
-            "", "`search`", "Word index", "Embedding", "Relations", "Files", "History"
+            "", "`search`", "Word index", "Embedding", "Relations", "Sites", "Files", "History"
         )
     ],
 )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+from contextlib import suppress
 
-from ademem import core, curate, exchange, gate, history, mirror, status
+from ademem import core, curate, exchange, gate, history, mirror, sites, status
 from ademem import search as search_
 from ademem import work as work_
 from ademem.curate import Act
@@ -58,6 +60,9 @@ class Memories:
         self.close()
 
     def close(self) -> None:
+        """Also tells the hooks where the memories that changed come up by themselves."""
+        with suppress(sqlite3.OperationalError):  # read-only, or busy: a hook does it
+            sites.refresh(self.runtime)
         self.runtime.close()
 
     def write(self, draft: Draft | str) -> Written:

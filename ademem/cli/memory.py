@@ -8,10 +8,13 @@ from typing import Annotated
 
 import typer
 
+from ademem.anchor import of_command
 from ademem.cli import app, show
 from ademem.cli.options import (
+    Anchors,
     AsJson,
     CategoryName,
+    Commands,
     DryRun,
     Id,
     ImportanceName,
@@ -59,7 +62,8 @@ def add(
     topic_key: TopicKey = None,
     tags: Tags = None,
     path: PathGlob = None,
-    anchor: Annotated[list[str] | None, typer.Option("--anchor", metavar="FILE:LINES")] = None,
+    anchor: Anchors = None,
+    command: Commands = None,
     project: Project = None,
     dry_run: DryRun = False,
     explain: Explain = False,
@@ -77,7 +81,7 @@ def add(
             topic_key=topic_key,
             tags=(*words_of(tags), *((type_,) if type_ else ())),
             path=path,
-            anchors=tuple(anchor or ()),
+            anchors=(*(anchor or ()), *map(of_command, command or ())),
             pinned=pin,
             strict=strict,
             origin=_origin(memories.session_id),

@@ -32,6 +32,14 @@ Tags = Annotated[str | None, typer.Option("--tags", help="Words separated by com
 PathGlob = Annotated[
     str | None, typer.Option("--path", help="Files the memory is about.", metavar="GLOB")
 ]
+Anchors = Annotated[
+    list[str] | None,
+    typer.Option("--anchor", help="Place in the code it speaks of.", metavar="FILE:LINES"),
+]
+Commands = Annotated[
+    list[str] | None,
+    typer.Option("--command", help="Comes up before this command runs.", metavar="WORDS"),
+]
 
 Kind = TypeVar("Kind", bound=StrEnum)
 

@@ -1,9 +1,11 @@
-"""PostToolUseFailure: a search that found nothing still counts; an error may be a lesson."""
+"""PostToolUseFailure: an error may be known, or a lesson; a search without hits still counts."""
 
 from __future__ import annotations
 
 from ademem.capture import record
+from ademem.events import sites
 from ademem.events.searched import notice
+from ademem.events.turn import key_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,6 +13,9 @@ if TYPE_CHECKING:
     from ademem.runtime import Runtime
 
 
-def handle(payload: Payload, runtime: Runtime) -> None:
+def handle(payload: Payload, runtime: Runtime) -> str | None:
+    """What was known of the error before it is counted once more."""
     notice(payload, runtime)
+    known = sites.failed(payload, key_of(payload, runtime), runtime)
     record.error(payload, runtime)
+    return known

@@ -1,10 +1,11 @@
-"""PreToolUse: the guard."""
+"""PreToolUse: the guard, and what memory has on the thing about to be touched."""
 
 from __future__ import annotations
 
 import os
 
 from ademem import client
+from ademem.events import sites
 from ademem.events.turn import key_of
 from ademem.guard import flags
 from ademem.guard.policy import Call, Deny, Known, Pass, decide
@@ -21,7 +22,7 @@ TARGET_CHARS = 200
 
 
 def handle(payload: Payload, runtime: Runtime) -> str | None:
-    """Deny a mutation in a turn that has to consult memory first; print nothing otherwise."""
+    """Deny a mutation in a turn that has to consult memory first; else tell what is known of it."""
     key = key_of(payload, runtime)
     call = Call(
         tool=payload.tool_name,
@@ -33,7 +34,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         case Pass(settled=settled):
             if settled:
                 flags.set_quiet(runtime.project, key, True)
-            return None
+            return sites.before(payload, key, runtime)
         case Deny():
             return _deny(call, key, runtime)
 

@@ -9,6 +9,7 @@ from ademem.briefing import Brief, Reader
 from ademem.guard import flags
 from ademem.project import branch
 from ademem.runtime import program
+from ademem.sites import marks, settle
 from ademem.store import logs, sessions, turns
 from ademem.store.turns import TurnKey
 
@@ -42,6 +43,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     if source == "compact":
         _rearm(payload, runtime)
     arrived = _arrived(runtime)
+    _list_sites(payload, runtime)
     brief = _brief(source, payload, runtime)
     shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
     logs.shown(
@@ -91,6 +93,14 @@ def _rearm(payload: Payload, runtime: Runtime) -> None:
     if turn and turn.turn_class == "required" and turn.searched and not turn.ended:
         turns.searched(runtime.store, turn.key, None)
         flags.set_quiet(runtime.project, turn.key, False)
+
+
+def _list_sites(payload: Payload, runtime: Runtime) -> None:
+    """Another worktree may have changed them, and a session that was compacted forgot some."""
+    settle(runtime.store)
+    marks.write(runtime.project, runtime.store)
+    marks.forget(runtime.project, TurnKey(session_id=payload.session_id))
+    marks.prune(runtime.project, runtime.now)
 
 
 def _make_callable(runtime: Runtime) -> None:

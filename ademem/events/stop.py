@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem import client, work, worktree
+from ademem import client, sites, work, worktree
 from ademem.capture import record
 from ademem.events.turn import key_of
 from ademem.guard import flags
@@ -31,6 +31,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     flags.set_quiet(runtime.project, key, False)
     if worktree.changed(runtime.project):
         jobs.queue(runtime.store, "mirror", "project", runtime.now)
+    sites.refresh(runtime)
     work.start(runtime)
     return None
 

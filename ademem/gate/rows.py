@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem.anchor import joined
 from ademem.digest import sha256_hex
 from ademem.model import Category, Importance, Memory, Scope, Status, Tier, Trust
 from ademem.text import dedupe_key, unique, words
@@ -126,7 +127,7 @@ def merged(
         observation_count=memory.observation_count + 1,
         access_score=max(memory.access_score, _seed(draft, stands)),
         tags=unique((*memory.tags, *draft.tags)),
-        anchors=unique((*memory.anchors, *draft.anchors)),
+        anchors=joined(memory.anchors, draft.anchors),
         file_scope_pattern=memory.file_scope_pattern or draft.path,
         knowledge_key=memory.knowledge_key or draft.knowledge_key,
         bead=memory.bead or draft.bead,

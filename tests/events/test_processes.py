@@ -392,3 +392,21 @@ def test_three_hundred_mutants_end_as_the_client_likes_it(machine):
     assert set(errors) == {"BadPayload"}
     assert len(errors) < 90
     assert machine.check(doctor.database_is_sound).ok
+
+
+def test_a_memory_of_the_file_is_told_once_whoever_starts_the_hook(machine):
+    with machine.memories() as memories:
+        memories.write(api.Draft(content=RULE, path="src/**", promoted=True))
+    machine.fire("user_prompt_submit", prompt="Thanks!")
+    call = {"tool_input": {"file_path": str(machine.root / "src/auth.py")}}
+    raw = json.dumps(payload("pre_tool_use", cwd=str(machine.root)) | call).encode()
+    ran = machine.fire_all([("pre_tool_use", raw)] * 4, at_once=4)
+    later = machine.fire("pre_tool_use", raw)
+
+    assert all(each.well for each in [*ran, later])
+    assert sorted(RULE in each.said for each in ran) == [False, False, False, True]
+    assert later.said == ""
+    assert (
+        machine.ade / "run/sites" / f"{payload('pre_tool_use')['session_id']}.files"
+    ).stat().st_size == 0
+    assert machine.failures() == []

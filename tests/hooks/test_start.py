@@ -62,6 +62,12 @@ class Machine:
         for id in ids:
             (self.project / ".ade/run/clear" / id).touch()
 
+    def list(self, lists: dict[str, str]) -> None:
+        """Say what memory knows something of: each list by its name."""
+        (self.project / ".ade/run/sites").mkdir()
+        for name, text in lists.items():
+            (self.project / ".ade/run/sites" / name).write_text(f"{text}\n" if text else "")
+
 
 @pytest.fixture(params=SHELLS)
 def machine(request, tmp_path):
@@ -181,6 +187,96 @@ def test_in_doubt_python_decides_about_a_tool_call(machine, flags, payload):
     machine.start("PreToolUse", payload)
 
     assert machine.heard == payload
+
+
+def editing(path="/w/src/auth.py", key="file_path", **header):
+    return before_tool({key: path, "content": '"command":"git push"'}, **header)
+
+
+def running(command, **header):
+    return before_tool({"command": command, "description": "to src/auth.py"}, **header)
+
+
+@pytest.mark.parametrize(
+    ("lists", "payload"),
+    [
+        pytest.param({"files": "/src/.*$"}, editing(), id="a file of a folder"),
+        pytest.param({"files": "/docs/.*$\n/.*\\.py$"}, editing(), id="the second of two"),
+        pytest.param(
+            {"files": "/.*\\.ipynb$"}, editing("/w/a.ipynb", "notebook_path"), id="notebook"
+        ),
+        pytest.param({"files": "/.*ö.*$"}, editing("/w/schön.py"), id="any script"),
+        pytest.param({"commands": "git.*push"}, running("git -C x push"), id="a command"),
+        pytest.param({"commands": "git.*push"}, running("ls\ngit push"), id="on a later line"),
+        pytest.param({"commands": 'a\\\\"b'}, running('a"b'), id="a quote"),
+        pytest.param(
+            {"files": "", "s.files": "/src/.*$"}, editing(), id="left to tell the session"
+        ),
+        pytest.param(
+            {"s.files": "", "agent-7.files": "/src/.*$"},
+            editing(agent_id="agent-7"),
+            id="left to tell the subagent",
+        ),
+        pytest.param({"files": "\\(\n"}, editing(), id="a list that grep cannot read"),
+        pytest.param({"commands": "\n"}, running("ls"), id="a list for anything"),
+    ],
+)
+def test_a_call_that_memory_may_know_something_of_reaches_python(machine, lists, payload):
+    machine.clear("turn-1", "agent-7")
+    machine.list(lists)
+
+    machine.start("PreToolUse", payload)
+
+    assert machine.heard == payload
+
+
+@pytest.mark.parametrize(
+    ("lists", "payload"),
+    [
+        pytest.param({}, editing(), id="no lists"),
+        pytest.param({"files": ""}, editing(), id="an empty list"),
+        pytest.param({"files": "/docs/.*$"}, editing(), id="another file"),
+        pytest.param({"files": "/src$"}, editing(), id="only the beginning"),
+        pytest.param({"commands": "git.*push"}, editing(), id="a command in the content"),
+        pytest.param({"files": "/src/.*$"}, running("ls"), id="a file in the description"),
+        pytest.param({"commands": "git.*push"}, running("git status"), id="another command"),
+        pytest.param({"files": "/src/.*$", "s.files": ""}, editing(), id="all told in the session"),
+        pytest.param(
+            {"files": "/src/.*$", "agent-7.files": ""},
+            editing(agent_id="agent-7"),
+            id="all told to the subagent",
+        ),
+        pytest.param({"commands": "."}, before_tool({"query": "x"}), id="neither file nor command"),
+    ],
+)
+def test_a_call_that_memory_knows_nothing_of_is_let_through(machine, lists, payload):
+    machine.clear("turn-1", "agent-7")
+    machine.list(lists)
+
+    done = machine.start("PreToolUse", payload)
+
+    assert not machine.asked
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_where_there_is_no_grep_python_decides(machine, tmp_path):
+    machine.clear("turn-1")
+    machine.list({"files": "/docs/.*$"})
+    (tmp_path / "bin").mkdir()
+    for name in ("cat", machine.shell):
+        (tmp_path / "bin" / name).symlink_to(shutil.which(name))
+
+    machine.start("PreToolUse", editing(), PATH=str(tmp_path / "bin"))
+
+    assert machine.asked
+
+
+def test_lists_alone_let_nothing_through(machine):
+    machine.list({"files": "", "commands": ""})
+
+    machine.start("PreToolUse", editing())
+
+    assert machine.asked
 
 
 def test_a_flag_that_is_a_folder_is_none(machine):

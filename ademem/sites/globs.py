@@ -1,0 +1,173 @@
+"""Path patterns: what they mean, under which keys they are found, how a shell sifts them."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Piece = tuple[str, str]
+    """What it is (`text`, `*`, `?`, a set `[`, or `nothing`), and how SQLite's GLOB writes it."""
+
+FOLDERS = "**/"
+LONGEST = 1000
+"""Characters of a pattern beyond which it is no pattern."""
+MOST_STARS = 12
+"""Stars in one alternative; matching more can take forever."""
+MOST_CHOICES = 16
+"""Patterns that the braces and the `**/` of one pattern may stand for; more are left out."""
+
+
+def alternatives(pattern: str) -> list[str]:
+    """The globs, as `fnmatch` reads them, of which a path in the project has to match one.
+
+    `**/` may stand for no folder, `{a,b}` for either, a name without a folder for one in any
+    folder, and what may be a folder for all that is in it.
+    """
+    pattern = pattern.strip().removeprefix("./").lstrip("/")
+    if not pattern or len(pattern) > LONGEST:
+        return []
+    plain = [glob for choice in _choices(pattern) for glob in _optional(choice)][:MOST_CHOICES]
+    meant = [other for glob in plain for other in _meant(glob)]
+    return [glob for glob in dict.fromkeys(meant) if glob.count("*") <= MOST_STARS]
+
+
+def glob(pattern: str) -> str | None:
+    """SQLite's GLOB for what `fnmatch` reads in *pattern*; None when that matches nothing."""
+    pieces = list(_pieces(pattern))
+    if any(kind == "nothing" for kind, _ in pieces):
+        return None
+    return "".join("[[]" if piece == ("text", "[") else piece[1] for piece in pieces)
+
+
+def key(pattern: str) -> str:
+    """One of the `keys` of each path that *pattern* matches: the rarest that can be told."""
+    pieces = list(_pieces(pattern))
+    wild = [at for at, (kind, _) in enumerate(pieces) if kind != "text"]
+    if not wild:
+        return pattern
+    head, tail = _text(pieces[: wild[0]]), _text(pieces[wild[-1] + 1 :])
+    if "/" in tail:
+        return "*/" + tail[tail.rindex("/") + 1 :]
+    if "/" in head:
+        return head[: head.rindex("/") + 1]
+    return "*" + tail[tail.index(".") :] if "." in tail else "*"
+
+
+def keys(path: str) -> list[str]:
+    """Under which keys a pattern is to be found that matches the path."""
+    name = path[path.rfind("/") + 1 :]
+    folders = [path[: at + 1] for at, sign in enumerate(path) if sign == "/"]
+    suffixes = ["*" + name[at:] for at, sign in enumerate(name) if sign == "."]
+    return [path, f"*/{name}", *folders, *suffixes, "*"]
+
+
+def basic(glob: str) -> str:
+    """A basic regular expression, as `grep` reads it, for all that a GLOB of ours matches."""
+    written, at = "", 0
+    while at < len(glob):
+        if glob[at] == "[":
+            at = glob.index("]", at + 2 + (glob[at + 1] == "^"))
+        wild = glob[at] in "*?]"
+        written += (
+            ".*" if wild and not written.endswith(".*") else "" if wild else escaped(glob[at])
+        )
+        at += 1
+    return written
+
+
+def escaped(text: str) -> str:
+    """*text* as it stands in JSON, for a basic regular expression."""
+    text = text.replace("\\", "\\\\").replace('"', '\\"')
+    return "".join("\\" + sign if sign in "\\.[]*^$" else sign for sign in text)
+
+
+def _choices(pattern: str) -> list[str]:
+    """The pattern with each of `{a,b}` in its place."""
+    done: list[str] = []
+    waiting = [pattern]
+    while waiting and len(done) < MOST_CHOICES:
+        pattern = waiting.pop()
+        end = pattern.find("}")
+        start = pattern.rfind("{", 0, end) if end >= 0 else -1
+        items = pattern[start + 1 : end].split(",")
+        if start < 0 or len(items) == 1:
+            done.append(pattern)
+        else:
+            waiting += [pattern[:start] + item + pattern[end + 1 :] for item in reversed(items)]
+    return done
+
+
+def _optional(pattern: str) -> list[str]:
+    """The pattern with and without each `**/` that begins a part of it."""
+    head, found, tail = pattern.partition(FOLDERS)
+    if not found:
+        return [pattern]
+    tails = _optional(tail)[:MOST_CHOICES]
+    without = [head + each for each in tails] if head in ("",) or head.endswith("/") else []
+    return [head + FOLDERS + each for each in tails] + without
+
+
+def _meant(glob: str) -> list[str]:
+    if glob.endswith("/"):
+        return _meant(glob + "*")
+    anywhere = [glob] if "/" in glob or glob.startswith("*") else [glob, f"*/{glob}"]
+    last = glob[glob.rfind("/") + 1 :]
+    inside = [f"{each}/*" for each in anywhere] if not set("*?[") & set(last) else []
+    return [*anywhere, *inside]
+
+
+def _text(pieces: list[Piece]) -> str:
+    return "".join(text for _, text in pieces)
+
+
+def _pieces(pattern: str) -> Iterator[Piece]:
+    at = 0
+    while at < len(pattern):
+        sign = pattern[at]
+        at += 1
+        if sign == "[":
+            close = pattern.find("]", at + 1 + (pattern[at : at + 1] == "!"))
+            if close > 0:
+                yield _set(pattern[at:close])
+                at = close + 1
+                continue
+        yield (sign, sign) if sign in "*?" else ("text", sign)
+
+
+def _set(body: str) -> Piece:
+    """One of `[…]`; SQLite gives `]`, `-` and `^` another meaning than `fnmatch` in some places."""
+    inverted, body = body.startswith("!"), body.removeprefix("!")
+    singles, ranges = _members(body)
+    special = singles & set("]-^")
+    written = "]" * ("]" in special) + "".join(sorted(singles - special)) + "".join(ranges)
+    if inverted:
+        written += "^" * ("^" in special) + "-" * ("-" in special)
+        return ("[", f"[^{written}]") if written else ("?", "?")
+    if written:
+        return "[", f"[{written}{'^' * ('^' in special)}{'-' * ('-' in special)}]"
+    if special == {"^"}:
+        return "text", "^"
+    return ("[", f"[-{'^' * ('^' in special)}]") if special else ("nothing", "")
+
+
+def _members(body: str) -> tuple[set[str], list[str]]:
+    """The signs of a set, and its ranges, none of which holds a special sign."""
+    singles: set[str] = set()
+    ranges: list[str] = []
+    at = 0
+    while at < len(body):
+        if body[at + 1 : at + 2] != "-" or at + 2 >= len(body):
+            singles.add(body[at])
+            at += 1
+            continue
+        low, high = ord(body[at]), ord(body[at + 2])
+        for special in (*map(ord, "-]^"), high + 1):  # in the order of their codes
+            if low <= special <= high:
+                singles.add(chr(special))
+            if low < min(special, high + 1):
+                end = min(special, high + 1) - 1
+                ranges.append(f"{chr(low)}-{chr(end)}")
+            low = max(low, special + 1)
+        at += 3
+    return singles, ranges
