@@ -56,6 +56,17 @@ def place(anchor: str) -> Place | None:
     return Place(path=found[1], first=first, last=int(found[3] or first), hash=found[4] or "")
 
 
+def replaced(
+    anchors: tuple[str, ...], places: Iterable[str] | None, commands: Iterable[str] | None
+) -> tuple[str, ...]:
+    """The anchors with other places, or other commands; None leaves those there are."""
+    if places is None:
+        places = [text for text in anchors if not command(text)]
+    if commands is None:
+        commands = [words for text in anchors if (words := command(text))]
+    return joined(places, map(of_command, commands))
+
+
 def joined(ours: Iterable[str], theirs: Iterable[str]) -> tuple[str, ...]:
     """Both without repetition; of one place noted twice, what was noted last."""
     by_place = {}

@@ -121,6 +121,10 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
             changes["content"] = bounded(changes["content"], settings.max_chars)
     if not changes.get("content", memory.content):
         raise CannotDo("a memory needs a text", "`ademem delete` removes it")
+    if changes.get("file_scope_pattern"):
+        changes["file_scope_pattern"] = clean(redact(changes["file_scope_pattern"]).text)
+    if "anchors" in changes:
+        changes["anchors"] = tuple(clean(redact(text).text) for text in changes["anchors"])
     if "tags" in changes:
         changes["tags"] = unique(changes["tags"])
     changes["dedupe_key"] = dedupe_key(changes.get("content", memory.content), memory.topic_key)

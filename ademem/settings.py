@@ -49,6 +49,8 @@ class SearchSettings(Value):
     """Added for tier 1, 2, 3."""
     candidate_discount: float = 0.85
     """A candidate's composite is multiplied by it."""
+    astray_discount: float = 0.8
+    """The same for a memory that speaks of code which changed or is gone since."""
     floor: float = 0.25
     """Share of what was asked that a hit must hold, rare words counting more; 0 to 1."""
     prompt_floor: float = 0.4

@@ -22,7 +22,14 @@ def mirror(runtime: Runtime) -> None:
     refresh(runtime.project, runtime.store, runtime.settings, runtime.now)
 
 
-JOBS: dict[str, Callable[[Runtime], None]] = {"mirror": mirror}
+def anchors(runtime: Runtime) -> None:
+    """See how the places stand that memories are tied to, for the ranking."""
+    from ademem.sites.verify import check
+
+    check(runtime.project, runtime.store)
+
+
+JOBS: dict[str, Callable[[Runtime], None]] = {"mirror": mirror, "anchors": anchors}
 
 
 def start(runtime: Runtime) -> None:

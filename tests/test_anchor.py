@@ -66,3 +66,16 @@ def test_a_command_is_an_anchor_of_its_own_kind():
 )
 def test_of_one_place_the_last_note_stays(ours, theirs, joined):
     assert anchor.joined(ours, theirs) == joined
+
+
+@pytest.mark.parametrize(
+    ("places", "commands", "replaced"),
+    [
+        pytest.param(None, None, ("a:1", "$ git push"), id="nothing"),
+        pytest.param(["b:2"], None, ("b:2", "$ git push"), id="the places"),
+        pytest.param(None, ["make all"], ("a:1", "$ make all"), id="the commands"),
+        pytest.param([], [], (), id="all taken away"),
+    ],
+)
+def test_places_and_commands_are_replaced_apart(places, commands, replaced):
+    assert anchor.replaced(("$ git push", "a:1"), places, commands) == replaced

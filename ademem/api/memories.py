@@ -14,6 +14,7 @@ from ademem.errors import NoSuchMemory
 from ademem.model import Draft, Memory, Origin, Trust
 from ademem.search import UNARCHIVED, Filters, as_shown
 from ademem.search.recall import recall
+from ademem.sites import tree, verify
 from ademem.store import logs, memories
 from ademem.store.turns import TurnKey
 from ademem.value import replace
@@ -33,12 +34,14 @@ if TYPE_CHECKING:
     from ademem.mirror import Problem, Refreshed
     from ademem.runtime import Runtime
     from ademem.search import Results
+    from ademem.sites.verify import Checked
 
     Rows = list[dict[str, Any]]
     Kinds = list[str]
     Steps = list[Step]
     Found = list[Memory]
     Events = list[Event]
+    Places = list[Checked]
 
 
 class Memories:
@@ -137,6 +140,17 @@ class Memories:
             key=self._session_key,
         )
 
+    def verify(self, *, fix: bool = False) -> Places:
+        """How every place that a memory is tied to stands; *fix* follows what moved."""
+        found = verify.check(self.runtime.project, self.runtime.store)
+        if not fix:
+            return found
+        return verify.fix(found, self.runtime.store, self._now(), self._act().actor)
+
+    def astray(self, found: Iterable[Memory]) -> dict[str, str]:
+        """By id: moved, changed or gone, for memories whose place in the code is not as noted."""
+        return verify.states(found, self.runtime.project)
+
     def get(self, id: str) -> Memory:
         """One memory whole, by id, sync id or the beginning of its id; raises NoSuchMemory."""
         return memories.get(self.runtime.store, id)
@@ -185,7 +199,9 @@ class Memories:
         return self._decided(curate.pin, id, pinned=pinned)
 
     def edit(self, id: str, **changes: Any) -> Memory:
-        """Change content, title, category, importance, tags or file_scope_pattern."""
+        """Change content, title, category, importance, tags, file_scope_pattern or anchors."""
+        if "anchors" in changes:
+            changes["anchors"] = self._noted(changes["anchors"])
         return self._decided(curate.edit, id, self.runtime.settings.gate, **changes)
 
     def core(self) -> CoreMemory | None:
@@ -263,7 +279,13 @@ class Memories:
             draft = Draft(content=draft)
         if draft.origin.session_id is None:
             draft = replace(draft, origin=replace(draft.origin, session_id=self.session_id))
-        return draft
+        if not draft.anchors:
+            return draft
+        return replace(draft, anchors=self._noted(draft.anchors))
+
+    def _noted(self, anchors: Iterable[str]) -> tuple[str, ...]:
+        """As they are stored; raises NoSuchPlace or NoSuchCommand."""
+        return tree.all_noted(anchors, self.runtime.project.root, os.getcwd())
 
     def _decided(
         self, decide: Callable[..., Memory], id: str, *arguments: Any, **options: Any

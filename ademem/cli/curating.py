@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ademem.anchor import replaced
 from ademem.cli import app, show
 from ademem.cli.options import (
+    Anchors,
     AsJson,
     CategoryName,
+    Commands,
     Id,
     ImportanceName,
     PathGlob,
@@ -89,6 +92,8 @@ def edit(
     importance: ImportanceName = None,
     tags: Tags = None,
     path: PathGlob = None,
+    anchor: Anchors = None,
+    command: Commands = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -101,6 +106,7 @@ def edit(
             "importance": one_of(Importance, importance),
             "tags": words_of(tags) if tags is not None else None,
             "file_scope_pattern": path,
+            "anchors": _anchors(memories.get(id), anchor, command),
         }
         changes = {name: value for name, value in given.items() if value is not None}
         if not changes:
@@ -113,6 +119,14 @@ def edit(
         show.json(show.as_json(memory))
     else:
         typer.echo(f"edited {show.line(memory, 120)}")
+
+
+def _anchors(
+    memory: Memory, places: list[str] | None, commands: list[str] | None
+) -> tuple[str, ...] | None:
+    """What the memory is tied to from now on; None when nothing was said of it."""
+    given = places is not None or commands is not None
+    return replaced(memory.anchors, places, commands) if given else None
 
 
 def _in_editor(text: str) -> str:

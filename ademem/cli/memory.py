@@ -150,7 +150,8 @@ def recall(
         if not query.strip():
             raise UsageError("recall what?", 'ademem recall "words", or --recent N, or --stats')
         found = memories.recall(query, filters, limit)
-        show.results(found, as_json_=as_json, explain=explain)
+        astray = memories.astray(hit.memory for hit in found.hits)
+        show.results(found, as_json_=as_json, explain=explain, astray=astray)
         raise typer.Exit(0 if found.hits else 1)
 
 
@@ -176,7 +177,8 @@ def search(
     with opened(project) as memories:
         filters = _filters(category, type_, scope, owner, path, _statuses(candidates, all_))
         found = memories.search(query, filters, limit)
-        show.results(found, as_json_=as_json, explain=explain)
+        astray = memories.astray(hit.memory for hit in found.hits)
+        show.results(found, as_json_=as_json, explain=explain, astray=astray)
         raise typer.Exit(0 if found.hits else 1)
 
 
@@ -189,10 +191,11 @@ def get(
     """Show one memory whole."""
     with opened(project) as memories:
         memory = memories.get(id)
+        astray = memories.astray([memory])
     if as_json:
-        show.json(show.as_json(memory))
+        show.json(show.as_json(memory, astray=astray))
     else:
-        show.whole(memory)
+        show.whole(memory, astray)
 
 
 @app.command("list")

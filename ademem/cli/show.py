@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import typer
 
+from ademem import anchor
 from ademem.search import explain as explain_hit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from ademem.model import Memory
     from ademem.search import Hit, Results
+
+NOTHING: dict[str, str] = {}
 
 
 def json(value: object) -> None:
@@ -21,7 +24,9 @@ def json(value: object) -> None:
     typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
 
 
-def as_json(memory: Memory, score: float | None = None) -> dict[str, Any]:
+def as_json(
+    memory: Memory, score: float | None = None, astray: Mapping[str, str] = NOTHING
+) -> dict[str, Any]:
     """The keys others script against; times are ISO-8601 in UTC."""
     return {
         "id": memory.id,
@@ -40,6 +45,7 @@ def as_json(memory: Memory, score: float | None = None) -> dict[str, Any]:
         "score": None if score is None else round(score, 4),
         "tags": list(memory.tags),
         "path": memory.file_scope_pattern,
+        "anchors": list(memory.anchors),
         "topic_key": memory.topic_key,
         "key": memory.knowledge_key,
         "bead": memory.bead,
@@ -53,11 +59,11 @@ def as_json(memory: Memory, score: float | None = None) -> dict[str, Any]:
             "agent_id": memory.agent_id,
             "branch": memory.source_branch,
         },
-        "flags": flags(memory),
+        "flags": flags(memory, astray),
     }
 
 
-def flags(memory: Memory) -> list[str]:
+def flags(memory: Memory, astray: Mapping[str, str] = NOTHING) -> list[str]:
     """What a reader has to know before believing it."""
     held = {
         "candidate": memory.status == "candidate",
@@ -66,10 +72,13 @@ def flags(memory: Memory) -> list[str]:
         "superseded": memory.superseded_by is not None,
         "quarantined": memory.quarantine_reason is not None,
     }
-    return [name for name, is_so in held.items() if is_so]
+    code = [f"code-{astray[memory.id]}"] if memory.id in astray else []
+    return [name for name, is_so in held.items() if is_so] + code
 
 
-def results(found: Results, *, as_json_: bool, explain: bool) -> None:
+def results(
+    found: Results, *, as_json_: bool, explain: bool, astray: Mapping[str, str] = NOTHING
+) -> None:
     if as_json_:
         json(
             {
@@ -77,14 +86,14 @@ def results(found: Results, *, as_json_: bool, explain: bool) -> None:
                 "mode": found.mode,
                 "relaxed": found.relaxed,
                 "count": len(found.hits),
-                "memories": [_hit_json(hit, explain) for hit in found.hits],
+                "memories": [_hit_json(hit, explain, astray) for hit in found.hits],
             }
         )
         return
     if found.relaxed and found.hits:
         typer.echo("(no memory has all the words; these have some)")
     for hit in found.hits:
-        typer.echo(line(hit.memory))
+        typer.echo(line(hit.memory, astray=astray))
         if explain:
             typer.echo("    " + explain_hit(hit))
     if not found.hits:
@@ -102,19 +111,19 @@ def memories(found: Iterable[Memory], *, as_json_: bool) -> None:
         typer.echo("no memories", err=True)
 
 
-def line(memory: Memory, chars: int = 300) -> str:
+def line(memory: Memory, chars: int = 300, astray: Mapping[str, str] = NOTHING) -> str:
     """One memory on one line."""
     from ademem.text import preview
 
-    marks = ", ".join([*(["pinned"] if memory.pinned else []), *flags(memory)])
+    marks = ", ".join([*(["pinned"] if memory.pinned else []), *flags(memory, astray)])
     title = f"{memory.title}: " if memory.title else ""
     text = f"{memory.id}  [{memory.category}] {preview(title + memory.content, chars)}"
     return f"{text}  ({marks})" if marks else text
 
 
-def whole(memory: Memory) -> None:
+def whole(memory: Memory, astray: Mapping[str, str] = NOTHING) -> None:
     """One memory with everything a person may want to know of it."""
-    typer.echo(line(memory, 80))
+    typer.echo(line(memory, 80, astray))
     typer.echo("")
     typer.echo(memory.content)
     typer.echo("")
@@ -131,6 +140,9 @@ def whole(memory: Memory) -> None:
     ):
         if about[name] is not None:
             typer.echo(f"{name}: {about[name]}")
+    for text in memory.anchors:
+        place = anchor.place(text)
+        typer.echo(f"anchor: {place.where if place else text}")
     if memory.tags:
         typer.echo(f"tags: {' '.join(memory.tags)}")
     typer.echo(
@@ -162,6 +174,6 @@ def _rows(values: dict[str, Any], indent: str) -> Iterator[str]:
             yield f"{indent}{name}: {'-' if value is None else value}"
 
 
-def _hit_json(hit: Hit, explain: bool) -> dict[str, Any]:
-    row = as_json(hit.memory, hit.score)
+def _hit_json(hit: Hit, explain: bool, astray: Mapping[str, str]) -> dict[str, Any]:
+    row = as_json(hit.memory, hit.score, astray)
     return row | {"signals": hit.signals} if explain else row

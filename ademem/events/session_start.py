@@ -10,7 +10,8 @@ from ademem.guard import flags
 from ademem.project import branch
 from ademem.runtime import program
 from ademem.sites import marks, settle
-from ademem.store import logs, sessions, turns
+from ademem.store import jobs, logs, sessions, turns
+from ademem.store.sites import any_of
 from ademem.store.turns import TurnKey
 
 TYPE_CHECKING = False
@@ -98,6 +99,8 @@ def _rearm(payload: Payload, runtime: Runtime) -> None:
 def _list_sites(payload: Payload, runtime: Runtime) -> None:
     """Another worktree may have changed them, and a session that was compacted forgot some."""
     settle(runtime.store)
+    if any_of(runtime.store, "anchor"):
+        jobs.queue(runtime.store, "anchors", "project", runtime.now)
     marks.write(runtime.project, runtime.store)
     marks.forget(runtime.project, TurnKey(session_id=payload.session_id))
     marks.prune(runtime.project, runtime.now)

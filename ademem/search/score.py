@@ -12,7 +12,7 @@ from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
     from ademem.model import Memory
@@ -105,6 +105,20 @@ def _weighed(
         score *= settings.candidate_discount
     signals["composite"] = score
     return Hit(memory=memory, score=score, relevance=signals["relevance"], signals=signals)
+
+
+def sunk(hits: Sequence[Hit], settings: SearchSettings, astray: Collection[int]) -> list[Hit]:
+    """The hits, those of which the code went *astray* (by `seq`) with less behind them."""
+    return [
+        replace(
+            hit,
+            score=hit.score * settings.astray_discount,
+            signals=hit.signals | {"astray": settings.astray_discount},
+        )
+        if hit.memory.seq in astray
+        else hit
+        for hit in hits
+    ]
 
 
 def diversify(hits: Sequence[Hit], mmr_lambda: float, limit: int) -> list[Hit]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ademem import shell
+from ademem.errors import AdememError
 from ademem.sites.globs import escaped
 
 TYPE_CHECKING = False
@@ -24,10 +25,21 @@ _WORD = re.compile(r"[\w./:=@%+,~-]+")
 _BETWEEN = str.maketrans(dict.fromkeys("\t\n\r;|&()<>{}`$\"'=", " "))
 
 
+class NoSuchCommand(AdememError):
+    hint = 'a program and its first words, such as "git push"'
+
+
 def named(text: str) -> list[str]:
     """The commands that stand in backticks in a text; one word alone is more likely a name."""
     candidates = [found for found in _BACKTICKED.findall(text) if len(found) <= LONGEST]
     return [line for found in candidates if " " in found.strip() and (line := words(found, 2))]
+
+
+def checked(command: str) -> str:
+    """The command, if it is one that can be recognised; raises NoSuchCommand."""
+    if not words(command):
+        raise NoSuchCommand(f"{command!r} names no command")
+    return command
 
 
 def words(command: str, least: int = 1) -> str:

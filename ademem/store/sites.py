@@ -98,6 +98,25 @@ def everywhere(store: Store, told: Iterable[str] = ()) -> list[Site]:
     return [Site(kind=row[0], key=row[1], pattern=row[2]) for row in rows]
 
 
+def note(store: Store, seq: int, anchor: str, state: str) -> None:
+    """Keep how an anchor stood when it was checked."""
+    store.db.execute(
+        "update memory_sites set state = ?"
+        " where kind = 'anchor' and memory_seq = ? and pattern = ?",
+        (state, seq, anchor),
+    )
+
+
+def astray(store: Store, seqs: Iterable[int]) -> set[int]:
+    """Those of the memories whose place in the code was changed or gone when last checked."""
+    rows = store.db.execute(
+        "select distinct memory_seq from memory_sites"
+        " where memory_seq in (select value from json_each(?)) and state in ('changed', 'gone')",
+        (array(seqs),),
+    )
+    return {row[0] for row in rows}
+
+
 def _found(
     store: Store, keys: Iterable[str], agent: str, *, kind: str, other: str, path: str
 ) -> list[sqlite3.Row]:
