@@ -88,7 +88,7 @@ def delete(id: str, act: Act, *, hard: bool = False) -> Memory:
         return _change(memory, act, "delete", deleted_at=act.now, pinned=False)
     with act.store.transaction():
         memories.delete(act.store, memory, Change(operation="delete", actor=act.actor, at=act.now))
-        jobs.queue(act.store, "mirror", "project", act.now)
+        jobs.follow(act.store, act.now)
     _scrub(act.store)
     return replace(memory, deleted_at=act.now)
 
@@ -148,7 +148,7 @@ def _change(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:
     try:
         with act.store.transaction():
             changed = memories.update(act.store, replace(memory, **changes), change)
-            jobs.queue(act.store, "mirror", "project", act.now)
+            jobs.follow(act.store, act.now)
     except sqlite3.IntegrityError as error:
         raise CannotDo("another live memory says the same", "`ademem search` finds it") from error
     return changed

@@ -6,7 +6,7 @@ import os
 import sqlite3
 import sys
 
-from ademem import failures, files, install, mirror, recovery, settings
+from ademem import failures, files, install, mirror, recovery, settings, work
 from ademem.embed import report
 from ademem.embed.cache import State
 from ademem.errors import AdememError
@@ -90,7 +90,7 @@ def database_is_sound(patient: Patient) -> Finding:
         hint = "`ademem doctor --fix` makes it anew"
         return _bad("database", f"lost its index {', '.join(lost)}", hint)
     if parked:
-        named = "; ".join(f"{kind} {key}: {error}" for kind, key, error in parked)
+        named = "; ".join(work.gave_up(*job) for job in parked)
         return _bad("database", f"work that gave up: {named}", "`ademem work --retry` tries again")
     return _good("database", f"sound ({os.path.getsize(patient.project.database):,} bytes)")
 

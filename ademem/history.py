@@ -86,7 +86,7 @@ def undo(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
             raise CannotDo(
                 "another live memory says the same by now", "`ademem search` finds it"
             ) from error
-        jobs.queue(act.store, "mirror", "project", act.now)
+        jobs.follow(act.store, act.now)
     return restored
 
 

@@ -162,6 +162,8 @@ class LifecycleSettings(Value):
 class JobSettings(Value):
     auto: bool = True
     """Whether hooks start due work in the background."""
+    memory_mb: int = 2048
+    """Most memory, in MiB, that such work may ask the system for; 0 means any."""
 
 
 class Settings(Value):

@@ -6,8 +6,10 @@ import os
 from collections import Counter
 
 from ademem import project as project_
+from ademem import work
 from ademem.model import Scope
-from ademem.store import LIVE, logs, schema_version
+from ademem.store import LIVE, embeddings, jobs, logs, schema_version
+from ademem.work import Shift, journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,11 +42,42 @@ def overview(runtime: Runtime) -> dict[str, Any]:
         "refusals_7d": _number(
             store, "select count(*) from gate_log where created_at > date('now', '-7 days')"
         ),
-        "jobs": {
-            "due": _number(store, "select count(*) from jobs where parked_at is null"),
-            "parked": _number(store, "select count(*) from jobs where parked_at is not null"),
-        },
+        "embeddings": vectors(runtime),
+        "jobs": work_due(runtime),
         "guard": runtime.settings.guard.mode,
+    }
+
+
+def vectors(runtime: Runtime) -> dict[str, Any]:
+    """How far the memories are embedded, and what the log holds of the runs that did it."""
+    model = work.installed(runtime)
+    counts = embeddings.counts(runtime.store, model.id) if model else None
+    runs = [run for run in journal.recent(runtime.project) if run["job"] == "embed"]
+    return {
+        "model": model.id if model else None,
+        "installed": model is not None,
+        "embedded": counts.embedded if counts else 0,
+        "queue_depth": counts.waiting if counts else 0,
+        "parked": counts.parked if counts else 0,
+        "batches_processed": sum(run.get("batches", 0) for run in runs),
+        "embeddings_written": sum(run.get("embedded", 0) for run in runs),
+        "failed_entries": sum(run.get("failed", 0) for run in runs),
+        "last_batch_size": runs[-1].get("batch", 0) if runs else 0,
+        "max_batch_size_observed": max((run.get("largest", 0) for run in runs), default=0),
+        "last_processed_at": runs[-1]["at"] if runs else None,
+    }
+
+
+def work_due(runtime: Runtime) -> dict[str, Any]:
+    """What waits to be done now, what gave up and why, and how the last job ended."""
+    shift = Shift(runtime, lambda: runtime.now, work.installed(runtime))
+    able = [kind for kind in work.JOBS if kind.able(shift)]
+    runs = journal.recent(runtime.project)
+    return {
+        "due": sum(len(jobs.due(runtime.store, kind.name, runtime.now)) for kind in able),
+        "parked": [work.gave_up(*job) for job in jobs.parked(runtime.store)],
+        "worker": "running" if work.is_running(runtime.project) else "not running",
+        "last": f"{runs[-1]['job']} {runs[-1]['outcome']} at {runs[-1]['at']}" if runs else None,
     }
 
 

@@ -18,6 +18,7 @@ from ademem.sites import tree, verify
 from ademem.store import logs, memories
 from ademem.store.turns import TurnKey
 from ademem.value import replace
+from ademem.work import Shift
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     Found = list[Memory]
     Events = list[Event]
     Places = list[Checked]
+    Tell = Callable[[str], None]
 
 
 class Memories:
@@ -249,9 +251,10 @@ class Memories:
     def decisions(self, limit: int = 20) -> Rows:
         return logs.decisions(self.runtime.store, limit)
 
-    def work(self, *, retry: bool = False) -> Kinds:
+    def work(self, *, retry: bool = False, on_progress: Tell | None = None) -> Kinds:
         """Do what is due now and tell its kinds; *retry* includes what gave up."""
-        return work_.run_due(self.runtime, self._now(), retry=retry)
+        shift = Shift(self.runtime, self._now, work_.installed(self.runtime), tell=on_progress)
+        return work_.run_due(shift, retry=retry)
 
     def status(self) -> dict[str, Any]:
         """Health in numbers; the keys are those of `ademem status --json`."""

@@ -99,8 +99,11 @@ def work(
     project: Project = None,
 ) -> None:
     """Do the work that is due now."""
+    bar = _progress if sys.stderr.isatty() else None
     with opened(project) as memories:
-        done = memories.work(retry=retry)
+        done = memories.work(retry=retry, on_progress=bar)
+    if bar:
+        bar("")
     typer.echo(f"done: {', '.join(done)}" if done else "nothing was due")
 
 
@@ -150,6 +153,10 @@ def refusals(limit: Limit = 20, project: Project = None, as_json: AsJson = False
         return show.json({"count": len(rows), "refusals": rows})
     for row in rows:
         typer.echo(f"{row['created_at']}  {row['rule']}: {row['reason']}\n    {row['preview']}")
+
+
+def _progress(line: str) -> None:
+    typer.echo(f"\r\x1b[K{line}", nl=False, err=True)
 
 
 def _root(project: str | None) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from enum import StrEnum
 
 from ademem import files
+from ademem.jsontext import loads
 from ademem.locks import locked
 from ademem.value import Value, as_dict
 
@@ -87,7 +87,7 @@ def is_whole(folder: str) -> bool:
 def manifest(folder: str) -> Manifest | None:
     """What was put there; None when nothing was, or when nobody can tell any more."""
     try:
-        kept = json.loads(files.read_text(os.path.join(folder, MANIFEST)) or "")
+        kept = loads(files.read_text(os.path.join(folder, MANIFEST)) or "")
         return Manifest(
             source=kept["source"],
             trust=kept["trust"],
@@ -108,6 +108,8 @@ def seal(folder: str, names: tuple[str, ...], *, source: str, trust: str) -> Man
             for path in [os.path.join(folder, name)]
         ),
     )
+    import json
+
     text = json.dumps(as_dict(made) | {"files": [as_dict(file) for file in made.files]}, indent=1)
     files.write_atomic(os.path.join(folder, MANIFEST), text + "\n")
     return made

@@ -194,7 +194,7 @@ def _added(row: Memory, job: Import) -> Outcome:
         memories.insert(job.store, row, _change(job))
     except sqlite3.IntegrityError as error:
         raise BadLine(f"has the id {row.id} or the topic of another memory here") from error
-    jobs.queue(job.store, "mirror", "project", job.now)
+    jobs.follow(job.store, job.now)
     return Outcome.INSERTED
 
 
@@ -207,7 +207,7 @@ def _renewed(known: Memory, row: Memory, job: Import, even_older: bool) -> Outco
             memories.put_back(job.store, replace(known, **changes), _change(job))
         except sqlite3.IntegrityError as error:
             raise BadLine(f"says of {known.id} what another memory here says") from error
-        jobs.queue(job.store, "mirror", "project", job.now)
+        jobs.follow(job.store, job.now)
     return Outcome.MERGED
 
 

@@ -64,7 +64,7 @@ def write(
                 row = rows.inserted(reviewed, name, store.project_id, settings, now)
                 change = _change("insert", reviewed, "insert", now, event_id)
                 memory = memories.insert(store, row, change)
-        jobs.queue(store, "mirror", "project", now)
+        jobs.follow(store, now)
     return _written(judged, memory)
 
 
@@ -86,7 +86,7 @@ def corroborate(
     )
     with store.transaction():
         memory = _merged(memory, seen, "corroborate", store, settings, now)
-        jobs.queue(store, "mirror", "project", now)
+        jobs.follow(store, now)
     return memory
 
 

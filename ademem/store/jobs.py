@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 ATTEMPTS = 5
 """Tries after which a job is parked until a person looks."""
 ERROR_CHARS = 500
+ABANDONED = "the process that did it ended in the middle"
+"""The error of a job that was begun, until it tells its own end."""
+FOLLOWING = ("mirror", "embed")
+"""Kinds that are due whenever a memory changes."""
 
 
 class Job(Value):
@@ -24,16 +28,29 @@ class Job(Value):
     attempts: int
     asked: int
     """How often it was asked for; more by the end of the work means there is more to do."""
+    since: str
+    """When it was first asked for, as a stamp."""
+    abandoned: bool
+    """Whether the one who began it last never came to an end."""
+
+
+def follow(store: Store, now: datetime) -> None:
+    """Make due what follows from a changed memory; inside the transaction that changed it."""
+    for kind in FOLLOWING:
+        queue(store, kind, "project", now)
 
 
 def queue(store: Store, kind: str, key: str, now: datetime) -> None:
-    """Make work due; one waiting job a key, and one that gave up gets another chance."""
+    """Make work due; one waiting job a key, and one that gave up gets another chance.
+
+    Work that failed keeps waiting for its next try.
+    """
     store.db.execute(
         "insert into jobs (project_id, kind, key, due_at, created_at)"
         " values (:project, :kind, :key, :now, :now)"
         " on conflict do update set asked = asked + 1, parked_at = null,"
         " attempts = iif(parked_at is null, attempts, 0),"
-        " due_at = iif(parked_at is null, due_at, :now)",
+        " due_at = iif(parked_at is null and (attempts > 0 or due_at < :now), due_at, :now)",
         {"project": store.project_id, "kind": kind, "key": key, "now": stamp(now)},
     )
 
@@ -41,11 +58,32 @@ def queue(store: Store, kind: str, key: str, now: datetime) -> None:
 def due(store: Store, kind: str, now: datetime) -> list[Job]:
     """The waiting jobs of one kind, oldest first."""
     rows = store.db.execute(
-        "select key, attempts, asked from jobs where project_id = ? and kind = ?"
-        " and parked_at is null and due_at <= ? order by id",
+        "select key, attempts, asked, created_at, last_error from jobs"
+        " where project_id = ? and kind = ? and parked_at is null and due_at <= ? order by id",
         (store.project_id, kind, stamp(now)),
     )
-    return [Job(kind=kind, key=row[0], attempts=row[1], asked=row[2]) for row in rows]
+    return [
+        Job(
+            kind=kind,
+            key=row[0],
+            attempts=row[1],
+            asked=row[2],
+            since=row[3],
+            abandoned=row[4] == ABANDONED,
+        )
+        for row in rows
+    ]
+
+
+def is_known(store: Store, kind: str) -> bool:
+    """Whether any job of this kind is due, waits for its time, or gave up."""
+    query = "select 1 from jobs where project_id = ? and kind = ? limit 1"
+    return store.db.execute(query, (store.project_id, kind)).fetchone() is not None
+
+
+def begun(store: Store, job: Job) -> None:
+    """Note that somebody is at it, for whoever finds it unfinished."""
+    _set(store, job, "last_error = :error", {"error": ABANDONED})
 
 
 def done(store: Store, job: Job) -> None:
@@ -54,23 +92,54 @@ def done(store: Store, job: Job) -> None:
         "delete from jobs where project_id = ? and kind = ? and key = ? and asked = ?",
         (store.project_id, job.kind, job.key, job.asked),
     )
+    _set(store, job, "last_error = null, attempts = 0", {})
+
+
+def later(store: Store, job: Job, at: datetime) -> None:
+    """The work succeeded as far as it goes now; what was asked for meanwhile stays due."""
+    _set(
+        store,
+        job,
+        "last_error = null, attempts = 0, due_at = iif(asked = :asked, :at, due_at)",
+        {"asked": job.asked, "at": stamp(at)},
+    )
 
 
 def failed(store: Store, job: Job, error: str, now: datetime) -> None:
     """Due again after 1, 2, 4 … minutes, parked after ATTEMPTS tries."""
-    store.db.execute(
-        "update jobs set attempts = :attempts, last_error = :error, due_at = :due,"
-        " parked_at = :parked where project_id = :project and kind = :kind and key = :key",
-        {
-            "project": store.project_id,
-            "kind": job.kind,
-            "key": job.key,
-            "attempts": job.attempts + 1,
-            "error": error[:ERROR_CHARS],
-            "due": stamp(now + timedelta(minutes=2**job.attempts)),
-            "parked": stamp(now) if job.attempts + 1 >= ATTEMPTS else None,
-        },
+    _set(
+        store,
+        job,
+        "attempts = :attempts, last_error = :error, due_at = :due, parked_at = :parked",
+        _failure(job.attempts, error, now),
     )
+
+
+def count_failure(store: Store, kind: str, key: str, error: str, now: datetime) -> None:
+    """One more failed try of work that has no mark of its own while all is well."""
+    values = {"project": store.project_id, "kind": kind, "key": key}
+    row = store.db.execute(
+        "select attempts from jobs where project_id = :project and kind = :kind and key = :key",
+        values,
+    ).fetchone()
+    store.db.execute(
+        "insert into jobs"
+        " (project_id, kind, key, due_at, attempts, last_error, parked_at, created_at)"
+        " values (:project, :kind, :key, :due, :attempts, :error, :parked, :now)"
+        " on conflict do update set"
+        " attempts = :attempts, last_error = :error, due_at = :due, parked_at = :parked",
+        values | {"now": stamp(now)} | _failure(row[0] if row else 0, error, now),
+    )
+
+
+def next_try(store: Store, kind: str, now: datetime) -> str | None:
+    """The stamp at which, after *now*, the first job of the kind is due; None: none is."""
+    row = store.db.execute(
+        "select min(due_at) from jobs"
+        " where project_id = ? and kind = ? and parked_at is null and due_at > ?",
+        (store.project_id, kind, stamp(now)),
+    ).fetchone()
+    return row[0] if row[0] else None
 
 
 def parked(store: Store) -> list[tuple[str, str, str]]:
@@ -88,4 +157,20 @@ def unpark(store: Store, now: datetime) -> None:
     store.db.execute(
         "update jobs set parked_at = null, attempts = 0, due_at = ? where project_id = ?",
         (stamp(now), store.project_id),
+    )
+
+
+def _failure(attempts: int, error: str, now: datetime) -> dict[str, object]:
+    return {
+        "attempts": attempts + 1,
+        "error": error[:ERROR_CHARS],
+        "due": stamp(now + timedelta(minutes=2**attempts)),
+        "parked": stamp(now) if attempts + 1 >= ATTEMPTS else None,
+    }
+
+
+def _set(store: Store, job: Job, changes: str, values: dict[str, object]) -> None:
+    store.db.execute(
+        f"update jobs set {changes} where project_id = :project and kind = :kind and key = :key",
+        values | {"project": store.project_id, "kind": job.kind, "key": job.key},
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from ademem.clock import days_between, parse, stamp
 from ademem.digest import sha256_hex
 
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
 
 TWIN_WINDOW_S = 5.0
 """Two starts of one session with the same source within it are one start seen by two hooks."""
+ACTIVE_MINUTES = 30
+"""An open session in which no turn began for so long was left rather than ended."""
 
 
 def start(
@@ -78,3 +82,17 @@ def add_prompt(store: Store, session_id: str, prompt_id: str, content: str, now:
 def count_prompts(store: Store, session_id: str) -> int:
     query = "select count(*) from user_prompts where session_id = ?"
     return int(store.db.execute(query, (session_id,)).fetchone()[0])
+
+
+def is_active(store: Store, now: datetime) -> bool:
+    """Whether somebody is at work: an open session that started, or had a turn begin, lately."""
+    row = store.db.execute(
+        "select 1 from sessions where project_id = :project and ended_at is null"
+        " and last_started_at >= :since"
+        " union all"
+        " select 1 from turns join sessions on sessions.id = turns.session_id"
+        " where turns.project_id = :project and turns.started_at >= :since"
+        " and sessions.ended_at is null limit 1",
+        {"project": store.project_id, "since": stamp(now - timedelta(minutes=ACTIVE_MINUTES))},
+    ).fetchone()
+    return row is not None

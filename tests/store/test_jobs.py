@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from ademem.clock import stamp
 from ademem.store import jobs
 from ademem.value import replace
 from tests.builders import NOW
@@ -90,3 +91,51 @@ def test_asking_again_does_not_hurry_work_that_waits_after_a_failure(store):
 
     assert waiting(store) == []
     assert waiting(store, NOW + MINUTE) == ["k"]
+
+
+def test_a_changed_memory_makes_all_due_that_follows_from_it(store):
+    jobs.follow(store, NOW)
+
+    due = [job.kind for kind in jobs.FOLLOWING for job in jobs.due(store, kind, NOW)]
+    assert due == ["mirror", "embed"]
+
+
+def test_work_put_off_is_due_then_or_when_it_is_asked_for(store):
+    jobs.queue(store, "mirror", "k", NOW)
+    jobs.later(store, the_job(store), NOW + 5 * MINUTE)
+    assert waiting(store, NOW + MINUTE) == []
+    assert waiting(store, NOW + 5 * MINUTE) == ["k"]
+
+    jobs.queue(store, "mirror", "k", NOW + MINUTE)
+    assert waiting(store, NOW + MINUTE) == ["k"]
+
+
+def test_what_was_asked_for_during_the_work_is_not_put_off_with_it(store):
+    jobs.queue(store, "mirror", "k", NOW)
+    taken = the_job(store)
+    jobs.queue(store, "mirror", "k", NOW)
+    jobs.later(store, taken, NOW + 5 * MINUTE)
+
+    assert waiting(store) == ["k"]
+
+
+def test_whoever_finds_work_half_done_is_told_so(store):
+    jobs.queue(store, "mirror", "k", NOW)
+    assert not the_job(store).abandoned
+    jobs.begun(store, the_job(store))
+    assert the_job(store).abandoned
+
+    jobs.failed(store, the_job(store), "no disk", NOW)
+    assert not the_job(store, NOW + MINUTE).abandoned
+
+
+def test_failures_of_work_without_a_mark_are_counted_like_others(store):
+    now = NOW
+    for minutes in (1, 2, 4, 8, 16):
+        assert jobs.parked(store) == []
+        jobs.count_failure(store, "vector", "k", "no number", now)
+        at = now + minutes * MINUTE
+        assert jobs.next_try(store, "vector", now) == (None if minutes == 16 else stamp(at))
+        now = at
+
+    assert jobs.parked(store) == [("vector", "k", "no number")]

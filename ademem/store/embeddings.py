@@ -1,0 +1,194 @@
+"""Vectors of memories: which are missing, and putting them in."""
+
+from __future__ import annotations
+
+import sys
+
+from ademem.clock import stamp
+from ademem.digest import sha256_hex
+from ademem.store import LIVE, jobs
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from ademem.model import Memory
+    from ademem.store import Store
+
+FAILURES = "vector"
+"""The kind under which `jobs` counts the failures of single memories."""
+DROPPED_AT_ONCE = 200
+"""Vectors of another model that one transaction removes: a few milliseconds of writing."""
+
+_WANTED = f"memory.project_id = :project and memory.quarantine_reason is null and {LIVE}"
+"""What gets a vector: quarantined text cannot be found, so it waits for a person's word first."""
+
+_MISSING = """
+not exists (
+  select 1 from unified_memory_embeddings as vector
+  where vector.memory_id = memory.id and vector.embedding_model = :model)
+"""
+
+# A failure counts for this text and this model: another text, or another model, starts anew.
+_FAILURE = """
+select 1 from jobs as failure
+where failure.project_id = memory.project_id and failure.kind = 'vector'
+  and failure.key = memory.id || ' ' || :model || ' ' || memory.dedupe_key
+"""
+
+
+class Vector(Value):
+    """What a model made of one memory's text."""
+
+    memory: Memory
+    blob: bytes
+    """Little-endian float32."""
+    dimensions: int
+    norm: float
+
+
+class Counts(Value):
+    embedded: int
+    waiting: int
+    """Without a vector, those that failed and will be tried again among them."""
+    parked: int
+    """Failed too often; `work --retry` tries them again."""
+
+
+def fresh(store: Store, model: str, *, limit: int, below: int = sys.maxsize) -> list[Memory]:
+    """Memories to embed, newest first: what was learned last is what will be asked for.
+
+    Those with a row number of *below* or more were looked at before; those that failed come last.
+    """
+    where = f"memory.seq < :below and not exists ({_FAILURE})"
+    return _memories(store, where, {"model": model, "below": below, "limit": limit})
+
+
+def retries(store: Store, model: str, now: datetime, *, limit: int) -> list[Memory]:
+    """Memories that failed, have not given up, and may try again by now."""
+    where = f"exists ({_FAILURE} and failure.parked_at is null and failure.due_at <= :now)"
+    return _memories(store, where, {"model": model, "now": stamp(now), "limit": limit})
+
+
+def has_any(store: Store, model: str) -> bool:
+    """Whether there is a vector of this model."""
+    query = "select 1 from unified_memory_embeddings where embedding_model = ? limit 1"
+    return store.db.execute(query, (model,)).fetchone() is not None
+
+
+def any_waiting(store: Store, model: str) -> bool:
+    """Whether there is a memory without a vector of this model that is not given up."""
+    return (
+        store.db.execute(
+            f"select 1 from unified_memories as memory where {_WANTED} and {_MISSING}"
+            f" and not exists ({_FAILURE} and failure.parked_at is not null) limit 1",
+            {"project": store.project_id, "model": model},
+        ).fetchone()
+        is not None
+    )
+
+
+def put(store: Store, model: str, vectors: Sequence[Vector], now: datetime) -> int:
+    """Keep the vectors of texts that are still what was embedded; tells how many those are."""
+    with store.transaction() as db:
+        written = 0
+        for vector in vectors:
+            written += db.execute(
+                "insert into unified_memory_embeddings (id, memory_id, project_id, embedding_model,"
+                " embedding_blob, dimensions, norm, created_at, updated_at)"
+                " select :id, memory.id, memory.project_id, :model, :blob, :dimensions, :norm,"
+                " :now, :now from unified_memories as memory"
+                " where memory.id = :memory and memory.content is :content"
+                " and memory.title is :title"
+                " on conflict (memory_id, embedding_model) do update set embedding_blob = :blob,"
+                " dimensions = :dimensions, norm = :norm, updated_at = :now",
+                {
+                    "id": sha256_hex(vector.memory.id, model)[:32],
+                    "memory": vector.memory.id,
+                    "model": model,
+                    "blob": vector.blob,
+                    "dimensions": vector.dimensions,
+                    "norm": vector.norm,
+                    "content": vector.memory.content,
+                    "title": vector.memory.title,
+                    "now": stamp(now),
+                },
+            ).rowcount
+            forgive(store, vector.memory)
+    return written
+
+
+def failed(store: Store, model: str, memory: Memory, error: str, now: datetime) -> None:
+    """Count one more failed try of this text with this model."""
+    jobs.count_failure(store, FAILURES, f"{memory.id} {model} {memory.dedupe_key}", error, now)
+
+
+def named(store: Store, model: str, memory: Memory, error: str) -> None:
+    """Give the failure that was counted last its error."""
+    store.db.execute(
+        "update jobs set last_error = ? where project_id = ? and kind = ? and key = ?",
+        (
+            error[: jobs.ERROR_CHARS],
+            store.project_id,
+            FAILURES,
+            f"{memory.id} {model} {memory.dedupe_key}",
+        ),
+    )
+
+
+def drop_others(store: Store, model: str) -> int:
+    """Remove the vectors of other models and failures that no memory has; tells how many."""
+    dropped = 0
+    after = -1
+    while rows := store.db.execute(
+        "select rowid from unified_memory_embeddings"
+        " where rowid > ? and embedding_model <> ? order by rowid limit ?",
+        (after, model, DROPPED_AT_ONCE),
+    ).fetchall():
+        after = rows[-1][0]
+        with store.transaction() as db:
+            db.executemany("delete from unified_memory_embeddings where rowid = ?", rows)
+        dropped += len(rows)
+    store.db.execute(
+        "delete from jobs where project_id = :project and kind = :kind and not exists ("
+        " select 1 from unified_memories as memory where jobs.key ="
+        " memory.id || ' ' || :model || ' ' || memory.dedupe_key"
+        " and memory.id = substr(jobs.key, 1, instr(jobs.key, ' ') - 1))",
+        {"project": store.project_id, "kind": FAILURES, "model": model},
+    )
+    return dropped
+
+
+def counts(store: Store, model: str) -> Counts:
+    """How far this model has come with the memories that get a vector."""
+    row = store.db.execute(
+        f"select count(*), ifnull(sum({_MISSING}), 0),"
+        f" ifnull(sum({_MISSING} and exists ({_FAILURE} and failure.parked_at is not null)), 0)"
+        f" from unified_memories as memory where {_WANTED}",
+        {"project": store.project_id, "model": model},
+    ).fetchone()
+    return Counts(embedded=row[0] - row[1], waiting=row[1] - row[2], parked=row[2])
+
+
+def forgive(store: Store, memory: Memory) -> None:
+    """Forget that it failed."""
+    store.db.execute(
+        "delete from jobs where project_id = :project and kind = :kind"
+        " and key > :id || ' ' and key < :id || '!'",
+        {"project": store.project_id, "kind": FAILURES, "id": memory.id},
+    )
+
+
+def _memories(store: Store, where: str, values: dict[str, object]) -> list[Memory]:
+    from ademem.store.memories import from_row  # hooks that only look in need no memories
+
+    # By row number: an index would have all rows sorted before the first is handed out.
+    rows = store.db.execute(
+        "select memory.* from unified_memories as memory not indexed"
+        f" where {_WANTED} and {_MISSING}"
+        f" and {where} order by memory.seq desc limit :limit",
+        values | {"project": store.project_id},
+    )
+    return [from_row(row) for row in rows]

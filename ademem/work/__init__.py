@@ -1,0 +1,186 @@
+"""Due work, done by one process a project that nobody waits for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import timedelta
+
+from ademem.clock import stamp
+from ademem.store import embeddings, jobs, sessions
+from ademem.work.shift import Failure, Kind, Model, Shift, attempt
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ademem.project import Project
+    from ademem.runtime import Runtime
+    from ademem.store.jobs import Job
+
+__all__ = ["JOBS", "Model", "Shift", "is_running", "run_due", "start"]
+
+
+COLD_START_S = 60.0
+"""Loading the model takes a core for a while: so long an active session is left alone."""
+
+
+def mirror(shift: Shift, _job: Job) -> None:
+    """Bring the files of the project up to date."""
+    from ademem.mirror import refresh
+
+    refresh(shift.runtime.project, shift.store, shift.runtime.settings, shift.now())
+
+
+def anchors(shift: Shift, _job: Job) -> None:
+    """See how the places stand that memories are tied to, for the ranking."""
+    from ademem.sites.verify import check
+
+    check(shift.runtime.project, shift.store)
+
+
+def embed(shift: Shift, job: Job) -> datetime | None:
+    """Give every memory a vector of the installed model."""
+    from ademem.work import embedding
+
+    return embedding.run(shift, job)
+
+
+def model_is_installed(shift: Shift) -> bool:
+    return shift.model is not None
+
+
+def model_is_new(shift: Shift) -> None:
+    """Ask for vectors when the store has none of this model; later each change asks for its own."""
+    model = shift.model
+    if (
+        model
+        and not jobs.is_known(shift.store, "embed")
+        and not embeddings.has_any(shift.store, model.id)
+        and embeddings.any_waiting(shift.store, model.id)
+    ):
+        jobs.queue(shift.store, "embed", "project", shift.now())
+
+
+JOBS: tuple[Kind, ...] = (
+    Kind(name="mirror", when="a memory or the brief changed", run=mirror),
+    Kind(name="anchors", when="a session starts and memories are tied to places", run=anchors),
+    Kind(
+        name="embed",
+        when="a memory changed, or another model was installed",
+        run=embed,
+        able=model_is_installed,
+        notice=model_is_new,
+        patience_s=COLD_START_S,
+    ),
+)
+"""All there is to do, in the order in which it is done; each has its rows in `jobs`."""
+
+
+def start(runtime: Runtime) -> None:
+    """Start a detached worker when something is due and none is at it; never from within one."""
+    if not runtime.settings.jobs.auto or runtime.environment.get("ADEMEM_DISABLE"):
+        return
+    shift = Shift(runtime, lambda: runtime.now, installed(runtime), patient=True)
+    if any(due(shift, kind) for kind in JOBS) and not is_running(runtime.project):
+        _detach([sys.executable, "-I", "-m", "ademem.work", runtime.project.root])
+
+
+def due(shift: Shift, kind: Kind) -> list[Job]:
+    """The jobs of this kind to do now."""
+    if not kind.able(shift):
+        return []
+    kind.notice(shift)
+    now = shift.now()
+    found = jobs.due(shift.store, kind.name, now)
+    if found and kind.patience_s and shift.patient and sessions.is_active(shift.store, now):
+        asked_before = stamp(now - timedelta(seconds=kind.patience_s))
+        return [job for job in found if job.since <= asked_before]
+    return found
+
+
+def run_due(shift: Shift, *, retry: bool = False) -> list[str]:
+    """Do what is due until nothing is, and tell the kinds done; what fails is due again later."""
+    from ademem.locks import locked
+
+    if retry:
+        jobs.unpark(shift.store, shift.now())
+        jobs.queue(shift.store, "embed", "project", shift.now())
+    done: list[str] = []
+    # Asked again after the lock is let go: whoever found it taken left his work to us.
+    while any(due(shift, kind) for kind in JOBS):
+        with locked(_lock(shift.runtime.project), wait=False) as ours:
+            if not ours:
+                break
+            done += [job.kind for kind in JOBS for job in due(shift, kind) if _do(kind, job, shift)]
+    return list(dict.fromkeys(done))
+
+
+def is_running(project: Project) -> bool:
+    """Whether a worker is at it."""
+    from ademem.locks import locked
+
+    with locked(_lock(project), wait=False) as free:
+        return not free
+
+
+def gave_up(kind: str, key: str, error: str) -> str:
+    """A job that was parked, in words; a memory is named by its id alone."""
+    return f"{kind} {key.partition(' ')[0]}: {error}"
+
+
+def installed(runtime: Runtime) -> Model | None:
+    """The model that this project is embedded with; None while it is not installed."""
+    from ademem import embed
+    from ademem.embed import cache
+
+    settings, environment = runtime.settings.embed, runtime.environment
+    if cache.state(cache.folder(environment, settings.dtype)) is not cache.State.INSTALLED:
+        return None
+    return Model(id=embed.model_id(settings), load=lambda: embed.load(settings, environment))
+
+
+def _do(kind: Kind, job: Job, shift: Shift) -> bool:
+    """Whether it ended well."""
+    from ademem.work import journal
+
+    started = shift.now()
+    shift.figures = {}
+    jobs.begun(shift.store, job)
+    again = attempt(lambda: kind.run(shift, job))
+    if isinstance(again, Failure):
+        jobs.failed(shift.store, job, again.error, shift.now())
+    elif again is None:
+        jobs.done(shift.store, job)
+    else:
+        jobs.later(shift.store, job, again)
+    error = again.error if isinstance(again, Failure) else ""
+    journal.note(
+        shift.runtime.project,
+        job,
+        started=started,
+        ended=shift.now(),
+        error=error,
+        figures=shift.figures,
+    )
+    return not error
+
+
+def _lock(project: Project) -> str:
+    """Beside the database, which all worktrees of a repository share."""
+    return os.path.join(project.home, "run", "work.lock")
+
+
+def _detach(command: list[str]) -> None:
+    """Start *command* in a session of its own with nothing of ours open."""
+    if os.fork():
+        return
+    try:
+        os.setsid()
+        null = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(null, stream)
+        os.nice(10)
+        os.execve(command[0], command, os.environ | {"ADEMEM_DISABLE": "1"})
+    finally:
+        os._exit(127)
