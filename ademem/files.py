@@ -19,8 +19,12 @@ def write_atomic(path: str, text: str, *, mode: int = 0o666) -> bool:
 
     A file keeps its mode; *mode* is for a new one.
     """
+    return write_bytes(path, text.encode("utf-8"), mode=mode)
+
+
+def write_bytes(path: str, wanted: bytes, *, mode: int = 0o666) -> bool:
+    """`write_atomic` of what is no text."""
     target = os.path.realpath(path)
-    wanted = text.encode("utf-8")
     if _bytes(target) == wanted:
         return False
     os.makedirs(os.path.dirname(target), exist_ok=True)

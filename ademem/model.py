@@ -50,6 +50,10 @@ TYPES = {
 """Engram's observation types that are not categories by name; the type is kept as a tag."""
 
 
+DIALOGUE = "dialogue"
+"""The tag of a turn of a dialogue; its title is who said it."""
+
+
 class Status(StrEnum):
     CANDIDATE = "candidate"
     PROMOTED = "promoted"
@@ -172,6 +176,11 @@ class Memory(Value):
     @property
     def live(self) -> bool:
         return self.status is not Status.ARCHIVED and not self.deleted_at and not self.superseded_by
+
+    @property
+    def speaker(self) -> str | None:
+        """Who said it, of a turn of a dialogue."""
+        return self.title if DIALOGUE in self.tags else None
 
     @property
     def shareable(self) -> bool:

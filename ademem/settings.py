@@ -33,15 +33,35 @@ class GateSettings(Value):
 class SearchSettings(Value):
     limit: int = 10
     """Hits a search returns unless asked otherwise."""
+    hybrid: bool = True
+    """Whether the meaning counts beside the words, once a model is installed."""
     pool: int = 100
-    """Rows the word index hands on to the ranking."""
+    """Rows that the words hand on to the ranking, and as many by the meaning."""
+    words: float = 0.2
+    """Weight of the words of a memory in its relevance."""
+    meaning: float = 0.3
+    """Weight of its meaning: what its vector has in common with the question's."""
+    near_words: float = 0.3
+    """Weight of the words of it and its neighbours in the session."""
+    near_meaning: float = 0.2
+    """Weight of the meaning of it and its neighbours."""
+    near_notes: float = 0.5
+    """Part of the weight of the neighbours for what is no turn of a dialogue; 0 to 1."""
+    speaker: float = 0.25
+    """Added for a turn whose speaker the question names."""
+    time: float = 0.25
+    """Added for a memory with a word of time when the question asks when."""
+    date: float = 0.35
+    """Added for a memory learned in the month or year that the question names."""
+    asks: float = -0.08
+    """Added for a memory that ends with a question: it rarely answers one."""
     relevance: float = 0.70
-    """Weight of the match itself in the composite score; the rest is shared out below."""
-    recency: float = 0.08
+    """Weight of the relevance in the composite score; the rest is shared out below."""
+    recency: float = 0.02
     """Weight of how lately the memory changed."""
-    importance: float = 0.08
+    importance: float = 0.11
     """Weight of its importance."""
-    confidence: float = 0.08
+    confidence: float = 0.11
     """Weight of how far it is believed."""
     access: float = 0.06
     """Weight of how much it is used."""
@@ -55,6 +75,12 @@ class SearchSettings(Value):
     """Share of what was asked that a hit must hold, rare words counting more; 0 to 1."""
     prompt_floor: float = 0.4
     """The same for a prompt, which names more than it asks: one rare word is not enough."""
+    cosine_floor: float = 0.25
+    """Cosine to the question from which a hit needs no words of it."""
+    answer_share: float = 0.6
+    """With vectors, a question is answered when one row holds this share of it,"""
+    answer_cosine: float = 0.35
+    """or has this cosine to it."""
     mmr_lambda: float = 0.7
     """1 ranks by score alone, 0 by novelty alone."""
     half_life_days: float = 30.0

@@ -8,7 +8,7 @@ from ademem import gate
 from ademem.capture import learned
 from ademem.digest import sha256_hex
 from ademem.exchange.record import Outcome, choice, moment, text, texts, unix_moment
-from ademem.model import Category, Draft, Origin, Scope, Status, Tier, Trust
+from ademem.model import DIALOGUE, Category, Draft, Origin, Scope, Status, Tier, Trust
 from ademem.store import imports, ledger, memories
 from ademem.store.memories import Change
 from ademem.value import replace
@@ -41,13 +41,15 @@ def write(record: Record, job: Import) -> Outcome:
 
 def _draft(record: Record, *, promoted: bool) -> Draft:
     """Nobody's word but the file's: it may ask to be believed, not to be a person."""
+    title, speaker = text(record, "title"), text(record, "speaker")
+    said = () if title or not speaker else (DIALOGUE,)
     return Draft(
         content=record["content"],
         category=text(record, "category") or _category_of(text(record, "type")),
         scope=text(record, "scope") or Scope.PROJECT,
         owner=text(record, "scope_owner_id"),
-        title=text(record, "title") or text(record, "speaker"),
-        tags=texts(record, "tags"),
+        title=title or speaker,
+        tags=(*texts(record, "tags"), *said),
         path=text(record, "path"),
         bead=text(record, "bead"),
         knowledge_key=text(record, "key"),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ademem.search import lexical
-from ademem.search.filters import UNARCHIVED, Filters, listed, visible
+from ademem.search import cues, pipeline
+from ademem.search.filters import UNARCHIVED, Filters, listed
 from ademem.search.query import parse
-from ademem.search.score import Hit, diversify, sunk, weigh
+from ademem.search.score import Hit, diversify, sunk
+from ademem.search.source import Database
 from ademem.store import sites
 from ademem.store.logs import Shown
 from ademem.value import Value
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from ademem.model import Memory
+    from ademem.embed import Embedder
+    from ademem.search.query import Query
+    from ademem.search.source import Source
     from ademem.settings import SearchSettings
     from ademem.store import Store
 
@@ -34,6 +37,7 @@ __all__ = [
 class Results(Value):
     query: str
     mode: str
+    """`hybrid` when the meaning was asked too, `lexical` when the words decided alone."""
     relaxed: bool
     """A hit is among them that has only some of the words."""
     hits: tuple[Hit, ...]
@@ -46,16 +50,46 @@ def search(
     filters: Filters,
     now: datetime,
     limit: int | None = None,
+    embedder: Embedder | None = None,
 ) -> Results:
-    """Rank what answers *query*, any text at all; words alone decide."""
+    """Rank what answers *query*, any text at all; without an embedder words alone decide."""
     limit = settings.limit if limit is None else limit
-    found = lexical.find(parse(query), store, settings.floor)
-    rows = visible(found.ranked(), store, filters, settings.pool)
-    hits = weigh(rows, found, settings, now)
-    hits = sunk(hits, settings, _astray(rows, store))
-    hits = diversify(_strict_if_enough(hits, limit), settings.mmr_lambda, limit)
+    asked = parse(query)
+    source = _source(query, asked, store, embedder)
+    mode = "hybrid" if source.meanings else "lexical"
+    found = source.words(asked, settings.floor, 0.0 if source.meanings else settings.floor)
+    hits: list[Hit] = []
+    for statuses in filters.stages:
+        hits = pipeline.hits(
+            found,
+            pipeline.Search(
+                query=asked,
+                cues=cues.read(query),
+                source=source,
+                store=store,
+                settings=settings,
+                filters=filters,
+                statuses=statuses,
+                now=now,
+            ),
+        )
+        if hits:
+            break
+    hits = sunk(hits, settings, _astray(hits, store))
+    if mode == "lexical":
+        hits = _strict_if_enough(hits, limit)
+    hits = diversify(hits, settings.mmr_lambda, limit)
     relaxed = any(not hit.signals["whole"] for hit in hits)
-    return Results(query=query, mode="lexical", relaxed=relaxed, hits=tuple(hits))
+    return Results(query=query, mode=mode, relaxed=relaxed, hits=tuple(hits))
+
+
+def _source(query: str, asked: Query, store: Store, embedder: Embedder | None) -> Source:
+    """Without a word in it a query means nothing either."""
+    if embedder is None or not asked.terms:
+        return Database(store)
+    from ademem.search import dense
+
+    return Database(store, dense.cosines(query, store, embedder))
 
 
 def as_shown(hits: Iterable[Hit]) -> list[Shown]:
@@ -69,9 +103,9 @@ def explain(hit: Hit) -> str:
     return f"{hit.memory.id} {hit.score:.3f}: {signals}"
 
 
-def _astray(rows: Iterable[Memory], store: Store) -> set[int]:
+def _astray(hits: Iterable[Hit], store: Store) -> set[int]:
     """Those that speak of code which was changed or gone when last checked."""
-    anchored = [memory.seq for memory in rows if memory.anchors]
+    anchored = [hit.memory.seq for hit in hits if hit.memory.anchors]
     return sites.astray(store, anchored) if anchored else set()
 
 

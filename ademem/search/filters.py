@@ -6,7 +6,7 @@ from datetime import datetime
 
 from ademem.clock import stamp
 from ademem.jsontext import array
-from ademem.model import Status
+from ademem.model import DIALOGUE, Status
 from ademem.store import memories
 from ademem.value import Value, as_dict
 
@@ -78,12 +78,16 @@ and (:until is null or memory.created_at < :until)
 
 # No `order by`: the cross join walks the ranked rows as they come and stops at the limit.
 _RANKED = f"""
-select memory.*
+select {{columns}}
 from json_each(:ranked) as ranked
 cross join unified_memories as memory on memory.seq = ranked.value
 where {_CONDITIONS}
 limit :limit
 """
+_ROWS = _RANKED.format(columns="memory.*")
+_MAY_BE_SEEN = _RANKED.format(
+    columns=f"memory.seq, instr(' ' || memory.tags || ' ', ' {DIALOGUE} ') > 0"
+)
 
 _NEWEST = f"""
 select memory.*
@@ -94,24 +98,36 @@ limit :limit
 """
 
 
-def visible(ranked: Sequence[int], store: Store, filters: Filters, limit: int) -> list[Memory]:
+def visible(
+    ranked: Sequence[int], store: Store, filters: Filters, statuses: tuple[str, ...], limit: int
+) -> list[Memory]:
     """The first *limit* of the ranked rows that the filters let through, best first."""
-    return _answers(_RANKED, store, filters, {"limit": limit, "ranked": array(ranked)})
+    given = {"limit": limit, "ranked": array(ranked)}
+    rows = store.db.execute(_ROWS, _bound(store, filters, statuses) | given)
+    return [memories.from_row(row) for row in rows]
+
+
+def may_be_seen(
+    ranked: Sequence[int], store: Store, filters: Filters, statuses: tuple[str, ...], limit: int
+) -> dict[int, bool]:
+    """The same as row numbers, and whether each is a turn of a dialogue."""
+    given = {"limit": limit, "ranked": array(ranked)}
+    rows = store.db.execute(_MAY_BE_SEEN, _bound(store, filters, statuses) | given)
+    return {seq: bool(turn) for seq, turn in rows}
 
 
 def listed(store: Store, filters: Filters, limit: int | None) -> list[Memory]:
     """Memories by filter alone, newest first; no *limit* means all."""
-    return _answers(_NEWEST, store, filters, {"limit": -1 if limit is None else limit})
-
-
-def _answers(query: str, store: Store, filters: Filters, values: dict[str, Any]) -> list[Memory]:
-    """Rows of the first stage that has any."""
-    values |= _values(filters) | {"project": store.project_id}
+    given = {"limit": -1 if limit is None else limit}
     for statuses in filters.stages:
-        rows = store.db.execute(query, values | {"statuses": array(statuses)}).fetchall()
+        rows = store.db.execute(_NEWEST, _bound(store, filters, statuses) | given).fetchall()
         if rows:
             return [memories.from_row(row) for row in rows]
     return []
+
+
+def _bound(store: Store, filters: Filters, statuses: tuple[str, ...]) -> dict[str, Any]:
+    return _values(filters) | {"project": store.project_id, "statuses": array(statuses)}
 
 
 def _values(filters: Filters) -> dict[str, Any]:

@@ -6,8 +6,9 @@ from collections import defaultdict
 
 from ademem.jsontext import array
 from ademem.search import score
+from ademem.search.found import Found
 from ademem.search.query import Index
-from ademem.value import Value
+from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,34 +24,6 @@ MAX_POSTINGS = 1000
 """Rows that these may match together: what a prompt costs, whatever the size of the store."""
 ALWAYS = 3
 """The rarest terms are looked up however many rows they match."""
-
-
-class Found(Value):
-    """Rows by `seq`, and what speaks for them."""
-
-    share: dict[int, float]
-    """How much of what was asked the row has, 0 to 1."""
-    bm25: dict[int, float]
-    whole: frozenset[int]
-    """Rows that have every term."""
-    exact: frozenset[int] = frozenset()
-    """Rows whose id or key is the query."""
-
-    def ranked(self) -> list[int]:
-        """The named rows, those with every term, the others; each by BM25, newest first."""
-        return sorted(
-            self.share,
-            key=lambda seq: (seq in self.exact, seq in self.whole, self.bm25.get(seq, 0.0), seq),
-            reverse=True,
-        )
-
-    def signals(self, seq: int) -> dict[str, float]:
-        return {
-            "exact": float(seq in self.exact),
-            "whole": float(seq in self.whole),
-            "share": self.share[seq],
-            "bm25": self.bm25.get(seq, 0.0),
-        }
 
 
 class _Lookup(Value):
@@ -98,31 +71,40 @@ where found.unified_memories_fts match :topic and memory.topic_key = :key
 """
 
 
-def find(query: Query, store: Store, floor: float) -> Found:
-    """Rows that hold *floor* of what was asked, in whole words; if none does, inside of words."""
-    found = _matching(query.terms, store.db, floor)
-    if not found.share:
-        found = _matching(query.substrings, store.db, floor)
+def find(query: Query, store: Store, floor: float, least: float) -> Found:
+    """Rows that hold *least* of what was asked.
+
+    If none holds *floor* of it in whole words, the insides of words are looked at.
+    """
+    found = _matching(query.terms, store.db, least)
+    if query.substrings and max(found.share.values(), default=0.0) < floor:
+        within = _matching(query.substrings, store.db, least)
+        found = within if within.share else found
     return _and_exact(found, query.key, store) if query.key else found
 
 
-def _matching(terms: Mapping[str, Index], db: sqlite3.Connection, floor: float) -> Found:
+def _matching(terms: Mapping[str, Index], db: sqlite3.Connection, least: float) -> Found:
     counts = _counts(terms, db)
     wanted = affordable(counts)
     missing = [term for term, count in counts.items() if not count]
     total = db.execute("select count(*) from unified_memories").fetchone()[0]
     tells = {term: score.information(total, max(1, counts[term])) for term in wanted + missing}
-    answer = score.answer(asked=sum(tells.values()), rarest=score.information(total, 1))
-    held: defaultdict[int, list[float]] = defaultdict(list)
+    full = score.answer(asked=sum(tells.values()), rarest=score.information(total, 1))
+    places = {term: place for place, term in enumerate(tells)}
+    parts = tuple(some / full for some in tells.values())
+    held: defaultdict[int, tuple[int, ...]] = defaultdict(tuple)
     for lookup, mine in _by_index(wanted, terms):
-        informations = [tells[term] for term in mine]
+        known = [(places[term],) for term in mine]
         for position, seq in db.execute(lookup.rows, (array(mine),)):
-            held[seq].append(informations[position])
-    enough = {seq: some for seq, some in held.items() if sum(some) >= floor * answer}
+            held[seq] += known[position]
+    share = {seq: sum(map(parts.__getitem__, some)) for seq, some in held.items()}
+    enough = {seq: min(1.0, some) for seq, some in share.items() if some >= least}
     return Found(
-        share={seq: min(1.0, sum(some) / answer) for seq, some in enough.items()},
+        share=enough,
         bm25=_bm25(wanted, terms, db, list(enough)),
-        whole=frozenset(seq for seq, some in enough.items() if len(some) == len(tells)),
+        whole=frozenset(seq for seq in enough if len(held[seq]) == len(tells)),
+        held=held,
+        tells=parts,
     )
 
 
@@ -171,9 +153,9 @@ def _and_exact(found: Found, key: str, store: Store) -> Found:
     topic = 'topic_key : "' + key.replace('"', " ") + '"'
     rows = store.db.execute(_EXACT, {"key": key, "project": store.project_id, "topic": topic})
     exact = frozenset(row[0] for row in rows)
-    return Found(
-        share=found.share | dict.fromkeys(exact, 1.0),
-        bm25=found.bm25,
+    return replace(
+        found,
+        share={**found.share, **dict.fromkeys(exact, 1.0)},
         whole=found.whole | exact,
         exact=exact,
     )

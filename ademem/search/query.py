@@ -51,11 +51,13 @@ class Query(Value):
     """FTS5 expressions that no operator of the text has reached; bare text for ROWS."""
     substrings: dict[str, Index]
     """What to look for inside words when no word answers; empty for a prompt."""
+    typed: bool
+    """It is so short that somebody typed it to find something."""
 
 
 def parse(text: str) -> Query:
     """Read any text; of a huge one both ends, where people type around what they paste."""
-    text = _readable(text)
+    text = readable(text)
     words = _words(text)
     telling = _telling(words)
     typed = len(words) <= TYPED_WORDS
@@ -67,17 +69,19 @@ def parse(text: str) -> Query:
         key=None if " " in text else text or None,
         terms=terms | {_quoted(phrase): Index.WORDS for phrase in phrases},
         substrings={_quoted(word): Index.GRAMS for word in telling if typed and len(word) >= GRAM},
+        typed=typed,
     )
 
 
 def keywords(text: str, limit: int) -> str:
     """The few words of a text that are worth a search, in its order: longer words tell more."""
-    telling = _telling(_words(_readable(text)))
+    telling = _telling(_words(readable(text)))
     longest = sorted(telling, key=len, reverse=True)[:limit]
     return " ".join(word for word in telling if word in longest)
 
 
-def _readable(text: str) -> str:
+def readable(text: str) -> str:
+    """What is read of a text, its blanks and characters in their usual form."""
     if len(text) > MAX_CHARS:
         text = f"{text[: MAX_CHARS // 2]} {text[-MAX_CHARS // 2 :]}"
     text = text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")

@@ -16,16 +16,15 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ademem.model import Memory
-    from ademem.search.lexical import Found
     from ademem.settings import SearchSettings
 
 ENOUGH_WORDS = 3.0
 """Words that one memory alone has, of which so many answer any prompt in full."""
-SHARE_WEIGHT = 0.3
-"""Part of the relevance that tells how much was matched; the rest, by BM25, how well."""
-
 CONTENDERS = 5
 """Hits that compete for each place of a result; the others are too far behind to be compared."""
+
+ALIKE = 0.5
+"""Share of common words from which two memories say the same; below, they share a topic."""
 
 _WEIGHED = ("relevance", "recency", "importance", "confidence", "access")
 
@@ -53,12 +52,6 @@ def answer(*, asked: float, rarest: float) -> float:
     return min(asked, ENOUGH_WORDS * rarest)
 
 
-def relevance(share: float, bm25: float, best_bm25: float) -> float:
-    """1 for the best match of a search that matched all it asked."""
-    how_well = bm25 / best_bm25 if best_bm25 else 1.0
-    return SHARE_WEIGHT * share + (1 - SHARE_WEIGHT) * how_well
-
-
 def recency(age_days: float, half_life_days: float) -> float:
     return math.exp2(-max(0.0, age_days) / half_life_days)
 
@@ -71,25 +64,12 @@ def composite(signals: Mapping[str, float], settings: SearchSettings) -> float:
 
 
 def weigh(
-    memories: Sequence[Memory], found: Found, settings: SearchSettings, now: datetime
-) -> list[Hit]:
-    """Add to what was *found* what each memory itself is worth."""
-    best_bm25 = max((found.bm25.get(memory.seq, 0.0) for memory in memories), default=0.0)
-    return [
-        _weighed(memory, found.signals(memory.seq), best_bm25, settings, now) for memory in memories
-    ]
-
-
-def _weighed(
-    memory: Memory,
-    signals: dict[str, float],
-    best_bm25: float,
-    settings: SearchSettings,
-    now: datetime,
+    memory: Memory, signals: Mapping[str, float], settings: SearchSettings, now: datetime
 ) -> Hit:
+    """Add to the relevance of a memory what it is worth itself."""
     tier = Tier.PINNED if memory.pinned else memory.tier
-    signals |= {
-        "relevance": relevance(signals["share"], signals["bm25"], best_bm25),
+    weighed = {
+        **signals,
         "recency": recency(days_between(memory.updated_at, now), settings.half_life_days),
         "importance": memory.importance.weight,
         "confidence": memory.confidence,
@@ -100,11 +80,11 @@ def _weighed(
         ),
         "tier": settings.tier_bonus[tier - 1],
     }
-    score = composite(signals, settings) + signals["tier"]
+    score = composite(weighed, settings) + weighed["tier"]
     if memory.status is Status.CANDIDATE:
         score *= settings.candidate_discount
-    signals["composite"] = score
-    return Hit(memory=memory, score=score, relevance=signals["relevance"], signals=signals)
+    weighed["composite"] = score
+    return Hit(memory=memory, score=score, relevance=weighed["relevance"], signals=weighed)
 
 
 def sunk(hits: Sequence[Hit], settings: SearchSettings, astray: Collection[int]) -> list[Hit]:
@@ -124,8 +104,7 @@ def sunk(hits: Sequence[Hit], settings: SearchSettings, astray: Collection[int])
 def diversify(hits: Sequence[Hit], mmr_lambda: float, limit: int) -> list[Hit]:
     """The best *limit* hits, each discounted by how far an earlier one says the same already.
 
-    What was asked for by its id or key goes before everything. The likeness is squared: near copies
-    make way, memories that only share a topic do not.
+    What was asked for by its id or key goes before everything.
     """
     contenders = sorted(hits, key=_first, reverse=True)[: CONTENDERS * limit]
     left = {hit.memory.seq: hit for hit in contenders}
@@ -142,7 +121,9 @@ def diversify(hits: Sequence[Hit], mmr_lambda: float, limit: int) -> list[Hit]:
         hit = left.pop(best)
         chosen.append(replace(hit, signals=hit.signals | {"mmr": mmr}))
         for seq in left:
-            alike[seq] = max(alike[seq], jaccard(vocabulary[seq], vocabulary[best]))
+            likeness = jaccard(vocabulary[seq], vocabulary[best])
+            if likeness >= ALIKE:
+                alike[seq] = max(alike[seq], likeness)
     return chosen
 
 

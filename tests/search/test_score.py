@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 
 from ademem.model import Importance, Status, Tier
 from ademem.search import score
-from ademem.search.lexical import Found
 from ademem.search.score import Hit, diversify, weigh
 from ademem.settings import SearchSettings
-from ademem.value import replace
 from tests.builders import NOW, memory
 
 SETTINGS = SearchSettings()
@@ -55,19 +53,6 @@ def test_what_passes_the_floor_of_a_prompt_of_twenty_words_among_20000_memories(
 
 
 @pytest.mark.parametrize(
-    ("share", "bm25", "best", "expected"),
-    [
-        pytest.param(1.0, 8.0, 8.0, 1.0, id="the best match of everything"),
-        pytest.param(0.5, 8.0, 8.0, 0.85, id="the best match of half"),
-        pytest.param(1.0, 4.0, 8.0, 0.65, id="everything, half as well"),
-        pytest.param(1.0, 0.0, 0.0, 1.0, id="found where there is no BM25"),
-    ],
-)
-def test_relevance_is_how_much_was_matched_and_how_well(share, bm25, best, expected):
-    assert score.relevance(share, bm25, best) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
     ("age_days", "expected"),
     [
         pytest.param(0, 1.0, id="just now"),
@@ -87,10 +72,8 @@ def test_a_missing_signal_leaves_the_score_of_the_others_alone():
     assert score.composite({"relevance": 0.5, "recency": 1.0}, weights) == pytest.approx(0.625)
 
 
-def weighed(*, best_bm25: float = 10.0, **changes) -> Hit:
-    rows = [replace(memory(**changes), seq=1), memory("the best of the search", seq=2)]
-    found = Found(share={1: 1.0, 2: 1.0}, bm25={1: 5.0, 2: best_bm25}, whole=frozenset({1, 2}))
-    return weigh(rows, found, SETTINGS, NOW)[0]
+def weighed(**changes) -> Hit:
+    return weigh(memory(**changes), {"relevance": 0.65}, SETTINGS, NOW)
 
 
 def test_a_hit_tells_every_signal_of_its_score():
@@ -103,20 +86,16 @@ def test_a_hit_tells_every_signal_of_its_score():
 
     assert hit.signals == pytest.approx(
         {
-            "exact": 0.0,
-            "whole": 1.0,
-            "share": 1.0,
-            "bm25": 5.0,
             "relevance": 0.65,
             "recency": 0.5,
             "importance": 1.0,
             "confidence": 0.5,
             "access": 0.2,
             "tier": 0.0,
-            "composite": 0.627,
+            "composite": 0.642,
         }
     )
-    assert (hit.score, hit.relevance) == pytest.approx((0.627, 0.65))
+    assert (hit.score, hit.relevance) == pytest.approx((0.642, 0.65))
 
 
 @pytest.mark.parametrize(

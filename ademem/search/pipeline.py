@@ -1,0 +1,140 @@
+"""From rows that were found to hits in their order: each step a function, each one visible."""
+
+from __future__ import annotations
+
+from ademem.search import cues as cues_
+from ademem.search import fuse, score
+from ademem.search.filters import may_be_seen, visible
+from ademem.value import Value, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from ademem.model import Memory
+    from ademem.search.cues import Cues
+    from ademem.search.filters import Filters
+    from ademem.search.found import Found
+    from ademem.search.fuse import Signals
+    from ademem.search.query import Query
+    from ademem.search.score import Hit
+    from ademem.search.source import Meanings, Source
+    from ademem.settings import SearchSettings
+    from ademem.store import Store
+
+FIRST_LOOK = 10
+"""Rows by meaning that are looked at for each that is wanted, before all are: filters take some."""
+
+
+class Search(Value):
+    """All that the steps need to know."""
+
+    query: Query
+    cues: Cues
+    source: Source
+    store: Store
+    settings: SearchSettings
+    filters: Filters
+    statuses: tuple[str, ...]
+    now: datetime
+
+
+def hits(found: Found, search: Search) -> list[Hit]:
+    """What of the rows found, and of their neighbours, is an answer; not in any order."""
+    turns = _candidates(found, search)
+    found = _with_meaning(_with_neighbours(found, turns, search), turns, search)
+    signals = fuse.signals(found, turns)
+    for seq, mine in signals.items():
+        mine["relevance"] = fuse.relevance(mine, search.settings, turn=turns[seq])
+    kept = answers(signals, turns, search.query, search.settings)
+    best = sorted(kept, key=lambda seq: _first(seq, kept[seq]), reverse=True)
+    limit = search.settings.pool
+    memories = visible(best[:limit], search.store, search.filters, search.statuses, limit)
+    return [_hit(memory, kept[memory.seq], search) for memory in memories]
+
+
+def answers(
+    signals: Mapping[int, Signals],
+    turns: Mapping[int, bool],
+    query: Query,
+    settings: SearchSettings,
+) -> dict[int, Signals]:
+    """The rows above the floor; none when, by the vectors, not even the best is an answer."""
+    if not any(_answered(mine, query, settings) for mine in signals.values()):
+        return {}
+    return {
+        seq: mine for seq, mine in signals.items() if _above_floor(mine, settings, turn=turns[seq])
+    }
+
+
+def _answered(mine: Signals, query: Query, settings: SearchSettings) -> bool:
+    share = settings.floor if query.typed or "cosine" not in mine else settings.answer_share
+    return (
+        bool(mine["exact"])
+        or mine["share"] >= share
+        or mine.get("cosine", 0.0) >= settings.answer_cosine
+    )
+
+
+def _above_floor(mine: Signals, settings: SearchSettings, *, turn: bool) -> bool:
+    return (
+        bool(mine["exact"])
+        or mine["share"] >= settings.floor
+        or mine.get("cosine", 0.0) >= settings.cosine_floor
+        or (turn and mine.get("near_share", 0.0) >= settings.floor)
+    )
+
+
+def _candidates(found: Found, search: Search) -> dict[int, bool]:
+    """Rows that may be seen, the best by words and by meaning; whether each is a turn."""
+    turns = _seen(found.ranked(), search)
+    meanings = search.source.meanings
+    return turns if meanings is None else turns | _nearest(meanings, search)
+
+
+def _nearest(meanings: Meanings, search: Search) -> dict[int, bool]:
+    """Half of all rows may be hidden from who asks; then the next ones take their places."""
+    wanted = FIRST_LOOK * search.settings.pool
+    rows = meanings.nearest(wanted)
+    turns = _seen(rows, search)
+    while len(turns) < search.settings.pool and len(rows) == wanted:
+        wanted *= FIRST_LOOK
+        rows = meanings.nearest(wanted)
+        turns = _seen(rows, search)
+    return turns
+
+
+def _with_neighbours(found: Found, turns: dict[int, bool], search: Search) -> Found:
+    """Neighbours become candidates too: *turns* grows."""
+    if not (search.settings.near_words or search.settings.near_meaning):
+        return found
+    around = search.source.around(turns)
+    beside = {seq for rows in turns for near in around.get(rows, ()) for seq in near}
+    turns |= _seen(sorted(beside.difference(turns)), search, limit=len(beside))
+    return replace(found, around=around)
+
+
+def _with_meaning(found: Found, turns: Mapping[int, bool], search: Search) -> Found:
+    meanings = search.source.meanings
+    if meanings is None:
+        return found
+    near = {seq for seq in turns for rows in found.around.get(seq, ()) for seq in rows}
+    through, plain = meanings.of(near.union(turns))
+    return replace(found, meaning=through, cosine=plain)
+
+
+def _seen(rows: Sequence[int], search: Search, limit: int | None = None) -> dict[int, bool]:
+    limit = search.settings.pool if limit is None else limit
+    return may_be_seen(rows, search.store, search.filters, search.statuses, limit)
+
+
+def _first(seq: int, mine: Signals) -> tuple[float, float, int]:
+    return mine["exact"], mine["relevance"], seq
+
+
+def _hit(memory: Memory, mine: Signals, search: Search) -> Hit:
+    bonus = cues_.bonus(search.cues, memory, search.settings)
+    relevance = mine["relevance"] + sum(bonus.values())
+    signals = {**mine, **bonus, "relevance": relevance}
+    return score.weigh(memory, signals, search.settings, search.now)

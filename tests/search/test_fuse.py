@@ -1,0 +1,92 @@
+"""One relevance from several signals, against values worked out on paper."""
+
+from __future__ import annotations
+
+import pytest
+
+from ademem.search import fuse
+from ademem.search.found import Found
+from ademem.settings import SearchSettings
+from ademem.value import replace
+
+WEIGHTS = SearchSettings(words=0.2, meaning=0.3, near_words=0.3, near_meaning=0.2, near_notes=0.5)
+FOUND = Found(
+    share={1: 1.0, 2: 0.5},
+    bm25={1: 8.0, 2: 4.0},
+    whole=frozenset({1}),
+    held={1: (0, 1), 2: (0,)},
+    tells=(0.5, 0.5),
+)
+
+
+@pytest.mark.parametrize(
+    ("share", "bm25", "best", "expected"),
+    [
+        pytest.param(1.0, 8.0, 8.0, 1.0, id="the best match of everything"),
+        pytest.param(0.5, 8.0, 8.0, 0.85, id="the best match of half"),
+        pytest.param(1.0, 4.0, 8.0, 0.65, id="everything, half as well"),
+        pytest.param(1.0, 0.0, 0.0, 1.0, id="found where there is no BM25"),
+    ],
+)
+def test_words_are_how_much_was_matched_and_how_well(share, bm25, best, expected):
+    assert fuse.words(share, bm25, best) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("signals", "turn", "expected"),
+    [
+        pytest.param({"words": 0.6}, False, 0.6, id="words alone"),
+        pytest.param({"words": 1.0, "meaning": 0.5}, False, 0.7, id="(0.2 + 0.15) / 0.5"),
+        pytest.param({"words": 1.0, "near_words": 0.5}, True, 0.7, id="a turn: (0.2 + 0.15) / 0.5"),
+        pytest.param({"words": 1.0, "near_words": 0.3}, False, 0.7, id="a note: 0.245 / 0.35"),
+        pytest.param({}, True, 0.0, id="nothing"),
+    ],
+)
+def test_relevance_is_the_mean_of_the_signals_there_are(signals, turn, expected):
+    assert fuse.relevance(signals, WEIGHTS, turn=turn) == pytest.approx(expected)
+
+
+def test_meaning_is_measured_against_the_best_and_never_below_nothing():
+    found = replace(FOUND, meaning={1: 0.3, 2: 0.6, 3: -0.2}, cosine={1: 0.5, 2: 0.7, 3: 0.1})
+
+    made = fuse.signals(found, (1, 2, 3))
+    assert [made[seq]["meaning"] for seq in (1, 2, 3)] == [0.5, 1.0, 0.0]
+    assert [made[seq]["cosine"] for seq in (1, 2, 3)] == [0.5, 0.7, 0.1]
+
+
+def test_a_row_without_vector_means_what_the_least_does_that_has_as_many_words():
+    found = Found(
+        share={1: 1.0, 2: 1.0, 3: 0.4, 4: 0.9},
+        bm25={1: 9.0, 2: 9.0, 3: 2.0, 4: 8.0},
+        whole=frozenset(),
+        meaning={1: 0.4, 3: 0.1, 4: 0.8},
+        cosine={1: 0.4, 3: 0.1, 4: 0.8},
+    )
+
+    made = fuse.signals(found, (1, 2, 3, 4))
+    assert made[2]["meaning"] == made[1]["meaning"] == 0.5
+    assert "cosine" not in made[2]
+
+
+def test_a_row_that_has_most_of_the_words_is_taken_to_mean_as_much():
+    found = replace(FOUND, meaning={2: 0.6}, cosine={2: 0.6})
+
+    made = fuse.signals(found, (1, 2))
+    assert made[1]["meaning"] == made[1]["words"] == 1.0
+
+
+def test_without_vectors_and_neighbours_nothing_is_said_of_them():
+    made = fuse.signals(FOUND, (1, 2))
+
+    assert made[1] == {"exact": 0.0, "whole": 1.0, "share": 1.0, "bm25": 8.0, "words": 1.0}
+
+
+def test_a_row_between_two_that_have_the_words_is_near_them():
+    found = replace(
+        FOUND, share={1: 1.0, 3: 1.0}, held={1: (0,), 3: (1,)}, around={2: ((1, 3),), 1: ((2,),)}
+    )
+
+    made = fuse.signals(found, (1, 2, 3))
+    assert made[2]["words"] == 0.0
+    assert made[2]["near_words"] == 1.0
+    assert made[1]["near_words"] == pytest.approx(0.5)
