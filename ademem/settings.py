@@ -45,7 +45,7 @@ class SearchSettings(Value):
     """Weight of the words of it and its neighbours in the session."""
     near_meaning: float = 0.2
     """Weight of the meaning of it and its neighbours."""
-    near_notes: float = 0.5
+    near_notes: float = 0.35
     """Part of the weight of the neighbours for what is no turn of a dialogue; 0 to 1."""
     speaker: float = 0.25
     """Added for a turn whose speaker the question names."""
@@ -77,7 +77,7 @@ class SearchSettings(Value):
     """The same for a prompt, which names more than it asks: one rare word is not enough."""
     cosine_floor: float = 0.25
     """Cosine to the question from which a hit needs no words of it."""
-    answer_share: float = 0.6
+    answer_share: float = 0.8
     """With vectors, a question is answered when one row holds this share of it,"""
     answer_cosine: float = 0.35
     """or has this cosine to it."""
