@@ -85,6 +85,10 @@ class SearchSettings(Value):
     """1 ranks by score alone, 0 by novelty alone."""
     half_life_days: float = 30.0
     """Age at which the recency signal has halved."""
+    warm: bool = True
+    """Whether prompts ask a process that has the model loaded, such as `ademem serve`."""
+    warm_ms: int = 120
+    """Longest they wait for its answer; then the words alone decide."""
 
 
 class EmbedSettings(Value):

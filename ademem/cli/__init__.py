@@ -21,7 +21,7 @@ app = typer.Typer(
 )
 
 
-COMMANDS = ("memory", "curating", "past", "capturing", "files", "model", "places", "project")
+COMMANDS = ("memory", "curating", "past", "capturing", "files", "model", "places", "serve", "project")
 """Modules of commands, in the order in which `--help` shows them."""
 
 

@@ -12,6 +12,9 @@ from ademem.work import Shift, installed, run_due
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from ademem.embed import Embedder
     from ademem.runtime import Runtime
     from ademem.work import Model
 
@@ -32,10 +35,18 @@ def main(root: str, model: Model | None = None) -> None:
                 model or installed(runtime),
                 patient=True,
                 pause=lambda: time.sleep(PAUSE_S),
+                offer=lambda embedder: _offered(embedder, runtime),
             )
         )
     finally:
         runtime.close()
+
+
+def _offered(embedder: Embedder, runtime: Runtime) -> AbstractContextManager[None]:
+    """Hooks may use the model while it is loaded anyway."""
+    from ademem.warm.server import offered
+
+    return offered(runtime.project, runtime.environment, embedder, "work")
 
 
 def _bound_memory(runtime: Runtime) -> None:

@@ -43,7 +43,9 @@ def run(shift: Shift, job: Job) -> datetime | None:
         return None
     batches = _batches(model.id, shift, careful=BATCH_IDLE if job.abandoned else 0)
     if first := next(batches, None):
-        _embed_all(chain([first], batches), _loaded(model), shift)
+        embedder = _loaded(model)
+        with shift.offer(embedder):
+            _embed_all(chain([first], batches), embedder, shift)
     if not embeddings.any_waiting(shift.store, model.id):
         shift.figures["dropped"] = embeddings.drop_others(shift.store, model.id)
     again = jobs.next_try(shift.store, FAILURES, shift.now())

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from datetime import datetime
     from typing import TypeVar
 
@@ -36,6 +39,7 @@ class Shift:
         patient: bool = False,
         pause: Callable[[], None] | None = None,
         tell: Callable[[str], None] | None = None,
+        offer: Callable[[Embedder], AbstractContextManager[None]] | None = None,
     ) -> None:
         self.runtime = runtime
         self.store = runtime.store
@@ -48,6 +52,8 @@ class Shift:
         """Called between two batches."""
         self.tell = tell
         """Told how far it is, for a person who looks on."""
+        self.offer = offer or nullcontext
+        """Lends the loaded model to others for as long as the context lasts."""
         self.figures: dict[str, int] = {}
         """What the job under way counted so far, for the log."""
 

@@ -1,0 +1,85 @@
+"""The process that keeps the model loaded: running it, asking it, ending it."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from ademem import embed, project, settings
+from ademem.errors import AdememError
+from ademem.warm import ask
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+__all__ = ["serve", "serving", "stop_serving"]
+
+ANSWER_S = 2.0
+"""Longest wait for the word of a process that may have its hands full."""
+
+
+class NoModel(AdememError):
+    hint = "`ademem model install` gets it"
+
+    def __init__(self) -> None:
+        super().__init__("no model is installed, and to have one loaded is what it would be for")
+
+
+class AlreadyServed(AdememError):
+    hint = "`ademem serve --stop` ends it"
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(f"process {pid} serves this project already")
+
+
+def serve(
+    root: str | None = None,
+    *,
+    idle_s: float = 0,
+    on_ready: Callable[[str], None] = lambda model: None,
+    environment: Mapping[str, str] = os.environ,
+) -> None:
+    """Answer hooks until a signal, `stop_serving`, or *idle_s* seconds without a question.
+
+    Raises NoModel, AlreadyServed, DamagedModel, or AdememError where no socket can be made.
+    """
+    found = project.find(root, environment, os.getcwd())
+    other = serving(found.root, environment=environment)
+    if other and other["role"] == "serve":
+        raise AlreadyServed(other["pid"])
+    embedder = embed.load(settings.load(found.config, environment).embed, environment)
+    if embedder is None:
+        raise NoModel()
+    from ademem.warm.server import Server
+
+    server = Server(found, environment, embedder, "serve")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: server.stop())
+    on_ready(embedder.model_id)
+    try:
+        server.run(idle_s=idle_s)
+    except OSError as error:
+        raise AdememError(f"cannot listen at {server.path}: {error}") from error
+
+
+def serving(
+    root: str | None = None, *, environment: Mapping[str, str] = os.environ
+) -> dict[str, Any] | None:
+    """Who has the model loaded for this project: pid, role, model, database; None: nobody."""
+    return _asked(root, environment, "ping")
+
+
+def stop_serving(
+    root: str | None = None, *, environment: Mapping[str, str] = os.environ
+) -> int | None:
+    """End the process of `ademem serve` and tell its pid; None when there is none."""
+    stopped = _asked(root, environment, "stop")
+    return stopped["pid"] if stopped else None
+
+
+def _asked(root: str | None, environment: Mapping[str, str], method: str) -> dict[str, Any] | None:
+    found = project.find(root, environment, os.getcwd())
+    answer: dict[str, Any] | None = ask(found, environment, method, "{}", ANSWER_S)
+    return answer
