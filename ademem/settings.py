@@ -129,6 +129,12 @@ class GuardSettings(Value):
         "set",
     )
     """Words in the name of an MCP tool that make it a mutating one."""
+    reads: tuple[str, ...] = ()
+    """Beginnings of commands that only read: `npm run lint`; `*` ends a word of any ending."""
+    changes: tuple[str, ...] = ()
+    """Words of commands that change something, before all else: `pytest --live`."""
+    aliases: tuple[str, ...] = ()
+    """What names stand for in your shell: `k=kubectl`."""
 
 
 class BriefingSettings(Value):
@@ -296,10 +302,11 @@ def _read_as(name: str, given: Any, default: Any) -> Any:
 def _read_items(name: str, given: Any, default: tuple[Any, ...]) -> tuple[Any, ...]:
     """A list of words has any length; numbers each have their place."""
     items = [item.strip() for item in given.split(",")] if isinstance(given, str) else given
-    words = isinstance(default[0], str)
+    words = not default or isinstance(default[0], str)
     if not isinstance(items, list) or not (words or len(items) == len(default)):
         raise ValueError(given)
-    return tuple(_read_as(name, item, default[0]) for item in items if item or not words)
+    kind = "" if words else default[0]
+    return tuple(_read_as(name, item, kind) for item in items if item or not words)
 
 
 _TRUTH = {

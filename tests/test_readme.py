@@ -158,12 +158,15 @@ def test_the_python_example_runs(reader):
     assert doctest.DocTestRunner().run(session).failed == 0
 
 
-def test_the_example_of_settings_is_valid(tmp_path):
-    (example,) = blocks("toml")
-    (tmp_path / "config.toml").write_text(example)
+def test_the_examples_of_settings_are_valid(tmp_path):
+    path, read = tmp_path / "config.toml", []
+    for example in blocks("toml"):
+        path.write_text(example)
+        read.append(settings.load(str(path), {}))
 
-    read = settings.load(str(tmp_path / "config.toml"), {})
-    assert (read.guard.mode, read.capture.prompts) == ("assist", False)
+    of_commands, of_modes = read
+    assert "mytool status" in of_commands.guard.reads
+    assert (of_modes.guard.mode, of_modes.capture.prompts) == ("assist", False)
 
 
 def test_the_first_screen_is_a_sentence_five_lines_and_two_commands():

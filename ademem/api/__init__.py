@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
-from ademem import clock, enrolment, project, worktree
+from ademem import clock, enrolment, project, settings, worktree
 from ademem.api.memories import Memories
+from ademem.errors import NotEnrolled
 from ademem.model import Draft, Memory, Origin, Trust
 from ademem.runtime import open_runtime, program
 from ademem.search import UNARCHIVED, Filters
@@ -58,11 +59,20 @@ def open_memories(
     return memories
 
 
-def judge_command(command: str) -> Judgement:
-    """Whether the guard takes a shell command for a mutation, and why."""
+def judge_command(
+    command: str, root: str | None = None, *, environment: Mapping[str, str] = os.environ
+) -> Judgement:
+    """Whether the guard takes a shell command for a mutation, and why.
+
+    By the settings of the project at *root* (default: where you are), if there is one.
+    """
     from ademem.guard.mutation import judge
 
-    return judge(command)
+    try:
+        found = project.find(root, environment, os.getcwd())
+    except NotEnrolled:
+        return judge(command)
+    return judge(command, settings.load(found.config, environment).guard)
 
 
 open = open_memories

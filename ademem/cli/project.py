@@ -116,10 +116,12 @@ def guard_status(project: Project = None, as_json: AsJson = False) -> None:
 
 @guard.command("explain")
 def guard_explain(
-    command: Annotated[str, typer.Argument(metavar="CMD")], as_json: AsJson = False
+    command: Annotated[str, typer.Argument(metavar="CMD")],
+    project: Project = None,
+    as_json: AsJson = False,
 ) -> None:
     """Tell whether a shell command counts as a mutation, and why."""
-    judgement = api.judge_command(command)
+    judgement = api.judge_command(command, project)
     if as_json:
         show.json(
             {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ademem.guard import queries as queries_
 from ademem.guard.programs import SUBSCRIPTED
 from ademem.shell.options import gives, is_option
 
@@ -23,22 +24,13 @@ _SED_COMMAND = (
     rf"|[sy]([^\w\s\\])(?:(?!\1)[^\\\n\[]|{_IN_REGEX})*\1(?:(?!\1)[^\\]|\\.)*\1[gpiIM0-9]*)[\s;]*"
 )
 _SED_SCRIPT = r"(?s)-[nErsuz]*e(.*)|--expression(?:=(.*))?"
-_SED_OPTION = "-[nErsuz]+|--(?:quiet|silent|regexp-extended|separate|unbuffered|null-data|posix)"
+_SED_OPTION = (
+    "-[nErsuz]+|--(?:debug|quiet|silent|regexp-extended|separate|unbuffered|null-data|posix)"
+)
 
 _AWK_RUNS = r"\bsystem\b|\|&?\s*getline\b|@(?:load|include)\b|@\w+\("
 _AWK_UNCLEAR = r"/[^/\"\n]*\"(?:[^/\"\n]*\"[^/\"\n]*\")*[^/\"\n]*/"
 
-_SQL_READS = (
-    r"(?is)(?:select|with|values|table|show|explain|describe|desc)\b[^\\]*"
-    r"|pragma\s+[\w.]+\s*(?:\([^()=]*\))?"
-    r"|\.(?:tables|schema|indexes|databases|dump|headers|mode|timeout|width|nullvalue)\b[^\n]*"
-    r"|\\(?:d\w*\+?|l\+?|conninfo|x|timing)(?:\s[^\\`\n]*)?"
-)
-_SQL_WRITES = (
-    r"(?i)\b(?:insert|update|delete|drop|alter|create|truncate|replace|merge|grant|revoke|into"
-    r"|attach|detach|vacuum|reindex|copy|call|do|load|lock|set|refresh|nextval|setval|writefile"
-    r"|load_extension|pg_terminate_backend|pg_cancel_backend|lo_\w+|dblink\w*)\b|user_version\s*\("
-)
 _SQL_QUERY = r"(?s)-[A-Za-z]*?[ce](.*)|--(?:co|ex)[a-z]*(?:=(.*))?"
 
 _READING = ("GET", "HEAD", "OPTIONS")
@@ -53,6 +45,9 @@ _SENDS: dict[str, str] = {
     " --page-requisites --recursive --save-cookies",
 }
 """Options with which a program sends or saves something, whatever their value."""
+_DATA = "-d --data --data-ascii --data-binary --data-raw --data-urlencode".split()
+_IN_ADDRESS = r"-[fgiIkLsSv]*G[fgiIkLsSv]*|--get"
+"""With it, data is only a part of the address."""
 _HARMLESS: dict[str, dict[str, tuple[str, ...]]] = {
     "api": {"-X": _READING, "--method": _READING},
     "curl": {"-X": _READING, "--request": _READING, "-o": _STDOUT, "--output": _STDOUT}
@@ -121,28 +116,29 @@ def sql(command: Command) -> bool:
             return True
         if query:
             queries.append(query[1] or query[2] or _text(next(left, None)))
-    return _sql_reads(queries)
+    return _all_read(queries)
 
 
 def sqlite(command: Command) -> bool:
     """Queries given behind the name of the file or on standard input."""
     operands = [_text(word) for word in command.words[1:] if not is_option(word.text)]
     queries = operands[1:] + ([command.stdin.text] if command.stdin else [])
-    return _sql_reads(queries) and all(w.text not in ("-cmd", "-init") for w in command.words)
+    return _all_read(queries) and all(w.text not in ("-cmd", "-init") for w in command.words)
 
 
-def _sql_reads(queries: list[str]) -> bool:
-    parts = [part.strip() for query in queries for part in re.split(r";|\n(?=\s*[.\\])", query)]
-    statements = [part for part in parts if part]
-    return bool(statements) and all(
-        re.fullmatch(_SQL_READS, each) and not re.search(_SQL_WRITES, each) for each in statements
-    )
+def _all_read(queries: list[str]) -> bool:
+    given = [query for query in queries if query.strip(" \n;")]
+    return bool(given) and all(map(queries_.sql, given))
 
 
 def request(command: Command) -> bool:
     """Nothing sent, and nothing saved but to standard output."""
-    harmless = dict.fromkeys(_SENDS[command.name].split(), _NO_VALUE) | _HARMLESS[command.name]
     texts = [word.text for word in command.words[1:]]
+    if command.name == "api" and "graphql" in texts:
+        return _graphql(command)
+    harmless = dict.fromkeys(_SENDS[command.name].split(), _NO_VALUE) | _HARMLESS[command.name]
+    if command.name == "curl" and any(re.fullmatch(_IN_ADDRESS, text) for text in texts):
+        harmless = {option: harmless[option] for option in harmless if option not in _DATA}
     for text, following in zip(texts, [*texts[1:], ""], strict=True):
         given = [option for option in harmless if gives(text, option)]
         if given:
@@ -153,12 +149,44 @@ def request(command: Command) -> bool:
     return True
 
 
+def _graphql(command: Command) -> bool:
+    """Fields are variables; the one that is named `query` says what is done."""
+    texts = [_text(word) for word in command.words[1:]]
+    documents = [text.partition("=")[2] for text in texts if text.startswith("query=")]
+    sent = any(gives(text, option) for text in texts for option in ("-X", "--input", "--method"))
+    return not sent and len(documents) == 1 and queries_.graphql(documents[0])
+
+
+def perl(command: Command) -> bool:
+    """A filter of lines by a script that runs nothing; a file named `rm x|` would be run."""
+    options, script, *files = [*map(_text, command.words[1:]), "", ""]
+    return (
+        re.fullmatch(r"-[alnw]*[np][alnw]*e", options) is not None
+        and queries_.perl(script)
+        and not any(re.search(r"[|<>]", file) or is_option(file) for file in files)
+    )
+
+
+def less(command: Command) -> bool:
+    """What follows a plus sign is typed into it at once, and could be a command of the shell."""
+    typed = (word.text for word in command.words[1:] if word.text.startswith("+"))
+    return all(re.fullmatch(r"\+\+?(?:\d+|[GF]|[/?][^\n]*)", text) for text in typed)
+
+
+def sysctl(command: Command) -> bool:
+    texts = (word.text for word in command.words[1:])
+    return all(re.fullmatch(r"-[aAbeNnx]+|--(?:all|names|values)|\w[\w./-]*", it) for it in texts)
+
+
 def tar(command: Command) -> bool:
-    """`t` among the letters of the first argument, and nothing but harmless letters with it."""
+    """`t`, or `x` with `O`, and nothing but harmless letters with it."""
     mode, *others = [word.text for word in command.words[1:]] or [""]
-    listed = re.fullmatch(r"-?[vzjJfa]*t[vzjJfa]*|--list", mode) is not None
-    harmless = r"-[fvzjJC].*|--(?:file|list|wildcards|exclude|directory)\b.*|[^-].*"
-    return listed and all(re.fullmatch(harmless, other) for other in others)
+    printed = "O" in mode or not {"-O", "--to-stdout"}.isdisjoint(others)
+    only_reads = re.fullmatch(r"-?[vzjJfa]*t[vzjJfa]*|--list", mode) or (
+        re.fullmatch(r"-?[vzjJfaO]*x[vzjJfaO]*|--extract", mode) and printed
+    )
+    harmless = r"-O|--to-stdout|-[fvzjJC].*|--(?:file|list|wildcards|exclude|directory)\b.*|[^-].*"
+    return bool(only_reads) and all(re.fullmatch(harmless, other) for other in others)
 
 
 def date(command: Command) -> bool:
@@ -195,13 +223,16 @@ CHECKS: dict[str, Callable[[Command], bool]] = {
     "gawk": awk,
     "gh api": request,
     "git config": git_config,
+    "less": less,
     "mariadb": sql,
     "mawk": awk,
     "mysql": sql,
+    "perl": perl,
     "psql": sql,
     "sed": sed,
     "source": activation,
     "sqlite3": sqlite,
+    "sysctl": sysctl,
     "tar": tar,
     "wget": request,
     **dict.fromkeys(SUBSCRIPTED.split(), subscripts),

@@ -11,14 +11,14 @@ WRITING = {
     "bd doctor": "--fix",
     "biome": "--apply --fix --write",
     "cargo clippy": "--fix",
+    "clang-format": "-i",
+    "codespell": "--interactive --write-changes -i -w",
     "date": "--set -s",
     "deno lint": "--fix",
     "dmesg": "--clear --read-clear -C -c",
     "docker compose config": "--output -o",
     "env": "--split-string -S",
     "eslint": "--fix --init --output-file -o",
-    "fd": "--exec --exec-batch -X -x",
-    "fdfind": "--exec --exec-batch -X -x",
     "file": "--compile -C",
     "find": "-delete -fls -fprint -fprint0 -fprintf",
     "git archive": "--exec --output -o",
@@ -53,6 +53,8 @@ WRITING = {
     "jest": "--init --updateSnapshot -u",
     "journalctl": "--flush --rotate --vacuum-files --vacuum-size --vacuum-time",
     "kubectl cluster-info": "--output-directory",
+    "kubectl kustomize": "--output -o",
+    "kustomize build": "--enable-exec --output -o",
     "less": "--LOG-FILE --log-file -O -o",
     "man": "--html --pager -H -P",
     "mapfile": "-C",
@@ -77,7 +79,9 @@ WRITING = {
     "terraform plan": "-generate-config-out -out",
     "terraform providers": "lock mirror",
     "tree": "-o",
+    "typos": "--write-changes -w",
     "vitest": "--update -u",
+    "xmllint": "--output --shell -o",
     "yq": "--inplace --split-exp -i -s",
 }
 """Options, or words, with which a command that reads does more than that."""
@@ -97,7 +101,9 @@ READING = {
     "git clean": "--dry-run -dn -n -nd -ndX -ndx -nfd -nx",
     "git commit": "--dry-run",
     "git fetch": "--dry-run",
+    "git format-patch": "--stdout",
     "git push": "--dry-run -n",
+    "git rebase": "--show-current-patch",
     "git rm": "--dry-run -n",
     "git tag": "--contains --list --merged --no-contains --no-merged --points-at --verify -l -n -v",
     "go fmt": "-n",
@@ -107,7 +113,9 @@ READING = {
     "kubectl apply": "--dry-run=client --dry-run=server",
     "kubectl create": "--dry-run=client --dry-run=server",
     "kubectl delete": "--dry-run=client --dry-run=server",
+    "nc": "-vz -z -zv",
     "pacman": "-Q -Qe -Qi -Ql -Qo -Qs -Si -Ss",
+    "poetry config": "--list",
     "rpm": "-q -qR -qa -qf -qi -ql",
     "rsync": "--dry-run -an -anv -avn -avnz -n",
     "ruff format": "--check --diff",
@@ -137,16 +145,36 @@ OPERANDS = {
 """... or if they have no more operands than that."""
 
 FIRST = {
+    "7z": "l t",
+    "adb": "devices version",
+    "ar": "t tv",
     "bash": "-n",
+    "defaults": "domains find read read-type",
+    "dotnet": "--info --list-runtimes --list-sdks",
+    "gpg": "--list-keys --list-secret-keys --verify -K -k",
     "java": "-version",
+    "kill": "-0 -L -l",
+    "launchctl": "list print",
     "node": "--check -c -v",
-    "php": "-l -v",
+    "perl": "-V -v",
+    "php": "-i -l -m -v",
     "python": "-V -VV",
+    "rails": "-v",
+    "redis-cli": "--bigkeys --scan --stat",
+    "rustc": "--explain --version -V -vV",
+    "screen": "-list -ls",
     "sh": "-n",
+    "ssh": "-G -V",
+    "ssh-add": "-L -l",
+    "ssh-keygen": "-F -l -lf",
+    "xcodebuild": "-list -showsdks -version",
     "yarn": "-v",
     "zsh": "-n",
 }
-"""Programs that run code, but not if their first argument is one of these."""
+"""Programs that run code or change things, but not if their first argument is one of these."""
+
+VERSION = "cc clang gcc lua ruby"
+"""Programs that tell their version when `-v` is all they get; with more words they go on."""
 
 DEVICES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"})
 """What can be written to without changing anything."""

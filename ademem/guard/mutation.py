@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from ademem import shell
 from ademem.guard import parts
-from ademem.guard.forms import DEVICES, FIRST, OPERANDS, READING, WRITING
+from ademem.guard.forms import DEVICES, FIRST, OPERANDS, READING, VERSION, WRITING
 from ademem.guard.parts import Part
 from ademem.guard.programs import (
     CHECKED,
@@ -15,9 +15,11 @@ from ademem.guard.programs import (
     DECLARING,
     GIT_SETTINGS,
     NOTES,
-    SUBCOMMANDS,
     TARGETS,
+    TELLING,
 )
+from ademem.guard.subcommands import SUBCOMMANDS
+from ademem.settings import GuardSettings
 from ademem.shell import Command, Word
 from ademem.shell.options import is_option
 from ademem.value import Value, replace
@@ -26,9 +28,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ademem.shell import Script
 
 MAX_CHARS = 100_000
 """Longest command that is read."""
+
+_TABLES_ALONE = GuardSettings()
 
 
 class Judgement(Value):
@@ -39,18 +44,14 @@ class Judgement(Value):
     """What would run, wrappers removed."""
 
 
-def judge(command: str) -> Judgement:
+def judge(command: str, settings: GuardSettings = _TABLES_ALONE) -> Judgement:
     """By every command that could run, whether or not it is reached."""
     if len(command) > MAX_CHARS:
         return _mutates("it is too long to be read in the time a tool call can wait")
     script = shell.parse(command)
     if script is None:
         return _mutates("it cannot be read as a shell command")
-    found = [
-        parts.look_up(inner, script.functions if inner is outer else frozenset())
-        for outer in script.commands
-        for inner in shell.unwrapped(outer)
-    ]
+    found = list(_parts(script, settings))
     judged = [_judged(part) for part in found]
     decisive = [each for each in judged if each.mutates][:1] or judged
     return Judgement(
@@ -58,6 +59,30 @@ def judge(command: str) -> Judgement:
         reason="; ".join(dict.fromkeys(each.reason for each in decisive)) or "it runs nothing",
         commands=tuple(part.command.line for part in found if part.command.words),
     )
+
+
+def _parts(script: Script, settings: GuardSettings) -> Iterator[Part]:
+    found = [
+        parts.look_up(inner, settings, script.functions if inner is outer else frozenset())
+        for outer in script.commands
+        for inner in shell.unwrapped(outer)
+    ]
+    if not settings.aliases and not any(part.key == "alias" for part in found):
+        yield from found
+        return
+    from ademem.shell import aliases
+
+    own = aliases.definitions(part.command for part in found)
+    meanings = aliases.meanings((*settings.aliases, *own))
+    for part in found:
+        meant = [parts.look_up(each, settings) for each in aliases.expanded(part.command, meanings)]
+        yield from meant
+        if not meant or _is_known(part):  # a shell without aliases would run what has this name
+            yield part
+
+
+def _is_known(part: Part) -> bool:
+    return bool(part.listed or part.effect or project_entry(part))
 
 
 def redirection(part: Part) -> Judgement | None:
@@ -76,7 +101,7 @@ def variable(part: Part) -> Judgement | None:
     declared = part.command.words[1:] if part.key in DECLARING else ()
     for word in (*part.command.assignments, *declared):
         name, _, value = word.text.partition("=")
-        if name in COMMAND_VARIABLES.split() and judge(value).mutates:
+        if name in COMMAND_VARIABLES.split() and judge(value, part.settings).mutates:
             return _mutates(f"`{word.text}` runs a command that may change anything")
     return None
 
@@ -90,6 +115,19 @@ def expansion(part: Part) -> Judgement | None:
     return _mutates(f"`{part.command.line}` may be any command") if name.expands else None
 
 
+def project_entry(part: Part) -> Judgement | None:
+    """What the project says of its own commands goes before what is known of others."""
+    settings = part.settings
+    if not (settings.reads or settings.changes):
+        return None
+    from ademem.guard import own
+
+    if entry := own.changes(part.command, settings.changes):
+        return _mutates(f"`guard.changes` has `{entry}`")
+    entry = own.reads(part.command, settings.reads)
+    return _reads(f"`guard.reads` has `{entry}`") if entry else None
+
+
 def note(part: Part) -> Judgement | None:
     """What ademem and bd write is what they are for."""
     verbs, why = NOTES.get(part.program, ("", ""))
@@ -101,13 +139,20 @@ def help(part: Part) -> Judgement | None:
     """`--version` or `--help` alone, or `--help` behind nothing but subcommands."""
     texts = [word.text for word in part.command.words[1:]]
     grouped = part.program in SUBCOMMANDS and not any(map(is_option, texts[:-1]))
-    asks = texts in (["--version"], ["--help"]) or (grouped and texts[-1:] == ["--help"])
+    asks = (
+        texts in (["--version"], ["--help"])
+        or (texts == ["-v"] and part.program in VERSION.split())
+        or (grouped and texts[-1:] == ["--help"])
+    )
     return _reads(f"`{part.key}` only tells about itself") if asks else None
 
 
 def targets(part: Part) -> Judgement | None:
     if part.key not in TARGETS:
         return None
+    options = takewhile(is_option, (word.text for word in part.arguments))
+    if not set(TELLING[part.key].split()).isdisjoint(options):
+        return _reads(f"`{part.key}` only tells what it would do")
     tests = part.operands and set(part.operands) <= set(TARGETS[part.key].split())
     return _reads(f"`{part.key}` only tests") if tests else _mutates(f"`{part.key}` builds")
 
@@ -184,6 +229,7 @@ RULES = (
     variable,
     no_command,
     expansion,
+    project_entry,
     note,
     help,
     targets,
@@ -208,7 +254,7 @@ def _blocks(part: Part) -> Iterator[Part]:
     for block in part.command.line.split("{")[1:]:
         words = tuple(Word(text=text) for text in block.split())
         if words and words[0].text[0] not in "$}":
-            yield parts.look_up(Command(words=words))
+            yield parts.look_up(Command(words=words), part.settings)
 
 
 def _mutates(reason: str) -> Judgement:

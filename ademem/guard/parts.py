@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ademem.guard.forms import DEVICES
-from ademem.guard.programs import EFFECTS, READERS, SAME, SUBCOMMANDS, VALUED
+from ademem.guard.programs import EFFECTS, READERS, SAME
+from ademem.guard.subcommands import SUBCOMMANDS, VALUED
+from ademem.settings import GuardSettings
 from ademem.shell import Command, Word
 from ademem.shell.options import gives, is_option, takes_next
 from ademem.value import Value
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _READERS = frozenset(READERS.split())
-_ONE_DASH = ("find", "go", "openssl", "sqlite3", "terraform")
+_ONE_DASH = ("clang-format", "find", "go", "openssl", "sqlite3", "terraform")
 """Programs whose options are words behind one dash, never clusters of letters."""
 
 
@@ -27,6 +29,8 @@ class Part(Value):
     command: Command
     functions: frozenset[str]
     """What the script defines itself, where such a name can be called."""
+    settings: GuardSettings
+    """What the project says of its own commands."""
 
     @property
     def program(self) -> str:
@@ -67,7 +71,9 @@ class Part(Value):
         return gives(text, option)
 
 
-def look_up(command: Command, functions: frozenset[str] = frozenset()) -> Part:
+def look_up(
+    command: Command, settings: GuardSettings, functions: frozenset[str] = frozenset()
+) -> Part:
     key, words = _program(command.name), command.words[1:]
     options: tuple[Word, ...] = ()
     while _subcommands(key) is not None:
@@ -82,6 +88,7 @@ def look_up(command: Command, functions: frozenset[str] = frozenset()) -> Part:
         arguments=tuple(_without_values(words, VALUED.get(key, "").split())),
         command=command,
         functions=functions,
+        settings=settings,
     )
 
 

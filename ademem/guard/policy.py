@@ -72,7 +72,7 @@ def call_is_harmless(call: Call, known: Known) -> Pass | None:
     if call.tool in SHELL_TOOLS:
         from ademem.guard.mutation import judge
 
-        judgement = judge(call.command)
+        judgement = judge(call.command, known.settings)
         return None if judgement.mutates else Pass(reason=judgement.reason)
     if call.tool.startswith("mcp__"):
         mutates = mutating_mcp(call.tool, known.settings)

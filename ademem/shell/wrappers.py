@@ -17,8 +17,15 @@ _DEEPEST = 8
 _UNKNOWN = Word(text="{}", expands=True)
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash"})
 _SHELL_VALUED = ["-o", "-O", "--rcfile", "--init-file"]
-_EXECS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_EXECS = {
+    "find": "-exec -execdir -ok -okdir",
+    "fd": "--exec --exec-batch -X -x",
+    "fdfind": "--exec --exec-batch -X -x",
+}
+"""Programs that search files, and the options behind which stands what they run on them."""
 _NODE_TOOLS = "ava biome eslint jest mocha playwright prettier pyright stylelint tap tsc vitest"
+_EXEC_VALUED = "-e -u -w --detach-keys --env --env-file --index --user --workdir"
+_PYTHON_TOOLS = "black flake8 isort mypy pylint pyright pytest ruff"
 _MODULES = "ademem black coverage flake8 isort json.tool mypy pip pylint pytest ruff tox unittest"
 
 
@@ -33,6 +40,10 @@ class Prefix(Value):
     """Options with which it runs nothing, or nothing that can be told."""
     only: str = ""
     """Where names mean something else than on PATH: the programs it is known to run."""
+    marked: bool = False
+    """Whether the command stands behind `--`."""
+    joins: bool = False
+    """Whether a shell reads its words as one text."""
 
 
 PREFIXES = {
@@ -49,12 +60,20 @@ PREFIXES = {
     "builtin": Prefix(),
     "exec": Prefix(valued="-a"),
     "xargs": Prefix(valued="-I -n -P -L -d -E -s -a --max-args --max-procs --delimiter --arg-file"),
+    "watch": Prefix(valued="-n --interval", joins=True),
+    "docker exec": Prefix(valued=_EXEC_VALUED, operands=1),
+    "docker compose exec": Prefix(valued=_EXEC_VALUED, operands=1),
+    "docker-compose exec": Prefix(valued=_EXEC_VALUED, operands=1),
+    "podman exec": Prefix(valued=_EXEC_VALUED, operands=1),
+    "kubectl exec": Prefix(marked=True),
     "npx": Prefix(stops="-c --call -p --package", only=_NODE_TOOLS),
     "pnpm exec": Prefix(only=_NODE_TOOLS),
     "yarn exec": Prefix(only=_NODE_TOOLS),
     "python -m": Prefix(only=_MODULES),
     "coverage run": Prefix(valued="--source --omit --include --rcfile", only="pytest unittest"),
     "uv run": Prefix(valued="--with --extra --group --python --project -p", stops="-m --module"),
+    "uvx": Prefix(only=_PYTHON_TOOLS),
+    "pipx run": Prefix(only=_PYTHON_TOOLS),
     "poetry run": Prefix(),
     "pipenv run": Prefix(),
     "bundle exec": Prefix(),
@@ -90,24 +109,29 @@ def _inside(command: Command) -> list[Command]:
         return _scripted(command, _joined(command.words[1:]))
     if name == "trap" and len(command.words) > 2:
         return _scripted(command, command.words[1])
-    if name == "find":
+    if name in _EXECS:
         return [command, *_executed(command)]
     if name.startswith(("python", "pypy")):
         name = "python"
-    second = command.words[1].text if len(command.words) > 1 else ""
-    for key, start in ((f"{name} {second}", 2), (name, 1)):
-        if key in PREFIXES:
-            return _prefixed(command, PREFIXES[key], start)
+    texts = [name, *(word.text for word in command.words[1:3])]
+    for start in (3, 2, 1):
+        prefix = PREFIXES.get(" ".join(texts[:start]))
+        if prefix:
+            return _prefixed(command, prefix, start)
     return [command]
 
 
 def _prefixed(command: Command, prefix: Prefix, start: int) -> list[Command]:
     words = command.words
     at = _behind_options(words, start, prefix.valued.split(), is_assignment)
+    if prefix.marked:
+        at = next((i + 1 for i, word in enumerate(words) if word.text == "--"), len(words))
     own, inner = words[start:at], words[at + prefix.operands :]
     stopped = any(gives(word.text, stop) for word in own for stop in prefix.stops.split())
     if stopped or not inner or (prefix.only and inner[0].text not in prefix.only.split()):
         return [command]
+    if prefix.joins:
+        return _scripted(replace(command, words=inner), _joined(inner))
     assigned = tuple(word for word in own if is_assignment(word.text))
     bare = replace(command, words=inner, assignments=command.assignments + assigned)
     return [_fed(bare, own)] if command.name == "xargs" else [bare]
@@ -142,9 +166,10 @@ def _filled(words: tuple[Word, ...], mark: str) -> tuple[Word, ...]:
 
 def _executed(command: Command) -> Iterator[Command]:
     """The commands behind -exec and its like."""
+    options = _EXECS[command.name].split()
     left = iter(command.words)
     for word in left:
-        if word.text in _EXECS:
+        if word.text in options:
             inner: list[Word] = []
             for part in left:
                 if part.text == ";" or (part.text == "+" and inner and inner[-1].text == "{}"):
@@ -152,6 +177,8 @@ def _executed(command: Command) -> Iterator[Command]:
                 inner.append(part)
             if inner:
                 yield replace(command, words=_filled(tuple(inner), "{}"))
+        elif any(gives(word.text, option) for option in options):
+            yield replace(command, words=(replace(word, expands=True),))
 
 
 def _shell(command: Command) -> list[Command]:
