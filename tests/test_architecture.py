@@ -20,7 +20,7 @@ HOOKS = sorted((ROOT / "hooks").glob("*.py"))
 
 PICTURE = """
     value digest errors clock text jsontext model settings project files locks failures anchor
-    redact shell fence client signature store embed runtime worktree
+    redact shell fence lookalike client signature store embed runtime worktree
     core capture gate search warm guard sites briefing curate exchange lifecycle mirror
     history status work recovery enrolment api
     install events rehearsal doctor cli

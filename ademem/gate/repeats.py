@@ -58,7 +58,7 @@ def near_duplicate(draft: Reviewed, gate: Gate) -> Reviewed | Merge:
         shared = jaccard(mine, words(said(memory)))
         if shared >= best and _are_one(draft, memory):
             best, into = shared, memory
-    if into is None or (not draft.trusted and instruction_in(text)):
+    if into is None or (not draft.by_person and instruction_in(text)):
         return draft
     why = f"{into.id} says it in nearly the same words ({best:.0%})"
     return Merge(draft=draft, into=into, why=why)
@@ -77,9 +77,9 @@ def _are_one(draft: Reviewed, memory: Memory) -> bool:
 
 def _may_replace(draft: Reviewed, memory: Memory) -> bool:
     """What nobody checked takes no place of a confirmed text, and an instruction none at all."""
-    if draft.trusted:
+    if draft.by_person:
         return True
-    confirmed = memory.status is Status.PROMOTED and not draft.promoted
+    confirmed = memory.status is Status.PROMOTED and not draft.promoted and not draft.trusted
     return not confirmed and not instruction_in(said(draft))
 
 

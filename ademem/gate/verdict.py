@@ -48,6 +48,10 @@ class Reviewed(Draft):
     quarantine_reason: str | None = None
 
     @property
+    def by_person(self) -> bool:
+        return self.origin.trust is Trust.USER
+
+    @property
     def trusted(self) -> bool:
         return self.origin.trust in (Trust.USER, Trust.AGENT)
 

@@ -1,0 +1,78 @@
+"""Phrases that may have other words between theirs, found without a pattern to compile."""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Words = frozenset[str]
+    Phrase = tuple[Words, ...]
+
+GAP = 5
+"""Most other words between two that belong together."""
+
+_SENTENCE_ENDS = ".!?;\n\u3002"
+_LEET = str.maketrans("013457@$", "oieastas")
+
+
+def phrases(*lines: str) -> tuple[Phrase, ...]:
+    """`say|tell ... user`: one word of each group, in this order, in one sentence."""
+    return tuple(
+        tuple(frozenset(map(_stem, group.split("|"))) for group in line.split(" ... "))
+        for line in lines
+    )
+
+
+def sentences(text: str) -> list[list[str]]:
+    """Stemmed words of each sentence of a folded text; `1gn0r3` is read as `ignore`."""
+    found: list[list[str]] = []
+    for part in re.split(f"[{_SENTENCE_ENDS}](?=\\s|$)|\n", text):
+        words = re.findall(r"[\w@$]+", part)
+        found.append([_stem(word) for word in words])
+        plain = [_without_leet(word) for word in words]
+        if plain != words:
+            found.append([_stem(word) for word in plain])
+    return found
+
+
+def spelled(text: str) -> bool:
+    """Whether it spells words letter by letter."""
+    run = 0
+    for word in text.split():
+        run = run + 1 if len(word) == 1 and word.isalpha() else 0
+        if run >= 8:
+            return True
+    return False
+
+
+def says(words: list[str], phrase: Phrase) -> bool:
+    """Whether a sentence has the phrase."""
+    known = frozenset(words)
+    return not any(map(known.isdisjoint, phrase)) and any(_follow(words, phrase, None))
+
+
+def _follow(words: list[str], phrase: Phrase, at: int | None) -> Iterator[bool]:
+    """Every way to go on from the place *at* with the rest of the phrase."""
+    if not phrase:
+        yield True
+        return
+    start, end = (0, len(words)) if at is None else (at + 1, at + 2 + GAP)
+    for place in range(start, min(end, len(words))):
+        if words[place] in phrase[0]:
+            yield from _follow(words, phrase[1:], place)
+
+
+def _stem(word: str) -> str:
+    """Without a plural's or third person's s."""
+    return word[:-1] if len(word) > 3 and word.endswith("s") else word
+
+
+def _without_leet(word: str) -> str:
+    """Digits as the letters they stand for, in words that mix both."""
+    if word.isalpha() or word.isdigit() or not any(map(str.isalpha, word)):
+        return word
+    plain = word.translate(_LEET)
+    return plain if plain.isalpha() else word
