@@ -185,6 +185,9 @@ SECRETS = [
     secret("authorization", "authorization: Basic ", "dXNlcjpwYXNz", id="basic header"),
     secret("authorization", '"Authorization": "token ', HEX[:40], '"', id="json header"),
     secret("bearer-token", "sends Bearer ", MIX[:24], id="bearer in prose"),
+    secret("basic-auth", '{"auth": "', "dXNlcjpwYXNzd29yZA==", '"}', id="docker config"),
+    secret("basic-auth", "//r.x.io/:_auth=", "dXNlcjpwYXNzd29yZA==", id="npmrc"),
+    secret("basic-auth", "curl -H 'X: Basic ", "dXNlcjpwYXNz", "'", id="basic in prose"),
     secret("curl-user", "curl -u admin:", "S3same!", " https://x"),
     secret("netrc", "machine api.x.io login me password ", "sesame"),
     secret("netrc", "machine api.x.io\n  login me\n  password ", "sesame", "\n", id="netrc lines"),
@@ -247,6 +250,32 @@ def test_every_hint_of_the_table_is_shown_by_an_example(name, hint):
     assert any(hint in (text.lower() if hint.islower() else text) for text in examples)
 
 
+def in_json(key: str) -> str:
+    return "".join(f"\\u{ord(char):04x}" for char in key)
+
+
+def in_url(key: str) -> str:
+    return "".join(f"%{ord(char):02X}" for char in key)
+
+
+@pytest.mark.parametrize("escape", [in_json, in_url])
+@pytest.mark.parametrize("share", [1, 2, 7])
+def test_a_key_is_known_in_escapes(escape, share):
+    key = "ghp_" + MIX[:36]
+    written = "".join(escape(char) if at % share == 0 else char for at, char in enumerate(key))
+
+    assert redact(f'"token": "{written}", x').text == '"token": "[redacted:github-token]", x'
+
+
+def test_an_escaped_stroke_does_not_split_a_key():
+    key = MIX[:20] + r"\/" + MIX[:19]
+
+    assert (
+        redact(f'"SecretAccessKey": "{key}"').text
+        == '"SecretAccessKey": "[redacted:aws-secret-key]"'
+    )
+
+
 HARMLESS = """\
 no API key here
 the api key is stored in vault
@@ -297,6 +326,9 @@ color: #1e2d3c; background: #0f1e2d80
 /usr/lib/python3.11/site-packages/secret_storage/token2.py
 keys beginning with AKIA belong to users, ASIA to roles
 AKIA stands first, then 16 characters
+auth: dGhlIHF1aWNrIGJyb3duIGZveA==
+auth = requireAuthentication
+basic authentication and basic knowledge
 cache-key-0123456789abcdef0123456789abcdef
 http://localhost:3000/@vite/client
 http://localhost:8080?mail=a@b.io

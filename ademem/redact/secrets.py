@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ademem.redact.disguises import is_basic, may_be_escaped, unescaped
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -203,6 +205,12 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ),
     ("bearer-token", "bearer", rf"(?i)\bbearer[ \t]+{_OPAQUE}([\w.~+/=-]{{16,}})"),
     (
+        "basic-auth",
+        "auth, basic ",
+        r"""(?i)(?:(?<![a-z])_?auth["']?[ \t]*[:=][ \t]*["']?|\bbasic[ \t]+)"""
+        r"([a-z0-9+/]{8,}={0,2})(?![\w+/=-])",
+    ),
+    (
         "curl-user",
         "curl",
         rf"(?<!\S)(?:-u|--user)[ \t=]+[\"']?[^\s:\"'$]{{1,64}}:(?=(?i:{_LETTER}){_DIGIT})"
@@ -230,7 +238,13 @@ _PLACEHOLDER = (
 
 
 def hinted(text: str) -> Iterator[tuple[int, str, str]]:
-    """The rows of the table that can match *text*: rank, name, pattern."""
+    """The rows of the table that can match *text*, or what it escapes: rank, name, pattern."""
+    yield from _hinted(text)
+    if may_be_escaped(text):
+        yield from _hinted(unescaped(text)[0])
+
+
+def _hinted(text: str) -> Iterator[tuple[int, str, str]]:
     lowered = text.lower()
     ranks = {rank for hint, rank in _EXACT if hint in text}
     ranks.update([rank for hint, rank in _FOLDED if hint in lowered])
@@ -253,12 +267,22 @@ def mask(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _spans(text: str) -> Iterator[tuple[int, int, int]]:
+    yield from _spans_in(text)
+    if may_be_escaped(text):
+        plain, places = unescaped(text)
+        for start, end, rank in _spans_in(plain):
+            yield places[start], places[end], rank
+
+
+def _spans_in(text: str) -> Iterator[tuple[int, int, int]]:
     import re
 
-    for rank, _, pattern in hinted(text):
+    for rank, name, pattern in _hinted(text):
         for match in re.finditer(pattern, text, re.ASCII):
             secret = match.lastindex or 0
-            if not re.match(_PLACEHOLDER, match[secret]):
+            if re.match(_PLACEHOLDER, match[secret]):
+                continue
+            if name != "basic-auth" or is_basic(match[secret]):
                 yield *match.span(secret), rank
 
 
