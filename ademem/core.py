@@ -76,6 +76,8 @@ def patch(
     changes: Mapping[str, Any],
     now: datetime,
     expect_version: int | None = None,
+    *,
+    by_person: bool = True,
 ) -> CoreMemory:
     """Replace the given fields whole; what changes nothing makes no version.
 
@@ -83,6 +85,8 @@ def patch(
     fit or a file that cannot be read, UsageError for a field that is none.
     """
     given = _fit({_field(name).key: value for name, value in changes.items()})
+    if not by_person:
+        _check_orders(given)
     with store.transaction():
         current = reconcile(store, project) or CoreMemory(updated_at=now)
         if expect_version not in (None, current.version):
@@ -114,6 +118,8 @@ def newest(store: Store, project: Project) -> CoreMemory | None:
     ours, theirs = load(store), read_file(project)
     if theirs is None or (ours and theirs.version < ours.version):
         return ours
+    known = {text for _, text in lines(ours)}
+    _check_orders({label: text for label, text in lines(theirs) if text not in known})
     if ours is None or theirs.version > ours.version:
         return theirs
     edited = replace(theirs, updated_at=ours.updated_at) != ours
@@ -165,6 +171,18 @@ def field_of(word: str, texts: Sequence[str]) -> dict[str, Any]:
     """The change that sets one field to the words of a command line."""
     field = _field(word)
     return {field.name: tuple(texts) if field.is_list else " ".join(texts)}
+
+
+def _check_orders(texts: Mapping[str, Any]) -> None:
+    """Every session reads the brief: an order in it has to be a person's. Raises BadCore."""
+    from ademem.gate.instructions import instruction_in
+
+    for name, value in texts.items():
+        found = instruction_in(value if isinstance(value, str) else "\n".join(value))
+        if found:
+            raise BadCore(
+                f"{name} {found}", "a person says such things with `ademem core set` in a terminal"
+            )
 
 
 def _field(word: str) -> Field:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 
 from ademem.errors import AdememError
-from ademem.model import Memory, Status, Tier
+from ademem.gate.instructions import instruction_in
+from ademem.model import Memory, Status, Tier, Trust
 from ademem.redact import redact
 from ademem.store import jobs, memories
 from ademem.store.memories import Change
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 
+BY_PERSON = "a person reads it with `ademem review` in a terminal of their own"
+
+
 class CannotDo(AdememError):
     """The memory is not in a state that allows the act."""
 
@@ -32,13 +36,17 @@ class Act(Value):
     now: datetime
     actor: str = "user"
     session_id: str | None = None
+    said_by: str = ""
+    """Whose text an edit brings, if not the actor's own."""
     event_id: str = ""
     """Shared by all that is done in one go; empty: each is an act of its own."""
 
 
 def promote(id: str, act: Act) -> Memory:
-    """Confirm a candidate; a quarantined one is approved by the same word."""
+    """Confirm a candidate; a quarantined one is approved by a person's word only."""
     memory = memories.get(act.store, id)
+    if memory.quarantine_reason and act.actor != Trust.USER:
+        raise CannotDo(f"{memory.id} is quarantined, as it {memory.quarantine_reason}", BY_PERSON)
     if memory.status is Status.ARCHIVED or memory.deleted_at:
         raise CannotDo(f"{memory.id} is {_state(memory)}", "`ademem restore` brings it back first")
     tier = Tier.PINNED if memory.pinned else Tier.ACTIVE
@@ -126,9 +134,38 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
     if "anchors" in changes:
         changes["anchors"] = tuple(clean(redact(text).text) for text in changes["anchors"])
     if "tags" in changes:
-        changes["tags"] = unique(changes["tags"])
+        changes["tags"] = unique(redact(tag).text for tag in changes["tags"])
+    if changes.get("file_scope_pattern"):
+        changes["file_scope_pattern"] = redact(changes["file_scope_pattern"]).text
+    if "content" in changes or "title" in changes:
+        changes |= _provenance(memory, act, changes)
     changes["dedupe_key"] = dedupe_key(changes.get("content", memory.content), memory.topic_key)
     return _change(memory, act, "edit", **changes)
+
+
+def waits_for(memory: Memory) -> str:
+    """Why a memory needs a person's word."""
+    if memory.quarantine_reason:
+        return f"quarantined: it {memory.quarantine_reason}"
+    times = f", seen {memory.observation_count} times" if memory.observation_count > 1 else ""
+    return f"unconfirmed: {memory.trust} by {memory.source_type}{times}"
+
+
+def _provenance(memory: Memory, act: Act, changes: dict[str, Any]) -> dict[str, Any]:
+    """Whoever wrote the new text is who says it; an order that no person typed is held."""
+    said = {name: changes.get(name, getattr(memory, name)) for name in ("title", "content")}
+    trust = act.said_by or act.actor
+    found = None if trust == Trust.USER else instruction_in("\n".join(filter(None, said.values())))
+    if not found:
+        return {"trust": trust}
+    return {
+        "trust": trust,
+        "quarantine_reason": found,
+        "status": Status.CANDIDATE,
+        "tier": Tier.FADING,
+        "pinned": False,
+        "promoted_at": None,
+    }
 
 
 def _archived(memory: Memory, act: Act, operation: str) -> Memory:

@@ -1,9 +1,10 @@
-"""Recalled text is data: fenced, labelled, and unable to leave its fence."""
+"""Recalled text is data: fenced, labelled, unable to leave its fence, known when it comes back."""
 
 from __future__ import annotations
 
 import re
 
+from ademem.lookalike import skeleton, visible
 from ademem.text import preview
 
 TYPE_CHECKING = False
@@ -15,7 +16,15 @@ if TYPE_CHECKING:
 OPEN = "<ademem-memory>"
 CLOSE = "</ademem-memory>"
 
-_TAG = r"(?i)<(?=[\s/]*(?:ademem|system|assistant|user|human|tool|function|antml|invoke))"
+_TAG = (
+    r"<(?=[\s/]*(?:ademem|system|assistant|user|human|tool|function|antml|invoke"
+    r"|parameter|important)|\|)"
+)
+_OURS = (
+    r"\b[0-9a-f]{12}\s+\[\w+\] "
+    r"|\[\w+\] .*\((?:[0-9a-f]{12}, |[\w-]{4,64}, (?:user|agent|tool|web|import), \d{4}-)"
+)
+"""A memory as `ademem recall` or `entry` prints it."""
 
 
 def fenced(lines: Iterable[str]) -> str:
@@ -23,9 +32,25 @@ def fenced(lines: Iterable[str]) -> str:
     return "\n".join((OPEN, *lines, CLOSE))
 
 
-def escaped(text: str) -> str:
-    """*text* without a tag that could end the fence or speak for somebody else."""
-    return re.sub(_TAG, "&lt;", text) if "<" in text else text
+def escaped(text: str, angle: str = "&lt;") -> str:
+    """*text* without unseen signs, or a tag that could end the fence or speak for somebody else.
+
+    *angle* takes the place of what opens such a tag.
+    A tag is judged by how it looks: full-width and other look-alike signs count as what they seem.
+    """
+    text = visible(text)
+    if text.isascii():
+        return re.sub(_TAG, lambda _: angle, text, flags=re.I) if "<" in text else text
+    looks: list[str] = []
+    places: list[int] = []
+    for place, char in enumerate(text):
+        seeming = skeleton(char)
+        looks.append(seeming)
+        places += [place] * len(seeming)
+    opening = {places[tag.start()] for tag in re.finditer(_TAG, "".join(looks))}
+    if not opening:
+        return text
+    return "".join(angle if place in opening else char for place, char in enumerate(text))
 
 
 def entry(memory: Memory, chars: int) -> str:
@@ -41,3 +66,19 @@ def provenance(memory: Memory) -> str:
     if memory.status == "candidate":
         parts.append("unconfirmed")
     return ", ".join(parts)
+
+
+def without_recalled(text: str) -> str:
+    """*text* without what we ourselves had shown: fenced blocks, and single lines of them."""
+    kept: list[str] = []
+    inside = False
+    for line in text.splitlines(keepends=True):
+        if inside or OPEN in line:
+            inside = CLOSE not in line
+        elif not _is_ours(line):
+            kept.append(line)
+    return "".join(kept)
+
+
+def _is_ours(line: str) -> bool:
+    return "[" in line and re.search(_OURS, line) is not None

@@ -46,6 +46,10 @@ class Event(Value):
     """What the first of them said after it; empty when it was deleted for good."""
 
 
+QUARANTINED = "(in quarantine; `ademem review` shows it)"
+"""What the log says of a memory that only a person may read."""
+
+
 def log(store: Store, limit: int) -> list[Event]:
     """The newest acts first."""
     newest = revisions.of_events(store, revisions.newest_events(store, limit))
@@ -99,7 +103,7 @@ def _event(rows: Sequence[Revision]) -> Event:
         session_id=first.session_id,
         operations=dict(Counter(row.operation for row in rows)),
         memories=_ids(rows),
-        text=str(first.snapshot["content"]),
+        text=QUARANTINED if first.snapshot["quarantine_reason"] else str(first.snapshot["content"]),
     )
 
 

@@ -84,7 +84,11 @@ def work_due(runtime: Runtime) -> dict[str, Any]:
 def knowledge(runtime: Runtime) -> dict[str, Any]:
     """What `ademem recall --stats` shows: captures, kept entries, and where they came from."""
     store = runtime.store
-    rows = _rows(store, f"select tags, category, source_type from unified_memories where {LIVE}")
+    rows = _rows(
+        store,
+        "select tags, category, source_type from unified_memories"
+        f" where {LIVE} and quarantine_reason is null",
+    )
     tags = Counter(tag for row in rows for tag in row["tags"].split())
     return {
         "observations": _number(

@@ -90,6 +90,14 @@ def bounded(text: str, limit: int) -> str:
     return text[: end or limit].rstrip()
 
 
+def whole_words(text: str, limit: int) -> str:
+    """At most *limit* characters that end between two words: half a secret is not known as one."""
+    if len(text) <= limit:
+        return text
+    head = text[:limit]
+    return head.rsplit(None, 1)[0] if head.split(None, 1)[1:] else head
+
+
 def bounded_bytes(text: str, limit: int) -> str:
     """The longest head of at most *limit* UTF-8 bytes that ends on a code point."""
     raw = text.encode("utf-8")

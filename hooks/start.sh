@@ -93,8 +93,10 @@ pre_tool_use)
   esac
   ;;
 post_tool_use)
-  # A result is worth a look when it can hold something to learn, or was a search of memory.
+  # A result is worth a look when it can hold something to learn, was a search of memory, or came
+  # from outside.
   case $payload in
+  *'"tool_name":"WebFetch"'* | *'"tool_name":"WebSearch"'* | *'"tool_name":"mcp__'*) ;;
   *ademem* | *memory* | *mem_* | *'bd comment'*) ;;
   *[Ll][Ee][Aa][Rr][Nn][Ee][Dd]:*) ;;
   *[Ii][Nn][Vv][Ee][Ss][Tt][Ii][Gg][Aa][Tt][Ii][Oo][Nn]:*) ;;

@@ -19,8 +19,8 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 HOOKS = sorted((ROOT / "hooks").glob("*.py"))
 
 PICTURE = """
-    value digest errors clock text jsontext model settings project files locks failures anchor
-    redact shell fence lookalike client signature store embed runtime worktree
+    value digest errors clock text jsontext model settings project files locks anchor
+    lookalike redact failures shell fence client signature store embed runtime worktree
     core capture gate search warm guard sites briefing curate exchange lifecycle mirror
     history status work recovery enrolment api
     install events rehearsal doctor cli

@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ademem import fence
+from ademem.lookalike import seeming, smuggles
 from ademem.model import Status, Trust
 from ademem.value import replace
 from tests.builders import memory
@@ -15,14 +16,26 @@ PIECES = st.sampled_from(
     [
         *("<", "</", "< /", "<\n/", "/", ">", " ", "&lt;", "\t", "\n", "\r\n", "\x0b", "\x0c"),
         *("\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029", "\u00a0", "\u200b"),
+        *(
+            "\uff1c",
+            "\u2039",
+            "\u27e8",
+            "\uff0f",
+            "\u2044",
+            "\u0435",
+            "\u0430d",
+            "\u200d",
+            "\u2066",
+        ),
+        *("\r", "\0", "\U000e0061", "\u0301", "<|", "|>", "\ufe0f", "x" * 3000),
         *("ademem-memory", "ADEMEM-Memory", "system-reminder", "antml:invoke", "user", "tool"),
         *(fence.OPEN, fence.CLOSE),
     ]
 )
 TEXT = st.lists(PIECES | st.text(max_size=5), max_size=12).map("".join)
 FACT = memory("a fact")
-CLOSING = re.compile(r"<[\s/]*/[\s/]*ademem-memory", re.I)
-SPEAKER = re.compile(r"<[\s/]*(system|assistant|user|human|tool|function|antml|invoke)", re.I)
+CLOSING = re.compile(r"<[\s/]*/[\s/]*ademem-memory")
+SPEAKER = re.compile(r"<(?:[\s/]*(system|assistant|user|human|tool|function|antml|invoke)|\|)")
 
 
 @given(st.lists(st.tuples(TEXT, TEXT), max_size=4), st.integers(2, 400))
@@ -31,10 +44,13 @@ def test_a_block_has_one_end_and_one_line_an_entry(said, chars):
     entries = [fence.entry(replace(FACT, title=title, content=text), chars) for title, text in said]
     block = fence.fenced(entries)
 
-    assert CLOSING.findall(block) == ["</ademem-memory"]
+    looks = seeming(block)
+
+    assert CLOSING.findall(looks) == ["</ademem-memory"]
     assert block.endswith(fence.CLOSE)
-    assert block.count(fence.OPEN) == 1
-    assert not SPEAKER.search(block)
+    assert looks.count(fence.OPEN) == 1
+    assert not SPEAKER.search(looks)
+    assert not smuggles(re.sub("[\ufe00-\ufe0f\u200c\u200d]", "", block))
     assert block.splitlines() == [fence.OPEN, *entries, fence.CLOSE]
 
 
@@ -65,3 +81,20 @@ def test_other_angle_brackets_stay_as_they_are(text):
 )
 def test_an_entry_tells_what_who_and_when(changes, line):
     assert fence.entry(memory(**({"content": "it", "id": "i1"} | changes)), 10) == line
+
+
+@given(st.lists(TEXT, max_size=4))
+def test_what_was_fenced_is_known_when_it_comes_back(said):
+    entries = [fence.entry(replace(FACT, content=text), 200) for text in said]
+    mine = "mine, before\n"
+
+    assert fence.without_recalled(mine + fence.fenced(entries)) == mine
+    assert fence.without_recalled(mine + "\n".join(entries)) == mine
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["- [ ] write the tests", "[fact] a claim (see 12)", "## [1.0.0]\n- [x] done", "a\n\nb\n"],
+)
+def test_what_only_looks_a_little_like_it_is_kept(text):
+    assert fence.without_recalled(text) == text

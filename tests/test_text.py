@@ -17,6 +17,7 @@ from ademem.text import (
     preview,
     slug,
     unique,
+    whole_words,
     words,
 )
 
@@ -201,3 +202,15 @@ def test_slugs(text, expected):
 
 def test_unique_items_keep_their_order():
     assert unique(["b", "a", "b", "c", "a"]) == ("b", "a", "c")
+
+
+@pytest.mark.parametrize(
+    ("text", "head"),
+    [
+        pytest.param("one two", "one two", id="all of it"),
+        pytest.param("one two three", "one", id="no half word"),
+        pytest.param("onetwothree", "onetwot", id="one long word"),
+    ],
+)
+def test_a_head_of_whole_words_ends_between_two(text, head):
+    assert whole_words(text, 7) == head

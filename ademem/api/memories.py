@@ -15,7 +15,7 @@ from ademem.model import Draft, Memory, Origin, Trust
 from ademem.search import UNARCHIVED, Filters, as_shown
 from ademem.search.recall import recall
 from ademem.sites import tree, verify
-from ademem.store import logs, memories
+from ademem.store import LIVE, logs, memories
 from ademem.store.turns import TurnKey
 from ademem.value import replace
 from ademem.work import Shift
@@ -97,7 +97,11 @@ class Memories:
         from ademem.capture.lessons import Lesson, draft_of
 
         lesson = Lesson(content=text, prefix=prefix, bead=bead, key=key, tags=tuple(tags))
-        origin = Origin(source_type=source_of(cwd or os.getcwd()), session_id=self.session_id)
+        origin = Origin(
+            trust=self.speaker,
+            source_type=source_of(cwd or os.getcwd()),
+            session_id=self.session_id,
+        )
         return self.write(draft_of(lesson, origin))
 
     def capture_feedback(self, text: str) -> Captured:
@@ -161,6 +165,15 @@ class Memories:
         """Memories by filter, newest first, not ranked; by default all but the archive."""
         return search_.listed(self.runtime.store, filters or Filters(statuses=UNARCHIVED), limit)
 
+    def review(self, limit: int | None = 100) -> Found:
+        """What waits for a person's word: first what is quarantined, then candidates, by age."""
+        return memories.find(
+            self.runtime.store,
+            f"(quarantine_reason is not null or status = 'candidate') and {LIVE}",
+            "order by quarantine_reason is null, created_at, seq limit :limit",
+            limit=-1 if limit is None else limit,
+        )
+
     def history(self, id: str) -> Rows:
         """All revisions of one memory, oldest first; of a hard-deleted one the end remains."""
         try:
@@ -219,6 +232,7 @@ class Memories:
             changes,
             self._now(),
             expect_version=expect_version,
+            by_person=self.speaker is Trust.USER,
         )
 
     def refresh_files(self, *, force: bool = False) -> Refreshed:
@@ -274,6 +288,15 @@ class Memories:
         return self.runtime.environment.get("CLAUDE_CODE_SESSION_ID") or None
 
     @property
+    def speaker(self) -> Trust:
+        """Whose word a command brings: a person's, or that of whoever runs in a client's shell."""
+        if self.session_id:
+            from ademem.capture.heard import trust_in
+
+            return trust_in(self.session_id, self.runtime.store)
+        return Trust.AGENT if self.runtime.environment.get("CLAUDECODE") else Trust.USER
+
+    @property
     def _session_key(self) -> TurnKey | None:
         return TurnKey(session_id=self.session_id) if self.session_id else None
 
@@ -298,7 +321,9 @@ class Memories:
             return decide(id, self._act(), *arguments, **options)
 
     def _act(self) -> Act:
-        actor = Trust.AGENT if self.session_id else Trust.USER
         return Act(
-            store=self.runtime.store, now=self._now(), actor=actor, session_id=self.session_id
+            store=self.runtime.store,
+            now=self._now(),
+            actor=self.speaker,
+            session_id=self.session_id,
         )

@@ -5,11 +5,18 @@ from __future__ import annotations
 import re
 
 from ademem.digest import sha256_hex
-from ademem.text import fold, preview
+from ademem.fence import without_recalled
+from ademem.redact import redact
+from ademem.text import fold, preview, whole_words
 
+READ_CHARS = 20_000
+"""How much of an error, or of a command, is looked at."""
 LESSON_CHARS = 600
 COMMAND_CHARS = 160
 LINE_CHARS = 320
+
+ANSWERS = ("ademem guard:", "interrupted by user", "doesn't want to proceed")
+"""What is in the text of a refusal, by us or by the person; the tool did not fail."""
 
 QUIET = frozenset(
     """
@@ -46,7 +53,7 @@ def fingerprint(error: str) -> str:
 
 def essential(error: str) -> str:
     """The line that names the failure: the last that reads like one, else the last at all."""
-    text = _EXIT_CODE.sub("", error.strip())[:20_000]
+    text = _EXIT_CODE.sub("", error.strip())[:READ_CHARS]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     named = [line for line in lines if _ESSENTIAL.match(line)]
     return (named or lines or [""])[-1]
@@ -54,10 +61,11 @@ def essential(error: str) -> str:
 
 def lesson(tool: str, command: str, error: str) -> str | None:
     """One paragraph worth keeping; None when the failure says nothing or was an answer."""
-    line = essential(error)
-    if not line or "interrupted by user" in error or "doesn't want to proceed" in error:
+    line = essential(redact(without_recalled(whole_words(error, READ_CHARS))).text)
+    if not line or any(answer in error for answer in ANSWERS):
         return None
-    first = next((part.strip() for part in command.splitlines() if part.strip()), "")
+    shown = redact(whole_words(command, READ_CHARS)).text
+    first = next((part.strip() for part in shown.splitlines() if part.strip()), "")
     if _program(first) in QUIET:
         return None
     what = f"`{preview(first, COMMAND_CHARS)}`" if first else tool

@@ -6,6 +6,7 @@ import os
 import re
 
 from ademem.digest import sha256_hex
+from ademem.fence import without_recalled
 from ademem.model import Category
 from ademem.text import bounded_bytes, slug
 from ademem.value import Value
@@ -191,7 +192,9 @@ def _split(
 
 
 def _lessons(body: Body) -> Iterator[Entry]:
-    text = bounded_bytes(body.text, BODY_BYTES)
+    from ademem.redact import redact  # before anything is cut: half a key is not known as one
+
+    text = bounded_bytes(redact(without_recalled(body.text)).text, BODY_BYTES)
     marks = [
         mark
         for mark in _PREFIX.finditer(text)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import stat
 
-from ademem.capture import learned, record
-from ademem.model import Draft, Origin, Trust
+from ademem.capture import heard, learned, record
+from ademem.model import Draft, Origin
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -32,7 +32,7 @@ class Lesson(Value):
 def capture(payload: Payload, runtime: Runtime) -> list[Written]:
     """Every lesson of the command, each once however often the hook runs."""
     origin = Origin(
-        trust=Trust.AGENT,
+        trust=heard.trust_of(payload, runtime),
         source_type=learned.source_of(payload.cwd),
         session_id=payload.session_id,
         agent_id=payload.agent_type or None,

@@ -34,7 +34,6 @@ _TITLE = re.compile(rf"(?:\W*)(?:{'|'.join(TITLES)})\W*$", re.I)
 _NUMBERED = re.compile(r"\s*\d+[.)]\s+(.*)")
 _BULLET = re.compile(r"\s*[-*+\u2022]\s+(.*)")
 _EMPHASIS = re.compile(r"(\*\*|__|(?<!\w)[*_]|[*_](?!\w)|`)")
-_OURS = re.compile(r"\[\w+\] .*\([0-9a-f]{12}, ")
 
 
 def learnings(message: str) -> list[str]:
@@ -42,7 +41,7 @@ def learnings(message: str) -> list[str]:
     for section in reversed(list(_sections(_prose(message)))):
         for shape in (_NUMBERED, _BULLET):
             items = [_plain(found[1]) for line in section if (found := shape.match(line))]
-            kept = [item for item in items if _says_something(item) and not _OURS.match(item)]
+            kept = [item for item in items if _says_something(item)]
             if kept:
                 first = {fold(item): item for item in reversed(kept[:MAX_ITEMS])}
                 return list(first.values())[::-1]
@@ -52,14 +51,12 @@ def learnings(message: str) -> list[str]:
 def _prose(message: str) -> list[str]:
     """Its lines without fenced code and without what we ourselves had shown."""
     lines, closing = [], ""
-    for line in message.splitlines():
+    for line in fence.without_recalled(message).splitlines():
         bare = line.strip()
         if closing:
             closing = "" if bare.startswith(closing) else closing
         elif bare.startswith(("```", "~~~")):
             closing = bare[:3]
-        elif bare.startswith(fence.OPEN):
-            closing = fence.CLOSE
         else:
             lines.append(line)
     return lines

@@ -56,12 +56,12 @@ def once(draft: Draft, source_key: str, runtime: Runtime) -> Written | None:
 
 def learnings(payload: Payload, runtime: Runtime) -> list[Written]:
     """Candidates from the learnings section of a final message."""
-    from ademem.capture import passive
+    from ademem.capture import heard, passive
 
     if not runtime.settings.capture.learnings:
         return []
     origin = Origin(
-        trust=Trust.AGENT,
+        trust=heard.trust_of(payload, runtime),
         source_type="passive",
         session_id=payload.session_id,
         agent_id=payload.agent_type or None,

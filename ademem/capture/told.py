@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ademem.fence import without_recalled
+
 CUES = ("remember", "note ", "merk", "recuerda", "souviens", "ricorda", "lembra")
 """One of them is in every dictation; without any, the patterns need not be compiled."""
 
@@ -27,7 +29,7 @@ def told(prompt: str) -> list[str]:
     import re
 
     found: list[str] = []
-    lines = prompt.splitlines()
+    lines = without_recalled(prompt).splitlines()
     for at, line in enumerate(lines):
         dictation = re.match(DICTATION, line)
         if dictation and not line.rstrip().endswith("?"):

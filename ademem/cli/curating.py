@@ -20,6 +20,7 @@ from ademem.cli.options import (
     Commands,
     Id,
     ImportanceName,
+    Limit,
     PathGlob,
     Project,
     Tags,
@@ -46,7 +47,7 @@ def _acts(name: str, told: str, help: str, act: Callable[[Memories, str], Memory
         if as_json:
             show.json(show.as_json(memory))
         else:
-            typer.echo(f"{told} {show.line(memory, 120)}")
+            show.say(f"{told} {show.line(memory, 120)}")
 
     app.command(name, help=help)(command)
 
@@ -69,6 +70,13 @@ _acts(
 
 
 @app.command()
+def review(limit: Limit = 100, project: Project = None, as_json: AsJson = False) -> None:
+    """List what waits for a person, and why: what is quarantined, then what nobody confirmed."""
+    with opened(project) as memories:
+        show.waiting(memories.review(limit), as_json_=as_json)
+
+
+@app.command()
 def delete(
     id: Id,
     hard: Annotated[bool, typer.Option("--hard", help="For good: no byte of it stays.")] = False,
@@ -78,7 +86,7 @@ def delete(
     """Delete a memory; `restore` undoes it unless --hard."""
     with opened(project) as memories:
         memory = memories.get(id) if dry_run else memories.delete(id, hard=hard)
-    typer.echo(f"{'would delete' if dry_run else 'deleted'} {show.line(memory, 120)}")
+    show.say(f"{'would delete' if dry_run else 'deleted'} {show.line(memory, 120)}")
 
 
 @app.command()
@@ -118,7 +126,7 @@ def edit(
     if as_json:
         show.json(show.as_json(memory))
     else:
-        typer.echo(f"edited {show.line(memory, 120)}")
+        show.say(f"edited {show.line(memory, 120)}")
 
 
 def _anchors(

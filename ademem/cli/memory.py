@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -36,6 +35,9 @@ from ademem.gate import Step, Written
 from ademem.model import Category, Draft, Origin, Status, Trust
 from ademem.search import UNARCHIVED, Filters
 from ademem.value import as_dict
+
+if TYPE_CHECKING:
+    from ademem.api import Memories
 
 Explain = Annotated[bool, typer.Option("--explain", help="Show how each result came about.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Stricter rules; passes at once if it may.")]
@@ -84,7 +86,7 @@ def add(
             anchors=(*(anchor or ()), *map(of_command, command or ())),
             pinned=pin,
             strict=strict,
-            origin=_origin(memories.session_id),
+            origin=_origin(memories),
         )
         if dry_run or explain:
             _steps(memories.explain(draft), as_json)
@@ -190,7 +192,7 @@ def get(
 ) -> None:
     """Show one memory whole."""
     with opened(project) as memories:
-        memory = memories.get(id)
+        memory = show.readable(memories.get(id))
         astray = memories.astray([memory])
     if as_json:
         show.json(show.as_json(memory, astray=astray))
@@ -220,9 +222,9 @@ def list_(
 
 @app.command()
 def candidates(limit: Limit = 100, project: Project = None, as_json: AsJson = False) -> None:
-    """List what waits for a person's word: `promote`, `edit` or `reject` it."""
+    """List what nobody confirmed: `promote`, `edit` or `reject` it."""
     with opened(project) as memories:
-        filters = Filters(statuses=(Status.CANDIDATE,), quarantined=True)
+        filters = Filters(statuses=(Status.CANDIDATE,))
         show.memories(memories.list(filters, limit), as_json_=as_json)
 
 
@@ -252,10 +254,11 @@ def _statuses(candidates: bool, all_: bool) -> tuple[Status, ...]:
     return UNARCHIVED if candidates else ()
 
 
-def _origin(session_id: str | None) -> Origin:
+def _origin(memories: Memories) -> Origin:
     """Inside a client's shell it is the agent that speaks, else the person."""
-    trust = Trust.AGENT if session_id or os.environ.get("CLAUDECODE") else Trust.USER
-    return Origin(trust=trust, source_type=trust.value, session_id=session_id)
+    trust = memories.speaker
+    source_type = Trust.USER if trust is Trust.USER else Trust.AGENT
+    return Origin(trust=trust, source_type=source_type.value, session_id=memories.session_id)
 
 
 def _written(written: Written, as_json: bool) -> None:

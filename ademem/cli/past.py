@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import typer
 
 from ademem.cli import app, show
 from ademem.cli.options import AsJson, DryRun, Id, Limit, Project, opened
-from ademem.errors import UsageError
+from ademem.errors import NoSuchMemory, UsageError
 from ademem.text import preview
 from ademem.value import as_dict
 
@@ -22,13 +23,16 @@ def history(id: Id, project: Project = None, as_json: AsJson = False) -> None:
     """Show every revision of a memory, oldest first."""
     with opened(project) as memories:
         revisions = memories.history(id)
+        if show.to_model():
+            with suppress(NoSuchMemory):  # what is gone for good has nothing to withhold
+                show.readable(memories.get(id))
     if as_json:
         return show.json({"id": id, "count": len(revisions), "revisions": revisions})
     for revision in revisions:
         reason = f"  {revision['reason']}" if revision["reason"] else ""
         what = f"{revision['operation']} by {revision['actor']}{reason}"
-        typer.echo(f"{revision['revision']:>3}  {revision['created_at']}  {what}")
-        typer.echo(f"     {revision['snapshot']['content'][:200]}")
+        show.say(f"{revision['revision']:>3}  {revision['created_at']}  {what}")
+        show.say(f"     {revision['snapshot']['content'][:200]}")
 
 
 @app.command()
@@ -42,7 +46,7 @@ def log(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> 
     for event in events:
         what = ", ".join(f"{name} {count}" for name, count in event.operations.items())
         typer.echo(f"{event.id}  {event.at:%Y-%m-%d %H:%M}  {what} by {event.actor}")
-        typer.echo(f"    {preview(event.text, 120)}")
+        show.say(f"    {preview(event.text, 120)}")
 
 
 @app.command()
@@ -71,7 +75,7 @@ def undo(
     if as_json:
         return show.memories(changed, as_json_=True)
     for memory in changed:
-        typer.echo(f"{'would undo' if dry_run else 'undid'} {show.line(memory, 120)}")
+        show.say(f"{'would undo' if dry_run else 'undid'} {show.line(memory, 120)}")
 
 
 def _moment(text: str, now: datetime) -> datetime:

@@ -143,7 +143,7 @@ def guard_log(limit: Limit = 20, project: Project = None, as_json: AsJson = Fals
         return show.json({"count": len(decisions), "decisions": decisions})
     for row in decisions:
         what = f"{row['decision']:<5} {row['tool']}: {row['target']}"
-        typer.echo(f"{row['created_at']}  {what}  ({row['reason']})")
+        show.say(f"{row['created_at']}  {what}  ({row['reason']})")
 
 
 @app.command()
@@ -154,7 +154,7 @@ def refusals(limit: Limit = 20, project: Project = None, as_json: AsJson = False
     if as_json:
         return show.json({"count": len(rows), "refusals": rows})
     for row in rows:
-        typer.echo(f"{row['created_at']}  {row['rule']}: {row['reason']}\n    {row['preview']}")
+        show.say(f"{row['created_at']}  {row['rule']}: {row['reason']}\n    {row['preview']}")
 
 
 def _progress(line: str) -> None:

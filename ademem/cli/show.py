@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import orjson
 import typer
 
-from ademem import anchor
+from ademem import anchor, fence
+from ademem.curate import BY_PERSON, waits_for
+from ademem.errors import AdememError
+from ademem.lookalike import visible
 from ademem.search import explain as explain_hit
 
 if TYPE_CHECKING:
@@ -19,20 +23,58 @@ if TYPE_CHECKING:
 NOTHING: dict[str, str] = {}
 
 
+WITHHELD = "(withheld until a person approves it)"
+
+
+class Withheld(AdememError):
+    """What waits for a person's approval is not shown to the model that it speaks to."""
+
+    def __init__(self, memory: Memory) -> None:
+        super().__init__(f"{memory.id} is {waits_for(memory)}", BY_PERSON)
+
+
+def to_model() -> bool:
+    """Whether a model reads what we print: this is a shell of the client's."""
+    return bool(os.environ.get("CLAUDE_CODE_SESSION_ID") or os.environ.get("CLAUDECODE"))
+
+
 def json(value: object) -> None:
-    """Print as JSON, indented, keys in the order given."""
-    typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+    """Print as JSON, indented, keys in the order given; to a model without anything like a tag."""
+    text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    typer.echo(fence.escaped(text, angle="\\u003c") if to_model() else text)
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print what somebody stored: to a model escaped, to a person as it is, without control."""
+    typer.echo(fence.escaped(text) if to_model() else visible(text), err=err)
+
+
+def fenced(lines: Iterable[str]) -> None:
+    """Print memories, inside a fence if a model reads them."""
+    if to_model():
+        typer.echo(fence.fenced(map(fence.escaped, lines)))
+        return
+    for text in lines:
+        say(text)
+
+
+def readable(memory: Memory) -> Memory:
+    """The memory, unless it is quarantined and a model would read it; raises Withheld."""
+    if memory.quarantine_reason and to_model():
+        raise Withheld(memory)
+    return memory
 
 
 def as_json(
     memory: Memory, score: float | None = None, astray: Mapping[str, str] = NOTHING
 ) -> dict[str, Any]:
     """The keys others script against; times are ISO-8601 in UTC."""
+    withheld = _withheld(memory)
     return {
         "id": memory.id,
         "sync_id": memory.sync_id,
-        "title": memory.title,
-        "content": memory.content,
+        "title": None if withheld else memory.title,
+        "content": WITHHELD if withheld else memory.content,
         "category": memory.category,
         "scope": memory.scope,
         "owner": memory.scope_owner_id,
@@ -92,12 +134,17 @@ def results(
         return
     if found.relaxed and found.hits:
         typer.echo("(no memory has all the words; these have some)")
-    for hit in found.hits:
-        typer.echo(line(hit.memory, astray=astray))
-        if explain:
-            typer.echo("    " + explain_hit(hit))
     if not found.hits:
         typer.echo("nothing in memory answers that", err=True)
+        return
+    fenced(
+        text
+        for hit in found.hits
+        for text in (
+            line(hit.memory, astray=astray),
+            *(["    " + explain_hit(hit)] if explain else []),
+        )
+    )
 
 
 def memories(found: Iterable[Memory], *, as_json_: bool) -> None:
@@ -105,10 +152,26 @@ def memories(found: Iterable[Memory], *, as_json_: bool) -> None:
     if as_json_:
         json({"count": len(rows), "memories": [as_json(memory) for memory in rows]})
         return
-    for memory in rows:
-        typer.echo(line(memory))
     if not rows:
         typer.echo("no memories", err=True)
+        return
+    fenced(map(line, rows))
+
+
+def waiting(found: Iterable[Memory], *, as_json_: bool) -> None:
+    """What waits for a person, and why; a model learns of a quarantined one only that it waits."""
+    rows = list(found)
+    if as_json_:
+        shown = [as_json(memory) | {"why": waits_for(memory)} for memory in rows]
+        return json({"count": len(rows), "memories": shown})
+    if not rows:
+        typer.echo("nothing waits for a word of yours", err=True)
+        return None
+    fenced(text for memory in rows for text in (line(memory), f"    {waits_for(memory)}"))
+    typer.echo(
+        "`ademem promote ID` accepts one, `ademem edit` mends it, `ademem reject` refuses it"
+    )
+    return None
 
 
 def line(memory: Memory, chars: int = 300, astray: Mapping[str, str] = NOTHING) -> str:
@@ -117,16 +180,17 @@ def line(memory: Memory, chars: int = 300, astray: Mapping[str, str] = NOTHING) 
 
     marks = ", ".join([*(["pinned"] if memory.pinned else []), *flags(memory, astray)])
     title = f"{memory.title}: " if memory.title else ""
-    text = f"{memory.id}  [{memory.category}] {preview(title + memory.content, chars)}"
+    said = WITHHELD if _withheld(memory) else preview(title + memory.content, chars)
+    text = f"{memory.id}  [{memory.category}] {said}"
     return f"{text}  ({marks})" if marks else text
 
 
 def whole(memory: Memory, astray: Mapping[str, str] = NOTHING) -> None:
     """One memory with everything a person may want to know of it."""
-    typer.echo(line(memory, 80, astray))
-    typer.echo("")
-    typer.echo(memory.content)
-    typer.echo("")
+    fenced((line(memory, 80, astray), "", *memory.content.split("\n"), "", *_about(memory)))
+
+
+def _about(memory: Memory) -> Iterator[str]:
     about = as_json(memory)
     for name in (
         "scope",
@@ -139,19 +203,15 @@ def whole(memory: Memory, astray: Mapping[str, str] = NOTHING) -> None:
         "path",
     ):
         if about[name] is not None:
-            typer.echo(f"{name}: {about[name]}")
+            yield f"{name}: {about[name]}"
     for text in memory.anchors:
         place = anchor.place(text)
-        typer.echo(f"anchor: {place.where if place else text}")
+        yield f"anchor: {place.where if place else text}"
     if memory.tags:
-        typer.echo(f"tags: {' '.join(memory.tags)}")
-    typer.echo(
-        f"from: {memory.trust} by {memory.source_type}, {memory.created_at:%Y-%m-%d %H:%M} UTC"
-    )
+        yield f"tags: {' '.join(memory.tags)}"
+    yield f"from: {memory.trust} by {memory.source_type}, {memory.created_at:%Y-%m-%d %H:%M} UTC"
     if memory.quarantine_reason:
-        typer.echo(
-            f"quarantined: {memory.quarantine_reason} (`ademem promote {memory.id}` approves it)"
-        )
+        yield f"{waits_for(memory)} (`ademem promote {memory.id}` approves it)"
 
 
 def table(values: dict[str, Any], *, as_json_: bool) -> None:
@@ -160,7 +220,7 @@ def table(values: dict[str, Any], *, as_json_: bool) -> None:
         json(values)
         return
     for text in _rows(values, ""):
-        typer.echo(text)
+        say(text)
 
 
 def _rows(values: dict[str, Any], indent: str) -> Iterator[str]:
@@ -172,6 +232,10 @@ def _rows(values: dict[str, Any], indent: str) -> Iterator[str]:
             yield f"{indent}{name}: " + ("; ".join(str(item) for item in value) or "none")
         else:
             yield f"{indent}{name}: {'-' if value is None else value}"
+
+
+def _withheld(memory: Memory) -> bool:
+    return memory.quarantine_reason is not None and to_model()
 
 
 def _hit_json(hit: Hit, explain: bool, astray: Mapping[str, str]) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""PostToolUse: capture what a command taught, and notice that memory was consulted."""
+"""PostToolUse: capture what a command taught; notice that memory or the outside was consulted."""
 
 from __future__ import annotations
 
 from ademem.events.searched import notice
-from ademem.guard.policy import SHELL_TOOLS
+from ademem.guard.policy import OUR_SEARCHES, SHELL_TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 def handle(payload: Payload, runtime: Runtime) -> None:
     """Nothing is printed: the model sees its own result."""
     notice(payload, runtime)
+    if payload.tool_name not in SHELL_TOOLS and payload.tool_name not in OUR_SEARCHES:
+        from ademem.capture import heard
+
+        heard.note(payload, runtime)
     if (
         payload.tool_name in SHELL_TOOLS
         and runtime.settings.capture.learned

@@ -164,7 +164,8 @@ SHAPES = (
     ),
     (
         "speaks as the system or the assistant",
-        "system assistant developer human user instruction response <| [inst <<sys",
+        "system: assistant: developer: human: user: prompt: message: ]: *: # <s </s <a </a <h <u <|"
+        " [inst [/inst",
         # a turn after other text, one that is marked, or two of them
         r"\n[*_#\[<> ]{0,6}(?:system|assistant|developer|human|user)(?: prompt| message)?"
         r"[\]*_>]{0,3}:"
@@ -196,18 +197,23 @@ SHAPES = (
     ),
     (
         "asks for credentials",
-        "key token secret password credential",
+        "http:// https:// @",
         r"\b(?:send|post|upload|paste|forward|submit|transmit|e?mail|report)\b[^\n]{0,60}"
         r"\b(?:keys?|tokens?|secrets?|passwords?|credentials?)\b[^\n]{0,60}"
         r"(?:https?://(?!localhost|127\.)|[\w.+-]+@\w)",
     ),
     (
         "addresses the AI",
-        "ai llm claude model assistant agent chatbot gpt copilot",
+        "ai: ai, ai! agents: agents, agent: assistants: assistants, assistant: models: model: llm:"
+        " llm, llms: llms, claude: claude, claude! chatgpt copilot",
         r"(?m:^\W{0,4}(?:(?:dear|hey|hi|hello|attention),? (?:\w+ ){0,2})?"
         r"(?:ai(?: assistants?| agents?| models?)?|llms?|claude|(?:large )?language models?|chatgpt"
-        r"|copilot)\s?[:,!])"
-        r"|\b(?:attention|important|note|instructions?|message|notice|reminder|hint)\b[^.\n]{0,24}"
+        r"|copilot)\s?[:,!])",
+    ),
+    (
+        "addresses the AI",
+        "attention important note instruction message notice reminder hint",
+        r"\b(?:attention|important|note|instructions?|message|notice|reminder|hint)\b[^.\n]{0,24}"
         r"\b(?:ai|llms?|claude|language models?|assistants?|agents?)\b[^.\n]{0,24}[:,!]",
     ),
     (

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from ademem.gate import alike
 from ademem.gate.alike import said
 from ademem.gate.form import made_from_text, noted
 from ademem.gate.instructions import instruction_in
-from ademem.gate.verdict import Merge, Revise
+from ademem.gate.verdict import Merge, Reject, Revise
 from ademem.model import Category, Status
-from ademem.text import jaccard, preview, words
+from ademem.text import fold, jaccard, preview, words
 from ademem.value import replace
 
 TYPE_CHECKING = False
@@ -16,8 +18,24 @@ if TYPE_CHECKING:
     from ademem.gate.verdict import Gate, Reviewed
     from ademem.model import Memory
 
+PART_CHARS = 20
+"""Shortest part of a text that counts as repeating it."""
+
 UNLIKE = 0.1
 """Jaccard similarity below which a revision has hardly a word of the text before it."""
+
+
+def echo(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
+    """What a session was shown is no news from it; who names a source or a key means more."""
+    origin = draft.origin
+    if draft.by_person or origin.source_id or not origin.session_id or _is_named(draft):
+        return draft
+    text = said(draft)
+    for memory in gate.shelf.shown(draft):
+        if _repeats(text, said(memory), gate.settings.near_duplicate):
+            why = f"{memory.id} says so, as this session was shown; nothing has to be saved again"
+            return Reject(draft=draft, why=why)
+    return draft
 
 
 def same_topic(draft: Reviewed, gate: Gate) -> Reviewed | Revise:
@@ -62,6 +80,24 @@ def near_duplicate(draft: Reviewed, gate: Gate) -> Reviewed | Merge:
         return draft
     why = f"{into.id} says it in nearly the same words ({best:.0%})"
     return Merge(draft=draft, into=into, why=why)
+
+
+def _is_named(draft: Reviewed) -> bool:
+    return bool(draft.topic_key or (draft.knowledge_key and not made_from_text(draft)))
+
+
+def _repeats(text: str, shown: str, near: float) -> bool:
+    """Whether it is the shown text, a part of it, or nearly the same words."""
+    mine, theirs = _plain(text), _plain(shown)
+    if mine == theirs or (len(mine) >= PART_CHARS and mine in theirs):
+        return True
+    is_near = jaccard(words(text), words(shown)) >= near
+    return is_near and not alike.contradicts(text, shown)
+
+
+def _plain(text: str) -> str:
+    """Folded words with one blank between them."""
+    return " ".join(re.findall(r"\w+", fold(text)))
 
 
 def _are_one(draft: Reviewed, memory: Memory) -> bool:

@@ -36,7 +36,9 @@ class Standing(Value):
 def standing(draft: Reviewed, settings: GateSettings) -> Standing:
     """Confirmed if somebody who may vouches for it: the caller, a pin, a person's own words."""
     vouched = not draft.quarantine_reason and (
-        draft.promoted or draft.pinned or draft.origin.source_type in settings.promote_sources
+        draft.promoted
+        or (draft.pinned and draft.trusted)
+        or draft.origin.source_type in settings.promote_sources
     )
     usual = 1.0 if vouched else TRUSTED_CONFIDENCE if draft.trusted else UNTRUSTED_CONFIDENCE
     return Standing(

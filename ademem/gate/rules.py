@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.gate.derivable import code_derivable
 from ademem.gate.form import known_category, length, normal_form, redaction, strict_mode
 from ademem.gate.instructions import instruction_shaped
-from ademem.gate.repeats import exact_duplicate, near_duplicate, same_key, same_topic
+from ademem.gate.repeats import echo, exact_duplicate, near_duplicate, same_key, same_topic
 from ademem.gate.verdict import Insert, Judged, Reviewed, Step
 from ademem.value import as_dict
 
@@ -22,6 +22,7 @@ RULES: tuple[Rule, ...] = (
     known_category,
     strict_mode,
     length,
+    echo,
     same_topic,
     same_key,
     exact_duplicate,

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ademem.settings import GateSettings
     from ademem.store import Store
 
+SHOWN = 500
+"""Newest rows of what a session was shown that are compared with what it says."""
 POOL = 32
 """Newest memories looked at of those that share words but have no signature that would tell."""
 GROUPS = 16
@@ -90,6 +92,14 @@ class StoreShelf:
             },
         )
         return [memories.from_row(row) for row in found]
+
+    def shown(self, draft: Reviewed) -> list[Memory]:
+        return memories.find(
+            self._store,
+            "id in (select memory_id from recall_log where session_id = :session"
+            f" and memory_id is not null order by recall_log.id desc limit {SHOWN})",
+            session=draft.origin.session_id,
+        )
 
     def _one(self, draft: Reviewed, where: str, key: str | None) -> Memory | None:
         found = memories.find(

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
         def exact(self, draft: Reviewed) -> Memory | None: ...
 
+        def shown(self, draft: Reviewed) -> Sequence[Memory]:
+            """What the draft's session was shown, whoever it belongs to."""
+            ...
+
         def near(self, draft: Reviewed) -> Sequence[Memory]:
             """Those that may say almost the same; quarantined ones are left out."""
             ...

@@ -38,7 +38,7 @@ EVENTS = (
     Event(
         name="PostToolUse",
         hook="post_tool_use",
-        matcher=f"^({_SHELLS}|mcp__.*(memory|ademem|mem_).*)$",
+        matcher=f"^({_SHELLS}|WebFetch|WebSearch|mcp__.*)$",
     ),
     Event(
         name="PostToolUseFailure",

@@ -19,6 +19,7 @@ from ademem.model import Draft, Origin, Status, Trust
 from ademem.store import ledger, memories, revisions
 from ademem.store.memories import new_event
 from ademem.text import clean
+from ademem.value import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def told(difference: Told, taking: Taking) -> None:
 
 
 def edited(difference: Edited, taking: Taking) -> None:
-    """Only what was changed in the file; a text from a commit is read like one from outside."""
+    """Only what was changed in the file; an order needs a person's own command, whoever edited."""
     known = _known(difference.id, taking)
     if known is None:
         return added(Added(item=difference.now), taking)
@@ -122,11 +123,11 @@ def edited(difference: Edited, taking: Taking) -> None:
     changes = _changes(difference, known)
     if not changes:
         return None
-    typed = taking.lineage.by_hand
-    shape = None if typed else instruction_in(" ".join(map(str, changes.values())))
+    shape = instruction_in("\n".join(map(str, changes.values())))
     if shape:
         raise CannotDo(f"{known.id} was edited to a text that {shape}", "`ademem edit` takes it")
-    curate.edit(known.id, taking.act, taking.job.settings, **changes)
+    act = replace(taking.act, said_by=Trust.USER if taking.lineage.by_hand else Trust.IMPORT)
+    curate.edit(known.id, act, taking.job.settings, **changes)
     taking.note("edited", known.id)
     return None
 
@@ -145,7 +146,9 @@ def added(difference: Added, taking: Taking) -> None:
     item = difference.item
     if not taking.is_new(item):
         return
-    trust = Trust.USER if taking.lineage.by_hand else Trust.IMPORT
+    text = f"{item.entry.title or ''}\n{item.entry.content}"
+    typed = taking.lineage.by_hand and not instruction_in(text)  # an agent may edit files, too
+    trust = Trust.USER if typed else Trust.IMPORT
     draft = Draft(
         content=item.entry.content,
         category=item.category,

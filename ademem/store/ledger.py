@@ -30,6 +30,16 @@ def claim(store: Store, source_type: str, source_key: str, now: datetime) -> boo
     return cursor.rowcount > 0
 
 
+def claimed(store: Store, source_type: str, source_key: str) -> bool:
+    """Whether the event was entered before."""
+    row = store.db.execute(
+        "select 1 from memory_capture_ledger"
+        " where project_id = ? and source_type = ? and source_key = ?",
+        (store.project_id, source_type, source_key),
+    ).fetchone()
+    return row is not None
+
+
 def credit(store: Store, source_type: str, source_key: str, memory_id: str) -> None:
     """Note which memory came of a claimed event."""
     store.db.execute(

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ademem import exchange
+from ademem.gate.instructions import instruction_in
 from ademem.model import Category, Importance, Scope, Status, Tier, Trust
 from ademem.settings import Settings
 from ademem.store import memories
@@ -103,7 +104,9 @@ def test_an_export_restores_every_memory_byte_for_byte(stores):
     )
 
 
-texts = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=30)
+texts = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=30).filter(
+    lambda text: instruction_in(f"a {text}") is None
+)
 
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ademem.model import Memory
 
 SETTINGS = GateSettings()
+SHOWN_TO = "shown"
+"""The session that has seen everything on the shelf."""
 
 
 class ListShelf:
@@ -31,6 +33,9 @@ class ListShelf:
 
     def exact(self, draft: Reviewed) -> Memory | None:
         return self._first("dedupe_key", draft.dedupe_key)
+
+    def shown(self, draft: Reviewed) -> tuple[Memory, ...]:
+        return self.memories if draft.origin.session_id == SHOWN_TO else ()
 
     def near(self, draft: Reviewed) -> tuple[Memory, ...]:
         return tuple(memory for memory in self.memories if not memory.quarantine_reason)

@@ -1,0 +1,60 @@
+"""Whose words a turn repeats: an agent that read the web or asked a foreign tool speaks for it."""
+
+from __future__ import annotations
+
+from ademem.model import Trust
+from ademem.store import ledger, turns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.client import Payload
+    from ademem.runtime import Runtime
+    from ademem.store import Store
+
+WEB_TOOLS = frozenset({"WebFetch", "WebSearch"})
+
+SOURCES = (Trust.WEB, Trust.TOOL)
+"""Whose word is least believed stands first."""
+
+
+def source_of(tool_name: str) -> Trust | None:
+    """Where a tool's answer comes from, if from outside the project."""
+    if tool_name in WEB_TOOLS:
+        return Trust.WEB
+    return Trust.TOOL if tool_name.startswith("mcp__") else None
+
+
+def note(payload: Payload, runtime: Runtime) -> None:
+    """Remember that the turn heard something; a subagent's turn tells the one that started it."""
+    source = source_of(payload.tool_name)
+    if source is None:
+        return
+    for turn in {payload.agent_id, _prompt(payload, runtime)} - {""}:
+        key = f"{payload.session_id}:{turn}"
+        ledger.claim(runtime.store, f"heard_{source}", key, runtime.now)
+
+
+def trust_of(payload: Payload, runtime: Runtime) -> Trust:
+    """How far the words of this turn, or of this subagent, are the agent's own."""
+    turn = payload.agent_id or _prompt(payload, runtime)
+    return _least(runtime.store, f"{payload.session_id}:{turn}")
+
+
+def trust_in(session_id: str, store: Store) -> Trust:
+    """The same of the turn that runs in the session."""
+    running = turns.latest(store, session_id)
+    return _least(store, f"{session_id}:{running.prompt_id}") if running else Trust.AGENT
+
+
+def _prompt(payload: Payload, runtime: Runtime) -> str:
+    if payload.prompt_id:
+        return payload.prompt_id
+    running = turns.latest(runtime.store, payload.session_id)
+    return running.prompt_id if running else ""
+
+
+def _least(store: Store, key: str) -> Trust:
+    for source in SOURCES:
+        if ledger.claimed(store, f"heard_{source}", key):
+            return source
+    return Trust.AGENT
