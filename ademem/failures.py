@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ademem.project import Project
 
 LOG_BYTES = 256_000
+ERROR_CHARS = 500
 
 
 def log(
@@ -28,13 +29,15 @@ def log(
     """Append to the project's log or, where that cannot be written, to the user's."""
     from traceback import extract_tb
 
+    from ademem.redact import redact
+
     frames = extract_tb(error.__traceback__)
     line = json.dumps(
         {
             "at": clock.stamp(now),
             "project": found.root if found else "",
             "event": event,
-            "error": f"{type(error).__name__}: {error}"[:500],
+            "error": redact(f"{type(error).__name__}: {error}").text[:ERROR_CHARS],
             "where": [
                 f"{os.path.basename(frame.filename)}:{frame.lineno}" for frame in frames[-6:]
             ],

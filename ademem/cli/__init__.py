@@ -51,11 +51,12 @@ def _report(error: Exception) -> int:
     import traceback
 
     from ademem.failures import user_log_dir
+    from ademem.redact import redact
 
     folder = user_log_dir(os.environ)
     os.makedirs(folder, mode=0o700, exist_ok=True)
     path = os.path.join(folder, "crash.log")
     with open(path, "a", encoding="utf-8") as file:
-        file.write("".join(traceback.format_exception(error)))
+        file.write(redact("".join(traceback.format_exception(error))).text)
     print(f"ademem: unexpected {type(error).__name__}: {error} (see {path})", file=sys.stderr)
     return 3

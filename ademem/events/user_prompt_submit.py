@@ -15,7 +15,7 @@ from ademem.search import Filters, search
 from ademem.search.filters import visible
 from ademem.search.query import keywords
 from ademem.store import ledger, logs, sessions, turns
-from ademem.text import bounded
+from ademem.text import bounded, whole_words
 from ademem.value import replace
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         return None
     key = new_key(payload, runtime)
     limit = runtime.settings.capture.prompt_chars
-    typed = bounded(payload.prompt, 2 * limit)  # a secret cut in two here is not in the first half
+    typed = whole_words(payload.prompt, 2 * limit)
     prompt = bounded(redact(typed).text, limit)
     classified = classify(prompt, plan_mode=payload.permission_mode == "plan")
     recalled = _recalled(prompt, key, runtime) if classified.turn is not TurnClass.NONE else None

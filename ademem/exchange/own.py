@@ -13,6 +13,7 @@ from ademem.gate.instructions import instruction_shaped
 from ademem.gate.rows import inserted
 from ademem.gate.shelf import StoreShelf
 from ademem.model import Draft, Importance, Origin, Scope, Status, Tier, Trust
+from ademem.redact import redact
 from ademem.store import imports, jobs, memories
 from ademem.store.memories import Change
 from ademem.value import replace
@@ -218,7 +219,7 @@ def _change(job: Import) -> Change:
 def _name(record: Record, field: str) -> str:
     """An id that can stand in a file and in a command."""
     name = text(record, field) or ""
-    if not _NAME.fullmatch(name):
+    if not _NAME.fullmatch(name) or redact(name).found:
         raise BadLine(f"has no {field} of at most 64 letters, digits, - and _")
     return name
 

@@ -37,7 +37,7 @@ def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     draft = replace(
         draft,
         **{name: getattr(draft, name) or None for name in _OPTIONAL},
-        origin=_clean_origin(draft.origin),
+        origin=_each_of(draft.origin, clean),
         created_at=_plausible(draft.created_at, gate.now),
     )
     try:
@@ -48,7 +48,7 @@ def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
         importance = Importance(draft.importance.strip().lower())
     except ValueError:
         return Reject(draft=draft, why=_unknown("importance", draft.importance, Importance))
-    word = "_".join(draft.category.lower().split())
+    word = "_".join(redact(draft.category).text.lower().split())
     return replace(
         draft,
         scope=scope,
@@ -69,7 +69,9 @@ def redaction(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
         found.extend(redacted.found)
         return redacted.text
 
-    draft = _each_text(draft, without_secrets)
+    draft = replace(
+        _each_text(draft, without_secrets), origin=_each_of(draft.origin, without_secrets)
+    )
     if found:
         draft = noted(draft, f"redacted: {', '.join(unique(found))}")
     if _says_something(draft.content):
@@ -141,8 +143,8 @@ def _cut(draft: Reviewed, content: str, size: str) -> Reviewed:
     return noted(replace(draft, content=content), f"truncated: it had {size}")
 
 
-def _clean_origin(origin: Origin) -> Origin:
-    texts = {name: clean(text) for name, text in as_dict(origin).items() if type(text) is str}
+def _each_of(origin: Origin, change: Callable[[str], str]) -> Origin:
+    texts = {name: change(text) for name, text in as_dict(origin).items() if type(text) is str}
     return replace(origin, **texts)
 
 
@@ -154,7 +156,8 @@ def _plausible(moment: datetime | None, now: datetime) -> datetime | None:
 
 
 def _tag(text: str) -> str:
-    return "-".join(fold(text).lstrip("#").split())
+    """Redacted first: in lower case many a key is not known as one."""
+    return "-".join(fold(redact(text).text).lstrip("#").split())
 
 
 def _says_something(content: str) -> bool:

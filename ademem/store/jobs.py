@@ -163,7 +163,7 @@ def unpark(store: Store, now: datetime) -> None:
 def _failure(attempts: int, error: str, now: datetime) -> dict[str, object]:
     return {
         "attempts": attempts + 1,
-        "error": error[:ERROR_CHARS],
+        "error": redact(error).text[:ERROR_CHARS],
         "due": stamp(now + timedelta(minutes=2**attempts)),
         "parked": stamp(now) if attempts + 1 >= ATTEMPTS else None,
     }

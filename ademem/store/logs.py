@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ademem.clock import stamp
+from ademem.redact import redact
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -62,7 +63,7 @@ def decided(
     reason: str,
     now: datetime,
 ) -> None:
-    """Keep a decision of the guard."""
+    """Keep a decision of the guard; its target is redacted already."""
     store.db.execute(
         "insert into guard_log (project_id, session_id, agent_id, prompt_id, tool_use_id, tool,"
         " target, decision, reason, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -104,7 +105,7 @@ def shown(
                 agent_id,
                 prompt_id,
                 place,
-                query,
+                query and redact(query).text,
                 item.memory_id,
                 rank,
                 item.score,

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from ademem.clock import days_between, parse, stamp
 from ademem.digest import sha256_hex
+from ademem.redact import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ def start(
     store: Store, id: str, *, source: str, directory: str, branch: str | None, now: datetime
 ) -> bool:
     """Open or reopen the session, filling blanks only; False for the twin of a start just seen."""
+    source, directory = redact(source).text, redact(directory).text
+    branch = redact(branch).text if branch else None
     with store.transaction() as db:
         row = db.execute(
             "select last_source, last_started_at from sessions where id = ?", (id,)
@@ -57,7 +60,7 @@ def end(store: Store, id: str, reason: str, now: datetime) -> None:
         " ended_at, end_reason)"
         " values (:id, :project, '', :now, :now, 'startup', :now, :reason)"
         " on conflict (id) do update set ended_at = :now, end_reason = :reason",
-        {"id": id, "project": store.project_id, "now": stamp(now), "reason": reason},
+        {"id": id, "project": store.project_id, "now": stamp(now), "reason": redact(reason).text},
     )
 
 

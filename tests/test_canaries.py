@@ -1,0 +1,221 @@
+"""Keys of every kind, brought in by every door, leave no byte on disk."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from ademem import api, cli, failures, project, work
+from ademem.events import answer, stop
+from ademem.model import Draft, Origin
+from tests.canaries import CANARIES, found_below, sentence
+
+KEYS = ["".join(canary) for canary in CANARIES.values()]
+TEXTS = [sentence(number, canary) for number, canary in enumerate(CANARIES.values())]
+
+
+class Place:
+    """A project, and the client and the person who work in it."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.root, self.monkeypatch, self.number = root / "project", monkeypatch, 0
+        (self.root / ".ade").mkdir(parents=True)
+        self.environment = {
+            "CLAUDE_PROJECT_DIR": str(self.root),
+            "TMPDIR": str(root / "tmp"),
+            "PATH": "/usr/bin:/bin",
+            "ADEMEM_JOBS_AUTO": "false",
+            "ADEMEM_GUARD_MAX_BLOCKS": "1000",
+        }
+        (root / "tmp").mkdir()
+        api.init(str(self.root))
+        self.idle = sqlite3.connect(self.root / ".ade/ade.db")
+        self.idle.execute("select * from projects").fetchall()
+        """Keeps the write-ahead log on disk, as another session would."""
+
+    def fire(self, event: str, **payload: object) -> str:
+        from importlib import import_module
+
+        self.number += 1
+        turn = {"session_id": "s1", "prompt_id": f"p{self.number}", "cwd": str(self.root)}
+        handle = import_module(f"ademem.events.{event}").handle
+        return answer(handle, json.dumps(turn | payload).encode(), self.environment, self.now())
+
+    def bash(self, event: str, command: str, **payload: object) -> None:
+        call = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "t"}
+        call["tool_use_id"] = f"t{self.number}"
+        self.fire(event, **call | {"tool_response": {}} | payload)
+
+    def now(self) -> datetime:
+        return datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+    def memories(self) -> api.Memories:
+        return api.open_memories(str(self.root), environment=self.environment, now=self.now)
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    place = Place(tmp_path, monkeypatch)
+    yield place
+    place.idle.close()
+
+
+def python(place):
+    with place.memories() as memories:
+        for text, key in zip(TEXTS, KEYS, strict=True):
+            written = memories.write(
+                Draft(content=text, title=key, tags=(key,), path=key, bead=key, anchors=(key,))
+            ).memory
+            memories.write(Draft(content=key, category=key, importance=key))
+            memories.write(Draft(content=key, scope="agent", owner=key, topic_key=key))
+            origin = Origin(source_id=key, session_id=key, agent_id=key, branch=key, run_id=key)
+            memories.write(Draft(content=f"{written.id} is about the key", origin=origin))
+            memories.learn(text, bead=key, tags=(key,), key=key)
+            memories.edit(written.id, content=text, title=key, tags=(key,), file_scope_pattern=key)
+            memories.recall(text)
+            memories.recall("x" * 480 + text)
+            memories.search(text)
+
+
+def standing_brief(place):
+    with place.memories() as memories:
+        for text in TEXTS:
+            memories.update_core({"project_summary": text, "notes": (text,)})
+
+
+def files(place):
+    with place.memories() as memories:
+        for text, key in zip(TEXTS, KEYS, strict=True):
+            plain = {"content": text, "title": key, "tags": [key], "source_id": key, "path": key}
+            beads = {"key": key, "type": "learned", "content": text, "tags": [key], "bead": key}
+            own = {"ademem": 1, "id": "id1", "sync_id": "sync1", "category": "fact"} | plain
+            names = {"source_type": key, "agent_id": key, "source_branch": key, "topic_key": key}
+            lines = [plain, plain | {"source_session_id": key}, beads, own | names]
+            ids = [own | {"id": key, "sync_id": "s2"}, own | {"sync_id": key}]
+            memories.import_lines([json.dumps(line) for line in (*lines, *ids)])
+            memories.import_lines([json.dumps(plain, ensure_ascii=True)[:-5], text])
+
+
+def prompts(place):
+    for text in TEXTS:
+        place.fire("user_prompt_submit", prompt=f"Fix the login: {text}")
+        place.fire("user_prompt_submit", prompt=f"remember: {text}")
+        place.fire("user_prompt_submit", prompt="x" * 19_950 + f" {text}")
+        pem = f"-----BEGIN PRIVATE KEY-----\n{'QUJDREVGR0hJSktMTU5P' * 1500}\n"
+        place.fire("user_prompt_submit", prompt=f"{pem}{'y' * (39_900 - len(pem))} {text}")
+
+
+def lessons(place):
+    for text, key in zip(TEXTS, KEYS, strict=True):
+        quoted = text.replace("'", "'\\''")
+        place.bash("post_tool_use", f"bd comment BD-1 'LEARNED: {quoted}'")
+        place.bash("post_tool_use", f"bd comment BD-1 'LEARNED: {'x ' * 990} {quoted}'")
+        place.bash("post_tool_use", f"git commit -m 'Fix\n\nGOTCHA: {quoted}'")
+        place.fire("stop", last_assistant_message=f"## Key learnings\n\n- {text}\n")
+        said = f"## Key learnings\n\n1. {text}\n"
+        place.fire("subagent_stop", agent_id="a", agent_type=key, last_assistant_message=said)
+
+
+def failed_commands(place):
+    for number, text in enumerate(TEXTS):
+        command = f"deploy{number} --with {text}"
+        place.bash("post_tool_use_failure", command, error=f"Exit code 1\nError {number}: {text}")
+        long = f"Error {number} in {'abcd ' * 58}{text}"
+        place.bash("post_tool_use_failure", f"{'abcd ' * 29}{text}", error=long)
+
+
+def guarded_calls(place):
+    for text in TEXTS:
+        place.fire("user_prompt_submit", prompt=f"Delete the old login in {text}")
+        place.number -= 1
+        place.bash("pre_tool_use", f"rm -rf {text}")
+        place.fire("user_prompt_submit", prompt="Fix the login bug")
+        place.number -= 1
+        path = {"file_path": f"/p/{'d' * 180}/{text}"}
+        place.fire("pre_tool_use", tool_name="Write", tool_input=path, tool_use_id="w")
+
+
+def sessions(place):
+    for text, key in zip(TEXTS, KEYS, strict=True):
+        place.fire("session_start", source="startup", session_id=f"s{hash(key)}", cwd=f"/{text}")
+        (place.root / ".git").mkdir(exist_ok=True)
+        (place.root / ".git/HEAD").write_text(f"ref: refs/heads/{key}\n")
+        place.fire("session_start", source=key, session_id=f"t{hash(key)}")
+        (place.root / ".git/HEAD").unlink()
+        place.fire("subagent_start", agent_id="a", agent_type=key)
+        place.fire("session_end", reason=key)
+
+
+def failing_hooks(place):
+    def fails(payload, runtime):
+        raise ValueError(payload.last_message)
+
+    place.monkeypatch.setattr(stop.record, "learnings", fails)
+    for text in TEXTS:
+        place.fire("stop", last_assistant_message=text)
+        place.fire("stop", last_assistant_message="x" * 450 + f" {text}")
+    found = project.at(str(place.root))
+    failures.log(None, "stop", ValueError(TEXTS[0]), place.environment, place.now())
+    assert len(failures.recent(found, place.environment)) == 2 * len(TEXTS) + 1
+
+
+def failing_jobs(place):
+    for text in TEXTS:
+
+        def fails(runtime, text=text):
+            raise ValueError(text)
+
+        with place.memories() as memories:
+            memories.write("Releases are cut on Mondays")
+            place.monkeypatch.setitem(work.JOBS, "mirror", fails)
+            memories.work(retry=True)
+            place.monkeypatch.undo()
+
+
+def crashes(place):
+    place.monkeypatch.setenv("TMPDIR", place.environment["TMPDIR"])
+    place.monkeypatch.setattr(sys, "argv", ["ademem", "list", "--project", str(place.root)])
+    for text in TEXTS:
+
+        def fails(*_, text=text, **__):
+            raise RuntimeError(text)
+
+        place.monkeypatch.setattr(api, "open_memories", fails)
+        with pytest.raises(SystemExit, match="3"):
+            cli.main()
+    place.monkeypatch.undo()
+
+
+DOORS = (
+    python,
+    standing_brief,
+    files,
+    prompts,
+    lessons,
+    failed_commands,
+    guarded_calls,
+    sessions,
+    failing_hooks,
+    failing_jobs,
+    crashes,
+)
+
+
+def test_there_are_keys_of_many_kinds():
+    assert len(CANARIES) >= 40
+
+
+@pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
+def test_no_key_comes_in_by_a_door(place, door):
+    door(place)
+    with place.memories() as memories:
+        memories.write("The log of the database holds what was written last")
+        memories.refresh_files()
+
+    assert (place.root / ".ade/ade.db-wal").stat().st_size > 0
+    assert found_below(place.root / ".ade", Path(place.environment["TMPDIR"])) == {}
