@@ -22,7 +22,7 @@ PICTURE = """
     value digest errors clock text jsontext model settings project files locks anchor
     lookalike redact failures shell fence client signature store embed runtime worktree
     core capture gate search warm guard sites briefing curate exchange lifecycle mirror
-    history status work recovery enrolment api
+    history status work recovery enrolment scrub api
     install events rehearsal doctor cli
 """
 LAYERS = tuple(frozenset(row.split()) for row in PICTURE.strip().splitlines())

@@ -6,7 +6,7 @@ import os
 import sqlite3
 from contextlib import suppress
 
-from ademem import core, curate, exchange, gate, history, mirror, sites, status
+from ademem import core, curate, exchange, gate, history, mirror, scrub, sites, status
 from ademem import search as search_
 from ademem import work as work_
 from ademem.curate import Act
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ademem.history import Event
     from ademem.mirror import Problem, Refreshed
     from ademem.runtime import Runtime
+    from ademem.scrub import Scrubbed
     from ademem.search import Results
     from ademem.sites.verify import Checked
 
@@ -258,6 +259,10 @@ class Memories:
         return exchange.import_lines(
             lines, self.runtime.store, self.runtime.settings, self._now(), on_progress
         )
+
+    def scrub(self, *, dry_run: bool = False) -> Scrubbed:
+        """Redact all that is stored already; raises Busy when others hold the database."""
+        return scrub.scrub(self.runtime, dry_run=dry_run)
 
     def refusals(self, limit: int = 20) -> Rows:
         return logs.refusals(self.runtime.store, limit)

@@ -21,7 +21,11 @@ app = typer.Typer(
 )
 
 
-COMMANDS = ("memory", "curating", "past", "capturing", "files", "model", "places", "serve", "project")
+COMMANDS = tuple(
+    """
+    memory curating past capturing files model places serve project
+    """.split()
+)
 """Modules of commands, in the order in which `--help` shows them."""
 
 

@@ -107,6 +107,29 @@ def work(
     typer.echo(f"done: {', '.join(done)}" if done else "nothing was due")
 
 
+@app.command()
+def scrub(dry_run: DryRun = False, project: Project = None, as_json: AsJson = False) -> None:
+    """Redact what is stored already: database, copies, logs, files; tells what it cannot clean."""
+    with opened(project) as memories:
+        done = memories.scrub(dry_run=dry_run)
+    if as_json:
+        return show.json(
+            {
+                "found": done.found,
+                "rows": done.rows,
+                "files": done.files,
+                "left": [as_dict(left) for left in done.left],
+            }
+        )
+    verb = "would clean" if dry_run else "cleaned"
+    for where, count in (done.rows | done.files).items():
+        typer.echo(f"{verb} {where}: {count}")
+    if not done.found:
+        typer.echo("nothing to clean")
+    for left in done.left:
+        typer.echo(f"not cleaned: {left.what} ({left.hint})", err=True)
+
+
 @guard.command("status")
 def guard_status(project: Project = None, as_json: AsJson = False) -> None:
     """Show the mode and the turns under way."""

@@ -12,7 +12,7 @@ from ademem.guard.turn import TurnClass, classify
 from ademem.model import Draft, Origin, Trust
 from ademem.redact import redact
 from ademem.search import Filters, search
-from ademem.search.filters import visible
+from ademem.search.filters import UNARCHIVED, visible
 from ademem.search.query import keywords
 from ademem.store import ledger, logs, sessions, turns
 from ademem.text import bounded, whole_words
@@ -141,7 +141,7 @@ def _by_meaning(prompt: str, limit: int, runtime: Runtime) -> list[Recalled] | N
     if ranked is None:
         return None
     scores = dict(ranked)
-    memories = visible(list(scores), runtime.store, Filters(), limit)
+    memories = visible(list(scores), runtime.store, Filters(), UNARCHIVED, limit)
     return [(memory, scores[memory.seq]) for memory in memories]
 
 

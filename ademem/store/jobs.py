@@ -161,6 +161,8 @@ def unpark(store: Store, now: datetime) -> None:
 
 
 def _failure(attempts: int, error: str, now: datetime) -> dict[str, object]:
+    from ademem.redact import redact
+
     return {
         "attempts": attempts + 1,
         "error": redact(error).text[:ERROR_CHARS],

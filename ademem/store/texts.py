@@ -1,0 +1,152 @@
+"""Every column of text: those that may hold what somebody wrote, and those that cannot."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from ademem.store import Store
+
+    Change = Callable[[str], str]
+
+
+class Column(Value):
+    table: str
+    name: str
+    is_json: bool = False
+
+
+def _columns(table: str, names: str, json_names: str = "") -> tuple[Column, ...]:
+    plain = (Column(table=table, name=name) for name in names.split())
+    return (*plain, *(Column(table=table, name=name, is_json=True) for name in json_names.split()))
+
+
+WRITTEN = (
+    *_columns("projects", "root_path display_name"),
+    *_columns(
+        "unified_memories",
+        "scope_owner_id title content source_type source_id source_session_id source_pack_key"
+        " source_run_id source_branch file_scope_pattern agent_id tags topic_key knowledge_key bead"
+        " write_gate_reason quarantine_reason",
+        "anchors",
+    ),
+    *_columns("memory_revisions", "session_id reason", "snapshot"),
+    *_columns("gate_log", "reason category preview source_type session_id"),
+    *_columns("memory_procedure_details", "trigger procedure_markdown exported_skill_path"),
+    *_columns("memory_procedure_history", "reason"),
+    *_columns("memory_skill_index", "path"),
+    *_columns("memory_capture_ledger", "source_key", "metadata_json"),
+    *_columns("memory_sweep_log", "error"),
+    *_columns("memory_consolidation_log", "error"),
+    *_columns("cto_core_memory_state", "", "payload_json"),
+    *_columns(
+        "agent_identities",
+        "name model_preference",
+        "profile_json persona_json tool_policy_json user_preferences_json heartbeat_json",
+    ),
+    *_columns("memories", "content source_session_id source_pack_key agent_id source_run_id"),
+    *_columns("sessions", "directory branch last_source end_reason summary"),
+    *_columns("user_prompts", "content"),
+    *_columns("turns", "why hint"),
+    *_columns("guard_log", "tool target reason"),
+    *_columns("recall_log", "query"),
+    *_columns("memory_relations", "reason evidence marked_by_actor marked_by_kind marked_by_model"),
+    *_columns("sync_mutations", "", "payload"),
+    *_columns("sync_state", "last_error lease_owner"),
+    *_columns("sync_apply_deferred", "last_error", "payload"),
+    *_columns("jobs", "key last_error"),
+)
+"""What redaction goes over; a row is visited column by column."""
+
+SAFE = {
+    "ids and digests, which we make": (
+        "id sync_id project_id memory_id episode_memory_id procedure_memory_id event_id dedupe_key"
+        " text_hash content_hash superseded_by superseded_by_memory_id superseded_by_relation_id"
+        " source_id target_id sweep_id consolidation_id entity_key chunk_id target_key"
+    ),
+    "ids of the client, which name files and are bounded": (
+        "session_id agent_id prompt_id tool_use_id denied"
+    ),
+    "words of a closed set": (
+        "scope category importance status trust operation actor rule kind class decision place"
+        " source source_type trigger_reason outcome relation judgment_status entity op lifecycle"
+        " apply_status embedding_model"
+    ),
+    "moments": (
+        "created_at updated_at last_opened_at last_accessed_at promoted_at review_after deleted_at"
+        " last_used_at exported_at recorded_at last_modified_at archived_at started_at completed_at"
+        " last_started_at ended_at searched_at superseded_at occurred_at acked_at backoff_until"
+        " lease_expires_at imported_at last_attempted_at first_seen_at due_at parked_at"
+    ),
+}
+"""Why the other columns hold nothing that somebody wrote, by their names in any table."""
+
+
+def rewrite(store: Store, change: Change) -> dict[str, int]:
+    """Do *change* to every text; how many rows of which column it changed."""
+    counts: dict[str, int] = {}
+    for column in WRITTEN:
+        changed = _rewrite(column, store, change)
+        if changed:
+            counts[f"{column.table}.{column.name}"] = changed
+    return counts
+
+
+def _rewrite(column: Column, store: Store, change: Change) -> int:
+    """An older copy of the database may lack the column."""
+    table, name = column.table, column.name
+    if name not in {row["name"] for row in store.db.execute(f"pragma table_info({table})")}:
+        return 0
+    rows = store.db.execute(
+        f"select rowid, {name} from {table} where typeof({name}) = 'text' and {name} <> ''"
+    )
+    texts = ((row[0], row[1]) for row in rows)
+    changed = [
+        (rowid, cleaned)
+        for rowid, text in texts
+        if (cleaned := _in_json(text, change) if column.is_json else change(text)) != text
+    ]
+    for rowid, cleaned in changed:
+        _put(column, rowid, cleaned, store)
+    return len(changed)
+
+
+def _put(column: Column, rowid: int, text: str, store: Store) -> None:
+    """Two rows may differ in their secrets only: then the second gives up its name, or goes."""
+    table, name = column.table, column.name
+    try:
+        store.db.execute(f"update {table} set {name} = ? where rowid = ?", (text, rowid))
+    except sqlite3.IntegrityError:
+        if table == "unified_memories":
+            store.db.execute(f"update {table} set {name} = null where rowid = ?", (rowid,))
+        else:
+            store.db.execute(f"delete from {table} where rowid = ?", (rowid,))
+
+
+def _in_json(text: str, change: Change) -> str:
+    """Every text inside; what is no JSON is a text itself, and what needs no change stays as is."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return change(text)
+    cleaned = _inside(value, change)
+    if cleaned == value:
+        return text
+    return json.dumps(cleaned, ensure_ascii=False)
+
+
+def _inside(value: Any, change: Change) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [_inside(item, change) for item in value]
+    if isinstance(value, dict):
+        return {change(name): _inside(item, change) for name, item in value.items()}
+    return value
