@@ -6,7 +6,7 @@ import os
 import sqlite3
 import sys
 
-from ademem import failures, files, install, mirror, recovery, settings, work
+from ademem import configuration, failures, files, install, mirror, recovery, work
 from ademem.embed import report
 from ademem.embed.cache import State
 from ademem.errors import AdememError
@@ -59,7 +59,7 @@ def sqlite_is_able(_patient: Patient) -> Finding:
 
 def settings_are_readable(patient: Patient) -> Finding:
     try:
-        settings.load(patient.project.config, patient.environment)
+        configuration.load(patient.project.config, patient.environment)
     except AdememError as error:
         return _bad("settings", str(error), "until then every hook stays silent")
     return _good(
@@ -177,7 +177,7 @@ def files_are_current(patient: Patient) -> Finding:
 def model_is_sound(patient: Patient) -> Finding:
     """Going without a model is fine; a half one is not."""
     try:
-        chosen = settings.load(patient.project.config, patient.environment).embed
+        chosen = configuration.load(patient.project.config, patient.environment).embed
     except AdememError:
         return _bad("model", "not checked: the settings cannot be read", "see above")
     found = report.status(chosen, patient.environment)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ademem import settings as settings_
+from ademem import configuration
 from ademem.store import Store, open_store
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ def open_runtime(
     project: Project, environment: Mapping[str, str], now: datetime, *, wait_s: float = 5.0
 ) -> Runtime:
     """Raises BadSetting, NewerDatabase, sqlite3.Error or OSError."""
-    settings = settings_.load(project.config, environment)
+    settings = configuration.load(project.config, environment)
     store = open_store(project, now, wait_s=wait_s)
     return Runtime(project, settings, store, environment, now)
 

@@ -19,7 +19,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 HOOKS = sorted((ROOT / "hooks").glob("*.py"))
 
 PICTURE = """
-    value digest errors clock text jsontext model settings project files locks anchor
+    value digest errors clock text jsontext model settings configuration project files locks anchor
     lookalike redact failures shell fence client signature store embed runtime worktree
     core capture gate search warm guard sites briefing curate exchange lifecycle mirror
     history status work recovery enrolment scrub api

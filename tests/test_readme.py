@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from ademem import cli, clock, curate, gate, mirror, settings
+from ademem import cli, clock, configuration, curate, gate, mirror, settings
 from ademem.curate import Act
 from ademem.events import answer
 from ademem.model import Status
@@ -162,7 +162,7 @@ def test_the_examples_of_settings_are_valid(tmp_path):
     path, read = tmp_path / "config.toml", []
     for example in blocks("toml"):
         path.write_text(example)
-        read.append(settings.load(str(path), {}))
+        read.append(configuration.load(str(path), {}))
 
     of_commands, of_modes = read
     assert "mytool status" in of_commands.guard.reads

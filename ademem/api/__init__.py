@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem import clock, enrolment, project, settings, worktree
+from ademem import clock, configuration, enrolment, project, worktree
 from ademem.api.memories import Memories
 from ademem.errors import NotEnrolled
 from ademem.model import Draft, Memory, Origin, Trust
@@ -72,7 +72,7 @@ def judge_command(
         found = project.find(root, environment, os.getcwd())
     except NotEnrolled:
         return judge(command)
-    return judge(command, settings.load(found.config, environment).guard)
+    return judge(command, configuration.load(found.config, environment).guard)
 
 
 open = open_memories

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem import project, settings
+from ademem import configuration, project
 from ademem.embed import install, report
 from ademem.embed.install import Done, Source
 from ademem.embed.report import Status
@@ -70,5 +70,5 @@ def _settings(root: str | None, environment: Mapping[str, str], dtype: str) -> E
         if root is not None:
             raise
         config = ""
-    found = settings.load(config, environment).embed
+    found = configuration.load(config, environment).embed
     return replace(found, dtype=dtype) if dtype else found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
-from ademem import embed, project, settings
+from ademem import configuration, embed, project
 from ademem.errors import AdememError
 from ademem.warm import ask
 
@@ -49,7 +49,7 @@ def serve(
     other = serving(found.root, environment=environment)
     if other and other["role"] == "serve":
         raise AlreadyServed(other["pid"])
-    embedder = embed.load(settings.load(found.config, environment).embed, environment)
+    embedder = embed.load(configuration.load(found.config, environment).embed, environment)
     if embedder is None:
         raise NoModel()
     from ademem.warm.server import Server

@@ -7,6 +7,8 @@ from ademem.store import ledger, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ademem.client import Payload
     from ademem.runtime import Runtime
     from ademem.store import Store
@@ -40,8 +42,11 @@ def trust_of(payload: Payload, runtime: Runtime) -> Trust:
     return _least(runtime.store, f"{payload.session_id}:{turn}")
 
 
-def trust_in(session_id: str, store: Store) -> Trust:
-    """The same of the turn that runs in the session."""
+def speaker(environment: Mapping[str, str], store: Store) -> Trust:
+    """Whose word a command brings: a person's, or that of the turn in whose shell it runs."""
+    session_id = environment.get("CLAUDE_CODE_SESSION_ID")
+    if not session_id:
+        return Trust.AGENT if environment.get("CLAUDECODE") else Trust.USER
     running = turns.latest(store, session_id)
     return _least(store, f"{session_id}:{running.prompt_id}") if running else Trust.AGENT
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ademem import client, clock, project, settings
+from ademem import client, clock, configuration, project
 from ademem.errors import AdememError, NotEnrolled
 from ademem.runtime import open_runtime
 
@@ -78,7 +78,7 @@ def _working_folder() -> str:
 def _guard_failed(found: Project | None, error: Exception, environment: Mapping[str, str]) -> str:
     """The guard fails open unless the project asked for the opposite."""
     try:
-        closed = found and settings.load(found.config, environment).guard.fail == "closed"
+        closed = found and configuration.load(found.config, environment).guard.fail == "closed"
     except (AdememError, OSError):
         closed = False
     what = type(error).__name__

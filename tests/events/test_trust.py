@@ -40,12 +40,16 @@ def told(world, calls):
     def dictation(text, **more):
         world.fire("user_prompt_submit", prompt=f"remember: {text}", **turn | more)
 
+    def correction(text, **more):
+        world.fire("user_prompt_submit", prompt=f"No.\nNever say that {text}", **turn | more)
+
     def failure(text, **more):
         error = f"Exit code 1\nError: {text}"
         world.fire("post_tool_use_failure", **calls.bash("npm ci"), error=error, **turn | more)
 
     doors = {
-        each.__name__: each for each in (comment, commit, message, subagent, dictation, failure)
+        each.__name__: each
+        for each in (comment, commit, message, subagent, dictation, correction, failure)
     }
 
     def tell(door, text, **more):
@@ -73,6 +77,7 @@ def typed(world, draft, **environment):
         pytest.param("message", Trust.AGENT, id="key learnings"),
         pytest.param("subagent", Trust.AGENT, id="a subagent's"),
         pytest.param("dictation", Trust.USER, id="dictated"),
+        pytest.param("correction", Trust.USER, id="a correction"),
         pytest.param("failure", Trust.TOOL, id="an error"),
     ],
 )
@@ -213,7 +218,7 @@ def test_what_a_session_was_shown_is_not_captured_from_it(places, told, place, d
 
 
 @pytest.mark.parametrize(
-    "door", ["comment", "commit", "message", "subagent", "dictation", "failure"]
+    "door", ["comment", "commit", "message", "subagent", "dictation", "correction", "failure"]
 )
 @pytest.mark.parametrize("place", PLACES)
 def test_a_line_that_we_printed_is_captured_by_no_door(world, places, told, place, door):

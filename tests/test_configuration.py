@@ -2,7 +2,8 @@
 
 import pytest
 
-from ademem.settings import CHOICES, BadSetting, Settings, load
+from ademem.configuration import CHOICES, BadSetting, load
+from ademem.settings import Settings
 from ademem.value import as_dict
 
 

@@ -1,0 +1,82 @@
+"""What a person does to memories that are there, and what was done to them before."""
+
+from __future__ import annotations
+
+from ademem import curate, history
+from ademem.api.opened import Opened
+from ademem.errors import NoSuchMemory
+from ademem.model import Memory
+from ademem.store import LIVE, memories
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.history import Event
+
+    Rows = list[dict[str, Any]]
+    Found = list[Memory]
+    Events = list[Event]
+
+
+class Curation(Opened):
+    """One memory at a time."""
+
+    def get(self, id: str) -> Memory:
+        """One memory whole, by id, sync id or the beginning of its id; raises NoSuchMemory."""
+        return memories.get(self.runtime.store, id)
+
+    def review(self, limit: int | None = 100) -> Found:
+        """What waits for a person's word: first what is quarantined, then candidates, by age."""
+        return memories.find(
+            self.runtime.store,
+            f"(quarantine_reason is not null or status = 'candidate') and {LIVE}",
+            "order by quarantine_reason is null, created_at, seq limit :limit",
+            limit=-1 if limit is None else limit,
+        )
+
+    def history(self, id: str) -> Rows:
+        """All revisions of one memory, oldest first; of a hard-deleted one the end remains."""
+        try:
+            id = self.get(id).id
+        except NoSuchMemory:
+            if not memories.revisions(self.runtime.store, id):
+                raise
+        return memories.revisions(self.runtime.store, id)
+
+    def log(self, limit: int = 20) -> Events:
+        """What was done to memories, newest first."""
+        return history.log(self.runtime.store, limit)
+
+    def at(self, moment: datetime) -> Found:
+        """The memories of that moment, newest first."""
+        return history.at(self.runtime.store, moment)
+
+    def undo(self, event: str, *, dry_run: bool = False) -> Found:
+        """Take one act back whole; the undoing is an act like any other, and can be undone."""
+        return history.undo(event, self._act(), dry_run=dry_run)
+
+    def promote(self, id: str) -> Memory:
+        return self._decided(curate.promote, id)
+
+    def reject(self, id: str) -> Memory:
+        return self._decided(curate.reject, id)
+
+    def archive(self, id: str) -> Memory:
+        return self._decided(curate.archive, id)
+
+    def restore(self, id: str) -> Memory:
+        return self._decided(curate.restore, id)
+
+    def delete(self, id: str, *, hard: bool = False) -> Memory:
+        return curate.delete(id, self._act(), hard=hard)
+
+    def pin(self, id: str, *, pinned: bool = True) -> Memory:
+        return self._decided(curate.pin, id, pinned=pinned)
+
+    def edit(self, id: str, **changes: Any) -> Memory:
+        """Change content, title, category, importance, tags, file_scope_pattern or anchors."""
+        if "anchors" in changes:
+            changes["anchors"] = self._noted(changes["anchors"])
+        return self._decided(curate.edit, id, self.runtime.settings.gate, **changes)

@@ -1,0 +1,84 @@
+"""A project memory that is open, and who speaks to it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import suppress
+
+from ademem import sites
+from ademem.curate import Act
+from ademem.model import Memory, Trust
+from ademem.sites import tree
+from ademem.store.turns import TurnKey
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from datetime import datetime
+    from types import TracebackType
+    from typing import Any, Self
+
+    from ademem.runtime import Runtime
+
+
+class Opened:
+    """Closes what it opened; a context manager."""
+
+    def __init__(self, runtime: Runtime, now: Callable[[], datetime]) -> None:
+        self.runtime = runtime
+        self._now = now
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Also tells the hooks where the memories that changed come up by themselves."""
+        with suppress(sqlite3.OperationalError):  # read-only, or busy: a hook does it
+            sites.refresh(self.runtime)
+        self.runtime.close()
+
+    @property
+    def session_id(self) -> str | None:
+        """The client session this process runs in, if any."""
+        return self.runtime.environment.get("CLAUDE_CODE_SESSION_ID") or None
+
+    @property
+    def speaker(self) -> Trust:
+        """Whose word a command brings: a person's, or that of whoever runs in a client's shell."""
+        if self.session_id:
+            from ademem.capture.heard import trust_in
+
+            return trust_in(self.session_id, self.runtime.store)
+        return Trust.AGENT if self.runtime.environment.get("CLAUDECODE") else Trust.USER
+
+    @property
+    def _session_key(self) -> TurnKey | None:
+        return TurnKey(session_id=self.session_id) if self.session_id else None
+
+    def _noted(self, anchors: Iterable[str]) -> tuple[str, ...]:
+        """As they are stored; raises NoSuchPlace or NoSuchCommand."""
+        return tree.all_noted(anchors, self.runtime.project.root, os.getcwd())
+
+    def _decided(
+        self, decide: Callable[..., Memory], id: str, *arguments: Any, **options: Any
+    ) -> Memory:
+        """Look and change in one transaction: of two people who edit, none undoes the other."""
+        with self.runtime.store.transaction():
+            return decide(id, self._act(), *arguments, **options)
+
+    def _act(self) -> Act:
+        return Act(
+            store=self.runtime.store,
+            now=self._now(),
+            actor=self.speaker,
+            session_id=self.session_id,
+        )
