@@ -27,7 +27,7 @@ class SearchSettings(Value):
     """Hits a search returns unless asked otherwise."""
     hybrid: bool = True
     """Whether the meaning counts beside the words, once a model is installed."""
-    pool: int = 100
+    pool: int = 60
     """Rows that the words hand on to the ranking, and as many by the meaning."""
     words: float = 0.2
     """Weight of the words of a memory in its relevance."""

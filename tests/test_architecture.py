@@ -38,8 +38,8 @@ SLOW = frozenset(_SLOW.split())
 """Modules that cost a hook more than its own work does."""
 
 _NETWORK = """
-    aiohttp asyncio ftplib http httpx imaplib poplib requests smtplib socket socketserver ssl
-    telnetlib urllib urllib3 websockets xmlrpc
+    _socket aiohttp asyncio ftplib http httpx imaplib poplib requests smtplib socket socketserver
+    ssl telnetlib urllib urllib3 websockets xmlrpc
 """
 NETWORK = frozenset(_NETWORK.split())
 
@@ -100,6 +100,10 @@ def test_events_import_the_capability_they_need_and_no_other_door():
     assert doors == []
 
 
+LOCAL = {"warm/server.py", "warm/wire.py"}
+"""What talks over a socket that is a file of this machine."""
+
+
 def test_only_the_fetching_of_the_model_can_reach_the_network():
     reached = {
         str(path.relative_to(PACKAGE))
@@ -108,7 +112,7 @@ def test_only_the_fetching_of_the_model_can_reach_the_network():
         if name.split(".")[0] in NETWORK
     }
 
-    assert reached == {"embed/hub.py"}
+    assert reached == {"embed/hub.py"} | LOCAL
 
 
 def importers(module):
@@ -155,6 +159,19 @@ def test_onnxruntime_is_loaded_only_where_it_is_silenced():
     }
 
     assert loading == {"ademem/embed/engine.py"}
+
+
+@pytest.mark.parametrize("path", sorted(LOCAL))
+def test_a_socket_is_a_file_or_comes_from_one(path):
+    made = [
+        ast.unparse(argument)
+        for node in ast.walk(parsed(PACKAGE / path))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "sockets.socket"
+        for argument in [*node.args[:1], *(given.value for given in node.keywords)]
+    ]
+
+    assert made
+    assert set(made) <= {"sockets.AF_UNIX", "handle"}
 
 
 EDIT = {"tool_name": "Edit", "tool_input": {"file_path": "src/auth.py"}, "tool_use_id": "t1"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem import core, exchange, gate, mirror, scrub, status
+from ademem import core, embed, exchange, gate, mirror, scrub, status
 from ademem import search as search_
 from ademem import work as work_
 from ademem.api.curation import Curation
@@ -12,20 +12,23 @@ from ademem.model import Draft, Memory, Origin, Trust
 from ademem.search import UNARCHIVED, Filters, as_shown
 from ademem.search.recall import recall
 from ademem.sites import verify
-from ademem.store import logs
+from ademem.store import embeddings, logs
 from ademem.value import replace
 from ademem.work import Shift
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from datetime import datetime
     from typing import Any
 
     from ademem.capture.review import Captured
     from ademem.core import CoreMemory
+    from ademem.embed import Embedder
     from ademem.exchange import Imported
     from ademem.gate import Step, Written
     from ademem.mirror import Problem, Refreshed
+    from ademem.runtime import Runtime
     from ademem.scrub import Scrubbed
     from ademem.search import Results
     from ademem.sites.verify import Checked
@@ -40,6 +43,10 @@ if TYPE_CHECKING:
 
 class Memories(Curation):
     """An open project memory; a context manager."""
+
+    def __init__(self, runtime: Runtime, now: Callable[[], datetime]) -> None:
+        super().__init__(runtime, now)
+        self._model: Embedder | None = None
 
     def write(self, draft: Draft | str) -> Written:
         """Ask the gate; a plain text is a fact from an agent."""
@@ -92,6 +99,7 @@ class Memories(Curation):
             filters or Filters(),
             self._now(),
             limit=limit,
+            embedder=self._embedder(),
         )
         if self.session_id:
             logs.shown(
@@ -115,6 +123,7 @@ class Memories(Curation):
             self._now(),
             limit,
             key=self._session_key,
+            embedder=self._embedder(),
         )
 
     def verify(self, *, fix: bool = False) -> Places:
@@ -197,6 +206,19 @@ class Memories(Curation):
     def guard_state(self) -> dict[str, Any]:
         """Mode, turns under way, and the newest decisions."""
         return status.guard(self.runtime)
+
+    def _embedder(self) -> Embedder | None:
+        """The model, loaded when a search first needs it; None when words have to do."""
+        runtime = self.runtime
+        wanted = embed.model_id(runtime.settings.embed)
+        if not (runtime.settings.search.hybrid and embeddings.has_any(runtime.store, wanted)):
+            return None
+        if self._model is None:
+            try:
+                self._model = embed.load(runtime.settings.embed, runtime.environment, once=True)
+            except embed.DamagedModel:  # `doctor` tells; the words are there all the same
+                return None
+        return self._model
 
     def _draft(self, draft: Draft | str) -> Draft:
         if isinstance(draft, str):

@@ -49,6 +49,7 @@ def serve(
     other = serving(found.root, environment=environment)
     if other and other["role"] == "serve":
         raise AlreadyServed(other["pid"])
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second one gains nothing on a few rows
     embedder = embed.load(configuration.load(found.config, environment).embed, environment)
     if embedder is None:
         raise NoModel()
@@ -57,9 +58,8 @@ def serve(
     server = Server(found, environment, embedder, "serve")
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: server.stop())
-    on_ready(embedder.model_id)
     try:
-        server.run(idle_s=idle_s)
+        server.run(idle_s=idle_s, on_ready=lambda: on_ready(embedder.model_id))
     except OSError as error:
         raise AdememError(f"cannot listen at {server.path}: {error}") from error
 

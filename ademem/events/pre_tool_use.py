@@ -100,8 +100,9 @@ def _assist(turn: Turn, runtime: Runtime) -> str:
     """The denial carries what a search would have said, so it is the consultation itself."""
     from ademem import fence, search
 
+    settings = search.hurried(runtime.settings.search)
     hits = search.search(
-        turn.hint, runtime.store, runtime.settings.search, search.Filters(), runtime.now, limit=5
+        turn.hint, runtime.store, settings, search.Filters(), runtime.now, limit=5
     ).hits
     turns.searched(runtime.store, turn.key, runtime.now)
     flags.set_quiet(runtime.project, turn.key, True)

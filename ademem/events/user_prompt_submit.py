@@ -11,12 +11,11 @@ from ademem.guard import flags
 from ademem.guard.turn import TurnClass, classify
 from ademem.model import Draft, Origin, Trust
 from ademem.redact import redact
-from ademem.search import Filters, search
-from ademem.search.filters import UNARCHIVED, visible
+from ademem.search import UNARCHIVED, Filters, hurried, search
+from ademem.search.filters import visible
 from ademem.search.query import keywords
 from ademem.store import ledger, logs, sessions, turns
 from ademem.text import bounded, whole_words
-from ademem.value import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -150,7 +149,7 @@ def _by_words(prompt: str, limit: int, runtime: Runtime) -> list[Recalled]:
     results = search(
         prompt,
         runtime.store,
-        replace(settings, floor=settings.prompt_floor),
+        hurried(settings, floor=settings.prompt_floor),
         Filters(),
         runtime.now,
         limit=limit,

@@ -9,7 +9,7 @@ from ademem.search.score import Hit, diversify, sunk
 from ademem.search.source import Database
 from ademem.store import sites
 from ademem.store.logs import Shown
-from ademem.value import Value
+from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ __all__ = [
     "Results",
     "as_shown",
     "explain",
+    "hurried",
     "listed",
     "search",
 ]
@@ -84,12 +85,21 @@ def search(
 
 
 def _source(query: str, asked: Query, store: Store, embedder: Embedder | None) -> Source:
-    """Without a word in it a query means nothing either."""
+    """Without a word in it a query means nothing either; a model that fails leaves the words."""
     if embedder is None or not asked.terms:
         return Database(store)
+    from ademem.embed import DamagedModel
     from ademem.search import dense
 
-    return Database(store, dense.cosines(query, store, embedder))
+    try:
+        return Database(store, dense.cosines(query, store, embedder))
+    except DamagedModel:
+        return Database(store)
+
+
+def hurried(settings: SearchSettings, **changes: float) -> SearchSettings:
+    """For a search that a prompt or a tool waits for: it does not look at neighbours."""
+    return replace(settings, near_words=0.0, near_meaning=0.0, **changes)
 
 
 def as_shown(hits: Iterable[Hit]) -> list[Shown]:

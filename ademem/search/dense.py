@@ -6,9 +6,11 @@ import os
 
 import numpy as np
 
+from ademem import files
+from ademem.search import kept
 from ademem.search import lens as lens_
 from ademem.search.query import readable
-from ademem.store import vectors
+from ademem.store import embeddings, vectors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,14 +51,17 @@ class Cosines:
         )
 
 
-def cosines(query: str, store: Store, embedder: Embedder) -> Cosines:
-    """Embed the question and compare it with every vector of the embedder's model."""
+def cosines(query: str, store: Store, embedder: Embedder) -> Cosines | None:
+    """Embed the question and compare it with every vector of the embedder's model, if any."""
+    if not embeddings.has_any(store, embedder.model_id):
+        return None
     question = embedder.embed([readable(query)])[0]
-    rows, matrix = stored(store, embedder.model_id, len(question))
-    lens = load(store, embedder.model_id, len(question))
-    plain = matrix @ question
-    through = plain if lens is None else _through(lens, matrix, question)
-    return Cosines(rows, through, plain)
+    model, dimensions = embedder.model_id, len(question)
+    known = kept.current(store, model, path(store, model), lambda: _read(store, model, dimensions))
+    plain = known.plain @ question
+    lens = load(store, model, dimensions)
+    through = plain if lens is None else known.through @ lens_.seen(lens, question)
+    return Cosines(known.rows, through, plain)
 
 
 def stored(store: Store, model: str, dimensions: int) -> tuple[list[int], Floats]:
@@ -90,14 +95,19 @@ def grind(store: Store, model: str, dimensions: int) -> bool:
     _, matrix = stored(store, model, dimensions)
     step = max(1, len(matrix) // lens_.SAMPLE)
     lens = lens_.learn(matrix[::step])
-    lens_.save(lens_.counted(lens, count), path(store, model))
+    ours = path(store, model)
+    lens_.save(lens_.counted(lens, count), ours)
+    for name in os.listdir(os.path.dirname(ours)):
+        if name.endswith(".lens") and name != os.path.basename(ours):
+            files.remove(os.path.join(os.path.dirname(ours), name))
     return True
 
 
-def _through(lens: Lens, matrix: Floats, question: Floats) -> Floats:
-    turned = lens_.seen(lens, question)
-    parts = [
-        lens_.seen(lens, matrix[start : start + CHUNK]) @ turned
-        for start in range(0, len(matrix), CHUNK)
-    ]
-    return np.concatenate(parts) if parts else np.empty(0, np.float32)
+def _read(store: Store, model: str, dimensions: int) -> kept.Vectors:
+    rows, matrix = stored(store, model, dimensions)
+    lens = load(store, model, dimensions)
+    if lens is None or not rows:
+        return kept.Vectors(rows=rows, plain=matrix, through=matrix)
+    starts = range(0, len(matrix), CHUNK)
+    parts = [lens_.seen(lens, matrix[start : start + CHUNK]) for start in starts]
+    return kept.Vectors(rows=rows, plain=matrix, through=np.concatenate(parts))

@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from ademem.embed import Embedder
     from ademem.search import Filters, Results
     from ademem.settings import SearchSettings
     from ademem.store import Store
@@ -30,9 +31,10 @@ def recall(
     *,
     place: str = "recall",
     key: TurnKey | None = None,
+    embedder: Embedder | None = None,
 ) -> Results:
     """Search, count one access of each memory returned, and log what was shown in which turn."""
-    results = search(query, store, settings, filters, now, limit)
+    results = search(query, store, settings, filters, now, limit, embedder)
     shown = as_shown(results.hits)
     said = preview(redact(query).text, LOGGED_CHARS)
     with store.transaction():

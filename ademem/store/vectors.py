@@ -22,6 +22,19 @@ def stored(store: Store, model: str) -> sqlite3.Cursor:
     )
 
 
+def state(store: Store, model: str) -> tuple[object, ...]:
+    """Another one whenever a vector of the model came, went or changed."""
+    row = store.db.execute(
+        "select count(*), max(rowid) from unified_memory_embeddings where embedding_model = ?",
+        (model,),
+    ).fetchone()
+    last = store.db.execute(
+        "select memory_id, updated_at from unified_memory_embeddings where rowid = ?", (row[1],)
+    ).fetchone()
+    (_, _, path), *_ = store.db.execute("pragma database_list")
+    return (path, os.stat(path).st_ino if path else id(store), *row, *(last or ()))
+
+
 def count(store: Store, model: str) -> int:
     query = "select count(*) from unified_memory_embeddings where embedding_model = ?"
     return int(store.db.execute(query, (model,)).fetchone()[0])

@@ -6,7 +6,7 @@ import os
 
 from ademem import search as search_
 from ademem.search import Filters
-from ademem.value import Value, replace
+from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def embed(desk: Desk, params: Params) -> dict[str, Any]:
 
 
 def search(desk: Desk, params: Params) -> dict[str, Any]:
-    """Row numbers and scores; whoever asked reads the rows, and decides what may be seen."""
+    """Row numbers and scores; whoever asked, and waits, reads the rows that may be seen."""
     store, settings = desk.runtime.store, desk.runtime.settings.search
     floor, limit = params.get("floor", settings.floor), params.get("limit", settings.limit)
     if type(floor) not in (int, float) or type(limit) is not int or not 0 < limit <= HITS:
@@ -68,10 +68,11 @@ def search(desk: Desk, params: Params) -> dict[str, Any]:
     results = search_.search(
         _text(params.get("query")),
         store,
-        replace(settings, floor=floor),
+        search_.hurried(settings, floor=floor),
         Filters(),
         desk.runtime.now,
         limit=limit,
+        embedder=desk.embedder,
     )
     return {"mode": results.mode, "hits": [[hit.memory.seq, hit.score] for hit in results.hits]}
 

@@ -67,7 +67,7 @@ class Server:
     def stop(self) -> None:
         self._stopped.set()
 
-    def run(self, *, idle_s: float = 0) -> None:
+    def run(self, *, idle_s: float = 0, on_ready: Callable[[], None] = lambda: None) -> None:
         """Answer until stopped, or unasked for *idle_s* seconds; 0 means any.
 
         While another process is at the place this one waits for it to go.
@@ -77,6 +77,7 @@ class Server:
                 if listener is None:
                     self._stopped.wait(TICK_S)
                     continue
+                on_ready()
                 place = _inode(self.path)
                 while not self._over(idle_s) and _inode(self.path) == place:
                     self.accept(listener)
@@ -95,7 +96,9 @@ class Server:
                 connected.close()
 
     def close(self) -> None:
-        """Let the database go; what is being answered is answered."""
+        """Let the database go, once all have their answers."""
+        for _ in range(CONNECTIONS):
+            self._places.acquire(timeout=REQUEST_S)
         self._clerk.submit(self._close_runtime)
         self._clerk.shutdown()
 

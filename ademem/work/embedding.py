@@ -9,6 +9,7 @@ from itertools import chain
 from ademem.clock import parse
 from ademem.embed import DIMENSIONS
 from ademem.errors import AdememError
+from ademem.search.embedded import embedded_text
 from ademem.store import embeddings, jobs, sessions
 from ademem.store.embeddings import FAILURES, Vector
 from ademem.work.shift import Failure, attempt
@@ -48,12 +49,16 @@ def run(shift: Shift, job: Job) -> datetime | None:
             _embed_all(chain([first], batches), embedder, shift)
     if not embeddings.any_waiting(shift.store, model.id):
         shift.figures["dropped"] = embeddings.drop_others(shift.store, model.id)
+        _grind(shift, model)
     again = jobs.next_try(shift.store, FAILURES, shift.now())
     return parse(again) if again else None
 
 
-def embedded_text(memory: Memory) -> str:
-    return f"{memory.title}: {memory.content}" if memory.title else memory.content
+def _grind(shift: Shift, model: Model) -> None:
+    """Let the search see what tells the vectors of this store apart."""
+    from ademem.search import dense
+
+    dense.grind(shift.store, model.id, DIMENSIONS)
 
 
 def _loaded(model: Model) -> Embedder:

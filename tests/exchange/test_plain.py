@@ -86,6 +86,12 @@ def test_everything_a_line_may_say_is_kept(store, bring):
         pytest.param({"source_id": "a", "id": "b"}, "source_id", "a", id="source_id leads"),
         pytest.param({"speaker": "Caroline"}, "title", "Caroline", id="a speaker"),
         pytest.param({"speaker": "C.", "title": "Trip"}, "title", "Trip", id="a title leads"),
+        pytest.param({"speaker": "Caroline"}, "speaker", "Caroline", id="who said it"),
+        pytest.param({"title": "Trip"}, "speaker", None, id="a title said nothing"),
+        pytest.param({"speaker": "C.", "title": "Trip"}, "tags", (), id="a titled one is no turn"),
+        pytest.param(
+            {"speaker": "C.", "tags": ["db"]}, "tags", ("db", "dialogue"), id="a turn of a dialogue"
+        ),
         pytest.param({"tags": "db wal"}, "tags", ("db", "wal"), id="tags in one text"),
         pytest.param({"tags": None}, "tags", (), id="null is nothing"),
         pytest.param({"category": "bugfix"}, "category", "gotcha", id="a type of Engram"),
