@@ -10,6 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.client import Payload
     from ademem.runtime import Runtime
+    from ademem.store.turns import TurnKey
 
 VERBS = frozenset({"recall", "search"})
 
@@ -25,14 +26,14 @@ def notice(payload: Payload, runtime: Runtime) -> None:
             turn
             and not turn.searched
             and _calls_search(payload.command)
-            and _ran(payload, turn.started_at, runtime)
+            and _ran(payload, turn.key, runtime)
         ):
             lift(payload, runtime, "memory was searched on the command line")
 
 
-def _ran(payload: Payload, since: str, runtime: Runtime) -> bool:
+def _ran(payload: Payload, key: TurnKey, runtime: Runtime) -> bool:
     """A search leaves a row under its session; a client that names none is believed."""
-    if logs.searched_since(runtime.store, payload.session_id, since):
+    if logs.searched_in(runtime.store, key):
         return True
     return not payload.error and not runtime.environment.get("CLAUDE_CODE_SESSION_ID")
 

@@ -29,6 +29,8 @@ FLUSH = (
 def handle(payload: Payload, runtime: Runtime) -> str | None:
     """The briefing at a start; with one question after compaction; only the news on resume."""
     source = payload.source or "startup"
+    if source == "compact":
+        _rearm(payload, runtime)  # also for one that looks like the twin of another just before
     fresh = sessions.start(
         runtime.store,
         payload.session_id,
@@ -41,8 +43,6 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         return None
     _make_callable(runtime)
     flags.prune(runtime.project, runtime.now)
-    if source == "compact":
-        _rearm(payload, runtime)
     arrived = _arrived(runtime)
     _list_sites(payload, runtime)
     brief = _brief(source, payload, runtime)
@@ -88,7 +88,12 @@ def _brief(source: str, payload: Payload, runtime: Runtime) -> Brief:
 
 
 def _rearm(payload: Payload, runtime: Runtime) -> None:
-    """Compaction took the search result away: a running turn that needs memory needs it again."""
+    """Compaction took the search result away: a running turn that needs memory needs it again.
+
+    Not where what is put before the model counts as the search: the briefing that follows is that.
+    """
+    if runtime.settings.guard.mode == "orient":
+        return
     key = turns.latest(runtime.store, payload.session_id)
     turn = turns.get(runtime.store, key) if key else None
     if turn and turn.turn_class == "required" and turn.searched and not turn.ended:

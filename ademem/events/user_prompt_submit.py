@@ -68,7 +68,9 @@ def _carry_on(payload: Payload, runtime: Runtime) -> None:
     earlier = turns.latest(runtime.store, payload.session_id)
     if earlier and payload.prompt_id:
         key = new_key(payload, runtime)
-        turns.carry_on(runtime.store, earlier, key, runtime.now)
+        with runtime.store.transaction():
+            if turns.carry_on(runtime.store, earlier, key, runtime.now):
+                logs.shown(runtime.store, "prompt", (), runtime.now, key=key)
         _set_flag(key, runtime)
 
 

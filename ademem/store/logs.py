@@ -127,12 +127,21 @@ def shown_in(store: Store, session_id: str, *, agent_id: str = "", place: str = 
     return {row[0] for row in rows}
 
 
-def searched_since(store: Store, session_id: str, since: str) -> bool:
-    """Whether `ademem recall` or `search` ran in this session at or after the stamp."""
+def searched_in(store: Store, key: TurnKey) -> bool:
+    """Whether `ademem recall` or `search` ran in the turn's session since the turn began.
+
+    Rows tell the order, for clocks are set back: a turn begins with what its prompt or its agent
+    was shown, and begins anew with what was shown after a compaction.
+    """
     row = store.db.execute(
-        "select 1 from recall_log where session_id = ? and place in ('recall', 'search')"
-        " and created_at >= ? limit 1",
-        (session_id, since),
+        "select 1 from recall_log where session_id = :session and place in ('recall', 'search')"
+        " and id > max("
+        "  (select min(id) from recall_log where session_id = :session"
+        "   and agent_id = :agent and prompt_id = :prompt and place in ('prompt', 'agent')),"
+        "  ifnull((select max(id) from recall_log where session_id = :session and :agent = ''"
+        "   and place = 'briefing' and query = 'compact'), 0)"
+        " ) limit 1",
+        {"session": key.session_id, "agent": key.agent_id, "prompt": key.prompt_id},
     ).fetchone()
     return row is not None
 

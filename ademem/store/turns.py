@@ -75,9 +75,12 @@ def begin(store: Store, key: TurnKey, turn_class: str, why: str, hint: str, now:
     )
 
 
-def carry_on(store: Store, earlier: TurnKey, key: TurnKey, now: datetime) -> None:
-    """Start a turn nobody typed a prompt for: it is the earlier one, continued."""
-    store.db.execute(
+def carry_on(store: Store, earlier: TurnKey, key: TurnKey, now: datetime) -> bool:
+    """Start a turn nobody typed a prompt for: it is the earlier one, continued.
+
+    False for a turn that has begun already.
+    """
+    cursor = store.db.execute(
         "insert or ignore into turns"
         " (session_id, agent_id, prompt_id, project_id, class, why, hint, searched_at, denied,"
         " started_at)"
@@ -92,6 +95,7 @@ def carry_on(store: Store, earlier: TurnKey, key: TurnKey, now: datetime) -> Non
             earlier.prompt_id,
         ),
     )
+    return cursor.rowcount > 0
 
 
 def searched(store: Store, key: TurnKey, now: datetime | None) -> None:
@@ -127,10 +131,10 @@ def end(store: Store, key: TurnKey, now: datetime) -> None:
 
 
 def latest(store: Store, session_id: str) -> TurnKey | None:
-    """The newest turn of the main thread."""
+    """The turn of the main thread that began last, whatever the clock has done since."""
     row = store.db.execute(
         "select prompt_id from turns where session_id = ? and agent_id = ''"
-        " order by started_at desc, rowid desc limit 1",
+        " order by rowid desc limit 1",
         (session_id,),
     ).fetchone()
     return TurnKey(session_id=session_id, prompt_id=row["prompt_id"]) if row else None

@@ -6,7 +6,6 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.clock import stamp
 from ademem.store import logs
 from ademem.store.logs import Refusal, Shown
 from ademem.store.turns import TurnKey
@@ -85,17 +84,42 @@ def test_a_session_and_each_of_its_agents_see_for_themselves(store):
     assert logs.shown_in(store, "t") == set()
 
 
+SUBAGENT = TurnKey(session_id="s", agent_id="x")
+OTHER = TurnKey(session_id="s", prompt_id="q")
+
+
 @pytest.mark.parametrize(
-    ("place", "seconds", "expected"),
+    ("rows", "turn", "expected"),
     [
-        pytest.param("recall", 0, True, id="recall"),
-        pytest.param("search", 1, True, id="search"),
-        pytest.param("recall", -1, False, id="before"),
-        pytest.param("prompt", 1, False, id="shown without being asked"),
+        pytest.param([("prompt", KEY), ("recall", KEY)], KEY, True, id="recall"),
+        pytest.param([("prompt", KEY), ("search", KEY)], KEY, True, id="search"),
+        pytest.param([("recall", KEY), ("prompt", KEY)], KEY, False, id="before"),
+        pytest.param([("prompt", KEY), ("prompt", KEY)], KEY, False, id="shown without asking"),
+        pytest.param([("prompt", KEY), ("recall", KEY), ("prompt", KEY)], KEY, True, id="between"),
+        pytest.param([("prompt", OTHER), ("recall", KEY)], KEY, False, id="no beginning"),
+        pytest.param(
+            [("prompt", KEY), ("recall", KEY), ("prompt", OTHER)], OTHER, False, id="other turn"
+        ),
+        pytest.param([("agent", SUBAGENT), ("recall", KEY)], SUBAGENT, True, id="of a subagent"),
+        pytest.param(
+            [("recall", KEY), ("agent", SUBAGENT)], SUBAGENT, False, id="before the subagent"
+        ),
     ],
 )
-def test_a_search_since_a_moment_is_known(store, place, seconds, expected):
-    logs.shown(store, place, [], NOW + timedelta(seconds=seconds), key=KEY)
+def test_a_search_in_a_turn_is_known_by_the_order_of_rows(store, rows, turn, expected):
+    for number, (place, key) in enumerate(rows):
+        logs.shown(store, place, [], NOW - timedelta(hours=number), key=key)
 
-    assert logs.searched_since(store, "s", stamp(NOW)) is expected
-    assert logs.searched_since(store, "t", stamp(NOW)) is False
+    assert logs.searched_in(store, turn) is expected
+    assert not logs.searched_in(store, TurnKey(session_id="t", prompt_id="p"))
+
+
+def test_a_compaction_makes_a_turn_search_anew(store):
+    for place, query in (("prompt", None), ("recall", "x"), ("briefing", "compact")):
+        logs.shown(store, place, [], NOW, key=KEY, query=query)
+
+    assert not logs.searched_in(store, KEY)
+
+    logs.shown(store, "recall", [], NOW, key=KEY, query="x")
+
+    assert logs.searched_in(store, KEY)
