@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import suppress
 
 from ademem import sites
+from ademem.capture import heard
 from ademem.curate import Act
 from ademem.model import Memory, Trust
 from ademem.sites import tree
@@ -54,11 +55,7 @@ class Opened:
     @property
     def speaker(self) -> Trust:
         """Whose word a command brings: a person's, or that of whoever runs in a client's shell."""
-        if self.session_id:
-            from ademem.capture.heard import trust_in
-
-            return trust_in(self.session_id, self.runtime.store)
-        return Trust.AGENT if self.runtime.environment.get("CLAUDECODE") else Trust.USER
+        return heard.speaker(self.runtime.environment, self.runtime.store)
 
     @property
     def _session_key(self) -> TurnKey | None:
