@@ -53,10 +53,13 @@ def parts(band: int) -> int:
 
 @lru_cache(maxsize=2**10)
 def _band(size: int) -> int:
-    """The largest size whose sets are dealt into as many parts, so that they can be compared."""
+    """The largest size whose sets are dealt into as many parts, so that they can be compared.
+
+    Wider bands make a few more signatures, and fewer to be asked for: likes lie in one or two.
+    """
     end = 0
     while end < size:
-        end = int((end + 1) / SHARE + ROUNDING)
+        end = int((end + 1) / SHARE**2 + ROUNDING)
     return end
 
 

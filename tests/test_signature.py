@@ -79,7 +79,7 @@ def test_signatures_are_the_same_on_every_machine_and_in_every_version():
     text = words("WAL needs shared memory, so the database cannot live on a network share")
 
     assert sorted(signature.own(text, "project/")) == [
-        18184796219002,
-        36498112297887,
-        39283377334339,
+        98903355681883,
+        117216671760768,
+        120001936797219,
     ]
