@@ -21,3 +21,8 @@ def sha256_hex(*parts: str) -> str:
 def number(text: str) -> int:
     """The first 64 bits of the digest."""
     return int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big")
+
+
+def bytes_hex(data: bytes) -> str:
+    digest: str = sha256(data).hexdigest()
+    return digest

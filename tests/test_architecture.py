@@ -23,7 +23,7 @@ PICTURE = """
     lookalike redact failures shell fence client signature store embed runtime worktree
     core capture gate search warm guard sites briefing curate exchange lifecycle mirror
     history status work recovery enrolment scrub api
-    install events rehearsal doctor cli
+    install events rehearsal doctor evaluation cli
 """
 LAYERS = tuple(frozenset(row.split()) for row in PICTURE.strip().splitlines())
 """Who may import whom: its own row and those above it. The README explains the rows."""

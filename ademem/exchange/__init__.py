@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ademem.settings import Settings
     from ademem.store import Store
 
-__all__ = ["Imported", "export_lines", "import_lines"]
+__all__ = ["Imported", "export_lines", "import_lines", "memory_of"]
 
 CHUNK = 1000
 """Lines of one transaction."""
@@ -71,6 +71,11 @@ def import_lines(
         rejected=counts[Outcome.REJECTED],
         errors=tuple(errors),
     )
+
+
+def memory_of(line: str, store: Store) -> str | None:
+    """Id of the memory that a plain line became here, on its own or merged; None if refused."""
+    return imports.credited(store, plain.SOURCE, plain.key_of(read(line)))
 
 
 def _take(line: str, job: Import) -> Outcome:

@@ -25,7 +25,7 @@ def write(record: Record, job: Import) -> Outcome:
     """Through the gate, unless this very line was imported before."""
     status = choice(record, "status", Status) or job.status
     draft = _draft(record, promoted=status is Status.PROMOTED)
-    key = sha256_hex(orjson.dumps(record, option=orjson.OPT_SORT_KEYS).decode())
+    key = key_of(record)
     if not ledger.claim(job.store, SOURCE, key, job.now):
         return Outcome.MERGED if imports.credited(job.store, SOURCE, key) else Outcome.REJECTED
     written = gate.write(draft, job.store, job.settings, job.now, event_id=job.event_id)
@@ -37,6 +37,11 @@ def write(record: Record, job: Import) -> Outcome:
     if status is Status.ARCHIVED:
         _archive(written.memory, job)
     return Outcome.INSERTED
+
+
+def key_of(record: Record) -> str:
+    """The same for the same fields, in whatever order."""
+    return sha256_hex(orjson.dumps(record, option=orjson.OPT_SORT_KEYS).decode())
 
 
 def _draft(record: Record, *, promoted: bool) -> Draft:

@@ -1,0 +1,56 @@
+"""What anybody could do with the same memories, so that a figure of ours says something."""
+
+from __future__ import annotations
+
+import re
+
+from ademem.evaluation.metrics import DEPTH
+from ademem.text import fold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ademem.evaluation.arena import Arena
+
+    Ranking = Callable[[str, Arena], list[str]]
+
+_BM25 = f"""
+select memory.id
+from unified_memories_fts as found
+join unified_memories as memory on memory.seq = found.rowid
+where found.unified_memories_fts match ?
+order by bm25(unified_memories_fts), found.rowid
+limit {DEPTH}
+"""
+
+
+def ours(query: str, arena: Arena) -> list[str]:
+    return arena.search(query)
+
+
+def bm25(query: str, arena: Arena) -> list[str]:
+    """FTS5's own order of the rows that have any of the words."""
+    words = re.findall(r"\w+", query)
+    if not words:
+        return []
+    probe = " OR ".join(f'"{word}"' for word in words)
+    return [row[0] for row in arena.store.db.execute(_BM25, (probe,))]
+
+
+def grep(query: str, arena: Arena) -> list[str]:
+    """How many of the words stand anywhere in the text, whatever their case; oldest first."""
+    wanted = set(re.findall(r"\w+", fold(query)))
+    rows = arena.store.db.execute("select id, title, content from unified_memories order by seq")
+    counts = [(grep_count(wanted, f"{title or ''} {text}"), id) for id, title, text in rows]
+    found = sorted((row for row in counts if row[0]), key=lambda row: -row[0])
+    return [id for _, id in found[:DEPTH]]
+
+
+def grep_count(wanted: set[str], text: str) -> int:
+    folded = fold(text)
+    return sum(word in folded for word in wanted)
+
+
+BASELINES: dict[str, Ranking] = {"ademem": ours, "BM25 only": bm25, "grep": grep}
+"""Ours, and what stands beside it."""
