@@ -13,6 +13,8 @@ import pytest
 from ademem import api, cli, failures, project, work
 from ademem.events import answer, stop
 from ademem.model import Draft, Origin
+from ademem.sites.tree import NoSuchPlace
+from ademem.value import replace
 from tests.canaries import CANARIES, found_below, sentence
 
 KEYS = ["".join(canary) for canary in CANARIES.values()]
@@ -69,8 +71,10 @@ def python(place):
     with place.memories() as memories:
         for text, key in zip(TEXTS, KEYS, strict=True):
             written = memories.write(
-                Draft(content=text, title=key, tags=(key,), path=key, bead=key, anchors=(key,))
+                Draft(content=text, title=key, tags=(key,), path=key, bead=key)
             ).memory
+            with pytest.raises(NoSuchPlace):
+                memories.write(Draft(content=text, anchors=(key,)))
             memories.write(Draft(content=key, category=key, importance=key))
             memories.write(Draft(content=key, scope="agent", owner=key, topic_key=key))
             origin = Origin(source_id=key, session_id=key, agent_id=key, branch=key, run_id=key)
@@ -167,12 +171,13 @@ def failing_hooks(place):
 def failing_jobs(place):
     for text in TEXTS:
 
-        def fails(runtime, text=text):
+        def fails(shift, job, text=text):
             raise ValueError(text)
 
         with place.memories() as memories:
             memories.write("Releases are cut on Mondays")
-            place.monkeypatch.setitem(work.JOBS, "mirror", fails)
+            failing = tuple(replace(kind, run=fails) for kind in work.JOBS[:1])
+            place.monkeypatch.setattr(work, "JOBS", failing)
             memories.work(retry=True)
             place.monkeypatch.undo()
 

@@ -211,7 +211,7 @@ def test_the_rules_of_the_gate_are_told_in_order():
 def test_every_mode_of_the_guard_is_told():
     rows = table("`guard.mode`", "A change before memory was consulted")
 
-    assert tuple(codes(mode)[0] for mode, _ in rows) == settings.CHOICES["guard", "mode"]
+    assert tuple(codes(mode)[0] for mode, _ in rows) == configuration.CHOICES["guard", "mode"]
 
 
 @pytest.fixture

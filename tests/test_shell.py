@@ -390,6 +390,10 @@ def test_quoted_words_are_read_back_as_they_were(given_words):
 )
 def test_reading_takes_time_in_proportion_to_the_text(repeated):
     def seconds(times):
+        """The shortest of three tries: what else the machine does only makes them longer."""
+        return min(once(times) for _ in range(3))
+
+    def once(times):
         started = time.process_time()
         for command in (parse(repeated * times + "\n") or Script(commands=())).commands:
             list(unwrapped(command))

@@ -74,20 +74,21 @@ def _record(base: Record | None, ours: Record | None, theirs: Record | None) -> 
     won["updated_at"] = max(str(older.get("updated_at")), str(newer.get("updated_at")))
     won = {name: won[name] for name in newer if name in won} | won
     lost = older.get("content") not in (won["content"], before.get("content"))
-    return [won, _loser(older)] if lost else [won]
+    return [won, _loser(str(older["content"]), base or older)] if lost else [won]
 
 
-def _loser(record: Record) -> Record:
-    """A candidate of its own, with the same name on every machine."""
-    name = sha256_hex("conflict", str(record.get("id")), str(record["content"]))
-    return record | {
+def _loser(content: str, base: Record) -> Record:
+    """A candidate of its own, the same on every machine and in whatever order it lost."""
+    name = sha256_hex("conflict", str(base.get("id")), content)
+    return base | {
+        "content": content,
         "key": f"conflict-{name[:12]}",
         "id": name[:12],
         "sync_id": name[:32],
         "status": "candidate",
         "pinned": False,
         "topic_key": None,
-        "tags": [*(record.get("tags") or ()), CONFLICT],
+        "tags": [*(base.get("tags") or ()), CONFLICT],
     }
 
 

@@ -24,6 +24,7 @@ def call(tmp_path, monkeypatch):
     for name in ("CLAUDE_PROJECT_DIR", "ADEMEM_PROJECT", "CLAUDE_CODE_SESSION_ID"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("ADEMEM_MODELS_DIR", str(tmp_path / "models"))
     api.init(str(tmp_path))
 
     def call(*words):

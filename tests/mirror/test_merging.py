@@ -183,6 +183,19 @@ def test_what_was_archived_on_one_side_alone_is_gone(base):
     assert len(lines(found)) == 2
 
 
+def test_the_same_lesson_of_both_sides_is_one(base):
+    found = both_ways(
+        *sides(
+            base,
+            lambda branch, row: branch.add("dates are in UTC", category=Category.GOTCHA),
+            lambda branch, row: branch.add("dates are in UTC", category=Category.GOTCHA),
+        )
+    )
+
+    assert found[GOTCHAS].count("dates are in UTC") == 1
+    assert len(lines(found)) == 3
+
+
 def test_moved_to_another_topic_and_edited_on_the_other_side_is_one_memory(base):
     found = both_ways(
         *sides(
@@ -230,8 +243,8 @@ CATEGORIES = (Category.GOTCHA, Category.FACT, Category.DECISION, Category.PATTER
 def act(branch, name, which, value):
     rows = branch.rows()
     if name == "add" or not rows:
-        content = f"lesson {which} is worth {value} points"
-        if not any(row.content == content for row in rows):
+        content = f"lesson {which} of {branch.now:%H} is worth {value} points"
+        if not memories.find(branch.store, "id = :id", id=memory(content).id):
             branch.add(content, category=CATEGORIES[value])
         return
     row = rows[which % len(rows)]
