@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from ademem.text import words
 from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from ademem.model import Memory
     from ademem.settings import SearchSettings
@@ -24,12 +22,9 @@ _TIME_WORDS = frozenset(
     year years monday tuesday wednesday thursday friday saturday sunday
     """.split()
 ).union(MONTHS)
-_WHEN = re.compile(r"\s*(?:when|since when|how long|(?:what|which) (?:year|month|week|day|date))\b")
-_MONTH = re.compile(rf"\b({'|'.join(month for month in MONTHS if month != 'may')})\b")
-_MAY = re.compile(
-    r"\b(?:in|of|since|until|before|after|last) may\b|\bmay,? \d|\b\d{1,2}(?:th)? may\b"
-)
-_YEAR = re.compile(r"\b((?:19|20)\d\d)\b")
+_PERIODS = ("year", "month", "week", "day", "date")
+_BEFORE_MAY = frozenset({"in", "of", "since", "until", "before", "after", "last"})
+_EDGES = ".,;:!?\"'()"
 
 
 class Cues(Value):
@@ -43,16 +38,38 @@ class Cues(Value):
 
 
 def read(query: str) -> Cues:
-    text = query.lower()
-    months = {MONTHS.index(name) + 1 for name in _MONTH.findall(text)}
-    if _MAY.search(text):
-        months.add(MONTHS.index("may") + 1)
+    """No pattern is compiled for it: a prompt waits."""
+    said = [word.strip(_EDGES) for word in query.lower().split()]
     return Cues(
         words=words(query),
-        when=_WHEN.match(text) is not None,
-        months=frozenset(months),
-        years=frozenset(map(int, _YEAR.findall(text))),
+        when=_asks_when(said),
+        months=frozenset(_months(said)),
+        years=frozenset(int(word) for word in said if _is_year(word)),
     )
+
+
+def _asks_when(said: Sequence[str]) -> bool:
+    first, second = (*said, "", "")[:2]
+    return (
+        first == "when"
+        or (first, second) in (("since", "when"), ("how", "long"))
+        or (first in ("what", "which") and second in _PERIODS)
+    )
+
+
+def _months(said: Sequence[str]) -> Iterator[int]:
+    for before, word, after in zip(("", *said), said, (*said[1:], ""), strict=False):
+        if word in MONTHS and (word != "may" or before in _BEFORE_MAY or _is_day(before, after)):
+            yield MONTHS.index(word) + 1
+
+
+def _is_day(before: str, after: str) -> bool:
+    """A number beside `may`, which is a verb else."""
+    return after.isdigit() or before.removesuffix("th").isdigit()
+
+
+def _is_year(word: str) -> bool:
+    return len(word) == 4 and word.isdecimal() and word.isascii() and word[:2] in ("19", "20")
 
 
 def speaker(cues: Cues, memory: Memory) -> bool:
