@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from heapq import heapify, heappop, heapreplace
 
 from ademem.clock import days_between
 from ademem.lifecycle import decayed
@@ -107,24 +108,53 @@ def diversify(hits: Sequence[Hit], mmr_lambda: float, limit: int) -> list[Hit]:
     What was asked for by its id or key goes before everything.
     """
     contenders = sorted(hits, key=_first, reverse=True)[: CONTENDERS * limit]
-    left = {hit.memory.seq: hit for hit in contenders}
-    vocabulary = {hit.memory.seq: words(hit.memory.content) for hit in contenders}
-    alike = dict.fromkeys(left, 0.0)
-    chosen: list[Hit] = []
-
-    def marginal(seq: int) -> float:
-        return mmr_lambda * left[seq].score - (1 - mmr_lambda) * alike[seq] ** 2
-
+    left = [_Contender(hit, mmr_lambda) for hit in contenders]
+    heapify(left)
+    chosen: list[_Contender] = []
     while left and len(chosen) < limit:
-        best = max(left, key=lambda seq: (left[seq].signals["exact"], marginal(seq), seq))
-        mmr = marginal(best)
-        hit = left.pop(best)
-        chosen.append(replace(hit, signals=hit.signals | {"mmr": mmr}))
-        for seq in left:
-            likeness = jaccard(vocabulary[seq], vocabulary[best])
+        # Likeness only grows: who is first after a look at all that is chosen stays first.
+        if left[0].looks_at(chosen):
+            heapreplace(left, left[0])
+        else:
+            chosen.append(heappop(left))
+    return [replace(one.hit, signals=one.hit.signals | {"mmr": one.marginal}) for one in chosen]
+
+
+class _Contender:
+    """A hit on its way into the result; the smaller, the better."""
+
+    def __init__(self, hit: Hit, mmr_lambda: float) -> None:
+        self.hit = hit
+        self.weight = mmr_lambda
+        self.words: frozenset[str] | None = None
+        self.alike = 0.0
+        self.seen = 0
+
+    @property
+    def marginal(self) -> float:
+        return self.weight * self.hit.score - (1 - self.weight) * self.alike**2
+
+    def looks_at(self, chosen: Sequence[_Contender]) -> bool:
+        """Compare with those chosen since the last look; whether there were any."""
+        news = chosen[self.seen :]
+        self.seen = len(chosen)
+        for other in news:
+            likeness = jaccard(self.vocabulary, other.vocabulary)
             if likeness >= ALIKE:
-                alike[seq] = max(alike[seq], likeness)
-    return chosen
+                self.alike = max(self.alike, likeness)
+        return bool(news)
+
+    @property
+    def vocabulary(self) -> frozenset[str]:
+        if self.words is None:
+            self.words = words(self.hit.memory.content)
+        return self.words
+
+    def __lt__(self, other: _Contender) -> bool:
+        return self._order() > other._order()
+
+    def _order(self) -> tuple[float, float, int]:
+        return self.hit.signals["exact"], self.marginal, self.hit.memory.seq
 
 
 def _first(hit: Hit) -> tuple[float, float]:
