@@ -63,7 +63,7 @@ def _slowly(text: str) -> Any:
 
 def array(items: Iterable[str | int]) -> str:
     """Texts and whole numbers as a JSON array."""
-    written = (quoted(item) if isinstance(item, str) else str(int(item)) for item in items)
+    written = [quoted(item) if isinstance(item, str) else str(int(item)) for item in items]
     return f"[{','.join(written)}]"
 
 

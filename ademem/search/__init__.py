@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.search import cues, pipeline
 from ademem.search.filters import UNARCHIVED, Filters, listed
-from ademem.search.query import parse
+from ademem.search.query import parse, readable
 from ademem.search.score import Hit, diversify, sunk
 from ademem.search.source import Database
 from ademem.store import sites
@@ -15,6 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from ademem.embed import Embedder
     from ademem.search.query import Query
@@ -56,13 +59,10 @@ def search(
     """Rank what answers *query*, any text at all; without an embedder words alone decide."""
     limit = settings.limit if limit is None else limit
     asked = parse(query)
-    source = _source(query, asked, store, embedder)
-    mode = "hybrid" if source.meanings else "lexical"
-    found = source.words(asked, settings.floor, 0.0 if source.meanings else settings.floor)
+    source, mode = _source(query, asked, store, settings, embedder)
     hits: list[Hit] = []
     for statuses in filters.stages:
         hits = pipeline.hits(
-            found,
             pipeline.Search(
                 query=asked,
                 cues=cues.read(query),
@@ -84,17 +84,40 @@ def search(
     return Results(query=query, mode=mode, relaxed=relaxed, hits=tuple(hits))
 
 
-def _source(query: str, asked: Query, store: Store, embedder: Embedder | None) -> Source:
+def _source(
+    query: str, asked: Query, store: Store, settings: SearchSettings, embedder: Embedder | None
+) -> tuple[Source, str]:
     """Without a word in it a query means nothing either; a model that fails leaves the words."""
     if embedder is None or not asked.terms:
-        return Database(store)
-    from ademem.embed import DamagedModel
-    from ademem.search import dense
+        return Database(asked, settings.floor, store), "lexical"
+    from ademem.search import dense, index
 
+    found = index.open_index(store, embedder.model_id)  # the model may still be loading
+    vector = _vector(query, store, embedder)
+    if vector is None:
+        return Database(asked, settings.floor, store), "lexical"
+
+    def from_database() -> Source:
+        meanings = dense.cosines(vector, store, embedder.model_id)
+        return Database(asked, settings.floor, store, meanings)
+
+    if found is None:
+        return from_database(), "hybrid"
+    return index.indexed(found, asked, vector, settings.floor, store, from_database), "hybrid"
+
+
+def _vector(query: str, store: Store, embedder: Embedder) -> NDArray[np.float32] | None:
+    """None when there is nothing to compare it with, or the model fails."""
+    from ademem.embed import DamagedModel
+    from ademem.store import embeddings
+
+    if not embeddings.has_any(store, embedder.model_id):
+        return None
     try:
-        return Database(store, dense.cosines(query, store, embedder))
+        vector: NDArray[np.float32] = embedder.embed([readable(query)])[0]
     except DamagedModel:
-        return Database(store)
+        return None
+    return vector
 
 
 def hurried(settings: SearchSettings, **changes: float) -> SearchSettings:

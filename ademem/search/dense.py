@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 
-from ademem import files
 from ademem.search import kept
 from ademem.search import lens as lens_
-from ademem.search.query import readable
-from ademem.store import embeddings, vectors
+from ademem.search.index import aim
+from ademem.store import search_files, vectors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +15,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ademem.embed import Embedder
     from ademem.search.lens import Lens
     from ademem.store import Store
 
@@ -51,15 +47,12 @@ class Cosines:
         )
 
 
-def cosines(query: str, store: Store, embedder: Embedder) -> Cosines | None:
-    """Embed the question and compare it with every vector of the embedder's model, if any."""
-    if not embeddings.has_any(store, embedder.model_id):
-        return None
-    question = embedder.embed([readable(query)])[0]
-    model, dimensions = embedder.model_id, len(question)
-    known = kept.current(store, model, path(store, model), lambda: _read(store, model, dimensions))
+def cosines(question: Floats, store: Store, model: str) -> Cosines:
+    """Compare the question with every vector of the model."""
+    seen = search_files.lens(store, model)
+    lens = aim.unpacked(seen) if seen else None
+    known = kept.current(store, model, seen, lambda: _read(store, model, len(question), lens))
     plain = known.plain @ question
-    lens = load(store, model, dimensions)
     through = plain if lens is None else known.through @ lens_.seen(lens, question)
     return Cosines(known.rows, through, plain)
 
@@ -76,36 +69,31 @@ def stored(store: Store, model: str, dimensions: int) -> tuple[list[int], Floats
     return [seq for seq, _ in found], matrix
 
 
-def load(store: Store, model: str, dimensions: int) -> Lens | None:
-    return lens_.load(path(store, model), dimensions)
-
-
-def path(store: Store, model: str) -> str:
-    """Where the lens of a store's vectors is: with what else is made from its database."""
-    name = "".join(char if char.isalnum() else "-" for char in model)
-    return os.path.join(vectors.folder(store), "run", "index", f"{name}.lens")
+def load(store: Store, model: str) -> Lens | None:
+    seen = search_files.lens(store, model)
+    return aim.unpacked(seen) if seen else None
 
 
 def grind(store: Store, model: str, dimensions: int) -> bool:
-    """Learn the lens from the vectors of today, if there are enough new ones; tells whether."""
-    known = load(store, model, dimensions)
+    """Learn the lens from the vectors of today, if there are enough new ones; tells whether.
+
+    Files of the search index bring their own lens with them.
+    """
+    known = search_files.lens(store, model)
     count = vectors.count(store, model)
-    if not count or (known and known.learned_from / GROWN <= count <= known.learned_from * GROWN):
+    enough = count and not (
+        known and known.learned_from / GROWN <= count <= known.learned_from * GROWN
+    )
+    if not enough or search_files.listed(store, model):
         return False
     _, matrix = stored(store, model, dimensions)
-    step = max(1, len(matrix) // lens_.SAMPLE)
-    lens = lens_.learn(matrix[::step])
-    ours = path(store, model)
-    lens_.save(lens_.counted(lens, count), ours)
-    for name in os.listdir(os.path.dirname(ours)):
-        if name.endswith(".lens") and name != os.path.basename(ours):
-            files.remove(os.path.join(os.path.dirname(ours), name))
+    lens = lens_.learn(matrix[:: max(1, len(matrix) // lens_.SAMPLE)])
+    search_files.keep_lens(store, model, aim.packed(lens_.counted(lens, count)))
     return True
 
 
-def _read(store: Store, model: str, dimensions: int) -> kept.Vectors:
+def _read(store: Store, model: str, dimensions: int, lens: Lens | None) -> kept.Vectors:
     rows, matrix = stored(store, model, dimensions)
-    lens = load(store, model, dimensions)
     if lens is None or not rows:
         return kept.Vectors(rows=rows, plain=matrix, through=matrix)
     starts = range(0, len(matrix), CHUNK)

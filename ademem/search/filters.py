@@ -116,6 +116,12 @@ def may_be_seen(
     return {seq: bool(turn) for seq, turn in rows}
 
 
+def eligible(store: Store, filters: Filters, statuses: tuple[str, ...]) -> list[int]:
+    """Every row that may be seen."""
+    query = f"select memory.seq from unified_memories as memory where {_CONDITIONS}"
+    return [row[0] for row in store.db.execute(query, _bound(store, filters, statuses))]
+
+
 def listed(store: Store, filters: Filters, limit: int | None) -> list[Memory]:
     """Memories by filter alone, newest first; no *limit* means all."""
     given = {"limit": -1 if limit is None else limit}

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     Signals = dict[str, float]
 
-SHARE_WEIGHT = 0.3
+SHARE_WEIGHT = 0.1
 """Part of the words' signal that tells how much was matched; the rest, by BM25, how well."""
 
-_WEIGHED = ("words", "meaning", "near_words", "near_meaning")
+WEIGHED = ("words", "meaning", "near_words", "near_meaning")
 
 
 def words(share: float, bm25: float, best_bm25: float) -> float:
@@ -55,7 +55,7 @@ def relevance(signals: Mapping[str, float], settings: SearchSettings, *, turn: b
     Turns of a dialogue live from what was said around them, other rows less so.
     """
     total = weights = 0.0
-    for name in _WEIGHED:
+    for name in WEIGHED:
         if name in signals:
             weight = getattr(settings, name)
             if name.startswith("near_") and not turn:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from ademem.store import vectors
 from ademem.value import Value
 
@@ -15,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ademem.store import Store
+    from ademem.store.search_files import Seen
 
     Floats = NDArray[np.float32]
 
@@ -39,21 +38,13 @@ _last: list[_Kept] = []
 
 
 def current(
-    store: Store, model: str, lens_path: str, read: Callable[[], Vectors], *, most: int = MOST
+    store: Store, model: str, lens: Seen | None, read: Callable[[], Vectors], *, most: int = MOST
 ) -> Vectors:
     """What *read* gives, or gave when the vectors and their lens were the same as now."""
-    state = (*vectors.state(store, model), model, lens_path, _stamp(lens_path))
+    state = (*vectors.state(store, model), model, lens)
     for kept in _last:
         if kept.state == state:
             return kept.vectors
     found = read()
     _last[:] = [_Kept(state=state, vectors=found)] if len(found.rows) <= most else []
     return found
-
-
-def _stamp(path: str) -> tuple[int, int]:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return 0, 0
-    return found.st_ino, found.st_mtime_ns

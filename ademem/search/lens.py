@@ -6,11 +6,8 @@ takes away what they have in common and turns up what tells them apart.
 
 from __future__ import annotations
 
-import struct
-
 import numpy as np
 
-from ademem import files
 from ademem.value import Value, replace
 
 TYPE_CHECKING = False
@@ -25,8 +22,6 @@ FEW = 100
 """With so many vectors the lens believes half of what they show; with none it changes nothing."""
 SAMPLE = 20_000
 """Vectors that are enough to learn from."""
-_HEAD = struct.Struct("<8sII")
-_FORMAT = b"lens0001"
 
 
 class Lens(Value):
@@ -66,30 +61,3 @@ def seen(lens: Lens, vectors: Floats) -> Floats:
     turned = (vectors - lens.mean) @ lens.axes
     lengths = np.linalg.norm(turned, axis=-1, keepdims=True)
     return np.asarray(turned / np.maximum(lengths, 1e-9), np.float32)
-
-
-def save(lens: Lens, path: str) -> None:
-    head = _HEAD.pack(_FORMAT, len(lens.mean), lens.learned_from)
-    files.write_bytes(
-        path, head + lens.mean.astype("<f4").tobytes() + lens.axes.astype("<f4").tobytes()
-    )
-
-
-def load(path: str, dimensions: int) -> Lens | None:
-    """None when there is no lens for vectors of so many dimensions, or a damaged one."""
-    try:
-        with open(path, "rb") as file:
-            data = file.read()
-    except OSError:
-        return None
-    size = _HEAD.size + 4 * dimensions * (dimensions + 1)
-    if len(data) != size or _HEAD.unpack_from(data)[:2] != (_FORMAT, dimensions):
-        return None
-    numbers = np.frombuffer(data, "<f4", offset=_HEAD.size)
-    if not np.isfinite(numbers).all():
-        return None
-    return Lens(
-        mean=numbers[:dimensions],
-        axes=numbers[dimensions:].reshape(dimensions, dimensions),
-        learned_from=_HEAD.unpack_from(data)[2],
-    )

@@ -57,6 +57,9 @@ _LOOKUPS = {
     ),
 }
 
+_COUNT = "select count(*) from unified_memories_fts_docsize"
+"""Rows that are not deleted; this table has nothing else to read."""
+
 _EXACT = """
 select seq from unified_memories
 where id = :key or sync_id = :key
@@ -71,23 +74,23 @@ where found.unified_memories_fts match :topic and memory.topic_key = :key
 """
 
 
-def find(query: Query, store: Store, floor: float, least: float) -> Found:
-    """Rows that hold *least* of what was asked.
+def find(query: Query, store: Store, floor: float, least: float, most: int = MAX_POSTINGS) -> Found:
+    """Rows that hold *least* of what was asked, by the rarest terms, of *most* rows in all.
 
     If none holds *floor* of it in whole words, the insides of words are looked at.
     """
-    found = _matching(query.terms, store.db, least)
+    found = _matching(query.terms, store.db, least, most)
     if query.substrings and max(found.share.values(), default=0.0) < floor:
-        within = _matching(query.substrings, store.db, least)
+        within = _matching(query.substrings, store.db, least, most)
         found = within if within.share else found
     return _and_exact(found, query.key, store) if query.key else found
 
 
-def _matching(terms: Mapping[str, Index], db: sqlite3.Connection, least: float) -> Found:
+def _matching(terms: Mapping[str, Index], db: sqlite3.Connection, least: float, most: int) -> Found:
     counts = _counts(terms, db)
-    wanted = affordable(counts)
+    wanted = affordable(counts, most)
     missing = [term for term, count in counts.items() if not count]
-    total = db.execute("select count(*) from unified_memories").fetchone()[0]
+    total = db.execute(_COUNT).fetchone()[0]
     tells = {term: score.information(total, max(1, counts[term])) for term in wanted + missing}
     full = score.answer(asked=sum(tells.values()), rarest=score.information(total, 1))
     places = {term: place for place, term in enumerate(tells)}
@@ -117,13 +120,21 @@ def _counts(terms: Mapping[str, Index], db: sqlite3.Connection) -> dict[str, int
     }
 
 
-def affordable(counts: Mapping[str, int]) -> list[str]:
-    """The terms that tell most, the rarest, as many as the bounds allow."""
+def holders(term: str, index: Index, db: sqlite3.Connection) -> tuple[list[int], list[float]]:
+    """The rows that have a term, and their BM25, 0 where no index was asked."""
+    lookup = _LOOKUPS[index]
+    rows = [row[1] for row in db.execute(lookup.rows, (array([term]),))]
+    points = _bm25([term], {term: index}, db, rows)
+    return rows, [points.get(seq, 0.0) for seq in rows]
+
+
+def affordable(counts: Mapping[str, int], most: int = MAX_POSTINGS) -> list[str]:
+    """The terms that tell most, the rarest, as many as the bounds allow; *most* is of rows."""
     chosen: list[str] = []
     rows = 0
     for term in sorted((term for term in counts if counts[term]), key=counts.__getitem__):
         rows += counts[term]
-        if len(chosen) == MAX_TERMS or (len(chosen) >= ALWAYS and rows > MAX_POSTINGS):
+        if len(chosen) == MAX_TERMS or (len(chosen) >= ALWAYS and rows > most):
             break
         chosen.append(term)
     return chosen
@@ -149,10 +160,15 @@ def _by_index(
             yield lookup, mine
 
 
-def _and_exact(found: Found, key: str, store: Store) -> Found:
+def named(key: str, store: Store) -> frozenset[int]:
+    """Rows whose id or key it is."""
     topic = 'topic_key : "' + key.replace('"', " ") + '"'
     rows = store.db.execute(_EXACT, {"key": key, "project": store.project_id, "topic": topic})
-    exact = frozenset(row[0] for row in rows)
+    return frozenset(row[0] for row in rows)
+
+
+def _and_exact(found: Found, key: str, store: Store) -> Found:
+    exact = named(key, store)
     return replace(
         found,
         share={**found.share, **dict.fromkeys(exact, 1.0)},

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ademem.search.fuse import Signals
     from ademem.search.query import Query
     from ademem.search.score import Hit
-    from ademem.search.source import Meanings, Source
+    from ademem.search.source import Database, Meanings, Source
     from ademem.settings import SearchSettings
     from ademem.store import Store
 
@@ -40,18 +40,25 @@ class Search(Value):
     now: datetime
 
 
-def hits(found: Found, search: Search) -> list[Hit]:
+def hits(search: Search) -> list[Hit]:
     """What of the rows found, and of their neighbours, is an answer; not in any order."""
-    turns = _candidates(found, search)
-    found = _with_meaning(_with_neighbours(found, turns, search), turns, search)
+    kept = search.source.kept(search)
+    limit = search.settings.pool
+    memories = visible(list(kept), search.store, search.filters, search.statuses, limit)
+    return [_hit(memory, kept[memory.seq], search) for memory in memories]
+
+
+def judged(found: Found, database: Database, search: Search) -> dict[int, Signals]:
+    """The best of the rows found, and of their neighbours, that are above the floor."""
+    turns = _candidates(found, database.meanings, search)
+    found = _with_neighbours(found, turns, database, search)
+    found = _with_meaning(found, turns, database.meanings)
     signals = fuse.signals(found, turns)
     for seq, mine in signals.items():
         mine["relevance"] = fuse.relevance(mine, search.settings, turn=turns[seq])
     kept = answers(signals, turns, search.query, search.settings)
     best = sorted(kept, key=lambda seq: _first(seq, kept[seq]), reverse=True)
-    limit = search.settings.pool
-    memories = visible(best[:limit], search.store, search.filters, search.statuses, limit)
-    return [_hit(memory, kept[memory.seq], search) for memory in memories]
+    return {seq: kept[seq] for seq in best[: search.settings.pool]}
 
 
 def answers(
@@ -86,10 +93,9 @@ def _above_floor(mine: Signals, settings: SearchSettings, *, turn: bool) -> bool
     )
 
 
-def _candidates(found: Found, search: Search) -> dict[int, bool]:
+def _candidates(found: Found, meanings: Meanings | None, search: Search) -> dict[int, bool]:
     """Rows that may be seen, the best by words and by meaning; whether each is a turn."""
-    turns = _seen(found.ranked(), search)
-    meanings = search.source.meanings
+    turns = seen(found.ranked(), search)
     return turns if meanings is None else turns | _nearest(meanings, search)
 
 
@@ -97,26 +103,27 @@ def _nearest(meanings: Meanings, search: Search) -> dict[int, bool]:
     """Half of all rows may be hidden from who asks; then the next ones take their places."""
     wanted = FIRST_LOOK * search.settings.pool
     rows = meanings.nearest(wanted)
-    turns = _seen(rows, search)
+    turns = seen(rows, search)
     while len(turns) < search.settings.pool and len(rows) == wanted:
         wanted *= FIRST_LOOK
         rows = meanings.nearest(wanted)
-        turns = _seen(rows, search)
+        turns = seen(rows, search)
     return turns
 
 
-def _with_neighbours(found: Found, turns: dict[int, bool], search: Search) -> Found:
+def _with_neighbours(
+    found: Found, turns: dict[int, bool], database: Database, search: Search
+) -> Found:
     """Neighbours become candidates too: *turns* grows."""
     if not (search.settings.near_words or search.settings.near_meaning):
         return found
-    around = search.source.around(turns)
+    around = database.around(turns)
     beside = {seq for rows in turns for near in around.get(rows, ()) for seq in near}
-    turns |= _seen(sorted(beside.difference(turns)), search, limit=len(beside))
+    turns |= seen(sorted(beside.difference(turns)), search, limit=len(beside))
     return replace(found, around=around)
 
 
-def _with_meaning(found: Found, turns: Mapping[int, bool], search: Search) -> Found:
-    meanings = search.source.meanings
+def _with_meaning(found: Found, turns: Mapping[int, bool], meanings: Meanings | None) -> Found:
     if meanings is None:
         return found
     near = {seq for seq in turns for rows in found.around.get(seq, ()) for seq in rows}
@@ -124,7 +131,7 @@ def _with_meaning(found: Found, turns: Mapping[int, bool], search: Search) -> Fo
     return replace(found, meaning=through, cosine=plain)
 
 
-def _seen(rows: Sequence[int], search: Search, limit: int | None = None) -> dict[int, bool]:
+def seen(rows: Sequence[int], search: Search, limit: int | None = None) -> dict[int, bool]:
     limit = search.settings.pool if limit is None else limit
     return may_be_seen(rows, search.store, search.filters, search.statuses, limit)
 

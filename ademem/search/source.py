@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from ademem.search import lexical, window
+import sys
+
+from ademem.search import lexical, pipeline, window
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from typing import Protocol
 
-    from ademem.search.found import Around, Found
+    from ademem.search.found import Around
+    from ademem.search.fuse import Signals
+    from ademem.search.pipeline import Search
     from ademem.search.query import Query
     from ademem.store import Store
 
@@ -23,24 +27,23 @@ if TYPE_CHECKING:
             """Of those of the rows that have a vector: cosine through the lens, cosine as it is."""
 
     class Source(Protocol):
-        """The three questions of a search."""
-
-        meanings: Meanings | None
-
-        def words(self, query: Query, floor: float, least: float) -> Found: ...
-
-        def around(self, rows: Iterable[int]) -> dict[int, Around]: ...
+        def kept(self, search: Search) -> dict[int, Signals]:
+            """The best rows above the floor, a pool of them at most, and what speaks for each."""
 
 
 class Database:
     """The rows as they are in the database."""
 
-    def __init__(self, store: Store, meanings: Meanings | None = None) -> None:
+    def __init__(
+        self, query: Query, floor: float, store: Store, meanings: Meanings | None = None
+    ) -> None:
         self.store = store
         self.meanings = meanings
+        bounds = (floor, lexical.MAX_POSTINGS) if meanings is None else (0.0, sys.maxsize)
+        self._found = lexical.find(query, store, floor, *bounds)
 
-    def words(self, query: Query, floor: float, least: float) -> Found:
-        return lexical.find(query, self.store, floor, least)
+    def kept(self, search: Search) -> dict[int, Signals]:
+        return pipeline.judged(self._found, self, search)
 
     def around(self, rows: Iterable[int]) -> dict[int, Around]:
         return window.around(rows, self.store)

@@ -38,6 +38,8 @@ def around(rows: Iterable[int], store: Store) -> dict[int, Around]:
     values = {"rows": array(rows), "reach": 2 * REACH}
     for seq, before, after in store.db.execute(_LINES, values):
         before, after = loads(before), loads(after)
+        if not before and not after:
+            continue
         line = [*reversed(before), seq, *after]
         at = len(before)
         for place in range(max(0, at - REACH), min(len(line), at + REACH + 1)):

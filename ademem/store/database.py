@@ -22,7 +22,7 @@ else:
 SCHEMA = os.path.join(os.path.dirname(__file__), "schema")
 CHECKPOINT_PAGES = 250
 """Pages of the log beyond which a commit writes it back: hooks leave it lying, see `events.run`."""
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 
 class NewerDatabase(AdememError):

@@ -38,9 +38,3 @@ def state(store: Store, model: str) -> tuple[object, ...]:
 def count(store: Store, model: str) -> int:
     query = "select count(*) from unified_memory_embeddings where embedding_model = ?"
     return int(store.db.execute(query, (model,)).fetchone()[0])
-
-
-def folder(store: Store) -> str:
-    """Where the database is."""
-    (_, _, path), *_ = store.db.execute("pragma database_list")
-    return os.path.dirname(str(path))

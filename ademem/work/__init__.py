@@ -7,7 +7,7 @@ import sys
 from datetime import timedelta
 
 from ademem.clock import stamp
-from ademem.store import embeddings, jobs, sessions
+from ademem.store import embeddings, jobs, search_files, sessions
 from ademem.work.shift import Failure, Kind, Model, Shift, attempt
 
 TYPE_CHECKING = False
@@ -46,6 +46,23 @@ def embed(shift: Shift, job: Job) -> datetime | None:
     return embedding.run(shift, job)
 
 
+def index(shift: Shift, _job: Job) -> None:
+    """Write the words and vectors of all memories where a search reads them at once."""
+    from ademem.search.index import build
+
+    if shift.model:
+        build(shift.store, shift.model.id)
+
+
+def index_is_behind(shift: Shift) -> None:
+    if (
+        shift.model
+        and search_files.are_behind(shift.store, shift.model.id)
+        and not jobs.is_known(shift.store, "index")
+    ):
+        jobs.queue(shift.store, "index", "project", shift.now())
+
+
 def model_is_installed(shift: Shift) -> bool:
     return shift.model is not None
 
@@ -72,6 +89,13 @@ JOBS: tuple[Kind, ...] = (
         able=model_is_installed,
         notice=model_is_new,
         patience_s=COLD_START_S,
+    ),
+    Kind(
+        name="index",
+        when="enough memories have new words or vectors",
+        run=index,
+        able=model_is_installed,
+        notice=index_is_behind,
     ),
 )
 """All there is to do, in the order in which it is done; each has its rows in `jobs`."""

@@ -30,12 +30,12 @@ def put(store, text, meaning=None, now=NOW):
 
 def nearest(store):
     """The contents from the nearest to the question to the farthest."""
-    found = dense.cosines("question", store, fake.FakeEmbedder())
+    found = dense.cosines(fake.vector("question"), store, fake.ID)
     names = dict(store.db.execute("select seq, content from unified_memories").fetchall())
     return [names[seq] for seq in found.nearest(9)] if found else []
 
 
-def nothing(_store, _model, _dimensions):
+def nothing(*_):
     raise AssertionError("read again")
 
 
@@ -81,16 +81,16 @@ def test_a_vector_that_another_took_the_place_of_is_seen_at_once(store):
     assert nearest(store)[0] == "b"
     put(store, "b", "elsewhere", NOW.replace(year=2030))
 
-    found = dense.cosines("question", store, fake.FakeEmbedder())
+    found = dense.cosines(fake.vector("question"), store, fake.ID)
     assert max(found.of([1, 2])[1].values()) < 0.5
 
 
 def test_a_lens_that_was_ground_meanwhile_is_looked_through(store):
     for number in range(30):
         put(store, f"note {number}")
-    raw = dense.cosines("question", store, fake.FakeEmbedder()).of([1])
+    raw = dense.cosines(fake.vector("question"), store, fake.ID).of([1])
     dense.grind(store, fake.ID, 384)
-    through, plain = dense.cosines("question", store, fake.FakeEmbedder()).of([1])
+    through, plain = dense.cosines(fake.vector("question"), store, fake.ID).of([1])
 
     assert plain == raw[1]
     assert through != raw[0]
@@ -109,8 +109,8 @@ def test_another_store_has_its_own(store, tmp_path):
 def test_too_many_are_not_kept(store):
     put(store, "question")
     nearest(store)
-    read = dense._read(store, fake.ID, 384)
-    given = kept.current(store, fake.ID, "no lens", lambda: read, most=0)
+    read = dense._read(store, fake.ID, 384, None)
+    given = kept.current(store, fake.ID, None, lambda: read, most=0)
 
     assert given is read
     assert kept._last == []

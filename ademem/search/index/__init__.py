@@ -1,0 +1,60 @@
+"""All rows as arrays in files beside the database: nothing but speed is lost without them."""
+
+from __future__ import annotations
+
+import os
+
+from ademem.store import search_files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ademem.search.index.reading import Index
+    from ademem.search.query import Query
+    from ademem.search.source import Source
+    from ademem.store import Store
+
+__all__ = ["FRESH", "build", "indexed", "open_index"]
+
+FRESH = 1000
+"""Changed memories up to which a search reads them itself; with more the files are not used."""
+
+
+def open_index(store: Store, model: str) -> Index | None:
+    """The index of a model's vectors as the store is now; None when it cannot be had quickly."""
+    with search_files.snapshot(store):
+        listed = search_files.listed(store, model)
+        if not listed:
+            return None
+        from ademem.search.index import opening
+
+        return opening.current(search_files.folder(store), listed, store, FRESH)
+
+
+def build(store: Store, model: str) -> None:
+    """Write the files, or what changed since; nothing when another process is at it."""
+    from ademem.locks import locked
+    from ademem.search.index.building import write
+
+    where = search_files.folder(store)
+    with locked(os.path.join(where, "lock"), wait=False) as ours:
+        if ours:
+            write(where, store, model)
+
+
+def indexed(
+    found: Index,
+    query: Query,
+    vector: NDArray[np.float32],
+    floor: float,
+    store: Store,
+    otherwise: Callable[[], Source],
+) -> Source:
+    """The index asked one question; *otherwise* answers when it turns out to be damaged."""
+    from ademem.search.index.source import Indexed
+
+    return Indexed(found, vector, query, floor, store, otherwise)

@@ -1,0 +1,47 @@
+"""Cosines through the lens of a store without a second matrix.
+
+The cosine of a question q and a row x, both through the lens, is (x · z - c) / scale of x, where
+z and c depend on q alone: the rows stay as they are stored, and each adds one number.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ademem.search.lens import Lens
+from ademem.store.search_files import Seen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+_LEAST = 1e-9
+
+
+def scales(lens: Lens, rows: Floats) -> Floats:
+    """The length of each row as it looks through the lens."""
+    lengths: Floats = np.linalg.norm((rows - lens.mean) @ lens.axes, axis=1)
+    return np.maximum(lengths, np.float32(_LEAST))
+
+
+def aimed(lens: Lens, question: Floats) -> tuple[Floats, float]:
+    """The z and the c of a question."""
+    turned = (question - lens.mean) @ lens.axes
+    z = lens.axes @ (turned / max(_LEAST, float(np.linalg.norm(turned))))
+    return z.astype(np.float32), float(z @ lens.mean)
+
+
+def packed(lens: Lens) -> Seen:
+    return Seen(
+        mean=lens.mean.astype("<f4").tobytes(),
+        axes=lens.axes.astype("<f4").tobytes(),
+        learned_from=lens.learned_from,
+    )
+
+
+def unpacked(seen: Seen) -> Lens:
+    mean = np.frombuffer(seen.mean, "<f4").astype(np.float32)
+    axes = np.frombuffer(seen.axes, "<f4").astype(np.float32)
+    return Lens(mean=mean, axes=axes.reshape(len(mean), len(mean)), learned_from=seen.learned_from)

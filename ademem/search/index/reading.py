@@ -1,0 +1,201 @@
+"""Scores of all rows at once: what the index files and the newest rows say together."""
+
+from __future__ import annotations
+
+from threading import Thread
+
+import numpy as np
+
+from ademem.search.index import aim, bm25, ranks
+from ademem.search.index.links import NONE
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from ademem.search.index.links import Links
+    from ademem.search.index.segment import Segment
+    from ademem.search.lens import Lens
+
+    Rows = NDArray[np.int64]
+    Scores = NDArray[np.float32]
+
+PARALLEL = 1 << 16
+"""Rows from which two threads multiply faster than one."""
+
+
+class Held(Value):
+    """The rows that have a word, ascending, and how often by the weights of the fields."""
+
+    rows: NDArray[Any]
+    counts: NDArray[Any]
+
+
+class Index:
+    """Rows are numbered through all segments; dead are those that changed after their segment."""
+
+    def __init__(
+        self, segments: Sequence[Segment], dead: Sequence[Rows], links: Links, glass: Lens
+    ) -> None:
+        self.segments = segments
+        self.links = links
+        self.lens = glass
+        self.starts = np.cumsum([0, *map(len, segments)])
+        self.dead = tuple(dead)
+        self._alive = [_alive(len(s), d) for s, d in zip(segments, dead, strict=True)]
+        self.live = len(self) - sum(map(len, dead))
+        words = sum(int(segment.words.lengths.sum(dtype=np.int64)) for segment in segments)
+        lost = sum(
+            int(segment.words.lengths[rows].sum(dtype=np.int64))
+            for segment, rows in zip(segments, dead, strict=True)
+        )
+        self.mean_length = (words - lost) / self.live if self.live else 1.0
+
+    def __len__(self) -> int:
+        """Rows that scores are for, dead ones too."""
+        return int(self.starts[-1])
+
+    @property
+    def dimensions(self) -> int:
+        return int(self.segments[0].vectors.shape[1])
+
+    def held(self, word: str, *, prefix: bool = False) -> Held:
+        """Who has *word*, as FTS5 spells it, or any word that begins so."""
+        rows, counts = [], []
+        for segment, alive, start in zip(self.segments, self._alive, self.starts, strict=False):
+            mine, often = _held(segment, word, prefix)
+            if alive is not None:
+                kept = alive[mine]
+                mine, often = mine[kept], often[kept]
+            rows.append(mine + start if start else mine)
+            counts.append(often)
+        return Held(rows=np.concatenate(rows), counts=np.concatenate(counts))
+
+    def points(self, held: Held, kind: type[np.floating[Any]] = np.float32) -> NDArray[Any]:
+        """The BM25 of each row that has the word."""
+        lengths = self._lengths(held.rows).astype(kind)
+        worth = bm25.saturated(held.counts.astype(kind), lengths, self.mean_length)
+        worth *= bm25.idf(self.live, len(held.rows))
+        return worth
+
+    def summed(self, points: Iterable[tuple[NDArray[Any], NDArray[Any]]]) -> Scores:
+        """Rows and points of several words as one score a row."""
+        scores = np.zeros(len(self), np.float32)
+        for rows, some in points:
+            scores[rows] += some
+        return scores
+
+    def bm25(self, words: Iterable[str]) -> Scores:
+        """The score of every row; 0 for those that have no word."""
+        helds = [self.held(word) for word in words]
+        return self.summed((held.rows, self.points(held)) for held in helds)
+
+    def cosines(self, vector: NDArray[Any]) -> Scores:
+        """The cosine of every row to a unit vector; -inf where there is no vector, or no row."""
+        return self._products(vector, lambda products, segment: None)
+
+    def meanings(self, vector: NDArray[Any]) -> Scores:
+        """The same through the lens."""
+        z, less = aim.aimed(self.lens, vector)
+
+        def through(products: Scores, segment: Segment) -> None:
+            products -= less
+            products /= segment.scales
+
+        return self._products(z, through)
+
+    def vectors(self, rows: Rows) -> NDArray[np.float32]:
+        """The stored vectors; zeros where there is none."""
+        found = np.empty((len(rows), self.dimensions), np.float32)
+        for segment, mine, local in self._parted(rows):
+            found[mine] = segment.vectors[local]
+        return found
+
+    def top(self, scores: NDArray[Any], k: int) -> Rows:
+        """The *k* best rows, best first, of equal ones the newest."""
+        return ranks.top(scores, k, self.seqs)
+
+    def neighbours(self, rows: Rows, reach: int) -> Rows:
+        """One line a row: who is at distance -1, 1, -2, 2, … in its session, or -1."""
+        return self.links.around(rows, reach)
+
+    def seqs(self, rows: NDArray[Any]) -> Rows:
+        found = np.empty(len(rows), np.int64)
+        for segment, mine, local in self._parted(rows):
+            found[mine] = segment.seqs[local]
+        return found
+
+    def _products(self, vector: NDArray[Any], finish: Callable[[Scores, Segment], None]) -> Scores:
+        scores = np.empty(len(self), np.float32)
+        wanted = np.ascontiguousarray(vector, np.float32)
+        for segment, dead, start in zip(self.segments, self.dead, self.starts, strict=False):
+            mine = scores[start : start + len(segment)]
+            _multiply(segment.vectors, wanted, mine)
+            finish(mine, segment)
+            if not segment.all_embedded:
+                mine[~segment.embedded] = -np.inf
+            mine[dead] = -np.inf
+        return scores
+
+    def where(self, seqs: Rows) -> Rows:
+        """The row of each memory, or -1 when it is not searched."""
+        found = np.full(len(seqs), NONE, np.int64)
+        for segment, alive, start in zip(self.segments, self._alive, self.starts, strict=False):
+            mine = segment.where(seqs)
+            if alive is not None:
+                mine = np.where(alive[mine], mine, NONE)
+            found = np.where(mine == NONE, found, mine + start)
+        return found
+
+    def _lengths(self, rows: NDArray[Any]) -> NDArray[np.int32]:
+        found: NDArray[np.int32]
+        if len(self.segments) == 1:
+            found = self.segments[0].words.lengths[rows]
+            return found
+        found = np.empty(len(rows), np.int32)
+        for segment, mine, local in self._parted(rows):
+            found[mine] = segment.words.lengths[local]
+        return found
+
+    def _parted(self, rows: NDArray[Any]) -> Iterator[tuple[Segment, NDArray[np.bool_], Rows]]:
+        """The rows by segment: which of them, and their numbers there."""
+        where = np.searchsorted(self.starts, rows, side="right") - 1
+        for number, segment in enumerate(self.segments):
+            mine = where == number
+            if mine.any():
+                yield segment, mine, rows[mine] - self.starts[number]
+
+
+def _held(segment: Segment, word: str, prefix: bool) -> tuple[NDArray[Any], NDArray[Any]]:
+    words = segment.words
+    if not prefix:
+        where = segment.holders(word)
+        return words.rows[where], words.counts[where]
+    where = segment.beginners(word)
+    counts = np.bincount(words.rows[where], words.counts[where], len(segment))
+    rows = np.flatnonzero(counts)
+    return rows, counts[rows]
+
+
+def _alive(rows: int, dead: Rows) -> NDArray[np.bool_] | None:
+    """A mark for each row; None when all are."""
+    if not len(dead):
+        return None
+    alive = np.ones(rows, bool)
+    alive[dead] = False
+    return alive
+
+
+def _multiply(matrix: NDArray[Any], vector: NDArray[Any], out: NDArray[Any]) -> None:
+    if len(matrix) < PARALLEL:
+        np.matmul(matrix, vector, out=out)
+        return
+    half = len(matrix) // 2
+    rest = Thread(target=np.matmul, args=(matrix[half:], vector), kwargs={"out": out[half:]})
+    rest.start()
+    np.matmul(matrix[:half], vector, out=out[:half])
+    rest.join()

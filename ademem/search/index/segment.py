@@ -1,0 +1,92 @@
+"""Rows of the store as arrays: their words, their vectors."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+import numpy as np
+
+from ademem.search.index.file import Damaged
+from ademem.search.index.links import NONE
+from ademem.search.index.words import Postings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ademem.search.index.file import Arrays
+
+    Rows = NDArray[np.int64]
+
+WORDS = Postings._fields
+KEPT = ("seqs", "vectors", "embedded", "scales", *WORDS)
+
+
+class Segment:
+    """Rows in ascending order of `seq`; a row without vector has zeros for one."""
+
+    def __init__(self, arrays: Arrays) -> None:
+        """Raises Damaged when the arrays do not fit each other."""
+        self.arrays = {name: arrays[name] for name in arrays if name in KEPT}
+        try:
+            self.seqs = arrays["seqs"]
+            self.vectors = arrays["vectors"]
+            self.embedded = arrays["embedded"]
+            self.scales = arrays["scales"]
+            self.words = Postings(**{name: arrays[name] for name in WORDS})
+        except KeyError as error:
+            raise Damaged(f"no array {error}") from error
+        sizes = {
+            *map(len, (self.vectors, self.embedded, self.scales, self.words.lengths)),
+        }
+        words, postings = self.words.ends, self.words.rows
+        if (
+            sizes != {len(self.seqs)}
+            or len(words) != len(self.words.text_ends)
+            or (len(words) and words[-1] != len(postings))
+            or len(postings) != len(self.words.counts)
+        ):
+            raise Damaged("arrays of different sizes")
+        self._spelled = _Spelled(self.words)
+        self.all_embedded = bool(self.embedded.all())
+
+    def __len__(self) -> int:
+        return len(self.seqs)
+
+    def holders(self, word: str) -> slice:
+        """Where the postings of *word* are."""
+        return self._between(word.encode(), word.encode() + b"\0")
+
+    def beginners(self, prefix: str) -> slice:
+        """Where the postings of all words are that begin with *prefix*."""
+        return self._between(prefix.encode(), prefix.encode() + b"\xff")
+
+    def where(self, seqs: Rows) -> Rows:
+        """The row of each memory, or NONE."""
+        if not len(self):
+            return np.full(len(seqs), NONE, np.int64)
+        found = np.minimum(np.searchsorted(self.seqs, seqs), len(self) - 1)
+        return np.where(self.seqs[found] == seqs, found, NONE)
+
+    def _between(self, first: bytes, end: bytes) -> slice:
+        return slice(
+            self._start(bisect_left(self._spelled, first)),
+            self._start(bisect_left(self._spelled, end)),
+        )
+
+    def _start(self, word: int) -> int:
+        return int(self.words.ends[word - 1]) if word else 0
+
+
+class _Spelled:
+    """The words as a sequence that bisection can look into."""
+
+    def __init__(self, words: Postings) -> None:
+        self.text = words.text.data
+        self.ends = words.text_ends.data
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __getitem__(self, word: int) -> bytes:
+        return bytes(self.text[self.ends[word - 1] if word else 0 : self.ends[word]])

@@ -1,0 +1,179 @@
+"""A search over arrays: the same steps as over the database, for many rows at once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from ademem.search import filters, lexical, pipeline
+from ademem.search.index import opening, ranks, signals
+from ademem.search.index.evidence import gather
+from ademem.search.index.links import NONE
+from ademem.search.index.sets import distinct, member, without
+from ademem.search.index.words import Reader
+from ademem.search.window import REACH
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from ademem.search.fuse import Signals
+    from ademem.search.index.evidence import Evidence
+    from ademem.search.index.reading import Index
+    from ademem.search.pipeline import Search
+    from ademem.search.query import Query
+    from ademem.search.source import Source
+    from ademem.store import Store
+
+    Floats = NDArray[np.float32]
+    Numbers = NDArray[np.float64]
+    Rows = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
+    Ranked = Callable[[int, Mask | None], Rows]
+
+LOOKS = (2, 20, 200)
+"""Rows looked at for each that is wanted, because filters take some; then the filters go first."""
+
+
+class Indexed:
+    """What an index says about one question."""
+
+    def __init__(
+        self,
+        index: Index,
+        vector: Floats,
+        query: Query,
+        floor: float,
+        store: Store,
+        otherwise: Callable[[], Source],
+    ) -> None:
+        self.index = index
+        self.vector = vector
+        self.query = query
+        self.floor = floor
+        self.otherwise = otherwise
+        self.store = store
+        self.reader = Reader()
+
+    def kept(self, search: Search) -> dict[int, Signals]:
+        """The best rows above the floor, and all that speaks for each."""
+        try:
+            return self._kept(search)
+        except IndexError:  # a number in a damaged file leads nowhere
+            opening.discard(self.store)
+            return self.otherwise().kept(search)
+
+    def _kept(self, search: Search) -> dict[int, Signals]:
+        turns = self._seen(self._by_words, search) | self._seen(self._by_meaning, search)
+        reach = REACH if search.settings.near_words or search.settings.near_meaning else 0
+        if reach:
+            self._add_neighbours(turns, search)
+        seqs = np.fromiter(turns, np.int64, len(turns))
+        rows = self.index.where(seqs)
+        seqs, rows = seqs[rows != NONE], rows[rows != NONE]
+        dialogue = np.array([turns[seq] for seq in seqs.tolist()], bool)
+        told = signals.columns(self._told(rows, dialogue, reach))
+        told["relevance"] = signals.relevance(told, search.settings, dialogue)
+        kept = signals.above_floor(told, dialogue, search.query.typed, search.settings)
+        order = np.lexsort((seqs, told["relevance"], told["exact"]))[::-1]
+        best = order[kept[order]][: search.settings.pool]
+        return {int(seqs[row]): _line(told, row) for row in best}
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """What the words say; when no row holds enough of them, what the insides of words do."""
+        found = gather(self.query.terms, self.index, self.reader, self.store)
+        if self.query.substrings and found.best_share() < self.floor:
+            within = gather(self.query.substrings, self.index, self.reader, self.store)
+            found = within if within.terms else found
+        return found
+
+    @cached_property
+    def exact(self) -> Rows:
+        key = self.query.key
+        seqs = list(lexical.named(key, self.store)) if key else []
+        rows = distinct(self.index.where(np.array(seqs, np.int64)))
+        known: Rows = rows[rows != NONE]
+        return known
+
+    @cached_property
+    def whole(self) -> Rows:
+        return self.evidence.whole()
+
+    @cached_property
+    def scores(self) -> Numbers:
+        """BM25 of every row; -inf where no word is."""
+        scores = self.evidence.scores()
+        scores[scores == 0] = -np.inf
+        return scores
+
+    @cached_property
+    def meanings(self) -> Floats:
+        return self.index.meanings(self.vector)
+
+    def _told(self, rows: Rows, dialogue: Mask, reach: int) -> signals.Told:
+        around = self.index.neighbours(rows, reach)
+        everybody = np.concatenate((rows[:, None], around), axis=1)
+        some = distinct(everybody)
+        places = np.searchsorted(some, everybody)
+        through = np.where(some == NONE, -np.inf, self.meanings[some]).astype(np.float64)
+        through[np.isneginf(through)] = np.nan
+        own = through[places[:, 0]]
+        plain = (self.index.vectors(rows) @ self.vector).astype(np.float64)
+        return signals.Told(
+            exact=member(rows, self.exact),
+            whole=member(rows, self.whole),
+            held=self.evidence.held(some)[places],
+            parts=self.evidence.parts,
+            bm25=self.evidence.points(rows),
+            through=through[places],
+            cosine=np.where(np.isnan(own), np.nan, plain),
+            turns=dialogue,
+            neighbours=bool((around != NONE).any()),
+        )
+
+    def _seen(self, ranked: Ranked, search: Search) -> dict[int, bool]:
+        """The best rows that may be seen, as many as the pool holds."""
+        pool = search.settings.pool
+        for look in LOOKS:
+            rows = ranked(look * pool, None)
+            turns = pipeline.seen(self.index.seqs(rows).tolist(), search)
+            if len(turns) >= pool or len(rows) < look * pool:
+                return turns
+        among = np.zeros(len(self.index), bool)
+        open_to = filters.eligible(self.store, search.filters, search.statuses)
+        rows = self.index.where(np.array(open_to, np.int64))
+        among[rows[rows != NONE]] = True
+        rows = ranked(pool, among)
+        return pipeline.seen(self.index.seqs(rows).tolist(), search)
+
+    def _add_neighbours(self, turns: dict[int, bool], search: Search) -> None:
+        rows = self.index.where(np.fromiter(turns, np.int64, len(turns)))
+        around = distinct(self.index.neighbours(rows[rows != NONE], REACH))
+        beside = without(around[around != NONE], distinct(rows))
+        seqs = self.index.seqs(beside).tolist()
+        turns |= pipeline.seen(seqs, search, limit=len(seqs))
+
+    def _by_words(self, limit: int, among: Mask | None) -> Rows:
+        """As `Found.ranked`: the named rows, those with every term, the others; by BM25, newest."""
+        scores = self.scores if among is None else np.where(among, self.scores, -np.inf)
+        whole = self.whole
+        best = whole[ranks.top(scores[whole], limit, lambda rows: self.index.seqs(whole[rows]))]
+        rows = distinct(np.concatenate((self.index.top(scores, limit), best, self.exact)))
+        marks = (member(rows, whole), member(rows, self.exact))
+        order = np.lexsort((self.index.seqs(rows), scores[rows], *marks))[::-1]
+        chosen: Rows = rows[order][:limit]
+        return chosen
+
+    def _by_meaning(self, limit: int, among: Mask | None) -> Rows:
+        scores = self.meanings if among is None else np.where(among, self.meanings, -np.inf)
+        return self.index.top(scores, limit)
+
+
+def _line(columns: dict[str, Numbers], row: int) -> Signals:
+    return {
+        name: float(column[row]) for name, column in columns.items() if not np.isnan(column[row])
+    }

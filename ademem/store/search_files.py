@@ -1,0 +1,242 @@
+"""Which index files are current, and which memories changed since they were written."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+
+from ademem.jsontext import array
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator, Sequence
+
+    from ademem.store import Store
+
+WORTH = 200
+"""Memories from which files are worth writing; fewer are read from the database as fast."""
+DUE = 100
+"""Changed memories from which the files are brought up to date."""
+CHUNK = 500
+"""Rows that are asked for by name at once."""
+
+
+class Listed(Value):
+    """An index file that counts, and how far it has seen the store."""
+
+    name: str
+    model: str
+    place: int
+    """0: every memory; 1: what changed since."""
+    last_seq: int
+    last_change: int
+
+
+class Row(Value):
+    """What of a memory can be searched."""
+
+    seq: int
+    session: str | None
+    texts: tuple[str | None, ...]
+    """Title, content, tags, path and topic key."""
+    vector: bytes | None
+
+
+class Seen(Value):
+    """The lens that the vectors of one model are looked at through, as little-endian float32."""
+
+    mean: bytes
+    axes: bytes
+    learned_from: int
+
+
+def lens(store: Store, model: str) -> Seen | None:
+    row = store.db.execute(
+        "select mean, axes, learned_from from search_lenses where embedding_model = ?", (model,)
+    ).fetchone()
+    return Seen(mean=row[0], axes=row[1], learned_from=row[2]) if row else None
+
+
+def keep_lens(store: Store, model: str, seen: Seen) -> None:
+    """The lens of this model from now on; those of others are forgotten."""
+    with store.transaction() as db:
+        db.execute("delete from search_lenses")
+        db.execute(
+            "insert into search_lenses values (?, ?, ?, ?)",
+            (model, seen.mean, seen.axes, seen.learned_from),
+        )
+
+
+def listed(store: Store, model: str) -> list[Listed]:
+    """The files of one model, in the order in which they override each other."""
+    rows = store.db.execute(
+        "select name, embedding_model, place, last_seq, last_change from search_files"
+        " where embedding_model = ? and place is not null order by place",
+        (model,),
+    )
+    return [
+        Listed(name=row[0], model=row[1], place=row[2], last_seq=row[3], last_change=row[4])
+        for row in rows
+    ]
+
+
+def folder(store: Store) -> str:
+    """Beside the database: all worktrees share it."""
+    (_, _, path), *_ = store.db.execute("pragma database_list")
+    return os.path.join(os.path.dirname(path), "run", "index")
+
+
+@contextmanager
+def snapshot(store: Store) -> Iterator[None]:
+    """See the store as it is at the first look, whatever others write; writes nothing."""
+    if store.db.in_transaction:
+        yield
+        return
+    store.db.execute("begin")
+    try:
+        yield
+    finally:
+        store.db.execute("rollback")
+
+
+def are_behind(store: Store, model: str) -> bool:
+    """Whether enough has changed for new files, or there are none though they would be worth it."""
+    files = listed(store, model)
+    where = folder(store)
+    if files and all(os.path.exists(os.path.join(where, file.name)) for file in files):
+        return len(changed(store, files[-1], DUE)) >= DUE
+    return reached(store)[0] >= WORTH and dimensions(store, model) > 0
+
+
+def names(store: Store) -> set[str]:
+    return {row[0] for row in store.db.execute("select name from search_files")}
+
+
+def announce(store: Store, name: str, model: str) -> None:
+    """From now on changes are noted, so that none escapes while the file is written."""
+    with store.transaction() as db:
+        db.execute("delete from search_files where place is null")
+        db.execute("insert into search_files values (?, ?, null, 0, 0)", (name, model))
+
+
+def publish(store: Store, files: Sequence[Listed]) -> None:
+    """Let these files count and no others; changes that all of them hold are forgotten."""
+    with store.transaction() as db:
+        db.execute("delete from search_files")
+        db.executemany(
+            "insert into search_files values (?, ?, ?, ?, ?)",
+            [
+                (file.name, file.model, file.place, file.last_seq, file.last_change)
+                for file in files
+            ],
+        )
+        # The newest stays, so that its number is never given again.
+        db.execute(
+            "delete from search_changes where number <= ?"
+            " and number < (select max(number) from search_changes)",
+            (min((file.last_change for file in files), default=0),),
+        )
+
+
+def withdraw(store: Store) -> None:
+    """Trust no file any more."""
+    publish(store, ())
+
+
+def reached(store: Store) -> tuple[int, int]:
+    """The last memory and the last change there are."""
+    row = store.db.execute(
+        "select (select ifnull(max(seq), 0) from unified_memories),"
+        " (select ifnull(max(number), 0) from search_changes)"
+    ).fetchone()
+    return row[0], row[1]
+
+
+def changed(store: Store, file: Listed, limit: int = -1) -> list[int]:
+    """Memories, deleted ones too, that *file* has not seen as they are; at most *limit*."""
+    rows = store.db.execute(
+        "select seq from search_changes where number > :change"
+        " and ifnull(embedding_model, :model) = :model"
+        " union select seq from unified_memories where seq > :seq limit :limit",
+        {
+            "change": file.last_change,
+            "model": file.model,
+            "seq": file.last_seq,
+            "limit": limit,
+        },
+    )
+    return [row[0] for row in rows]
+
+
+_ROWS = """
+select memory.seq, memory.source_session_id, memory.title, memory.content, memory.tags,
+  memory.file_scope_pattern, memory.topic_key, embedding.embedding_blob
+from json_each(?) as wanted
+cross join unified_memories as memory on memory.seq = wanted.value
+left join unified_memory_embeddings as embedding
+  on embedding.memory_id = memory.id and embedding.embedding_model = ?
+where memory.deleted_at is null
+"""
+
+
+def rows(store: Store, model: str, seqs: Sequence[int]) -> Iterator[Row]:
+    """These memories in ascending order, without deleted ones."""
+    ordered = sorted(seqs)
+    for start in range(0, len(ordered), CHUNK):
+        for row in store.db.execute(_ROWS, (array(ordered[start : start + CHUNK]), model)):
+            yield Row(seq=row[0], session=row[1], texts=tuple(row[2:7]), vector=row[7])
+
+
+def dimensions(store: Store, model: str) -> int:
+    """Of the vectors of a model; 0 when there are none."""
+    row = store.db.execute(
+        "select dimensions from unified_memory_embeddings where embedding_model = ? limit 1",
+        (model,),
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def sessions(store: Store) -> sqlite3.Cursor:
+    """`seq` and session of every memory that is not deleted, in ascending order."""
+    return store.db.execute(
+        "select seq, source_session_id from unified_memories where deleted_at is null order by seq"
+    )
+
+
+def vectors(store: Store, model: str) -> sqlite3.Cursor:
+    """`seq` and vector, or null, of every memory that is not deleted, in ascending order."""
+    return store.db.execute(
+        "select memory.seq, embedding.embedding_blob"
+        " from unified_memories as memory"
+        " left join unified_memory_embeddings as embedding"
+        " on embedding.memory_id = memory.id and embedding.embedding_model = ?"
+        " where memory.deleted_at is null order by memory.seq",
+        (model,),
+    )
+
+
+def sample(store: Store, model: str, at_most: int) -> list[bytes]:
+    """Vectors from all over the store."""
+    (count,) = store.db.execute(
+        "select count(*) from unified_memory_embeddings where embedding_model = ?", (model,)
+    ).fetchone()
+    rows = store.db.execute(
+        "select embedding_blob from unified_memory_embeddings"
+        " where embedding_model = ? and rowid % ? = 0",
+        (model, -(-count // at_most) or 1),
+    )
+    return [row[0] for row in rows]
+
+
+def around(store: Store, session: str, seq: int) -> tuple[int | None, int | None]:
+    """The memories before and after this one in its session."""
+    row = store.db.execute(
+        "select (select max(seq) from unified_memories where source_session_id = :session"
+        " and seq < :seq and deleted_at is null),"
+        " (select min(seq) from unified_memories where source_session_id = :session"
+        " and seq > :seq and deleted_at is null)",
+        {"session": session, "seq": seq},
+    ).fetchone()
+    return row[0], row[1]
