@@ -50,7 +50,7 @@ class Cosines:
 def cosines(question: Floats, store: Store, model: str) -> Cosines:
     """Compare the question with every vector of the model."""
     seen = search_files.lens(store, model)
-    lens = aim.unpacked(seen) if seen else None
+    lens = aim.unpacked(seen, len(question)) if seen else None
     known = kept.current(store, model, seen, lambda: _read(store, model, len(question), lens))
     plain = known.plain @ question
     through = plain if lens is None else known.through @ lens_.seen(lens, question)
@@ -69,9 +69,10 @@ def stored(store: Store, model: str, dimensions: int) -> tuple[list[int], Floats
     return [seq for seq, _ in found], matrix
 
 
-def load(store: Store, model: str) -> Lens | None:
+def load(store: Store, model: str, dimensions: int) -> Lens | None:
+    """None when there is no lens for vectors of so many dimensions, or a damaged one."""
     seen = search_files.lens(store, model)
-    return aim.unpacked(seen) if seen else None
+    return aim.unpacked(seen, dimensions) if seen else None
 
 
 def grind(store: Store, model: str, dimensions: int) -> bool:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     Signals = dict[str, float]
 
-SHARE_WEIGHT = 0.1
+SHARE_WEIGHT = 0.3
 """Part of the words' signal that tells how much was matched; the rest, by BM25, how well."""
 
 WEIGHED = ("words", "meaning", "near_words", "near_meaning")

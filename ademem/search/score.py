@@ -129,10 +129,7 @@ class _Contender:
         self.words: frozenset[str] | None = None
         self.alike = 0.0
         self.seen = 0
-
-    @property
-    def marginal(self) -> float:
-        return self.weight * self.hit.score - (1 - self.weight) * self.alike**2
+        self._settle()
 
     def looks_at(self, chosen: Sequence[_Contender]) -> bool:
         """Compare with those chosen since the last look; whether there were any."""
@@ -142,6 +139,7 @@ class _Contender:
             likeness = jaccard(self.vocabulary, other.vocabulary)
             if likeness >= ALIKE:
                 self.alike = max(self.alike, likeness)
+        self._settle()
         return bool(news)
 
     @property
@@ -150,11 +148,12 @@ class _Contender:
             self.words = words(self.hit.memory.content)
         return self.words
 
-    def __lt__(self, other: _Contender) -> bool:
-        return self._order() > other._order()
+    def _settle(self) -> None:
+        self.marginal = self.weight * self.hit.score - (1 - self.weight) * self.alike**2
+        self.order = (self.hit.signals["exact"], self.marginal, self.hit.memory.seq)
 
-    def _order(self) -> tuple[float, float, int]:
-        return self.hit.signals["exact"], self.marginal, self.hit.memory.seq
+    def __lt__(self, other: _Contender) -> bool:
+        return self.order > other.order
 
 
 def _first(hit: Hit) -> tuple[float, float]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 _LEAST = 1e-9
+_FLOAT = 4
 
 
 def scales(lens: Lens, rows: Floats) -> Floats:
@@ -41,7 +42,13 @@ def packed(lens: Lens) -> Seen:
     )
 
 
-def unpacked(seen: Seen) -> Lens:
+def unpacked(seen: Seen, dimensions: int) -> Lens | None:
+    """None when it is not a lens for vectors of so many dimensions."""
+    wanted = (dimensions * _FLOAT, dimensions * dimensions * _FLOAT)
+    if (len(seen.mean), len(seen.axes)) != wanted:
+        return None
     mean = np.frombuffer(seen.mean, "<f4").astype(np.float32)
-    axes = np.frombuffer(seen.axes, "<f4").astype(np.float32)
-    return Lens(mean=mean, axes=axes.reshape(len(mean), len(mean)), learned_from=seen.learned_from)
+    axes = np.frombuffer(seen.axes, "<f4").astype(np.float32).reshape(dimensions, dimensions)
+    if not (np.isfinite(mean).all() and np.isfinite(axes).all()):
+        return None
+    return Lens(mean=mean, axes=axes, learned_from=seen.learned_from)

@@ -242,7 +242,7 @@ def test_an_access_is_no_change(full):
 
 
 def test_the_lens_of_the_files_is_that_of_the_store(full):
-    index, kept = full.open().lens, aim.unpacked(search_files.lens(full.store, MODEL))
+    index, kept = full.open().lens, aim.unpacked(search_files.lens(full.store, MODEL), 8)
 
     assert kept.learned_from == 20
     assert np.array_equal(index.axes, kept.axes)

@@ -1,0 +1,231 @@
+"""What a search costs and weighs at sizes up to a million memories.
+
+    python bench/scale.py [--sizes 2000,20000,200000,1000000] [--questions N] [--folder DIR]
+
+`bench/stores.py` says how the stores are made: rows by SQL, vectors drawn, since a million texts
+take hours to embed. A search runs as `ademem search` runs in a process that has the model loaded:
+the real model embeds the question, a drawn vector near a memory takes the place of the result, and
+the rest is the product's. All times are ratios to yardsticks of the same run, taken in turn with
+what they measure: `embed`, the real model on the question, and `pass`, one product of numpy with
+the float32 matrix. Agreement is with brute force: the same search with every row a candidate. With
+--folder the stores stay for the next run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import stores
+
+from ademem import clock, embed, gate, project
+from ademem.model import Draft, Origin, Trust
+from ademem.search import Filters, index, search
+from ademem.search.index import opening, reading, source
+from ademem.search.index.words import Reader
+from ademem.settings import GateSettings, SearchSettings, Settings
+from ademem.store import open_store, search_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from stores import Question
+
+    from ademem.embed import Embedder
+    from ademem.store import Store
+
+SIZES = "2000,20000,200000,1000000"
+WRITES = 200
+"""Memories written through the gate, and then added to the files."""
+AGREE = 60
+"""Questions that are also answered by brute force."""
+TOP = 10
+
+
+class Drawn:
+    """The real model does its work; what it says is replaced by the question's own vector."""
+
+    model_id = stores.MODEL
+
+    def __init__(self, real: Embedder) -> None:
+        self.real = real
+        self.question: Question | None = None
+
+    def embed(self, texts: Any) -> Any:
+        assert self.question is not None
+        self.real.embed(texts)
+        return np.array([self.question.vector])
+
+
+class Bench:
+    """One store, its index and the questions."""
+
+    def __init__(self, store: Store, real: Embedder, questions: int) -> None:
+        self.store = store
+        self.model = Drawn(real)
+        self.questions = stores.questions(store, questions)
+        self.reader = Reader()
+
+    def ask(self, question: Question, pool: int | None = None) -> list[str]:
+        self.model.question = question
+        settings = SearchSettings() if pool is None else SearchSettings(pool=pool)
+        found = search(question.text, self.store, settings, Filters(), clock.now(), TOP, self.model)
+        return [hit.memory.id for hit in found.hits]
+
+    def words(self, question: Question) -> None:
+        """The lexical part: BM25 of all rows, and the best hundred."""
+        spelled = [word for said in self.reader.words(question.text.split()) for word in said]
+        self.index.top(self.index.bm25(spelled), 100)
+
+    def meaning(self, question: Question) -> None:
+        """The dense part, exact: the cosine of all rows, and the best hundred."""
+        self.index.top(self.index.meanings(question.vector), 100)
+
+    def lexical(self, question: Question) -> None:
+        """A whole search by FTS5 alone, as hooks do it."""
+        search(question.text, self.store, SearchSettings(), Filters(), clock.now(), TOP)
+
+    @property
+    def index(self) -> reading.Index:
+        found = index.open_index(self.store, stores.MODEL)
+        assert found is not None
+        return found
+
+    def times(self) -> dict[str, list[float]]:
+        """Seconds of every part, for every question, in turn."""
+        matrix = self.index.segments[0].vectors
+        parts: dict[str, Callable[[Question], object]] = {
+            "embed": lambda question: self.model.real.embed([question.text]),
+            "pass": lambda question: matrix @ question.vector,
+            "words": self.words,
+            "meaning": self.meaning,
+            "lexical": self.lexical,
+            "hybrid": self.ask,
+        }
+        for part in parts.values():
+            part(self.questions[0])
+        spent: dict[str, list[float]] = {name: [] for name in parts}
+        for question in self.questions:
+            for name, part in parts.items():
+                spent[name].append(timed(lambda part=part, question=question: part(question)))
+        return spent
+
+    def agreement(self) -> float:
+        """Part of the questions whose best ten are those of brute force, in their order."""
+        asked = self.questions[:AGREE]
+        quick = [self.ask(question) for question in asked]
+        with everything(len(self.index)):
+            slow = [self.ask(question, pool=len(self.index)) for question in asked]
+        return statistics.mean(one == other for one, other in zip(quick, slow, strict=True))
+
+
+@contextmanager
+def everything(rows: int) -> Iterator[None]:
+    """Let every row be looked at."""
+    before, source.LOOKS = source.LOOKS, (1,)
+    try:
+        yield
+    finally:
+        source.LOOKS = before
+
+
+def timed(do: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    do()
+    return time.perf_counter() - started
+
+
+def p(values: list[float], percent: float) -> float:
+    return float(np.percentile(values, percent))
+
+
+def resident() -> tuple[int, int]:
+    """Bytes of memory this process has in RAM, all and those that no file backs."""
+    with open("/proc/self/status", encoding="ascii") as file:
+        fields = dict(line.split(":", 1) for line in file)
+    return tuple(int(fields[name].split()[0]) * 1024 for name in ("VmRSS", "RssAnon"))
+
+
+def write(store: Store, first: int) -> float:
+    """Seconds of one memory through the gate, in the median."""
+    origin = Origin(trust=Trust.USER, source_type="user", session_id="bench")
+    maker = stores.Maker(0, seed=first)
+    spent = []
+    for number in range(first, first + WRITES):
+        draft = Draft(content=f"{maker.text()} {number}", origin=origin)
+        started = time.perf_counter()
+        gate.write(draft, store, GateSettings(), clock.now())
+        spent.append(time.perf_counter() - started)
+    return statistics.median(spent)
+
+
+def measured(size: int, folder: Path, real: Embedder, questions: int) -> dict[str, str]:
+    root = folder / str(size)
+    (root / ".ade").mkdir(parents=True, exist_ok=True)
+    with closing(open_store(project.at(str(root)), clock.now())) as store:
+        if not store.db.execute("select 1 from unified_memories limit 1").fetchone():
+            stores.fill(store, size)
+        search_files.withdraw(store)
+        before = resident()[0]
+        built = timed(lambda: index.build(store, stores.MODEL))
+        bench = Bench(store, real, questions)
+        spent = bench.times()
+        ram, _ = resident()
+        where = search_files.folder(store)
+        files = sum(os.path.getsize(os.path.join(where, name)) for name in os.listdir(where))
+        agreed = bench.agreement()
+        last = search_files.reached(store)[0]
+        wrote = write(store, last)
+        added = timed(lambda: index.build(store, stores.MODEL))
+        whole = os.path.getsize(project.at(str(root)).database)
+        for id in store.db.execute("select id from unified_memories where seq > ?", (last,)):
+            store.db.execute("delete from unified_memories where id = ?", tuple(id))
+        opening.forget()
+    one, matrix = statistics.median(spent["embed"]), statistics.median(spent["pass"])
+    return {
+        "memories": f"{size:,}",
+        "insert / embed": f"{wrote / one:.2f}",
+        "texts a second": f"{1 / one:.0f}",
+        **{
+            f"{name} / pass": f"{p(spent[name], 50) / matrix:.2f} {p(spent[name], 95) / matrix:.2f}"
+            for name in ("words", "meaning", "lexical", "hybrid")
+        },
+        "hybrid / embed": f"{p(spent['hybrid'], 50) / one:.2f} {p(spent['hybrid'], 95) / one:.2f}",
+        "hybrid / (pass + embed)": f"{p(spent['hybrid'], 95) / (matrix + one):.2f}",
+        "RAM more / files": f"{(ram - before) / files:.2f}",
+        "files, bytes a memory": f"{files / size:.0f}",
+        "database, bytes a memory": f"{whole / size:.0f}",
+        "build, s": f"{built:.1f}",
+        f"add {WRITES}, s": f"{added:.2f}",
+        "agrees": f"{agreed:.0%}",
+        "embed, pass ms": f"{one * 1e3:.2f} {matrix * 1e3:.2f}",
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", default=SIZES)
+    parser.add_argument("--questions", type=int, default=200)
+    parser.add_argument("--folder", type=Path)
+    given = parser.parse_args()
+    real = embed.load(Settings().embed, os.environ)
+    if real is None:
+        parser.exit(1, "no model is installed: `ademem model install`\n")
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = given.folder or Path(temporary)
+        columns = [
+            measured(int(size), folder, real, given.questions) for size in given.sizes.split(",")
+        ]
+    for name in columns[0]:
+        print(f"{name:26}" + "".join(f"{column[name]:>16}" for column in columns))
+
+
+if __name__ == "__main__":
+    main()
