@@ -79,7 +79,7 @@ SAFE = {
         " source source_type trigger_reason outcome relation judgment_status entity op lifecycle"
         " apply_status embedding_model"
     ),
-    "made from other columns, and made again when those change": "key pattern state",
+    "made from other columns or by us, and made again when those change": "key pattern state name",
     "moments": (
         "created_at updated_at last_opened_at last_accessed_at promoted_at review_after deleted_at"
         " last_used_at exported_at recorded_at last_modified_at archived_at started_at completed_at"

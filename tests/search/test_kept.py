@@ -110,7 +110,7 @@ def test_too_many_are_not_kept(store):
     put(store, "question")
     nearest(store)
     read = dense._read(store, fake.ID, 384, None)
-    given = kept.current(store, fake.ID, None, lambda: read, most=0)
+    given = kept.current(store, "another", None, lambda: read, most=0)
 
     assert given is read
     assert kept._last == []
