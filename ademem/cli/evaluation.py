@@ -104,7 +104,7 @@ def _tell(found: Run) -> None:
     typer.echo(f"sha256 {found.sha256}")
     typer.echo(
         f"{found.format}: {found.stores} stores, {found.items} items, {found.merged} merged,"
-        f" {found.refused} refused; {found.mode}"
+        f" {found.refused} refused; {found.mode}, {found.model or 'no model'}"
     )
     typer.echo("search: " + " ".join(f"{name}={value}" for name, value in found.settings.items()))
     for category in dict.fromkeys(row.category for row in found.rows):

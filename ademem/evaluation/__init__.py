@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+from ademem import configuration, embed
 from ademem.evaluation import metrics
 from ademem.evaluation.arena import Arena
-from ademem.evaluation.baselines import BASELINES
+from ademem.evaluation.baselines import BASELINES, NEED_A_MODEL
 from ademem.evaluation.datasets import APART, FORMATS, Dataset, read
 from ademem.value import Value, as_dict
 
@@ -48,6 +49,8 @@ class Run(Value):
     """Items that the gate of the product did not take."""
     merged: int
     """Items that said what another says."""
+    model: str | None
+    """What the vectors are of; None when none is installed, and words decide."""
     mode: str
     """hybrid or lexical: how `ademem` answered."""
     settings: dict[str, Any]
@@ -63,12 +66,13 @@ def run(
     """Import each haystack into a project of its own and ask; *on_progress* hears stores done."""
     asked: list[Asked] = []
     counts: Counter[str] = Counter()
-    modes: Counter[str] = Counter()
+    modes: set[str] = set()
+    embedder = embed.load(configuration.load("", environment).embed, environment)
     settings: dict[str, Any] = {}
     for number, haystack in enumerate(dataset.haystacks, 1):
-        with Arena(haystack, environment) as arena:
+        with Arena(haystack, environment, embedder) as arena:
             asked += _ask(haystack, arena)
-            modes.update(arena.modes)
+            modes |= arena.modes
             counts["refused"] += arena.imported.rejected + len(arena.imported.errors)
             counts["merged"] += arena.imported.merged
             settings = as_dict(arena.memories.runtime.settings.search)
@@ -81,6 +85,7 @@ def run(
         items=sum(len(haystack.items) for haystack in dataset.haystacks),
         refused=counts["refused"],
         merged=counts["merged"],
+        model=embedder.model_id if embedder else None,
         mode="+".join(sorted(modes)),
         settings=settings,
         rows=tuple(_table(asked)),
@@ -91,6 +96,8 @@ def _ask(haystack: Haystack, arena: Arena) -> Iterable[Asked]:
     for question in haystack.questions:
         relevant = arena.ids(question.relevant)
         for name, rank in BASELINES.items():
+            if name in NEED_A_MODEL and arena.meanings is None:
+                continue
             yield Asked(
                 system=name,
                 category=question.category,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from datetime import timedelta
+from functools import cached_property
 
 import orjson
 
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    from ademem.embed import Embedder
     from ademem.evaluation.datasets import Haystack, Item
+    from ademem.evaluation.meanings import Meanings
     from ademem.store import Store
 
 LATER = timedelta(days=1)
@@ -31,7 +34,13 @@ OURS = ("CLAUDE_", "ADEMEM_PROJECT", "ADEMEM_DISABLE")
 class Arena:
     """The haystack, imported and embedded through the product's own doors; a context manager."""
 
-    def __init__(self, haystack: Haystack, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        haystack: Haystack,
+        environment: Mapping[str, str],
+        embedder: Embedder | None = None,
+    ) -> None:
+        self._embedder = embedder
         self.modes: set[str] = set()
         """How searches were answered: lexical, hybrid."""
         self.root = tempfile.mkdtemp(prefix="ademem-eval-")
@@ -56,6 +65,15 @@ class Arena:
     @property
     def store(self) -> Store:
         return self.memories.runtime.store
+
+    @cached_property
+    def meanings(self) -> Meanings | None:
+        """The one door to numpy here; None without a model."""
+        if self._embedder is None:
+            return None
+        from ademem.evaluation.meanings import Meanings
+
+        return Meanings(self.store, self._embedder)
 
     def ids(self, items: tuple[str, ...]) -> frozenset[str]:
         """The memories that the items became; what the gate refused is never found."""

@@ -52,5 +52,35 @@ def grep_count(wanted: set[str], text: str) -> int:
     return sum(word in folded for word in wanted)
 
 
-BASELINES: dict[str, Ranking] = {"ademem": ours, "BM25 only": bm25, "grep": grep}
+def dense(query: str, arena: Arena) -> list[str]:
+    """The nearest vectors alone."""
+    from ademem.evaluation import reference
+
+    meanings = arena.meanings
+    if meanings is None:
+        return []
+    cosines = meanings.vectors @ meanings.question(query)
+    return [meanings.ids[place] for place in reference.dense(cosines, DEPTH)]
+
+
+def hybrid(query: str, arena: Arena) -> list[str]:
+    """ADE's search: 0.30 of BM25, 0.70 of the cosine, MMR."""
+    from ademem.evaluation import reference
+
+    meanings = arena.meanings
+    if meanings is None:
+        return []
+    question = meanings.question(query)
+    places = reference.ranking(query, meanings.texts, meanings.vectors, question, DEPTH)
+    return [meanings.ids[place] for place in places]
+
+
+BASELINES: dict[str, Ranking] = {
+    "ademem": ours,
+    "30/70 + MMR": hybrid,
+    "dense only": dense,
+    "BM25 only": bm25,
+    "grep": grep,
+}
 """Ours, and what stands beside it."""
+NEED_A_MODEL = ("30/70 + MMR", "dense only")

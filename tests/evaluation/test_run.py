@@ -18,7 +18,7 @@ def environment(tmp_path):
     """Where no model is installed, inside of somebody's session."""
     return {
         "HOME": str(tmp_path),
-        "XDG_CACHE_HOME": str(tmp_path),
+        "ADEMEM_MODELS_DIR": str(tmp_path),
         "CLAUDE_PROJECT_DIR": "/nowhere",
         "CLAUDE_CODE_SESSION_ID": "s1",
     }
