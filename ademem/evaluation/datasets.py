@@ -173,8 +173,12 @@ def _with_caption(text: str, caption: str | None) -> str:
 
 
 def _evidence(given: Any) -> list[str]:
-    """Ids of turns, several of which may stand in one text."""
-    return [id for text in given for id in re.findall(r"D\d+:\d+", text)]
+    """Ids of turns, several of which may stand in one text, some as `D30:05`."""
+    return [
+        f"D{int(session)}:{int(turn)}"
+        for text in given
+        for session, turn in re.findall(r"D(\d+):(\d+)", text)
+    ]
 
 
 def _spoken(text: str) -> str:

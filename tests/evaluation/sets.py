@@ -22,7 +22,7 @@ def locomo(**sample: Any) -> bytes:
     turns[1]["blip_caption"] = "a bird on a perch"
     asked = [
         {"question": "Who adopted a parrot?", "evidence": ["D1:2"], "category": 4},
-        {"question": "Two things?", "evidence": ["D1:1; D1:3", "D", "D9:9"], "category": 1},
+        {"question": "Two things?", "evidence": ["D1:1; D1:03", "D", "D9:9"], "category": 1},
         {"question": "Which evidence?", "evidence": ["D7:1"], "category": 2},
         {"question": "Which ship sank?", "evidence": ["D1:1"], "category": 5},
     ]
