@@ -127,6 +127,12 @@ class GuardSettings(Value):
     """Words of commands that change something, before all else: `pytest --live`."""
     aliases: tuple[str, ...] = ()
     """What names stand for in your shell: `k=kubectl`."""
+    order_words: tuple[str, ...] = ()
+    """More words that order a change: whole (`usuń`), the beginning (`napraw*`), a part (`*x*`)."""
+    question_words: tuple[str, ...] = ()
+    """More words that open a question, or a wish to be told something."""
+    talk_words: tuple[str, ...] = ()
+    """More words of small talk."""
 
 
 class BriefingSettings(Value):

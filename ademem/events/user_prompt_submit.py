@@ -43,7 +43,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     limit = runtime.settings.capture.prompt_chars
     typed = whole_words(payload.prompt, 2 * limit)
     prompt = bounded(redact(typed).text, limit)
-    classified = classify(prompt, plan_mode=payload.permission_mode == "plan")
+    plan_mode = payload.permission_mode == "plan"
+    classified = classify(prompt, plan_mode=plan_mode, settings=runtime.settings.guard)
     recalled = _recalled(prompt, key, runtime) if classified.turn is not TurnClass.NONE else None
     with runtime.store.transaction():
         if not _first_sight(prompt, key, runtime):

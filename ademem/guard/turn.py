@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
 
-from ademem.guard.vocabulary import (
-    ADVICE,
-    CHANGE,
-    CLAUSES,
+from ademem.guard import vocabulary as v
+from ademem.guard.prompt import (
+    CLIENT,
     DICTATION,
-    GO_AHEAD,
-    LEAD_INS,
-    LOOK,
-    NO_CHANGE,
-    OPENERS,
-    QUESTIONS,
-    SMALL_TALK,
-    SUGGESTIONS,
-    TROUBLE,
-    WANTING,
-    WANTS,
-    WISHES,
+    Prompt,
+    after_openers,
+    bases,
+    is_a_subject,
+    is_told_in_words,
+    mentions,
+    opening_verb,
+    tokens,
 )
 from ademem.value import Value
 
@@ -29,8 +23,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MAX_CHARS = 4000
-"""How much of a prompt is read; orders stand early."""
+    from ademem.settings import GuardSettings
+
+FEW_WORDS = 8
+"""Longest small talk besides set phrases, and longest wish told without a verb."""
+CLAUSE_WORDS = 24
+"""Words of a clause that are looked at; its verb stands among the first."""
+LIST_LINES = 2
+"""So many lines with a bullet are a specification."""
+
+UNTOLD = v.words("i we you they i'm that's")
+"""Whoever "doesn't" after one of them reports no defect of a thing."""
 
 
 class TurnClass(StrEnum):
@@ -48,7 +51,9 @@ class Classified(Value):
 
 
 def nothing_was_typed(prompt: Prompt) -> Classified | None:
-    if not prompt.text or prompt.text.startswith(("/", "<task-notification>")):
+    if not prompt.text or prompt.text.startswith("<task-notification>"):
+        return _none("it is no prompt of a person")
+    if prompt.slash in CLIENT:
         return _none("it is a command of the client")
     return None
 
@@ -59,65 +64,160 @@ def dictated(prompt: Prompt) -> Classified | None:
     return None
 
 
+def consents(prompt: Prompt) -> Classified | None:
+    """Yes, or the number of a choice: what was proposed goes on."""
+    if not prompt.words or prompt.text.endswith("?"):
+        return None
+    said = set(prompt.words)
+    if said <= v.CONSENT | v.COURTESY and not said.isdisjoint(v.CONSENT):
+        return _required("it consents to what was proposed")
+    chosen = {word for word in said if word in v.CHOICE or word.isdigit()}
+    if chosen and said - chosen <= v.CHOOSING:
+        return _required("it chooses what is to be done")
+    return None
+
+
 def small_talk(prompt: Prompt) -> Classified | None:
-    words = [word for word in prompt.words if word.isalpha()]
-    talk = prompt.words and len(words) <= 8 and all(word in SMALL_TALK for word in words)
-    return _none("it is small talk") if talk and prompt.text.isascii() else None
+    """Nothing but set phrases and words of courtesy."""
+    left = f" {' '.join(prompt.words)} "
+    for phrase in v.TALK:
+        left = left.replace(f" {phrase} ", " ")
+    rest = left.split()
+    if not rest and prompt.names_a_file:
+        return None
+    known = v.SMALL_TALK | prompt.talk
+    rest = [word for word in rest if not word.isdigit()]
+    if len(rest) <= FEW_WORDS and known.issuperset(rest):
+        return _none("it is small talk")
+    greeted = next((at for at, word in enumerate(prompt.words) if word not in known), 0)
+    for start in {0, greeted}:
+        opening = " ".join(prompt.words[start:]) + " "
+        social = opening.startswith(v.SOCIAL)
+        social = social or (opening.startswith("let me ") and opening.endswith(" first "))
+        if social and len(prompt.words) <= FEW_WORDS:
+            return _none("it is small talk")
+    return None
 
 
 def goes_ahead(prompt: Prompt) -> Classified | None:
     """An order to do what was talked about."""
-    opening = prompt.low
-    for word in filter(str.isalpha, prompt.words):
-        if opening.startswith(GO_AHEAD):
-            return _required("it tells to go on with what was discussed")
-        if word not in OPENERS and word not in SMALL_TALK:
-            return None
-        opening = opening.partition(word)[2].lstrip(" ,.!:-")
+    for sentence in prompt.sentences:
+        if sentence.endswith("?"):
+            continue
+        words = [word for word in tokens(sentence) if word[0].isalnum()][:CLAUSE_WORDS]
+        while words:
+            if f"{' '.join(words)} ".startswith(v.GO_AHEAD):
+                return _required("it tells to go on with what was discussed")
+            if words[0] not in v.OPENERS and words[0] not in v.SMALL_TALK:
+                break
+            words = words[1:]
+    return None
+
+
+def forbids(prompt: Prompt) -> Classified | None:
+    """Nothing is to be changed: what else is asked is a question."""
+    if prompt.bans_all:
+        return _soft("it forbids changes")
+    return None
+
+
+def tells_a_rule(prompt: Prompt) -> Classified | None:
+    if prompt.low.startswith(v.RULES_TOLD):
+        return _soft("it tells what holds in the project")
+    return None
+
+
+def types_a_command(prompt: Prompt) -> Classified | None:
+    """A line for the shell."""
+    words = prompt.low.split()
+    if len(words) < 2 or words[0] not in v.SHELL or "\n" in prompt.text:
+        return None
+    verb = next((word for word in words[1:] if not word.startswith("-")), "")
+    if verb in ("run", "compose", "exec"):
+        verb = next((word for word in words[2:] if not word.startswith("-") and word != verb), verb)
+    if verb in v.SHELL_LOOK:
+        return _soft(f"it asks for {words[0]} {verb}")
+    stem = verb.partition("-")[0]
+    if stem in v.SHELL_CHANGE or stem in v.CHANGE:
+        return _required(f"it asks to {words[0]} {verb}")
     return None
 
 
 def orders(prompt: Prompt) -> Classified | None:
     """A clause that opens with a change, as a command or as a polite question."""
     for sentence in prompt.sentences:
-        words = _tokens(sentence)
-        if _is_open_question(words, sentence):
-            continue
-        starts = [0, *(at + 1 for at, word in enumerate(words) if word in CLAUSES)]
-        for start in starts:
-            verb = _opening_verb(words[start:])
+        if not prompt.is_open_question(sentence):
+            verb = _ordered(tokens(sentence), in_words=not prompt.names_a_file)
             if verb:
                 return _required(f"it asks to {verb}")
+    return None
+
+
+def orders_in_other_words(prompt: Prompt) -> Classified | None:
+    """Orders of other languages: those we know, and those of the settings."""
+    for sentence in prompt.sentences:
+        words = tokens(sentence)
+        if not prompt.is_open_question(sentence) and not prompt.asks_abroad(words):
+            verb = mentions(words, prompt.orders)
+            if verb:
+                return _required(f"it says {verb!r}")
     return None
 
 
 def asks(prompt: Prompt) -> Classified | None:
     """A question, or a wish to be told something."""
     for sentence in prompt.sentences:
-        words = _tokens(sentence)
-        if sentence.endswith("?") or _is_open_question(words, sentence):
+        words = tokens(sentence)
+        if sentence.endswith(("?", "\uff1f")) or prompt.is_open_question(sentence):
             return _soft("it asks a question")
-        rest = _after_openers(words)
-        if rest and not LOOK.isdisjoint(_bases(rest[0])):
+        rest = after_openers(words)
+        if rest and rest[0] in v.ANSWERING and is_told_in_words(rest):
+            return _soft("it asks for something in words")
+        if rest and not v.LOOK.isdisjoint(bases(rest[0])) and not is_a_subject(rest):
             return _soft("it asks to be told something")
+        if prompt.asks_abroad(words):
+            return _soft("it asks a question")
     return None
 
 
 def wishes(prompt: Prompt) -> Classified | None:
     """How things should be, or a thing that somebody wants."""
-    if any(wish in prompt.low for wish in WISHES):
-        return _required("it says how things should be")
     words = prompt.words
+    if any(word in v.WISHES for word in words):
+        return _required("it says how things should be")
+    short = len(words) <= FEW_WORDS and after_openers(words)[:1]
+    if short and short[0] in v.SHORT_WISHES:
+        return _required("it says how things should be")
     for at, word in enumerate(words[:-1]):
-        wanted = word in WANTS and at and words[at - 1] in WANTING
+        wanted = word in v.WANTS and at and words[at - 1] in v.WANTING
         if wanted and words[at + 1] != "to":
             return _required("it asks for something to be there")
     return None
 
 
+def amends(prompt: Prompt) -> Classified | None:
+    """What was done is to be done otherwise."""
+    if any(f" {phrase} " in f" {' '.join(prompt.words)} " for phrase in v.AMENDMENTS):
+        return _required("it corrects the work")
+    opening = prompt.words[0] if prompt.words else ""
+    if opening in ("no", "don't", "never") and len(prompt.words) >= 3:
+        return _required("it corrects the work")
+    return None
+
+
 def reports_trouble(prompt: Prompt) -> Classified | None:
-    if any(word in prompt.low for word in TROUBLE):
+    if any(word in prompt.low for word in v.TROUBLE):
         return _required("it reports something broken")
+    for at, word in enumerate(prompt.words):
+        if at and word.endswith("n't") and prompt.words[at - 1] not in UNTOLD:
+            return _required("it reports something broken")
+    return None
+
+
+def specifies(prompt: Prompt) -> Classified | None:
+    bullets = [line for line in prompt.low.splitlines() if line.lstrip().startswith(("- ", "* "))]
+    if len(bullets) >= LIST_LINES:
+        return _required("it lists what is wanted")
     return None
 
 
@@ -125,7 +225,7 @@ def says_something(prompt: Prompt) -> Classified | None:
     """Code, or anything longer in whatever language, may be answered by memory."""
     if "```" in prompt.text or "/" in prompt.text:
         return _soft("it names code")
-    if len(prompt.words) >= 4 or (len(prompt.text) >= 4 and not prompt.text.isascii()):
+    if len(prompt.words) >= 2 or (len(prompt.text) >= 4 and not prompt.text.isascii()):
         return _soft("it is more than small talk")
     return None
 
@@ -133,29 +233,28 @@ def says_something(prompt: Prompt) -> Classified | None:
 RULES: tuple[Callable[[Prompt], Classified | None], ...] = (
     nothing_was_typed,
     dictated,
+    consents,
     small_talk,
+    forbids,
+    tells_a_rule,
+    types_a_command,
     goes_ahead,
     orders,
+    orders_in_other_words,
     asks,
     wishes,
+    amends,
     reports_trouble,
+    specifies,
     says_something,
 )
 
 
-class Prompt:
-    """What was typed, cut up once for all rules."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text[:MAX_CHARS].replace("\u2019", "'").strip()
-        self.low = self.text.lower()
-        self.words = _tokens(self.low)
-        self.sentences = _sentences(self.low)
-
-
-def classify(prompt: str, *, plan_mode: bool = False) -> Classified:
+def classify(
+    prompt: str, *, plan_mode: bool = False, settings: GuardSettings | None = None
+) -> Classified:
     """The first rule that knows; in plan mode nothing is changed, so at most soft."""
-    read = Prompt(prompt)
+    read = Prompt(prompt, settings)
     outcomes = (rule(read) for rule in RULES)
     found = next(filter(None, outcomes), _none("it says too little to tell"))
     if plan_mode and found.turn is TurnClass.REQUIRED:
@@ -163,53 +262,26 @@ def classify(prompt: str, *, plan_mode: bool = False) -> Classified:
     return found
 
 
-def _sentences(text: str) -> list[str]:
-    """Sentences, lines and parts between semicolons; code between fences is no prose."""
-    prose = " ".join(text.split("```")[::2])
-    for end in (". ", "! ", "? ", "; "):
-        prose = prose.replace(end, f"{end}\n")
-    return [part.strip(" ;") for part in prose.splitlines() if part.strip(" ;")]
-
-
-def _tokens(text: str) -> list[str]:
-    return re.findall(r"[^\W_][\w']*|[,:()*;]|(?<=\s)-(?=\s)|^-", text)
-
-
-def _is_open_question(words: list[str], sentence: str) -> bool:
-    """How, why, what, is it, do I …: it asks for words even where it names a change."""
-    rest = list(words)
-    while rest and rest[0] in LEAD_INS:
-        rest.pop(0)
-    opening = " ".join(rest[:3])
-    if opening.startswith(SUGGESTIONS):
-        return False
-    asks_advice = opening.startswith(ADVICE) and sentence.endswith("?")
-    return bool(rest) and (rest[0] in QUESTIONS or asks_advice)
-
-
-def _opening_verb(words: list[str]) -> str | None:
-    """The change that the clause opens with, past politeness."""
-    rest = _after_openers(words)
-    if not rest or " ".join(rest[:6]).startswith(NO_CHANGE):
-        return None
-    return next((base for base in _bases(rest[0]) if base in CHANGE), None)
-
-
-def _after_openers(words: list[str]) -> list[str]:
-    at = 0
-    while at < len(words) and (words[at] in OPENERS or words[at] in CLAUSES or words[at].isdigit()):
-        at += 1
-    return words[at:]
-
-
-def _bases(word: str) -> tuple[str, ...]:
-    """What the word may be a form of: "renaming" of "rename", "fixes" of "fix"; not past tenses."""
-    if word.endswith("ing") and len(word) > 5:
-        stem = word[:-3]
-        return (word, stem, stem + "e", *((stem[:-1],) if stem[-1] == stem[-2] else ()))
-    if word.endswith("s") and len(word) > 3:
-        return (word, word[:-1], word[:-2])
-    return (word,)
+def _ordered(words: list[str], *, in_words: bool) -> str | None:
+    """The change that one of the sentence's clauses opens with."""
+    how = False
+    for start in (0, *(at + 1 for at, word in enumerate(words) if word in v.CLAUSES)):
+        how = how or "how" in words[:start]
+        joined = start and words[start - 1] in ("and", "or", "but", "so", "also")
+        clause = words[start : start + CLAUSE_WORDS]
+        verb = opening_verb(clause, bare=bool(joined))
+        if joined and verb in v.NOUNS and v.OBJECTS.isdisjoint(clause[1:2]):
+            continue
+        if verb in v.ANSWERING and in_words and is_told_in_words(clause):
+            continue
+        if verb and not (how and joined and clause[0] != "then"):
+            return verb
+    if words and words[0] in v.CONDITIONS:
+        for at, word in enumerate(words[1:]):
+            before = words[at]
+            if word in v.CHANGE and before not in v.NOT_BEFORE_A_VERB and before[0].isalnum():
+                return word
+    return None
 
 
 def _none(why: str) -> Classified:

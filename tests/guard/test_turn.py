@@ -1,10 +1,15 @@
 """What a prompt is: an order to change things, a question, or neither."""
 
+from collections import Counter
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ademem.configuration import load
 from ademem.guard.turn import TurnClass, classify
+from ademem.settings import GuardSettings
 
 REQUIRED = """
 fix the bug
@@ -67,6 +72,30 @@ The docs say X. Change them to say Y.
 install the dependencies
 configure ruff to 100 columns
 debug the memory leak
+refacotr the parser
+delte the cache
+y
+yes, please
+2
+option b
+/fix-issue 482
+git push origin main
+npm run build
+@package.json add a script
+in `src/server.ts` move the port to the settings
+once CI is green merge the branch
+is there a test for this? if not add one
+don't touch the tests, only fix the source
+would it be possible to rename this?
+don't forget to update the docs
+needs more padding
+no, put that in a file of its own
+you forgot the admin route
+put the summary into docs/summary.md
+修复登录错误
+テストを追加して
+lösche die alten Logs
+¿puedes cambiar el nombre de la función?
 """.strip().splitlines()
 
 SOFT = """
@@ -98,12 +127,26 @@ src/auth.py
 give me an overview of the store
 update me on the state of the branch
 I wonder who owns this code these days
-修复登录错误
 warum ist das so langsam
 are the migrations reversible?
 list the open questions
 read the README first
 think about the trade-offs
+don't change anything, just explain what it does
+no code yet, what are the options?
+make a plan for the migration
+write a short summary of the diff
+git log --oneline
+npm test
+tests are slow
+always run the linter before you commit
+should we delete the old endpoints?
+can we use generators here or would that break callers?
+I was wondering how the fix works
+tell me how to build and deploy it
+compare hash and index
+warum hast du den Test gelöscht?
+为什么删除了这个测试？
 """.strip().splitlines()
 
 NONE = """
@@ -121,11 +164,16 @@ ping
 cool
 no
 never mind
+that makes sense, thanks
+stop it
+how are you today?
+let me think about it for a moment
+gracias
+谢谢
 how are you
 remember: deploys go through the staging branch
 <task-notification>done</task-notification>
 great job
-y
 """.strip().splitlines()
 
 
@@ -156,6 +204,93 @@ def test_inflections_of_an_order_are_orders(verb):
     assert classify(f"{verb} the parser of the client").turn is TurnClass.REQUIRED
 
 
+@pytest.mark.parametrize("around", ["{order}\n{paste}", "{paste}\n{order}"], ids=["head", "tail"])
+def test_an_order_is_found_before_and_behind_a_long_paste(around):
+    paste = "12:01:02 INFO pool of 50 is idle\n" * 500
+
+    found = classify(around.format(order="please rename the pool", paste=paste))
+    assert found.why == "it asks to rename"
+
+
+@pytest.mark.parametrize("prompt", ["/", "/-", "```", "`", ", , ,", "-", "' '", "\u0e01\u0e34"])
+def test_prompts_of_hardly_anything_have_a_class(prompt):
+    assert classify(prompt).turn is not TurnClass.REQUIRED
+
+
 @given(st.text(max_size=300))
 def test_any_text_has_a_class_and_a_reason(prompt):
     assert classify(prompt).why
+
+
+def labelled(split):
+    text = (Path(__file__).parent / "prompts" / f"{split}.tsv").read_text(encoding="utf-8")
+    rows = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
+    return [(TurnClass(turn), prompt.replace("\\n", "\n")) for turn, _, prompt in rows]
+
+
+def macro_f1(rows):
+    """Mean over the classes of the harmonic mean of precision and recall."""
+    pairs = Counter((wanted, classify(prompt).turn) for wanted, prompt in rows)
+    wanted, found = Counter(), Counter()
+    for (label, answer), times in pairs.items():
+        wanted[label] += times
+        found[answer] += times
+    return sum(2 * pairs[c, c] / (wanted[c] + found[c]) for c in TurnClass) / len(TurnClass)
+
+
+SPLITS = ("tune", "held_out")
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_prompts_as_people_type_them_get_the_class_they_should_have(split):
+    assert macro_f1(labelled(split)) >= 0.95
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_no_order_to_change_things_passes_as_small_talk(split):
+    orders = [prompt for turn, prompt in labelled(split) if turn is TurnClass.REQUIRED]
+
+    assert [prompt for prompt in orders if classify(prompt).turn is TurnClass.NONE] == []
+
+
+def test_the_halves_of_the_corpus_share_no_prompt_and_know_every_class():
+    tune, held_out = labelled("tune"), labelled("held_out")
+
+    assert {prompt for _, prompt in tune}.isdisjoint(prompt for _, prompt in held_out)
+    for turn in TurnClass:
+        assert sum(label is turn for label, _ in tune + held_out) >= 100
+
+
+@pytest.mark.parametrize(
+    ("words", "prompt", "expected"),
+    [
+        pytest.param({"order_words": ("napraw*",)}, "naprawić test", "required", id="beginning"),
+        pytest.param({"order_words": ("usuń",)}, "usuń stary plik", "required", id="whole word"),
+        pytest.param({"order_words": ("usuń",)}, "usuńcie plik", "soft", id="not part of a word"),
+        pytest.param({"order_words": ("*แก้ไข*",)}, "ช่วยแก้ไขบั๊ก", "required", id="within"),
+        pytest.param(
+            {"order_words": ("usuń",), "question_words": ("dlaczego",)},
+            "dlaczego usuń plik",
+            "soft",
+            id="a question about a change",
+        ),
+        pytest.param({"talk_words": ("dzięki", "wielkie")}, "wielkie dzięki", "none", id="talk"),
+    ],
+)
+def test_a_team_adds_the_words_of_its_language(words, prompt, expected):
+    assert classify(prompt, settings=GuardSettings(**words)).turn == expected
+
+
+@pytest.mark.parametrize(
+    ("written", "environment"),
+    [
+        pytest.param('[guard]\norder_words = ["napraw*"]\n', {}, id="config.toml"),
+        pytest.param("", {"ADEMEM_GUARD_ORDER_WORDS": "usuń,napraw*"}, id="environment"),
+    ],
+)
+def test_the_words_of_a_team_come_from_its_settings(tmp_path, written, environment):
+    path = tmp_path / "config.toml"
+    path.write_text(written, encoding="utf-8")
+    settings = load(str(path), environment).guard
+
+    assert classify("naprawić test", settings=settings).turn is TurnClass.REQUIRED
