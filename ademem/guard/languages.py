@@ -45,8 +45,8 @@ QUESTIONS = phrases("""
 """First words of a question in other languages, by the same signs."""
 
 TALK = words("""
-    alles klar danke dankeschön guten hallo morgen prima schönen servus super tag tschüss vielen
-    dank gut genau moin abend grüß ok passt das war's für heute
+    alles klar danke dankeschön guten hallo morgen prima schönen schön servus super tag tschüss
+    vielen dank gut genau moin abend grüß ok passt das war's für heute
     merci beaucoup bonne soirée journée nuit bonjour bonsoir salut
     parfait d'accord super très bien au revoir c'est génial gracias hola muchas buenos buenas días
     dias tardes noches perfecto perfecta vale genial bien adiós de nada muy obrigado obrigada bom

@@ -80,6 +80,12 @@ BANNED_ALL = v.words("anything files file code codebase yet it nothing something
 BUT = v.words("else other except besides apart")
 """One of `BANS` before one of `BANNED` with nothing but these behind it forbids all changes."""
 
+ENGLISH = v.words("""
+    the this that these and not it you your my what how why which where when should does did are
+    there with for
+""")
+"""Who uses one of them writes English."""
+
 POLITE_FIRST = frozenset(phrase.split()[0] for phrase in v.POLITE)
 
 DICTATION = v.phrases("""
@@ -147,7 +153,7 @@ def _abroad(
     words: list[str],
 ) -> tuple[tuple[str, ...], tuple[str, ...], frozenset[str]]:
     """Orders, questions and small talk of other languages; nothing for what shows to be English."""
-    if not v.ENGLISH.isdisjoint(words):
+    if not ENGLISH.isdisjoint(words):
         return (), (), frozenset()
     from ademem.guard import languages
 

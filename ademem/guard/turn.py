@@ -104,6 +104,8 @@ def goes_ahead(prompt: Prompt) -> Classified | None:
     for sentence in prompt.sentences:
         if sentence.endswith("?"):
             continue
+        if sentence.rstrip(" .!").endswith((" and do it", " and do that", " then do it")):
+            return _required("it tells to go on with what was discussed")
         words = [word for word in tokens(sentence) if word[0].isalnum()][:CLAUSE_WORDS]
         while words:
             if f"{' '.join(words)} ".startswith(v.GO_AHEAD):

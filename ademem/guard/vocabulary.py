@@ -130,12 +130,6 @@ POLITE = openings("""
 """)
 """Openings of an order that read otherwise like a question or a ban."""
 
-ENGLISH = words("""
-    the this that these and not it you your my what how why which where when should does did are
-    there with for
-""")
-"""Who uses one of them writes English."""
-
 CLAUSES = words("and then but so also , : - ( ) * ;")
 """Tokens after which a new clause may begin."""
 
@@ -197,35 +191,36 @@ SMALL_TALK = words("""
 """A prompt of nothing but these is small talk."""
 
 TALK = phrases("""
-    how are you doing, how are you, how are things, how's it going, how is it going, what's up,
-    whats up, sup, how do you do, who are you, what are you, what can you do, are you there,
-    you there, are you ok, tell me a joke, what's new, nice to meet you, let me think about it,
-    let me think about this, let me think, let me check something, let me check, let me see,
-    let me look, give me a minute, give me a second, give me a sec, give me a moment, hold on,
-    hang on, one moment, one sec, one minute, in a minute, for a moment, for a second, for a minute,
-    i'll take a break, i'll be right back, i'll be back, i'm back, i'll do it myself,
-    i'll do that myself, i'll take it from here, i'll get back to you, i'll think about it,
-    i'll handle it, i've got it, i got it, i found it, i'm done, i am done, i'm good, we're done,
-    we're good, that's all, that's it, that is all, that'll be all, that will be all, for today,
-    for now, for the day, see you, talk to you, until tomorrow, tomorrow, tonight, have a nice,
-    have a good, have a great, weekend, new year, that works now, it works now, works now,
-    that works, it works, it's working, that worked, it worked, that fixed it, fixed it,
-    that did it, that helped, that helps, all tests pass, the tests pass, tests pass, all green,
-    looks good to me, looks good, look good, looks great, looks fine, looks right, sounds good,
-    sounds great, makes sense, make sense, well done, good to know, good catch, i see, i know,
-    i like it, i love it, love it, love this, i agree, you rock, you're right, you are right,
-    you're the best, you're welcome, you are the best, no problem, no worries, no need, no rush,
-    never mind, doesn't matter, don't worry, forget it, forget about it, forget that, wrong window,
-    wrong chat, wrong tab, wrong session, wrong terminal, nothing else, nothing more,
-    nothing for now, for explaining, for the explanation, for your help, for the help,
-    what i wanted, what i needed, what i meant, what i was looking for, happy birthday,
-    just testing, was fast, today, stop it, my bad, makes total sense, i appreciate it,
-    that explains it, that answers my question, my mistake, take care, at all, nice one, i'm here,
-    still there, hello world, not now, maybe later, not today, my last message, my last prompt,
-    the last message, last message, my previous message, my message, just saying,
-    meant for someone else, going to bed, going to sleep, going home, for the moment, not yet,
-    i'm fine, to hear, to me, have a nice evening, enjoy, dir, i owe you, a lifesaver,
-    i understand now, i understand, i get it now, i get it, that's clear, it's clear now
+    you're a star, i figured it out, how are you doing, how are you, how are things, how's it going,
+    how is it going, what's up, whats up, sup, how do you do, who are you, what are you,
+    what can you do, are you there, you there, are you ok, tell me a joke, what's new,
+    nice to meet you, let me think about it, let me think about this, let me think,
+    let me check something, let me check, let me see, let me look, give me a minute,
+    give me a second, give me a sec, give me a moment, hold on, hang on, one moment, one sec,
+    one minute, in a minute, for a moment, for a second, for a minute, i'll take a break,
+    i'll be right back, i'll be back, i'm back, i'll do it myself, i'll do that myself,
+    i'll take it from here, i'll get back to you, i'll think about it, i'll handle it, i've got it,
+    i got it, i found it, i'm done, i am done, i'm good, we're done, we're good, that's all,
+    that's it, that is all, that'll be all, for today, for now, for the day, see you, talk to you,
+    until tomorrow, tomorrow, have a nice, have a good, have a great, weekend, new year,
+    that works now, it works now, works now, that works, it works, it's working, that worked,
+    it worked, that fixed it, fixed it, that did it, that helped, that helps, all tests pass,
+    tests pass, all green, looks good to me, looks good, look good, looks great, looks fine,
+    looks right, sounds good, sounds great, makes sense, make sense, well done, good to know,
+    good catch, i see, i know, i like it, i love it, love it, love this, i agree, you rock,
+    you're right, you are right, you're the best, you're welcome, you are the best, no problem,
+    no worries, no need, no rush, never mind, doesn't matter, don't worry, forget it,
+    forget about it, forget that, wrong window, wrong chat, wrong tab, wrong session,
+    wrong terminal, nothing else, nothing more, nothing for now, for explaining,
+    for the explanation, for your help, for the help, what i wanted, what i needed, what i meant,
+    what i was looking for, happy birthday, just testing, was fast, today, stop it, my bad,
+    makes total sense, i appreciate it, that explains it, that answers my question, my mistake,
+    take care, at all, nice one, i'm here, still there, not now, maybe later, not today,
+    my last message, my last prompt, the last message, last message, my previous message,
+    my message, just saying, meant for someone else, going to bed, going to sleep, going home,
+    for the moment, not yet, i'm fine, to hear, to me, have a nice evening, enjoy, dir, i owe you,
+    a lifesaver, i understand now, i understand, i get it now, i get it, that's clear,
+    it's clear now, the tests pass, that will be all, tonight, hello world
 """)
 """Turns of phrase that are small talk too, the longer before those that they hold."""
 
@@ -291,7 +286,7 @@ AMENDMENTS = phrases("""
     instead, not like that, not like this, wrong file, wrong place, rather than, not what i, undo,
     too much, too many, too big, too small, too long, too verbose, again, i'd rather,
     i would rather, i prefer, i would prefer, i'd prefer, you missed, you forgot, you broke,
-    you left, you removed the wrong, belongs, changed my mind, not quite
+    you left, you removed the wrong, belongs, changed my mind, not quite, still off
 """)
 """What people say when work is to be done otherwise."""
 
