@@ -164,7 +164,9 @@ def test_the_examples_of_settings_are_valid(tmp_path):
         path.write_text(example)
         read.append(configuration.load(str(path), {}))
 
-    of_commands, of_modes = read
+    of_commands = next(one for one in read if one.guard.reads)
+    of_modes = next(one for one in read if one.guard.mode == "assist")
+    assert any(one.guard.order_words for one in read)
     assert "mytool status" in of_commands.guard.reads
     assert (of_modes.guard.mode, of_modes.capture.prompts) == ("assist", False)
 

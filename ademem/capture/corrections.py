@@ -5,6 +5,8 @@ A rule for good is kept; an order for the task at hand, or a report, is not. Pre
 
 from __future__ import annotations
 
+from ademem.fence import without_recalled
+
 MAX_CHARS = 240
 MIN_WORDS = 3
 MOST = 4
@@ -98,7 +100,7 @@ def corrections(prompt: str) -> list[str]:
         return []
     import re
 
-    prose = " ".join(prompt.split("```")[::2])
+    prose = " ".join(without_recalled(prompt).split("```")[::2])
     sentences = [part.strip(" -*\u2022\t") for part in re.split(SENTENCE_END, prose)]
     return [sentence for sentence in dict.fromkeys(sentences) if why(sentence)][:MOST]
 
