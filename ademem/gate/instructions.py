@@ -43,10 +43,10 @@ def instruction_in(text: str) -> str | None:
     if phrases.spelled(text):
         return "spells words letter by letter"
     plain = _without_mentions(seeming(text))
-    said = phrases.sentences(plain)
-    for what, known in orders.PHRASES:
-        if any(phrases.says(words, phrase) for words in said for phrase in known):
-            return what
+    firsts = (phrases.first(words, orders.INDEX) for words in phrases.sentences(plain))
+    places = [place for place in firsts if place is not None]
+    if places:
+        return orders.WHAT[min(places)]
     for what, hints, shape in orders.SHAPES:
         if any(hint in plain for hint in hints.split()) and re.search(shape, plain):
             return what

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.gate.phrases import phrases
+from ademem.gate.phrases import index, phrases
 
 _AI = "ai|llm|claude|assistant|model|agent|chatbot|gpt|copilot"
 _PERSON = "user|developer|human|person|people|owner|operator|maintainer|anyone|anybody|somebody"
@@ -147,6 +147,10 @@ PHRASES = (
     ),
 )
 """What the text does, and one word of each group, in this order, in one sentence."""
+
+WHAT = [what for what, known in PHRASES for _ in known]
+"""What each phrase does, in order."""
+INDEX = index(phrase for _, known in PHRASES for phrase in known)
 
 SHAPES = (
     (

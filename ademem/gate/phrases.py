@@ -6,10 +6,11 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     Words = frozenset[str]
     Phrase = tuple[Words, ...]
+    Index = dict[str, list[tuple[int, Phrase]]]
 
 GAP = 5
 """Most other words between two that belong together."""
@@ -46,6 +47,25 @@ def spelled(text: str) -> bool:
         if run >= 8:
             return True
     return False
+
+
+def index(known: Iterable[Phrase]) -> Index:
+    """The phrases, and their places in the order given, by each word of their longest-worded group.
+
+    A sentence without any word of that group does not say them, so most are never looked at.
+    """
+    found: Index = {}
+    for place, phrase in enumerate(known):
+        for word in max(phrase, key=lambda group: min(map(len, group))):
+            found.setdefault(word, []).append((place, phrase))
+    return found
+
+
+def first(words: list[str], known: Index) -> int | None:
+    """The place of the first phrase that a sentence has."""
+    candidates = (one for word in set(words) for one in known.get(word, ()))
+    places = [place for place, phrase in candidates if says(words, phrase)]
+    return min(places, default=None)
 
 
 def says(words: list[str], phrase: Phrase) -> bool:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from ademem.gate import orders, phrases
 from ademem.gate.instructions import instruction_in
 from ademem.gate.verdict import Insert
 from ademem.model import Draft, Origin, Trust
@@ -116,3 +119,14 @@ def test_no_text_is_read_for_long(piece):
     instruction_in(piece * (50_000 // len(piece)))
 
     assert time.process_time() - started < 1.0
+
+
+KNOWN = [phrase for _, known in orders.PHRASES for phrase in known]
+SPOKEN = st.sampled_from(sorted({word for phrase in KNOWN for group in phrase for word in group}))
+
+
+@given(words=st.lists(SPOKEN, max_size=12))
+def test_the_first_phrase_is_found_as_by_trying_every_one(words):
+    tried = (place for place, phrase in enumerate(KNOWN) if phrases.says(words, phrase))
+
+    assert phrases.first(words, orders.INDEX) == next(tried, None)
