@@ -1,7 +1,8 @@
 """Merging two versions of a file of memory: by memory and field, in either order the same.
 
-A field that one side changed is taken from that side. Where both changed one, the newer line wins;
-a text that loses becomes a candidate beside it. What one side deleted and the other changed stays.
+A field that one side changed is taken from that side. Where both changed the text, the newer one
+wins and the other becomes a candidate beside it; of other fields the greater value, for a line has
+one time only. What one side deleted and the other changed stays.
 """
 
 from __future__ import annotations
@@ -65,16 +66,26 @@ def _record(base: Record | None, ours: Record | None, theirs: Record | None) -> 
     if ours == base or ours is None or theirs is None:
         kept = theirs if ours == base else ours or theirs
         return [kept] if kept else []
-    older, newer = sorted((ours, theirs), key=_age)
     before = base or {}
-    won = {
-        name: older.get(name) if newer.get(name) == before.get(name) else newer.get(name)
-        for name in {**newer, **older}
-    }
-    won["updated_at"] = max(str(older.get("updated_at")), str(newer.get("updated_at")))
-    won = {name: won[name] for name in newer if name in won} | won
-    lost = older.get("content") not in (won["content"], before.get("content"))
+    older, newer = sorted((ours, theirs), key=_age)
+    won = {name: _field(name, before, older, newer) for name in {**newer, **older}}
+    if "updated_at" in won and older["content"] != newer["content"]:
+        # A time that another field brought would make the text newer than it is.
+        won["updated_at"] = (newer if won["content"] == newer["content"] else older)["updated_at"]
+    lost = older["content"] not in (won["content"], before.get("content"))
     return [won, _loser(str(older["content"]), base or older)] if lost else [won]
+
+
+def _field(name: str, before: Record, older: Record, newer: Record) -> Any:
+    """What the side says that changed it; of two changed texts the newer, of others the greater."""
+    then, first, second = (record.get(name) for record in (before, older, newer))
+    if first in (then, second):
+        return second
+    if second == then:
+        return first
+    if name in ("content", "key", "updated_at"):
+        return second
+    return max(first, second, key=json.dumps)
 
 
 def _loser(content: str, base: Record) -> Record:
@@ -108,7 +119,7 @@ def _unread(text: str) -> Iterable[str]:
 
 
 def _age(record: Record) -> tuple[str, str]:
-    return str(record.get("updated_at")), json.dumps(record, sort_keys=True)
+    return str(record.get("updated_at")), str(record.get("content"))
 
 
 def _order(record: Record) -> tuple[str, str]:

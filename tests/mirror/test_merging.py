@@ -261,7 +261,7 @@ def act(branch, name, which, value):
             branch.edit(row, status=Status.ARCHIVED)
 
 
-@hypothesis(max_examples=40)
+@hypothesis(max_examples=60)
 @given(histories=st.lists(ACTS, min_size=2, max_size=3))
 def test_branches_merged_in_any_order_end_in_the_same_files(histories):
     start = Branch()
