@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem import clock, configuration, enrolment, project, worktree
+from ademem import clock, configuration, project
 from ademem.api.memories import Memories
 from ademem.errors import NotEnrolled
 from ademem.model import Draft, Memory, Origin, Trust
@@ -35,6 +35,8 @@ __all__ = [
 
 def init(root: str) -> tuple[str, ...]:
     """Enrol the folder and tell what was done; memories that its files know are taken in."""
+    from ademem import enrolment
+
     done = enrolment.enrol(project.at(root), program(os.environ))
     with open_memories(root) as memories:
         done += [f"wrote {path}" for path in memories.refresh_files().written]
@@ -54,8 +56,11 @@ def open_memories(
     found = project.find(root, environment, os.getcwd())
     new = not os.path.exists(found.database)
     memories = Memories(open_runtime(found, environment, now()), now)
-    if new and worktree.changed(found):  # a fresh clone: its files know what its database does not
-        memories.refresh_files()
+    if new:
+        from ademem import worktree
+
+        if worktree.changed(found):  # a fresh clone: its files know what its database does not
+            memories.refresh_files()
     return memories
 
 

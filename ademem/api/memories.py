@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem import core, embed, exchange, gate, mirror, scrub, status
+from ademem import core, embed, gate
 from ademem import search as search_
 from ademem import work as work_
 from ademem.api.curation import Curation
@@ -158,6 +158,8 @@ class Memories(Curation):
 
     def refresh_files(self, *, force: bool = False) -> Refreshed:
         """Take over edits of `.ade/memory/`, then render it; *force* drops the edits instead."""
+        from ademem import mirror  # a search need not wait for what others load
+
         return mirror.refresh(
             self.runtime.project,
             self.runtime.store,
@@ -167,21 +169,29 @@ class Memories(Curation):
         )
 
     def check_files(self) -> tuple[Problem, ...]:
+        from ademem import mirror
+
         return mirror.check(self.runtime.project, self.runtime.store, self.runtime.settings.mirror)
 
     def export(self, *, include_personal: bool = False) -> Iterator[dict[str, Any]]:
+        from ademem import exchange
+
         return exchange.export_lines(self.runtime.store, include_personal=include_personal)
 
     def import_lines(
         self, lines: Iterable[str], on_progress: Callable[[int], None] | None = None
     ) -> Imported:
         """Read JSON lines through the gate; bad lines are reported, never fatal."""
+        from ademem import exchange
+
         return exchange.import_lines(
             lines, self.runtime.store, self.runtime.settings, self._now(), on_progress
         )
 
     def scrub(self, *, dry_run: bool = False) -> Scrubbed:
         """Redact all that is stored already; raises Busy when others hold the database."""
+        from ademem import scrub
+
         return scrub.scrub(self.runtime, dry_run=dry_run)
 
     def refusals(self, limit: int = 20) -> Rows:
@@ -197,14 +207,20 @@ class Memories(Curation):
 
     def status(self) -> dict[str, Any]:
         """Health in numbers; the keys are those of `ademem status --json`."""
+        from ademem import status
+
         return status.overview(self.runtime)
 
     def stats(self) -> dict[str, Any]:
         """Counts of what was learned; the keys are those of `ademem recall --stats --json`."""
+        from ademem import status
+
         return status.knowledge(self.runtime)
 
     def guard_state(self) -> dict[str, Any]:
         """Mode, turns under way, and the newest decisions."""
+        from ademem import status
+
         return status.guard(self.runtime)
 
     def _embedder(self) -> Embedder | None:
@@ -215,7 +231,7 @@ class Memories(Curation):
             return None
         if self._model is None:
             try:
-                self._model = embed.load(runtime.settings.embed, runtime.environment, once=True)
+                self._model = embed.load_aside(runtime.settings.embed, runtime.environment)
             except embed.DamagedModel:  # `doctor` tells; the words are there all the same
                 return None
         return self._model

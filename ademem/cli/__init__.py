@@ -4,44 +4,49 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib import import_module
-from typing import NoReturn
-
-import typer
 
 from ademem.errors import AdememError, UsageError
 
-app = typer.Typer(
-    name="ademem",
-    help="Project memory for Claude Code that a team can trust.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+    from ademem.cli.commands import COMMANDS as COMMANDS
+    from ademem.cli.commands import app as app
 
 
-COMMANDS = tuple(
-    """
-    memory curating past capturing files model places serve project evaluation
-    """.split()
-)
-"""Modules of commands, in the order in which `--help` shows them."""
+def __getattr__(name: str) -> Any:
+    """The app, and the names of its modules, for who wants to wait for typer."""
+    if name not in ("COMMANDS", "app"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ademem.cli import commands
+
+    return getattr(commands, name)
 
 
 def main() -> NoReturn:
     """Exit codes: 0 done, 1 refused or nothing found, 2 usage, 3 a bug of ours, with a log file."""
-    for module in COMMANDS:
-        import_module(f"ademem.cli.{module}")
-
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads cost more than they bring
     try:
-        sys.exit(app())
+        sys.exit(_run())
     except UsageError as error:
         _fail(error, 2)
     except AdememError as error:
         _fail(error, 1)
     except Exception as error:
         sys.exit(_report(error))
+
+
+def _run() -> int:
+    """What agents type all day is answered before anything is loaded that parses options."""
+    from ademem.cli import quick
+
+    if asked := quick.read(sys.argv[1:]):
+        return quick.answer(asked)
+    from ademem.cli.commands import run
+
+    run()
+    return 0
 
 
 def _fail(error: AdememError, code: int) -> NoReturn:

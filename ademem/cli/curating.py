@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ademem.anchor import replaced
-from ademem.cli import app, show
+from ademem.cli import app, shape, show
 from ademem.cli.options import (
     Anchors,
     AsJson,
@@ -45,7 +45,7 @@ def _acts(name: str, told: str, help: str, act: Callable[[Memories, str], Memory
         with opened(project) as memories:
             memory = act(memories, id)
         if as_json:
-            show.json(show.as_json(memory))
+            show.json(shape.as_json(memory))
         else:
             show.say(f"{told} {show.line(memory, 120)}")
 
@@ -124,7 +124,7 @@ def edit(
             changes["content"] = edited
         memory = memories.edit(id, **changes)
     if as_json:
-        show.json(show.as_json(memory))
+        show.json(shape.as_json(memory))
     else:
         show.say(f"edited {show.line(memory, 120)}")
 

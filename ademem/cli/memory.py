@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ademem.anchor import of_command
-from ademem.cli import app, show
+from ademem.cli import app, shape, show
 from ademem.cli.options import (
     Anchors,
     AsJson,
@@ -195,7 +195,7 @@ def get(
         memory = show.readable(memories.get(id))
         astray = memories.astray([memory])
     if as_json:
-        show.json(show.as_json(memory, astray=astray))
+        show.json(shape.as_json(memory, astray=astray))
     else:
         show.whole(memory, astray)
 
@@ -268,7 +268,7 @@ def _written(written: Written, as_json: bool) -> None:
             {
                 "accepted": written.accepted,
                 "durability": written.durability,
-                "memory": show.as_json(memory) if memory else None,
+                "memory": shape.as_json(memory) if memory else None,
                 "rule": written.rule,
                 "reason": written.reason,
                 "deduped": written.deduped,

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ademem.cli import app, show
+from ademem.cli import app, shape, show
 from ademem.cli.options import AsJson, DryRun, Id, Limit, Project, opened
 from ademem.errors import NoSuchMemory, UsageError
 from ademem.text import preview
@@ -23,7 +23,7 @@ def history(id: Id, project: Project = None, as_json: AsJson = False) -> None:
     """Show every revision of a memory, oldest first."""
     with opened(project) as memories:
         revisions = memories.history(id)
-        if show.to_model():
+        if shape.to_model():
             with suppress(NoSuchMemory):  # what is gone for good has nothing to withhold
                 show.readable(memories.get(id))
     if as_json:

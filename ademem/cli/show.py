@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import orjson
 import typer
 
 from ademem import anchor, fence
+from ademem.cli import shape
+from ademem.cli.shape import NOTHING, WITHHELD, as_json, flags, to_model, withheld
 from ademem.curate import BY_PERSON, waits_for
 from ademem.errors import AdememError
 from ademem.lookalike import visible
@@ -18,12 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from ademem.model import Memory
-    from ademem.search import Hit, Results
-
-NOTHING: dict[str, str] = {}
-
-
-WITHHELD = "(withheld until a person approves it)"
+    from ademem.search import Results
 
 
 class Withheld(AdememError):
@@ -33,15 +29,9 @@ class Withheld(AdememError):
         super().__init__(f"{memory.id} is {waits_for(memory)}", BY_PERSON)
 
 
-def to_model() -> bool:
-    """Whether a model reads what we print: this is a shell of the client's."""
-    return bool(os.environ.get("CLAUDE_CODE_SESSION_ID") or os.environ.get("CLAUDECODE"))
-
-
 def json(value: object) -> None:
     """Print as JSON, indented, keys in the order given; to a model without anything like a tag."""
-    text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
-    typer.echo(fence.escaped(text, angle="\\u003c") if to_model() else text)
+    typer.echo(shape.safe(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()))
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -65,72 +55,11 @@ def readable(memory: Memory) -> Memory:
     return memory
 
 
-def as_json(
-    memory: Memory, score: float | None = None, astray: Mapping[str, str] = NOTHING
-) -> dict[str, Any]:
-    """The keys others script against; times are ISO-8601 in UTC."""
-    withheld = _withheld(memory)
-    return {
-        "id": memory.id,
-        "sync_id": memory.sync_id,
-        "title": None if withheld else memory.title,
-        "content": WITHHELD if withheld else memory.content,
-        "category": memory.category,
-        "scope": memory.scope,
-        "owner": memory.scope_owner_id,
-        "status": memory.status,
-        "tier": int(memory.tier),
-        "pinned": memory.pinned,
-        "importance": memory.importance,
-        "confidence": round(memory.confidence, 4),
-        "observation_count": memory.observation_count,
-        "score": None if score is None else round(score, 4),
-        "tags": list(memory.tags),
-        "path": memory.file_scope_pattern,
-        "anchors": list(memory.anchors),
-        "topic_key": memory.topic_key,
-        "key": memory.knowledge_key,
-        "bead": memory.bead,
-        "source_id": memory.source_id,
-        "created_at": memory.created_at.isoformat(),
-        "updated_at": memory.updated_at.isoformat(),
-        "provenance": {
-            "trust": memory.trust,
-            "source_type": memory.source_type,
-            "session_id": memory.source_session_id,
-            "agent_id": memory.agent_id,
-            "branch": memory.source_branch,
-        },
-        "flags": flags(memory, astray),
-    }
-
-
-def flags(memory: Memory, astray: Mapping[str, str] = NOTHING) -> list[str]:
-    """What a reader has to know before believing it."""
-    held = {
-        "candidate": memory.status == "candidate",
-        "archived": memory.status == "archived",
-        "deleted": memory.deleted_at is not None,
-        "superseded": memory.superseded_by is not None,
-        "quarantined": memory.quarantine_reason is not None,
-    }
-    code = [f"code-{astray[memory.id]}"] if memory.id in astray else []
-    return [name for name, is_so in held.items() if is_so] + code
-
-
 def results(
     found: Results, *, as_json_: bool, explain: bool, astray: Mapping[str, str] = NOTHING
 ) -> None:
     if as_json_:
-        json(
-            {
-                "query": found.query,
-                "mode": found.mode,
-                "relaxed": found.relaxed,
-                "count": len(found.hits),
-                "memories": [_hit_json(hit, explain, astray) for hit in found.hits],
-            }
-        )
+        json(shape.results(found, explain=explain, astray=astray))
         return
     if found.relaxed and found.hits:
         typer.echo("(no memory has all the words; these have some)")
@@ -180,7 +109,7 @@ def line(memory: Memory, chars: int = 300, astray: Mapping[str, str] = NOTHING) 
 
     marks = ", ".join([*(["pinned"] if memory.pinned else []), *flags(memory, astray)])
     title = f"{memory.title}: " if memory.title else ""
-    said = WITHHELD if _withheld(memory) else preview(title + memory.content, chars)
+    said = WITHHELD if withheld(memory) else preview(title + memory.content, chars)
     text = f"{memory.id}  [{memory.category}] {said}"
     return f"{text}  ({marks})" if marks else text
 
@@ -232,12 +161,3 @@ def _rows(values: dict[str, Any], indent: str) -> Iterator[str]:
             yield f"{indent}{name}: " + ("; ".join(str(item) for item in value) or "none")
         else:
             yield f"{indent}{name}: {'-' if value is None else value}"
-
-
-def _withheld(memory: Memory) -> bool:
-    return memory.quarantine_reason is not None and to_model()
-
-
-def _hit_json(hit: Hit, explain: bool, astray: Mapping[str, str]) -> dict[str, Any]:
-    row = as_json(hit.memory, hit.score, astray)
-    return row | {"signals": hit.signals} if explain else row

@@ -1,0 +1,103 @@
+"""Results as the JSON that others script against."""
+
+from __future__ import annotations
+
+import os
+
+from ademem import fence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from ademem.model import Memory
+    from ademem.search import Hit, Results
+
+NOTHING: dict[str, str] = {}
+
+WITHHELD = "(withheld until a person approves it)"
+
+
+def to_model() -> bool:
+    """Whether a model reads what we print: this is a shell of the client's."""
+    return bool(os.environ.get("CLAUDE_CODE_SESSION_ID") or os.environ.get("CLAUDECODE"))
+
+
+def withheld(memory: Memory) -> bool:
+    return memory.quarantine_reason is not None and to_model()
+
+
+def safe(text: str) -> str:
+    """JSON as it may be printed: to a model without anything like a tag."""
+    return fence.escaped(text, angle="\\u003c") if to_model() else text
+
+
+def as_json(
+    memory: Memory, score: float | None = None, astray: Mapping[str, str] = NOTHING
+) -> dict[str, Any]:
+    """The keys others script against; times are ISO-8601 in UTC."""
+    held_back = withheld(memory)
+    return {
+        "id": memory.id,
+        "sync_id": memory.sync_id,
+        "title": None if held_back else memory.title,
+        "content": WITHHELD if held_back else memory.content,
+        "category": memory.category,
+        "scope": memory.scope,
+        "owner": memory.scope_owner_id,
+        "status": memory.status,
+        "tier": int(memory.tier),
+        "pinned": memory.pinned,
+        "importance": memory.importance,
+        "confidence": round(memory.confidence, 4),
+        "observation_count": memory.observation_count,
+        "score": None if score is None else round(score, 4),
+        "tags": list(memory.tags),
+        "path": memory.file_scope_pattern,
+        "anchors": list(memory.anchors),
+        "topic_key": memory.topic_key,
+        "key": memory.knowledge_key,
+        "bead": memory.bead,
+        "source_id": memory.source_id,
+        "created_at": memory.created_at.isoformat(),
+        "updated_at": memory.updated_at.isoformat(),
+        "provenance": {
+            "trust": memory.trust,
+            "source_type": memory.source_type,
+            "session_id": memory.source_session_id,
+            "agent_id": memory.agent_id,
+            "branch": memory.source_branch,
+        },
+        "flags": flags(memory, astray),
+    }
+
+
+def flags(memory: Memory, astray: Mapping[str, str] = NOTHING) -> list[str]:
+    """What a reader has to know before believing it."""
+    held = {
+        "candidate": memory.status == "candidate",
+        "archived": memory.status == "archived",
+        "deleted": memory.deleted_at is not None,
+        "superseded": memory.superseded_by is not None,
+        "quarantined": memory.quarantine_reason is not None,
+    }
+    code = [f"code-{astray[memory.id]}"] if memory.id in astray else []
+    return [name for name, is_so in held.items() if is_so] + code
+
+
+def results(
+    found: Results, *, explain: bool = False, astray: Mapping[str, str] = NOTHING
+) -> dict[str, Any]:
+    return {
+        "query": found.query,
+        "mode": found.mode,
+        "relaxed": found.relaxed,
+        "count": len(found.hits),
+        "memories": [_hit_json(hit, explain, astray) for hit in found.hits],
+    }
+
+
+def _hit_json(hit: Hit, explain: bool, astray: Mapping[str, str]) -> dict[str, Any]:
+    row = as_json(hit.memory, hit.score, astray)
+    return row | {"signals": hit.signals} if explain else row
