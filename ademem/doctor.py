@@ -196,6 +196,24 @@ def model_is_sound(patient: Patient) -> Finding:
     return Finding(check="model", ok=True, message=message, hint=hint)
 
 
+def index_is_whole(patient: Patient) -> Finding:
+    """Every byte of the search index is the one that was written."""
+    from ademem.search import index
+
+    try:
+        runtime = open_runtime(patient.project, patient.environment, patient.now)
+    except (sqlite3.Error, OSError, AdememError):
+        return _bad("index", "not checked: the database cannot be opened", "see above")
+    try:
+        checked, damaged = index.checked(runtime.store)
+    finally:
+        runtime.close()
+    if damaged:
+        folder = os.path.dirname(damaged[0])
+        return _bad("index", f"{damaged[0]} is damaged", f"delete {folder}; it is written anew")
+    return _good("index", f"{checked} files are whole" if checked else "no files")
+
+
 CHECKS: tuple[Callable[[Patient], Finding], ...] = (
     sqlite_is_able,
     settings_are_readable,
@@ -203,6 +221,7 @@ CHECKS: tuple[Callable[[Patient], Finding], ...] = (
     model_is_sound,
     database_is_sound,
     files_are_current,
+    index_is_whole,
     command_is_found,
     hooks_are_installed,
     hooks_fire,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ademem.search.source import Source
     from ademem.store import Store
 
-__all__ = ["FRESH", "build", "indexed", "open_index"]
+__all__ = ["FRESH", "build", "checked", "indexed", "open_index"]
 
 FRESH = 1000
 """Changed memories up to which a search reads them itself; with more the files are not used."""
@@ -44,6 +44,19 @@ def build(store: Store, model: str) -> None:
     with locked(os.path.join(where, "lock"), wait=False) as ours:
         if ours:
             write(where, store, model)
+
+
+def checked(store: Store) -> tuple[int, list[str]]:
+    """Read the files that count, byte for byte: how many there are, and the damaged ones."""
+    names = search_files.names(store)
+    if not names:
+        return 0, []
+    from ademem.search.index import file
+
+    where = search_files.folder(store)
+    paths = [os.path.join(where, name) for name in sorted(names)]
+    there = [path for path in paths if os.path.exists(path)]
+    return len(there), [path for path in there if not file.is_whole(path)]
 
 
 def indexed(
