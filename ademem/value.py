@@ -29,10 +29,11 @@ class Value:
         cls._defaults = cls._defaults | {n: cls.__dict__[n] for n in own if n in cls.__dict__}
 
     def __init__(self, **given: Any) -> None:
-        values = self._defaults | given
-        if values.keys() != self._names:
-            raise TypeError(_misfit(type(self), given))
-        self.__dict__.update(values)
+        if given.keys() != self._names:
+            given = self._defaults | given
+            if given.keys() != self._names:
+                raise TypeError(_misfit(type(self), given))
+        self.__dict__.update(given)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen; use replace()")

@@ -141,6 +141,7 @@ def current(folder: str, listed: Sequence[Listed], store: Store, fresh: int) -> 
     changed = search_files.changed(store, listed[-1], fresh + 1)
     if len(changed) > fresh:
         return None
+    search_files.remember_pages(store)
     try:
         files = known.files if known else from_files(folder, listed)
     except FileNotFoundError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from threading import Thread
 
 import numpy as np
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int64]
     Scores = NDArray[np.float32]
 
-PARALLEL = 1 << 16
-"""Rows from which two threads multiply faster than one."""
+
+PARALLEL = 1 << 17
+"""Rows from which a second thread is worth starting; numpy's own, always waiting, cost more."""
 
 
 class Held(Value):
@@ -110,6 +112,9 @@ class Index:
 
     def vectors(self, rows: Rows) -> NDArray[np.float32]:
         """The stored vectors; zeros where there is none."""
+        if len(self.segments) == 1:
+            stored: NDArray[np.float32] = self.segments[0].vectors[rows]
+            return stored
         found = np.empty((len(rows), self.dimensions), np.float32)
         for segment, mine, local in self._parted(rows):
             found[mine] = segment.vectors[local]
@@ -191,7 +196,8 @@ def _alive(rows: int, dead: Rows) -> NDArray[np.bool_] | None:
 
 
 def _multiply(matrix: NDArray[Any], vector: NDArray[Any], out: NDArray[Any]) -> None:
-    if len(matrix) < PARALLEL:
+    """In two halves at once where numpy was told to use one thread."""
+    if len(matrix) < PARALLEL or os.environ.get("OPENBLAS_NUM_THREADS") != "1":
         np.matmul(matrix, vector, out=out)
         return
     half = len(matrix) // 2

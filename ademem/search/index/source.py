@@ -11,7 +11,7 @@ from ademem.search.index import opening, ranks, signals
 from ademem.search.index.evidence import gather
 from ademem.search.index.links import NONE
 from ademem.search.index.sets import distinct, member, without
-from ademem.search.index.words import Reader
+from ademem.search.index.words import reader
 from ademem.search.window import REACH
 
 TYPE_CHECKING = False
@@ -56,7 +56,6 @@ class Indexed:
         self.floor = floor
         self.otherwise = otherwise
         self.store = store
-        self.reader = Reader()
 
     def kept(self, search: Search) -> dict[int, Signals]:
         """The best rows above the floor, and all that speaks for each."""
@@ -80,14 +79,14 @@ class Indexed:
         kept = signals.above_floor(told, dialogue, search.query.typed, search.settings)
         order = np.lexsort((seqs, told["relevance"], told["exact"]))[::-1]
         best = order[kept[order]][: search.settings.pool]
-        return {int(seqs[row]): _line(told, row) for row in best}
+        return dict(zip(seqs[best].tolist(), _lines(told, best), strict=True))
 
     @cached_property
     def evidence(self) -> Evidence:
         """What the words say; when no row holds enough of them, what the insides of words do."""
-        found = gather(self.query.terms, self.index, self.reader, self.store)
+        found = gather(self.query.terms, self.index, reader(), self.store)
         if self.query.substrings and found.best_share() < self.floor:
-            within = gather(self.query.substrings, self.index, self.reader, self.store)
+            within = gather(self.query.substrings, self.index, reader(), self.store)
             found = within if within.terms else found
         return found
 
@@ -173,7 +172,10 @@ class Indexed:
         return self.index.top(scores, limit)
 
 
-def _line(columns: dict[str, Numbers], row: int) -> Signals:
-    return {
-        name: float(column[row]) for name, column in columns.items() if not np.isnan(column[row])
-    }
+def _lines(columns: dict[str, Numbers], rows: Rows) -> list[Signals]:
+    """What speaks for each row; NaN is what is not there."""
+    table = np.array([column[rows] for column in columns.values()])
+    lines = [dict(zip(columns, line, strict=True)) for line in table.T.tolist()]
+    if np.isnan(table).any():
+        return [{name: one for name, one in line.items() if one == one} for line in lines]
+    return lines

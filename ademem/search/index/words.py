@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from itertools import chain
+from threading import local
 
 import numpy as np
 
@@ -49,7 +50,7 @@ class Reader:
     """Reads a few words, or texts, as the store's index would."""
 
     def __init__(self) -> None:
-        self.db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        self.db = sqlite3.connect(":memory:", isolation_level=None)
         self.db.execute(_scratch("asked", "word"))
         self.db.execute("create virtual table asked_at using fts5vocab(asked, instance)")
 
@@ -64,6 +65,18 @@ class Reader:
         for place, word in rows:
             spelled[place].append(word)
         return [tuple(words) for words in spelled]
+
+
+_mine = local()
+
+
+def reader() -> Reader:
+    """The reader of this thread."""
+    try:
+        found: Reader = _mine.reader
+    except AttributeError:
+        found = _mine.reader = Reader()
+    return found
 
 
 def of_store(db: sqlite3.Connection, seqs: NDArray[np.int64]) -> Postings:

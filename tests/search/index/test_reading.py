@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ademem.search import lens
-from ademem.search.index import ranks, words
+from ademem.search.index import ranks, reading, words
 from ademem.store import database, indexes
 from tests.builders import open_project
 from tests.search.index.world import World
@@ -186,6 +186,7 @@ def test_a_large_matrix_is_multiplied_like_a_small_one(world, monkeypatch):
     world.build()
     wanted = world.vector()
     whole = world.open().cosines(wanted)
-    monkeypatch.setattr("ademem.search.index.reading.PARALLEL", 1)
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
+    monkeypatch.setattr(reading, "PARALLEL", 1)
 
     assert world.open().cosines(wanted) == pytest.approx(whole, abs=1e-6)
