@@ -1,0 +1,93 @@
+"""All kinds of work there are, in the order in which they are done."""
+
+from __future__ import annotations
+
+from ademem.store import embeddings, jobs, search_files
+from ademem.work.shift import Kind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ademem.store.jobs import Job
+    from ademem.work.shift import Shift
+
+
+COLD_START_S = 60.0
+"""Loading the model takes a core for a while: so long an active session is left alone."""
+
+
+def mirror(shift: Shift, _job: Job) -> None:
+    """Bring the files of the project up to date."""
+    from ademem.mirror import refresh
+
+    refresh(shift.runtime.project, shift.store, shift.runtime.settings, shift.now())
+
+
+def anchors(shift: Shift, _job: Job) -> None:
+    """See how the places stand that memories are tied to, for the ranking."""
+    from ademem.sites.verify import check
+
+    check(shift.runtime.project, shift.store)
+
+
+def embed(shift: Shift, job: Job) -> datetime | None:
+    """Give every memory a vector of the installed model."""
+    from ademem.work import embedding
+
+    return embedding.run(shift, job)
+
+
+def index(shift: Shift, _job: Job) -> None:
+    """Write the words and vectors of all memories where a search reads them at once."""
+    from ademem.search.index import build
+
+    if shift.model:
+        build(shift.store, shift.model.id)
+
+
+def index_is_behind(shift: Shift) -> None:
+    if (
+        shift.model
+        and search_files.are_behind(shift.store, shift.model.id)
+        and not jobs.is_known(shift.store, "index")
+    ):
+        jobs.queue(shift.store, "index", "project", shift.now())
+
+
+def model_is_installed(shift: Shift) -> bool:
+    return shift.model is not None
+
+
+def model_is_new(shift: Shift) -> None:
+    """Ask for vectors when the store has none of this model; later each change asks for its own."""
+    model = shift.model
+    if (
+        model
+        and not jobs.is_known(shift.store, "embed")
+        and not embeddings.has_any(shift.store, model.id)
+        and embeddings.any_waiting(shift.store, model.id)
+    ):
+        jobs.queue(shift.store, "embed", "project", shift.now())
+
+
+JOBS: tuple[Kind, ...] = (
+    Kind(name="mirror", when="a memory or the brief changed", run=mirror),
+    Kind(name="anchors", when="a session starts and memories are tied to places", run=anchors),
+    Kind(
+        name="embed",
+        when="a memory changed, or another model was installed",
+        run=embed,
+        able=model_is_installed,
+        notice=model_is_new,
+        patience_s=COLD_START_S,
+    ),
+    Kind(
+        name="index",
+        when="enough memories have new words or vectors",
+        run=index,
+        able=model_is_installed,
+        notice=index_is_behind,
+    ),
+)
+"""All there is to do, in the order in which it is done; each has its rows in `jobs`."""
