@@ -14,7 +14,7 @@
 
 # These may be exported in the user's environment, and a variable that is stays so when it is set
 # again: a large payload in the environment keeps every program from starting.
-unset payload head folder id reader list about
+unset payload head folder id reader list about run
 
 # Only a project with `.ade/` takes part, or a worktree (there `.git` is a file) whose main one has it.
 # The payload's own `cwd` follows the model's `cd`, so the search starts where the session did, and
@@ -32,11 +32,12 @@ python=${python:-${ADEMEM_PREFIX:-$HOME/.local/share/ademem}/bin/python}
 # it cannot even start is not for the session. `-I` keeps the project's own modules from standing in
 # for the standard library. `-S` saves looking for packages, which would cost more than most hooks,
 # where the one that is needed lies beside the interpreter; elsewhere (a checkout) it has to be found.
+# Collecting garbage would cost such a short life more than it gives back.
+run='import gc, sys; gc.disable(); sys.path.append(sys.argv[2]); exec(open(sys.argv[1]).read())'
 start_python() {
   set -- "${python%/bin/*}"/lib/python3.*/site-packages
   if [ -d "$1/ademem" ]; then
-    "$python" -IS -c 'import sys; sys.path.append(sys.argv[2]); exec(open(sys.argv[1]).read())' \
-      "$hooks/$hook.py" "$1"
+    "$python" -IS -c "$run" "$hooks/$hook.py" "$1"
   else
     "$python" -I "$hooks/$hook.py"
   fi 2>/dev/null

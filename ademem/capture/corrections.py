@@ -44,6 +44,21 @@ _OPENING = (
 )
 """What may stand before it."""
 
+BEFORE = frozenset(
+    "no nope wrong nein non actually sorry wait stop please and so but also then ok okay"
+    " bitte por favor s'il te plaît".split()
+)
+"""The same, as words."""
+
+FIRST = frozenset(
+    "always never immer nie niemals siempre nunca toujours jamais here we use take call run write"
+    " import nimm verwende nutze benutze usa utilise utilisez don't don’t dont do stop avoid quit"
+    " i i'd i’d we'd we’d from in next ab".split()
+)
+"""First words of all rules."""
+
+_MARKS = str.maketrans(dict.fromkeys(",.!:–—-", " "))
+
 PERFECT = (
     "mind|been|seen|had|has|heard|wanted|thought|knew|got|gotten|worked|works|fails?|failed|happens?"
     "|happened|returns?|crash\\w*|gets?|is|was|were|the|a|an|that|this|in|used|did|does|said|liked"
@@ -113,6 +128,16 @@ def why(sentence: str) -> str | None:
         return None
     if sentence.endswith(("?", ":")) or sentence.startswith((">", "/", "#", "<", "|")):
         return None
-    if re.search(ONCE, sentence, re.I):
+    if not may_open(sentence) or re.search(ONCE, sentence, re.I):
         return None
     return next((name for name, rule in RULES if re.match(_OPENING + rule, sentence, re.I)), None)
+
+
+def may_open(sentence: str) -> bool:
+    """Whether a rule can match; compiling the rules for every prompt would cost it 3 ms."""
+    for word in sentence.lower().translate(_MARKS).split():
+        if word in FIRST:
+            return True
+        if word not in BEFORE and word.strip("o") != "n":
+            return False
+    return False

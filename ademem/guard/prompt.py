@@ -16,7 +16,7 @@ HEAD, TAIL = 3000, 1000
 LONGEST_SUFFIX = 5
 """Letters behind the dot of a file's name at most."""
 
-TOKEN = r"[^\W_][\w'\u0300-\u036f\u0900-\u0eff]*|[,:()*;]|(?<=\s)-(?=\s)|^-"
+TOKEN = r"[^\W_](?:[\w']|[\u0300-\u036f\u0900-\u0eff])*|[,:()*;]|(?<=\s)-(?=\s)|^-"
 """A word with its accents and vowel signs, or a mark that a clause may begin after."""
 
 WITHOUT_BLANKS = "\u2e80"

@@ -9,7 +9,6 @@ from ademem.clock import parse, stamp
 from ademem.errors import NoSuchMemory
 from ademem.jsontext import array, flat, loads
 from ademem.model import Category, Importance, Memory, Scope, Status, Tier, Trust
-from ademem.store import signatures
 from ademem.value import Value, replace
 
 TYPE_CHECKING = False
@@ -57,10 +56,12 @@ class Change(Value):
 
 def insert(store: Store, memory: Memory, change: Change) -> Memory:
     """Add the row; its `seq` is decided here."""
+    from ademem.store import signatures  # readers need none of it
+
     with store.transaction() as db:
         row = _row(memory)
         memory = replace(memory, seq=db.execute(_INSERT, row).lastrowid)
-        signatures.renew(db, memory.seq, frozenset(), _signatures(memory))
+        signatures.renew(db, memory.seq, frozenset(), signatures.of_memory(memory))
         signatures.catch_up(db)
         _record(store, memory.id, row, _last_revision(db, memory.id) + 1, change)
     return memory
@@ -76,24 +77,28 @@ def update(store: Store, memory: Memory, change: Change) -> Memory:
 
 def put_back(store: Store, memory: Memory, change: Change) -> Memory:
     """Like `update`, and the row is as old as it says: the change makes it what it was."""
+    from ademem.store import signatures
+
     with store.transaction() as db:
         revision = _last_revision(db, memory.id) + 1
-        signed = _signed(db, memory)
+        signed = signatures.stored(db, memory)
         row = _row(replace(memory, revision_count=revision))
         stored = db.execute(_UPDATE, row).fetchone()
         if stored is None:
             raise NoSuchMemory(memory.id)
         memory = from_row(stored)
-        signatures.renew(db, memory.seq, signed, _signatures(memory))
+        signatures.renew(db, memory.seq, signed, signatures.of_memory(memory))
         _record(store, memory.id, row, revision, change)
     return memory
 
 
 def delete(store: Store, memory: Memory, change: Change) -> None:
     """Remove the row for good: history keeps that it went, never what it said."""
+    from ademem.store import signatures
+
     with store.transaction() as db:
         db.execute("delete from memory_revisions where memory_id = ?", (memory.id,))
-        signatures.renew(db, memory.seq, _signed(db, memory), frozenset())
+        signatures.renew(db, memory.seq, signatures.stored(db, memory), frozenset())
         db.execute("delete from unified_memories where id = ?", (memory.id,))
         db.execute(
             "insert or ignore into tombstones (entity, sync_id, project_id, deleted_at)"
@@ -175,17 +180,6 @@ def from_row(row: sqlite3.Row | dict[str, Any]) -> Memory:
 
 def new_event() -> str:
     return os.urandom(8).hex()
-
-
-def _signatures(memory: Memory) -> set[int]:
-    return signatures.of(memory.scope, memory.scope_owner_id, memory.title, memory.content)
-
-
-def _signed(db: sqlite3.Connection, memory: Memory) -> set[int]:
-    """The signatures of the text that the row still has."""
-    query = "select scope, scope_owner_id, title, content from unified_memories where id = ?"
-    row = db.execute(query, (memory.id,)).fetchone()
-    return signatures.of(*row) if row else set()
 
 
 def _row(memory: Memory) -> dict[str, Any]:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Set as AbstractSet
 
+    from ademem.model import Memory
+
 POOL = 32
 """Newest memories looked at of those that share one signature."""
 BACKLOG = 16
@@ -41,6 +43,17 @@ def renew(db: sqlite3.Connection, seq: int, old: AbstractSet[int], new: Abstract
 def of(scope: str, owner: str | None, title: str | None, content: str) -> set[int]:
     """What a memory with these texts is found by."""
     return signature.own(words(said(title, content)), _home(scope, owner))
+
+
+def of_memory(memory: Memory) -> set[int]:
+    return of(memory.scope, memory.scope_owner_id, memory.title, memory.content)
+
+
+def stored(db: sqlite3.Connection, memory: Memory) -> set[int]:
+    """The signatures of the text that the row still has."""
+    query = "select scope, scope_owner_id, title, content from unified_memories where id = ?"
+    row = db.execute(query, (memory.id,)).fetchone()
+    return of(*row) if row else set()
 
 
 def asked(text: str, scope: str, owner: str | None) -> str:

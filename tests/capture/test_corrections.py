@@ -1,12 +1,22 @@
 """What a person corrects is kept; an order for once, a question or a report is not."""
 
+import re
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.capture.corrections import MAX_CHARS, MOST, corrections, why
+from ademem.capture.corrections import (
+    _OPENING,
+    BEFORE,
+    MAX_CHARS,
+    MOST,
+    RULES,
+    corrections,
+    may_open,
+    why,
+)
 
 HERE = Path(__file__).parent
 PRECISION = 0.95
@@ -79,3 +89,16 @@ def test_a_sermon_is_cut():
 @given(st.text(max_size=300))
 def test_no_text_does_harm(text):
     assert all(len(found) <= MAX_CHARS for found in corrections(f"never {text}"))
+
+
+pieces = st.sampled_from([*BEFORE, "nooo", "for good", "we", "rather", "Use", "never", "pnpm"])
+gaps = st.sampled_from([" ", ", ", " - ", "! ", "\t"])
+endings = st.sampled_from(["we use pnpm", "don’t push", "I'd prefer it", "next time it is so"])
+
+
+@given(st.lists(st.tuples(pieces, gaps), max_size=6), endings)
+def test_no_rule_matches_what_may_not_open_one(opening, ending):
+    sentence = "".join(word + gap for word, gap in opening) + ending
+    matches = any(re.match(_OPENING + rule, sentence, re.I) for _, rule in RULES)
+
+    assert may_open(sentence) or not matches
