@@ -37,6 +37,10 @@ class Runtime:
     def close(self) -> None:
         self.store.close()
 
+    def leave(self) -> None:
+        """Before the process ends."""
+        self.store.leave()
+
 
 def open_runtime(
     project: Project, environment: Mapping[str, str], now: datetime, *, wait_s: float = 5.0

@@ -42,8 +42,7 @@ def answer(
 ) -> str:
     """What the hook prints: one JSON object (plain text for PreCompact) or nothing.
 
-    A process that is *leaving* does not close the database: closing writes the log back and
-    deletes it, and the next hook would have to make it again.
+    A process that is *leaving* does not close the database, which would take longer.
     """
     if environment.get("ADEMEM_DISABLE"):
         return ""
@@ -57,8 +56,7 @@ def answer(
         try:
             return handle(payload, runtime) or ""
         finally:
-            if not leaving:
-                runtime.close()
+            runtime.leave() if leaving else runtime.close()
     except NotEnrolled:
         return ""
     except Exception as error:  # the one place where a hook's failure ends

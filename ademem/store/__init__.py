@@ -6,11 +6,13 @@ import os
 
 from ademem.clock import stamp
 from ademem.store.database import (
+    LONG_LOG_BYTES,
     MigrationFailed,
     NewerDatabase,
     Transaction,
     connect,
     create,
+    log_bytes,
     migrate,
     version,
     write_ahead,
@@ -44,6 +46,14 @@ class Store:
 
     def close(self) -> None:
         self.db.close()
+
+    def leave(self) -> None:
+        """Before a process ends: leave the log to the next one, which would have to make it again.
+
+        A log that has grown is written back and deleted: each process reads all of it first.
+        """
+        if log_bytes(self.db) > LONG_LOG_BYTES:
+            self.close()
 
 
 def open_store(project: Project, now: datetime, *, wait_s: float = 5.0) -> Store:

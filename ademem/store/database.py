@@ -20,8 +20,9 @@ else:
         import sqlite3
 
 SCHEMA = os.path.join(os.path.dirname(__file__), "schema")
-CHECKPOINT_PAGES = 250
-"""Pages of the log beyond which a commit writes it back: hooks leave it lying, see `events.run`."""
+CHECKPOINT_PAGES = 400
+"""Pages of the log beyond which a commit writes it back."""
+LONG_LOG_BYTES = CHECKPOINT_PAGES * 4096
 SCHEMA_VERSION = 8
 
 
@@ -80,6 +81,15 @@ class Transaction:
         finally:
             if self.db.in_transaction:
                 self.db.execute("rollback")
+
+
+def log_bytes(db: sqlite3.Connection) -> int:
+    """Size of the log beside the database; 0 when there is none."""
+    path = db.execute("pragma database_list").fetchone()["file"]
+    try:
+        return os.stat(f"{path}-wal").st_size
+    except OSError:
+        return 0
 
 
 def version(db: sqlite3.Connection) -> int:

@@ -163,3 +163,21 @@ def test_paths_are_any_text(tmp_path):
     reopen(root)
 
     assert os.listdir(root / ".ade") == ["ade.db"]
+
+
+@pytest.mark.parametrize(
+    ("chars", "there"),
+    [
+        pytest.param(10, True, id="short: the next one reads it"),
+        pytest.param(10**6, False, id="long"),
+    ],
+)
+def test_processes_that_end_unclosed_leave_only_a_short_log(tmp_path, chars, there):
+    open_project(tmp_path).close()
+    for name in ("first", "second"):
+        racing.said("tests.store.leaver", str(tmp_path), name, str(chars))
+
+    assert (tmp_path / ".ade/ade.db-wal").exists() is there
+    store = open_project(tmp_path)
+    assert len(memories.find(store, "true")) == 2
+    store.close()
