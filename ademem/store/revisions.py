@@ -38,7 +38,7 @@ class Revision(Value):
         """The memory of then; what history leaves out is zero, its last access its last change."""
         left_out = dict.fromkeys(memories.BOOKKEEPING, 0)
         moment = {"last_accessed_at": self.snapshot["updated_at"]}
-        return memories.from_row(left_out | self.snapshot | moment)
+        return memories.from_values(left_out | self.snapshot | moment)
 
     def fields(self) -> dict[str, Any]:
         """The fields of the memory that history keeps, by name."""

@@ -131,7 +131,7 @@ def _adopt_memories(db: sqlite3.Connection, known: list[Row], project: str, now:
             reason=f"ADE had {json.dumps(gone, default=repr)}" if gone else None,
             event_id=event,
         )
-        memories.insert(Store(db, project), memories.from_row(new), change)
+        memories.insert(Store(db, project), memories.from_values(new), change)
     return {new["id"] for old, new in pairs if new["content"] == old.get("content")}
 
 
