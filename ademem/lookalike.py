@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
 _LATIN = "aceijopsuvxyhdqwkmntb"
 _SEEMING = (
@@ -54,6 +53,8 @@ def skeleton(char: str) -> str:
     """What one character seems to be, folded; empty for one that is not seen."""
     if char.isascii():
         return char.lower()
+    import unicodedata  # which a hook whose text is ASCII need not load
+
     plain = unicodedata.normalize("NFKC", char).lower().translate(_SKELETON)
     if unicodedata.category(plain[:1] or "a") in ("Cf", "Mn", "Me"):
         return ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import lru_cache
 
 from ademem.digest import sha256_hex
@@ -11,6 +10,7 @@ from ademem.digest import sha256_hex
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Literal
 
 RECENT = 16
 """Texts whose forms are remembered: the rules ask the same of one draft again and again."""
@@ -25,16 +25,23 @@ def clean(text: str) -> str:
     if text.isascii() and text.isprintable() and "  " not in text:
         return text.strip()
     text = text.replace("\r\n", "\n").encode("utf-8", "replace").decode("utf-8").translate(_CONTROL)
-    lines = (
-        _BLANKS.sub(" ", line).rstrip() for line in unicodedata.normalize("NFC", text).split("\n")
-    )
+    lines = (_BLANKS.sub(" ", line).rstrip() for line in normal("NFC", text).split("\n"))
     return "\n".join(lines).strip()
+
+
+def normal(form: Literal["NFC", "NFKC"], text: str) -> str:
+    """*text* in a normal form of Unicode, which ASCII has by itself."""
+    if text.isascii():
+        return text
+    import unicodedata
+
+    return unicodedata.normalize(form, text)
 
 
 @lru_cache(maxsize=RECENT)
 def fold(text: str) -> str:
     """What two spellings of the same sentence have in common: case and spacing are gone."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return " ".join(normal("NFKC", text).casefold().split())
 
 
 def said(title: str | None, content: str) -> str:
@@ -117,6 +124,8 @@ def slug(text: str, limit: int = 60) -> str:
 
 def _joined(left: str, right: str) -> bool:
     """Whether two neighbours are parts of one visible character."""
+    import unicodedata
+
     return (
         left == "\u200d"
         or right in "\u200d\ufe0e\ufe0f"

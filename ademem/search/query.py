@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from enum import Enum
 
-from ademem.text import is_cjk, unique
+from ademem.text import is_cjk, normal, unique
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -90,7 +89,7 @@ def readable(text: str) -> str:
     if len(text) > MAX_CHARS:
         text = f"{text[: MAX_CHARS // 2]} {text[-MAX_CHARS // 2 :]}"
     text = text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
-    return unicodedata.normalize("NFC", " ".join(text.split()))
+    return normal("NFC", " ".join(text.split()))
 
 
 def _words(text: str) -> list[str]:

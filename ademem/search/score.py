@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from heapq import heapify, heappop, heapreplace
+from operator import attrgetter
 
 from ademem.clock import days_between
 from ademem.lifecycle import decayed
@@ -109,19 +109,17 @@ def diversify(hits: Sequence[Hit], mmr_lambda: float, limit: int) -> list[Hit]:
     """
     contenders = sorted(hits, key=_first, reverse=True)[: CONTENDERS * limit]
     left = [_Contender(hit, mmr_lambda) for hit in contenders]
-    heapify(left)
     chosen: list[_Contender] = []
     while left and len(chosen) < limit:
+        left.sort(key=attrgetter("order"), reverse=True)
         # Likeness only grows: who is first after a look at all that is chosen stays first.
-        if left[0].looks_at(chosen):
-            heapreplace(left, left[0])
-        else:
-            chosen.append(heappop(left))
+        if not left[0].looks_at(chosen):
+            chosen.append(left.pop(0))
     return [replace(one.hit, signals=one.hit.signals | {"mmr": one.marginal}) for one in chosen]
 
 
 class _Contender:
-    """A hit on its way into the result; the smaller, the better."""
+    """A hit on its way into the result; the higher its order, the better."""
 
     def __init__(self, hit: Hit, mmr_lambda: float) -> None:
         self.hit = hit
@@ -151,9 +149,6 @@ class _Contender:
     def _settle(self) -> None:
         self.marginal = self.weight * self.hit.score - (1 - self.weight) * self.alike**2
         self.order = (self.hit.signals["exact"], self.marginal, self.hit.memory.seq)
-
-    def __lt__(self, other: _Contender) -> bool:
-        return self.order > other.order
 
 
 def _first(hit: Hit) -> tuple[float, float]:
