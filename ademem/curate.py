@@ -63,13 +63,13 @@ def promote(id: str, act: Act) -> Memory:
 
 
 def reject(id: str, act: Act) -> Memory:
-    """Archive a candidate that is not worth keeping."""
+    """Archive a candidate that is not worth keeping; no machine brings it back."""
     memory = memories.get(act.store, id)
     if memory.status is not Status.CANDIDATE:
         raise CannotDo(
             f"{memory.id} is {_state(memory)}, not a candidate", "`ademem archive` takes any memory"
         )
-    return _archived(memory, act, "reject")
+    return _archived(memory, act, "reject", rejected_at=act.now)
 
 
 def archive(id: str, act: Act) -> Memory:
@@ -85,7 +85,14 @@ def restore(id: str, act: Act) -> Memory:
     status = Status.PROMOTED if memory.promoted_at else Status.CANDIDATE
     tier = Tier.ACTIVE if memory.promoted_at else Tier.FADING
     return _change(
-        memory, act, "restore", status=status, tier=tier, deleted_at=None, superseded_by=None
+        memory,
+        act,
+        "restore",
+        status=status,
+        tier=tier,
+        deleted_at=None,
+        rejected_at=None,
+        superseded_by=None,
     )
 
 
@@ -168,10 +175,11 @@ def _provenance(memory: Memory, act: Act, changes: dict[str, Any]) -> dict[str, 
     }
 
 
-def _archived(memory: Memory, act: Act, operation: str) -> Memory:
+def _archived(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:
     if memory.status is Status.ARCHIVED:
         raise CannotDo(f"{memory.id} is archived already", "`ademem restore` brings it back")
-    return _change(memory, act, operation, status=Status.ARCHIVED, tier=Tier.FADING, pinned=False)
+    gone = {"status": Status.ARCHIVED, "tier": Tier.FADING, "pinned": False}
+    return _change(memory, act, operation, **gone, **changes)
 
 
 def _change(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:

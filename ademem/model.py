@@ -170,6 +170,8 @@ class Memory(Value):
     updated_at: datetime
     last_accessed_at: datetime
     promoted_at: datetime | None = None
+    rejected_at: datetime | None = None
+    """When somebody refused it; no machine brings it back while it is archived."""
     review_after: datetime | None = None
     deleted_at: datetime | None = None
 

@@ -38,6 +38,19 @@ def echo(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     return draft
 
 
+def rejected_before(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
+    """What was refused comes back on a person's word only."""
+    near = gate.settings.near_duplicate
+    refused = (known for known in gate.shelf.rejected(draft) if _says_again(draft, known, near))
+    memory = next(refused, None)
+    if memory is None or gate.shelf.exact(draft):
+        return draft
+    what = f"{memory.id} said so and was rejected before, on {memory.rejected_at:%Y-%m-%d}"
+    if draft.by_person:
+        return noted(draft, f"{what}; your word brings it in")
+    return Reject(draft=draft, why=f"{what}; a person brings it back: `ademem restore {memory.id}`")
+
+
 def same_topic(draft: Reviewed, gate: Gate) -> Reviewed | Revise:
     """A topic says what was written about it last."""
     memory = gate.shelf.by_topic(draft) if draft.topic_key else None
@@ -82,8 +95,23 @@ def near_duplicate(draft: Reviewed, gate: Gate) -> Reviewed | Merge:
     return Merge(draft=draft, into=into, why=why)
 
 
+def _says_again(draft: Reviewed, refused: Memory, near: float) -> bool:
+    """The same text, nearly the same words, or other words under the name it was given by hand."""
+    mine, theirs = said(draft), said(refused)
+    if fold(draft.content) == fold(refused.content):
+        return True
+    key = _key_by_hand(draft)
+    named = key is not None and key == refused.knowledge_key
+    is_near = named or jaccard(words(mine), words(theirs)) >= near
+    return is_near and not alike.contradicts(mine, theirs)
+
+
 def _is_named(draft: Reviewed) -> bool:
-    return bool(draft.topic_key or (draft.knowledge_key and not made_from_text(draft)))
+    return bool(draft.topic_key or _key_by_hand(draft))
+
+
+def _key_by_hand(draft: Reviewed) -> str | None:
+    return None if made_from_text(draft) else draft.knowledge_key
 
 
 def _repeats(text: str, shown: str, near: float) -> bool:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from ademem.gate.derivable import code_derivable
 from ademem.gate.form import known_category, length, normal_form, redaction, strict_mode
 from ademem.gate.instructions import instruction_shaped
-from ademem.gate.repeats import echo, exact_duplicate, near_duplicate, same_key, same_topic
+from ademem.gate.repeats import (
+    echo,
+    exact_duplicate,
+    near_duplicate,
+    rejected_before,
+    same_key,
+    same_topic,
+)
 from ademem.gate.verdict import Insert, Judged, Reviewed, Step
 from ademem.value import as_dict
 
@@ -23,6 +30,7 @@ RULES: tuple[Rule, ...] = (
     strict_mode,
     length,
     echo,
+    rejected_before,
     same_topic,
     same_key,
     exact_duplicate,

@@ -28,6 +28,7 @@ GROUPS = 16
 GROUP = 8
 """Most groups of words they are found by, and most words of one."""
 
+REJECTED = "status = 'archived' and rejected_at is not null"
 _HOME = "scope = :scope and ifnull(scope_owner_id, '') = :owner"
 
 
@@ -49,12 +50,31 @@ class StoreShelf:
 
     def near(self, draft: Reviewed) -> list[Memory]:
         """By signature, and by words where signatures do not tell, newest first."""
+        return self._alike(draft, f"{LIVE} and quarantine_reason is null")
+
+    def rejected(self, draft: Reviewed) -> list[Memory]:
+        """Those of its text or key, and those that may say almost the same."""
+        refused = "select 1 from unified_memories where project_id = ? and rejected_at is not null"
+        if not self._store.db.execute(f"{refused} limit 1", (self._store.project_id,)).fetchone():
+            return []
+        same = "dedupe_key = :text or knowledge_key = :key"
+        named = memories.find(
+            self._store,
+            f"{_HOME} and {REJECTED} and ({same})",
+            scope=draft.scope,
+            owner=draft.owner or "",
+            text=draft.dedupe_key,
+            key=draft.knowledge_key,
+        )
+        return [*named, *self._alike(draft, REJECTED)]
+
+    def _alike(self, draft: Reviewed, where: str) -> list[Memory]:
         asked = signatures.asked(said(draft), draft.scope, draft.owner)
-        found = self._all(draft, signatures.ALIKE, asked=asked)
+        found = self._all(draft, where, signatures.ALIKE, asked=asked)
         last = self._last_unsigned()
         if last is not None:
             known = {memory.seq for memory in found}
-            worded = self._worded(draft, last)
+            worded = self._worded(draft, where, last)
             found += (memory for memory in worded if memory.seq not in known)
             found.sort(key=lambda memory: memory.seq, reverse=True)
         return found
@@ -65,24 +85,25 @@ class StoreShelf:
             return 2**62
         return signatures.last_unsigned(self._store.db)
 
-    def _worded(self, draft: Reviewed, last: int) -> list[Memory]:
+    def _worded(self, draft: Reviewed, where: str, last: int) -> list[Memory]:
         index, groups = _probes(said(draft), self._settings.near_duplicate)
         if not groups:
             return []
         return self._all(
             draft,
+            where,
             f"select rowid as seq from {index} where {index} match :probe and rowid <= :last"
             f" order by rowid desc limit {POOL}",
             probe=" OR ".join(f"({' AND '.join(group)})" for group in groups),
             last=last,
         )
 
-    def _all(self, draft: Reviewed, numbers: str, **values: Any) -> list[Memory]:
-        """Those with the *numbers*, a query, that the draft may be compared with."""
+    def _all(self, draft: Reviewed, where: str, numbers: str, **values: Any) -> list[Memory]:
+        """Those with the *numbers*, a query, for which the condition holds."""
         found = self._store.db.execute(
             f"select memory.* from ({numbers}) as hit"
             " cross join unified_memories as memory on memory.seq = hit.seq"
-            f" where project_id = :project and {_HOME} and {LIVE} and quarantine_reason is null"
+            f" where project_id = :project and {_HOME} and {where}"
             " order by memory.seq desc",
             values
             | {

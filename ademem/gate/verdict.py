@@ -35,6 +35,10 @@ if TYPE_CHECKING:
             """Those that may say almost the same; quarantined ones are left out."""
             ...
 
+        def rejected(self, draft: Reviewed) -> Sequence[Memory]:
+            """Archived candidates of its scope and owner that were refused and may say the same."""
+            ...
+
 
 class Gate(Value):
     """What a rule may look at beside the draft."""

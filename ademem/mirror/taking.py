@@ -217,7 +217,12 @@ def _agreed(difference: Told, taking: Taking) -> bool:
 
 
 def _comes_back(known: Memory, record: Mapping[str, Any], taking: Taking) -> bool:
-    """The line is newer than the archive, or is what was archived, put back on purpose."""
+    """The line is newer than the archive, or is what was archived, put back on purpose.
+
+    What was refused comes back confirmed only: another machine may have captured it again.
+    """
+    if known.rejected_at and record["status"] != Status.PROMOTED:
+        return False
     store, then = taking.act.store, str(record["updated_at"])
     last = revisions.last(store, known.id)
     if then > last.created_at:

@@ -25,11 +25,13 @@ _MOMENTS = (
     "updated_at",
     "last_accessed_at",
     "promoted_at",
+    "rejected_at",
     "review_after",
     "deleted_at",
 )
 BOOKKEEPING = ("seq", "access_score", "composite_score", "access_count", "last_accessed_at")
 """What history leaves out."""
+KEPT = tuple(name for name in COLUMNS if name not in BOOKKEEPING)
 _GIVEN = tuple(name for name in COLUMNS if name != "seq")
 _INSERT = (
     f"insert into unified_memories ({', '.join(_GIVEN)})"
@@ -179,7 +181,7 @@ def from_values(columns: dict[str, Any]) -> Memory:
     values["tags"] = tuple(values["tags"].split())
     values["anchors"] = tuple(loads(values["anchors"]))
     for name in _MOMENTS:
-        values[name] = parse(values[name]) if values[name] else None
+        values[name] = parse(values[name]) if values.get(name) else None
     return Memory(**values)
 
 
@@ -210,7 +212,7 @@ def _record(store: Store, id: str, row: dict[str, Any], revision: int, change: C
             change.actor,
             change.session_id,
             change.reason,
-            flat({name: row[name] for name in row if name not in BOOKKEEPING}),
+            flat({name: row[name] for name in KEPT}),
             stamp(change.at),
         ),
     )

@@ -31,8 +31,8 @@ class Revision(Value):
 
     @property
     def said(self) -> dict[str, Any]:
-        """The snapshot without the count of changes, by which alone two of them may differ."""
-        return self.snapshot | {"revision_count": 0}
+        """The fields without the count of changes, by which alone two of them may differ."""
+        return self.fields() | {"revision_count": 0}
 
     def memory(self) -> Memory:
         """The memory of then; what history leaves out is zero, its last access its last change."""
@@ -43,7 +43,7 @@ class Revision(Value):
     def fields(self) -> dict[str, Any]:
         """The fields of the memory that history keeps, by name."""
         memory = self.memory()
-        return {name: getattr(memory, name) for name in self.snapshot}
+        return {name: getattr(memory, name) for name in memories.KEPT}
 
 
 def newest_events(store: Store, limit: int) -> list[str]:

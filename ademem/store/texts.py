@@ -81,10 +81,11 @@ SAFE = {
     ),
     "made from other columns or by us, and made again when those change": "key pattern state name",
     "moments": (
-        "created_at updated_at last_opened_at last_accessed_at promoted_at review_after deleted_at"
-        " last_used_at exported_at recorded_at last_modified_at archived_at started_at completed_at"
-        " last_started_at ended_at searched_at superseded_at occurred_at acked_at backoff_until"
-        " lease_expires_at imported_at last_attempted_at first_seen_at due_at parked_at"
+        "created_at updated_at last_opened_at last_accessed_at promoted_at rejected_at review_after"
+        " deleted_at last_used_at exported_at recorded_at last_modified_at archived_at started_at"
+        " completed_at last_started_at ended_at searched_at superseded_at occurred_at acked_at"
+        " backoff_until lease_expires_at imported_at last_attempted_at first_seen_at due_at"
+        " parked_at"
     ),
 }
 """Why the other columns hold nothing that somebody wrote, by their names in any table."""

@@ -40,6 +40,9 @@ class ListShelf:
     def near(self, draft: Reviewed) -> tuple[Memory, ...]:
         return tuple(memory for memory in self.memories if not memory.quarantine_reason)
 
+    def rejected(self, draft: Reviewed) -> tuple[Memory, ...]:
+        return ()  # tests/gate/test_rejected.py asks a real store
+
     def _first(self, name: str, value: str | None) -> Memory | None:
         return next((found for found in self.memories if getattr(found, name) == value), None)
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-from ademem import enrolment, history, mirror
+from ademem import curate, enrolment, history, mirror
 from ademem.curate import Act
 from ademem.model import Category, Status
 from ademem.settings import Settings
@@ -437,6 +437,32 @@ def test_reverting_the_commit_that_added_an_entry_archives_it_and_reverting_that
     assert repository.taken().restored == (row.id,)
     assert repository.live() == [row.content]
     assert row.id in repository.read(GOTCHAS)
+
+
+def test_what_was_refused_here_comes_back_only_when_a_teammate_confirmed_it(
+    repository, tmp_path_factory
+):
+    learned = {"status": Status.CANDIDATE, "knowledge_key": "learned-x", "promoted_at": None}
+    repository.refresh()
+    repository.commit()
+    other = fork(repository, tmp_path_factory.mktemp("other") / "clone")
+    row = repository.know("learned in a bead", **learned)
+    curate.reject(row.id, Act(store=repository.store, now=repository.tick()))
+    other.now = repository.now + timedelta(days=1)
+    theirs = other.know("learned in a bead", **learned)
+    other.refresh()
+    other.commit()
+    repository.git("pull", "--quiet", str(other.root), "main")
+    assert repository.taken().count == 0
+    assert repository.get(row).rejected_at
+    repository.git("checkout", "--quiet", "--", FOLDER)
+
+    curate.promote(theirs.id, Act(store=other.store, now=other.tick()))
+    other.refresh()
+    other.commit()
+    repository.git("pull", "--quiet", str(other.root), "main")
+    assert repository.taken().restored == (row.id,)
+    assert repository.get(row).status is Status.PROMOTED
 
 
 def test_reverting_an_edit_brings_the_earlier_text_back(repository):

@@ -40,6 +40,11 @@ def rows(path: Path) -> dict[str, list[dict[str, Any]]]:
         }
 
 
+def columns_of(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The new rows without the columns that the old ones had not yet."""
+    return [{name: row[name] for name in old[0]} for row in new]
+
+
 def schema(path: Path) -> list[tuple[str, ...]]:
     with closing(sqlite3.connect(path)) as db:
         query = "select type, name, tbl_name, sql from sqlite_master order by type, name"
