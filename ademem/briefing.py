@@ -7,7 +7,7 @@ from itertools import accumulate
 from ademem import core, fence
 from ademem.client import units
 from ademem.model import Importance
-from ademem.store import CURRENT, memories
+from ademem.store import BROWSED, CURRENT, memories, skills
 from ademem.text import preview
 from ademem.value import Value
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 KNOWLEDGE = (
     "category in ('fact','preference','pattern','decision','gotcha','convention','procedure')"
+    f" and {BROWSED}"
 )
 ESTABLISHED = f"status = 'promoted' and +pinned = 0 and {KNOWLEDGE}"
 ENTRY_CHARS = 400
@@ -139,7 +140,8 @@ def count(reader: Reader) -> int:
         " where project_id = ? and scope = 'project' and status = 'promoted'"
         f" and {CURRENT} limit {COUNTED})"
     )
-    return int(reader.store.db.execute(query, (reader.store.project_id,)).fetchone()[0])
+    found = int(reader.store.db.execute(query, (reader.store.project_id,)).fetchone()[0])
+    return found if found == COUNTED else found - skills.count_hidden(reader.store)
 
 
 def _visible(reader: Reader, where: str, tail: str = "") -> list[Memory]:

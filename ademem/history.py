@@ -60,7 +60,8 @@ def log(store: Store, limit: int) -> list[Event]:
 def at(store: Store, moment: datetime) -> list[Memory]:
     """What was live and could be shown at *moment*, newest first."""
     then = (revision.memory() for revision in revisions.standing(store, stamp(moment)))
-    live = [memory for memory in then if memory.live and not memory.quarantine_reason]
+    shown = (memory for memory in then if not memory.hidden)
+    live = [memory for memory in shown if memory.live and not memory.quarantine_reason]
     return sorted(live, key=lambda memory: (memory.created_at, memory.seq), reverse=True)
 
 

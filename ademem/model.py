@@ -54,6 +54,10 @@ DIALOGUE = "dialogue"
 """The tag of a turn of a dialogue; its title is who said it."""
 
 
+SKILL = "skill"
+"""The source type of a memory that stands for a skill file, which is where people read it."""
+
+
 class Status(StrEnum):
     CANDIDATE = "candidate"
     PROMOTED = "promoted"
@@ -180,6 +184,11 @@ class Memory(Value):
         return self.status is not Status.ARCHIVED and not self.deleted_at and not self.superseded_by
 
     @property
+    def hidden(self) -> bool:
+        """Shown to those alone who ask for its category: its file speaks for itself."""
+        return self.source_type == SKILL
+
+    @property
     def speaker(self) -> str | None:
         """Who said it, of a turn of a dialogue."""
         return self.title if DIALOGUE in self.tags else None
@@ -187,4 +196,5 @@ class Memory(Value):
     @property
     def shareable(self) -> bool:
         """May leave the database for a tracked file, export or queue; promise 3 rests on this."""
-        return self.live and self.scope is Scope.PROJECT and not self.quarantine_reason
+        held_back = self.quarantine_reason or self.hidden
+        return self.live and self.scope is Scope.PROJECT and not held_back

@@ -21,7 +21,7 @@ HOOKS = sorted((ROOT / "hooks").glob("*.py"))
 PICTURE = """
     value digest errors clock text jsontext model settings configuration project files locks anchor
     lookalike redact failures shell fence client signature store embed runtime worktree
-    core capture gate search warm guard sites briefing curate exchange lifecycle mirror
+    core capture gate search warm guard sites briefing curate exchange lifecycle mirror skills
     history status work recovery enrolment scrub api
     install events rehearsal doctor evaluation cli
 """

@@ -7,7 +7,7 @@ import os
 from ademem import core, embed, gate
 from ademem import search as search_
 from ademem import work as work_
-from ademem.api.curation import Curation
+from ademem.api.practice import Practice
 from ademem.model import Draft, Memory, Origin, Trust
 from ademem.search import UNARCHIVED, Filters, as_shown
 from ademem.search.recall import recall
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     Tell = Callable[[str], None]
 
 
-class Memories(Curation):
+class Memories(Practice):
     """An open project memory; a context manager."""
 
     def __init__(self, runtime: Runtime, now: Callable[[], datetime]) -> None:

@@ -10,6 +10,7 @@ from ademem.guard import flags
 from ademem.project import branch
 from ademem.runtime import program
 from ademem.sites import marks, settle
+from ademem.skills import folders
 from ademem.store import jobs, logs, sessions, turns
 from ademem.store.sites import any_of
 from ademem.store.turns import TurnKey
@@ -45,6 +46,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     flags.prune(runtime.project, runtime.now)
     arrived = _arrived(runtime)
     _list_sites(payload, runtime)
+    if folders.changed(runtime.project):
+        jobs.queue(runtime.store, "skills", "project", runtime.now)
     brief = _brief(source, payload, runtime)
     shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
     logs.shown(

@@ -25,12 +25,14 @@ if TYPE_CHECKING:
 
     from ademem.project import Project
 
-__all__ = ["CURRENT", "LIVE", "MigrationFailed", "NewerDatabase", "Store", "open_store"]
+__all__ = ["BROWSED", "CURRENT", "LIVE", "MigrationFailed", "NewerDatabase", "Store", "open_store"]
 
 LIVE = "status <> 'archived' and deleted_at is null and superseded_by is null"
 """`Memory.live`, in SQL."""
 CURRENT = "deleted_at is null and superseded_by is null and quarantine_reason is null"
 """What may be shown as true today, whatever its status; the partial index has these words."""
+BROWSED = "source_type <> 'skill'"
+"""Not `Memory.hidden`, in SQL."""
 
 
 class Store:

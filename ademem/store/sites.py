@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.jsontext import array
-from ademem.store import CURRENT
+from ademem.store import BROWSED, CURRENT
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ademem.store import Store
     from ademem.store.turns import TurnKey
 
-SHOWABLE = f"status = 'promoted' and {CURRENT}"
+SHOWABLE = f"status = 'promoted' and {CURRENT} and {BROWSED}"
 """What comes up by itself."""
 
 DUE = "seq in (select memory_seq from memory_sites where kind = 'due')"

@@ -31,6 +31,15 @@ def anchors(shift: Shift, _job: Job) -> None:
     check(shift.runtime.project, shift.store)
 
 
+def skills(shift: Shift, _job: Job) -> None:
+    """Bring the index of skill files up to date."""
+    from ademem.skills import registry
+
+    runtime = shift.runtime
+    scanned = registry.scan(runtime.project, shift.store, runtime.settings.gate, shift.now())
+    shift.figures |= registry.figures(scanned)
+
+
 def embed(shift: Shift, job: Job) -> datetime | None:
     """Give every memory a vector of the installed model."""
     from ademem.work import embedding
@@ -74,6 +83,7 @@ def model_is_new(shift: Shift) -> None:
 JOBS: tuple[Kind, ...] = (
     Kind(name="mirror", when="a memory or the brief changed", run=mirror),
     Kind(name="anchors", when="a session starts and memories are tied to places", run=anchors),
+    Kind(name="skills", when="a session starts and a skill file changed", run=skills),
     Kind(
         name="embed",
         when="a memory changed, or another model was installed",

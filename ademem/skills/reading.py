@@ -1,0 +1,121 @@
+"""A skill file as a value."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+
+from ademem.digest import bytes_hex
+from ademem.redact import redact
+from ademem.skills import folders
+from ademem.text import bounded, clean
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LARGEST = 1_000_000
+"""Bytes of a page above which it is not read."""
+NAME_CHARS = 100
+
+
+class Skill(Value):
+    """What a file says, without secrets."""
+
+    path: str
+    """Relative to the project."""
+    kind: str
+    """skill | command."""
+    name: str
+    description: str
+    """Of the head, else the first paragraph."""
+    text: str
+    """What follows the head."""
+    digest: str
+    """Of the file as it is; the ends of its lines and of the file do not count."""
+    modified: datetime
+
+
+class Problem(Value):
+    """A file that could not be read, or not as it was meant."""
+
+    path: str
+    reason: str
+
+
+def read_all(root: str) -> Iterator[Skill | Problem]:
+    """Every page in turn; one whose head is no YAML is both."""
+    for path, kind in folders.pages(root):
+        yield from _read(root, path, kind)
+
+
+def digest_of(text: str) -> str:
+    unixed = text.replace("\r\n", "\n").strip()
+    return bytes_hex(unixed.encode("utf-8", "surrogatepass"))
+
+
+def _read(root: str, path: str, kind: str) -> Iterator[Skill | Problem]:
+    named = redact(path).text
+    try:
+        text = _text(os.path.join(root, path), root)
+        modified = os.stat(os.path.join(root, path)).st_mtime
+    except UnicodeDecodeError as error:
+        yield Problem(path=named, reason=f"is no UTF-8 text (byte {error.start})")
+    except (OSError, ValueError) as error:
+        yield Problem(path=named, reason=getattr(error, "strerror", None) or str(error))
+    else:
+        yield from _parsed(text, named, kind, datetime.fromtimestamp(modified, UTC))
+
+
+def _text(path: str, root: str) -> str:
+    """Raises OSError, UnicodeDecodeError, or ValueError for what nobody would call a page."""
+    if not os.path.realpath(path).startswith(os.path.join(root, "")):
+        raise ValueError("is a link that leads out of the project")
+    if not os.path.isfile(path):
+        raise ValueError("is no file")
+    with open(path, "rb") as file:
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise ValueError(f"is larger than {LARGEST:,} bytes")
+    if b"\0" in data:
+        raise ValueError("is no text: it has NUL bytes")
+    return data.decode("utf-8-sig").replace("\r\n", "\n")
+
+
+def _parsed(text: str, path: str, kind: str, modified: datetime) -> Iterator[Skill | Problem]:
+    from ademem.skills import front_matter
+
+    try:
+        head = front_matter.read(text)
+    except front_matter.BadHead as error:
+        head = error.lines
+        yield Problem(path=path, reason=f"its head is no YAML: {error}")
+    body = clean(redact(front_matter.body(text)).text)
+    if not body and not head.get("description"):
+        yield Problem(path=path, reason="is empty")
+        return
+    yield Skill(
+        path=path,
+        kind=kind,
+        name=_line(head.get("name") or _stem(path), NAME_CHARS) or _stem(path),
+        description=clean(redact(head.get("description") or _first_paragraph(body)).text),
+        text=body,
+        digest=digest_of(text),
+        modified=modified,
+    )
+
+
+def _stem(path: str) -> str:
+    """The name of the folder for a SKILL.md, of the file for any other."""
+    folder, name = os.path.split(path)
+    return os.path.basename(folder) if name.lower() == folders.SKILL_FILE else name[: -len(".md")]
+
+
+def _first_paragraph(body: str) -> str:
+    paragraphs = (part.strip() for part in body.split("\n\n"))
+    return next((part for part in paragraphs if part and not part.startswith(("#", "```"))), "")
+
+
+def _line(text: str, limit: int) -> str:
+    return bounded(" ".join(clean(redact(text).text).split()), limit)

@@ -1,0 +1,77 @@
+"""Rows of `memory_skill_index`."""
+
+from __future__ import annotations
+
+from ademem.clock import parse, stamp
+from ademem.store import CURRENT
+from ademem.value import Value, as_dict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ademem.store import Store
+
+USER, EXPORTED = "user", "exported"
+"""Who wrote the file: people, or we, from a procedure."""
+_MOMENTS = ("last_modified_at", "archived_at", "created_at", "updated_at")
+
+
+class Entry(Value):
+    """One file, there or gone."""
+
+    id: str
+    path: str
+    kind: str
+    source: str
+    memory_id: str | None = None
+    content_hash: str
+    last_modified_at: datetime | None = None
+    archived_at: datetime | None = None
+    """Since when it is gone."""
+    created_at: datetime
+    updated_at: datetime
+
+
+def all_of(store: Store) -> list[Entry]:
+    """Those that are there first, by path."""
+    rows = store.db.execute(
+        f"select {', '.join(Entry._fields)} from memory_skill_index where project_id = ?"
+        " order by archived_at is not null, path",
+        (store.project_id,),
+    )
+    return [_entry(dict(row)) for row in rows]
+
+
+def count_hidden(store: Store) -> int:
+    """Promoted memories that stand for a file, as `briefing.count` counts memories."""
+    row = store.db.execute(
+        "select count(*) from memory_skill_index as entry"
+        " join unified_memories as memory on memory.id = entry.memory_id"
+        " where entry.project_id = ? and source_type = 'skill'"
+        f" and memory.status = 'promoted' and {CURRENT}",
+        (store.project_id,),
+    ).fetchone()
+    return int(row[0])
+
+
+def put(store: Store, entry: Entry) -> None:
+    """Add the file, or say anew how it stands."""
+    row = as_dict(entry) | {"project_id": store.project_id}
+    row |= {name: stamp(row[name]) if row[name] else None for name in _MOMENTS}
+    store.db.execute(
+        "insert into memory_skill_index (id, project_id, path, kind, source, memory_id,"
+        " content_hash, last_modified_at, archived_at, created_at, updated_at)"
+        " values (:id, :project_id, :path, :kind, :source, :memory_id,"
+        " :content_hash, :last_modified_at, :archived_at, :created_at, :updated_at)"
+        " on conflict (project_id, path) do update set kind = :kind, source = :source,"
+        " memory_id = :memory_id, content_hash = :content_hash,"
+        " last_modified_at = :last_modified_at, archived_at = :archived_at,"
+        " updated_at = :updated_at",
+        row,
+    )
+
+
+def _entry(row: dict[str, object]) -> Entry:
+    moments = {name: parse(str(row[name])) if row[name] else None for name in _MOMENTS}
+    return Entry(**(row | moments))  # type: ignore[arg-type]
