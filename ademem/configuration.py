@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ademem.errors import AdememError
-from ademem.settings import DTYPES, Settings
+from ademem.settings import AI_PROVIDERS, DTYPES, Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,10 +13,15 @@ if TYPE_CHECKING:
     from typing import Any
 
 CHOICES = {
+    ("ai", "provider"): AI_PROVIDERS,
     ("embed", "dtype"): DTYPES,
     ("guard", "mode"): ("strict", "assist", "orient", "warn", "off"),
     ("guard", "fail"): ("open", "closed"),
 }
+
+
+SECRETS = ("ADEMEM_AI_KEY",)
+"""Named like settings, but read where they are used, and written down nowhere."""
 
 
 class BadSetting(AdememError):
@@ -27,7 +32,7 @@ def load(config_path: str, environment: Mapping[str, str]) -> Settings:
     """Defaults, then `config.toml` if there is one, then ADEMEM_SECTION_KEY."""
     given = _read(config_path) if os.path.exists(config_path) else {}
     for name, text in environment.items():
-        if name.startswith("ADEMEM_"):
+        if name.startswith("ADEMEM_") and name not in SECRETS:
             section, _, key = name[len("ADEMEM_") :].lower().partition("_")
             if section in Settings._fields and key:
                 given[section] = _section(section, given.get(section, {})) | {key: text}

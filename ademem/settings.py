@@ -193,6 +193,19 @@ class LifecycleSettings(Value):
     """The same of one mission."""
 
 
+class AISettings(Value):
+    provider: str = "none"
+    """Who is asked to summarise: none | claude (`claude -p`, your account) | openai (a URL)."""
+    model: str = ""
+    """Which of its models; with claude, nothing means the small one."""
+    url: str = ""
+    """Where an OpenAI-compatible API answers: `http://localhost:11434/v1`."""
+    timeout_s: float = 120.0
+    """Longest wait for an answer."""
+    daily_calls: int = 40
+    """Most questions a day; then all goes on as without an AI."""
+
+
 class JobSettings(Value):
     auto: bool = True
     """Whether hooks start due work in the background."""
@@ -209,7 +222,9 @@ class Settings(Value):
     mirror: MirrorSettings = MirrorSettings()
     capture: CaptureSettings = CaptureSettings()
     lifecycle: LifecycleSettings = LifecycleSettings()
+    ai: AISettings = AISettings()
     jobs: JobSettings = JobSettings()
 
 
 DTYPES = ("int8", "fp32")
+AI_PROVIDERS = ("none", "claude", "openai")

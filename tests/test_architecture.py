@@ -20,7 +20,7 @@ HOOKS = sorted((ROOT / "hooks").glob("*.py"))
 
 PICTURE = """
     value digest errors clock text jsontext model settings configuration project files locks anchor
-    lookalike redact failures shell fence client signature store embed runtime worktree
+    lookalike redact failures shell fence client signature store embed runtime worktree ai
     core capture gate search warm guard sites briefing curate exchange lifecycle mirror skills
     history status work recovery enrolment scrub api
     install events rehearsal doctor evaluation cli
@@ -104,7 +104,11 @@ LOCAL = {"warm/server.py", "warm/wire.py"}
 """What talks over a socket that is a file of this machine."""
 
 
-def test_only_the_fetching_of_the_model_can_reach_the_network():
+ABROAD = {"embed/hub.py", "ai/openai.py"}
+"""What reaches the network: the fetching of the model, and what a setting sends to its address."""
+
+
+def test_two_modules_can_reach_the_network():
     reached = {
         str(path.relative_to(PACKAGE))
         for path in SOURCES
@@ -112,7 +116,7 @@ def test_only_the_fetching_of_the_model_can_reach_the_network():
         if name.split(".")[0] in NETWORK
     }
 
-    assert reached == {"embed/hub.py"} | LOCAL
+    assert reached == ABROAD | LOCAL
 
 
 def importers(module):
@@ -144,10 +148,18 @@ def test_nothing_but_a_typed_command_leads_to_a_fetch(module, only):
         pytest.param("embed.minilm", "embed/__init__.py", id="the model"),
         pytest.param("embed.tokens", "embed/minilm.py", id="the tokenizer"),
         pytest.param("embed.graph", "embed/weights.py", id="the builder"),
+        pytest.param("ai.openai", "ai/__init__.py", id="an API"),
+        pytest.param("ai.claude", "ai/__init__.py", id="the client as a program"),
     ],
 )
 def test_a_heavy_import_has_one_door(module, door):
     assert importers(module) == {door}
+
+
+def test_no_hook_asks_an_ai():
+    asking = [path for path in importers("ai") if path.startswith("events/")]
+
+    assert asking == []
 
 
 def test_onnxruntime_is_loaded_only_where_it_is_silenced():

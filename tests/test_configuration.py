@@ -46,7 +46,15 @@ def test_the_environment_wins_over_the_file(read):
 
 @pytest.mark.parametrize(
     "name",
-    ["ADEMEM_DISABLE", "ADEMEM_PROJECT", "ADEMEM_GUARD", "ADEMEM_GUARD_", "ademem_guard_mode"],
+    [
+        "ADEMEM_DISABLE",
+        "ADEMEM_AI_KEY",
+        "ADEMEM_ASKED",
+        "ADEMEM_PROJECT",
+        "ADEMEM_GUARD",
+        "ADEMEM_GUARD_",
+        "ademem_guard_mode",
+    ],
 )
 def test_other_variables_are_no_settings(read, name):
     assert read(**{name: "1"}) == Settings()

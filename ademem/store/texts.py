@@ -62,6 +62,7 @@ WRITTEN = (
     *_columns("sync_state", "last_error lease_owner"),
     *_columns("sync_apply_deferred", "last_error", "payload"),
     *_columns("jobs", "key last_error"),
+    *_columns("ai_calls", "model error"),
 )
 """What redaction goes over; a row is visited column by column."""
 
@@ -77,7 +78,7 @@ SAFE = {
     "words of a closed set": (
         "scope category importance status trust operation actor rule kind class decision place"
         " source source_type trigger_reason outcome relation judgment_status entity op lifecycle"
-        " apply_status embedding_model"
+        " apply_status embedding_model purpose provider event"
     ),
     "made from other columns or by us, and made again when those change": "key pattern state name",
     "moments": (
@@ -85,7 +86,7 @@ SAFE = {
         " deleted_at last_used_at exported_at recorded_at last_modified_at archived_at started_at"
         " completed_at last_started_at ended_at searched_at superseded_at occurred_at acked_at"
         " backoff_until lease_expires_at imported_at last_attempted_at first_seen_at due_at"
-        " parked_at"
+        " parked_at at day"
     ),
 }
 """Why the other columns hold nothing that somebody wrote, by their names in any table."""

@@ -1,0 +1,110 @@
+"""What was asked of an AI and what hooks said: how much, what for, at what price."""
+
+from __future__ import annotations
+
+from ademem.clock import stamp
+from ademem.redact import redact
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.store import Store
+
+ERROR_CHARS = 300
+DAY_CHARS = len("2026-01-31")
+
+
+class Price(Value):
+    """What a call cost; None: nobody told."""
+
+    model: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float | None = None
+
+
+def begin(
+    store: Store, purpose: str, provider: str, now: datetime, *, daily_calls: int
+) -> int | None:
+    """Enter a call before it is made, so that one nobody came back from counts as well.
+
+    None when the day, in UTC, has had its calls.
+    """
+    with store.transaction() as db:
+        if today(store, now) >= daily_calls:
+            return None
+        entered = db.execute(
+            "insert into ai_calls (project_id, at, purpose, provider, outcome)"
+            " values (?, ?, ?, ?, 'asked')",
+            (store.project_id, stamp(now), purpose, provider),
+        )
+        return entered.lastrowid
+
+
+def end(store: Store, call: int, outcome: str, price: Price, *, ms: int, error: str = "") -> None:
+    store.db.execute(
+        "update ai_calls set outcome = :outcome, error = :error, ms = :ms, model = :model,"
+        " tokens_in = :tokens_in, tokens_out = :tokens_out, cost = :cost where id = :id",
+        {
+            "id": call,
+            "outcome": outcome,
+            "error": redact(error).text[:ERROR_CHARS] or None,
+            "ms": ms,
+            "model": redact(price.model).text,
+            "tokens_in": price.tokens_in,
+            "tokens_out": price.tokens_out,
+            "cost": price.cost_usd,
+        },
+    )
+
+
+def today(store: Store, now: datetime) -> int:
+    """Calls entered since midnight, in UTC."""
+    row = store.db.execute(
+        "select count(*) from ai_calls where project_id = ? and at >= ?",
+        (store.project_id, stamp(now)[:DAY_CHARS]),
+    ).fetchone()
+    return int(row[0])
+
+
+def last(store: Store) -> dict[str, Any] | None:
+    """The newest call, with its outcome and error."""
+    row = store.db.execute(
+        "select at, purpose, provider, model, outcome, error from ai_calls order by id desc limit 1"
+    ).fetchone()
+    return dict(row) if row else None
+
+
+def spent(store: Store, since: datetime) -> list[dict[str, Any]]:
+    """Sums by day and purpose, newest day first; `usd` is None where no call told its price."""
+    rows = store.db.execute(
+        "select substr(at, 1, 10) as day, purpose, count(*) as calls,"
+        " sum(outcome = 'ok') as answered, sum(tokens_in) as tokens_in,"
+        " sum(tokens_out) as tokens_out, round(sum(cost), 6) as usd, sum(ms) as ms"
+        " from ai_calls where at >= ? group by day, purpose order by day desc, purpose",
+        (stamp(since)[:DAY_CHARS],),
+    )
+    return [dict(row) for row in rows]
+
+
+def note_output(store: Store, event: str, characters: int, now: datetime) -> None:
+    """Count what a hook printed."""
+    store.db.execute(
+        "insert into hook_output (day, event, answers, characters) values (?, ?, 1, ?)"
+        " on conflict do update set answers = answers + 1,"
+        " characters = characters + excluded.characters",
+        (stamp(now)[:DAY_CHARS], event, characters),
+    )
+
+
+def output(store: Store, since: datetime) -> list[dict[str, Any]]:
+    """What hooks printed by day and event, newest day first."""
+    rows = store.db.execute(
+        "select day, event, answers, characters from hook_output where day >= ?"
+        " order by day desc, event",
+        (stamp(since)[:DAY_CHARS],),
+    )
+    return [dict(row) for row in rows]
