@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from datetime import timedelta
 
 from ademem import project as project_
 from ademem import work
 from ademem.model import Scope
-from ademem.store import LIVE, embeddings, jobs, logs, schema_version
+from ademem.store import LIVE, ai_calls, embeddings, jobs, logs, schema_version
 from ademem.work import Shift, journal
 
 TYPE_CHECKING = False
@@ -45,6 +46,7 @@ def overview(runtime: Runtime) -> dict[str, Any]:
         "embeddings": vectors(runtime),
         "jobs": work_due(runtime),
         "guard": runtime.settings.guard.mode,
+        "ai": _ai(runtime),
     }
 
 
@@ -78,6 +80,37 @@ def work_due(runtime: Runtime) -> dict[str, Any]:
         "parked": [work.gave_up(*job) for job in jobs.parked(runtime.store)],
         "worker": "running" if work.is_running(runtime.project) else "not running",
         "last": f"{runs[-1]['job']} {runs[-1]['outcome']} at {runs[-1]['at']}" if runs else None,
+    }
+
+
+def cost(runtime: Runtime, days: int) -> dict[str, Any]:
+    """What `ademem cost` shows; `usd` is None while no call told its price."""
+    since = runtime.now - timedelta(days=days - 1)
+    calls, output = ai_calls.spent(runtime.store, since), ai_calls.output(runtime.store, since)
+    prices = [row["usd"] for row in calls if row["usd"] is not None]
+    return {
+        "days": days,
+        "provider": runtime.settings.ai.provider,
+        "calls_today": ai_calls.today(runtime.store, runtime.now),
+        "daily_calls": runtime.settings.ai.daily_calls,
+        "usd": round(sum(prices), 6) if prices else None,
+        "tokens_in": sum(row["tokens_in"] for row in calls),
+        "tokens_out": sum(row["tokens_out"] for row in calls),
+        "characters": sum(row["characters"] for row in output),
+        "ai": calls,
+        "hooks": output,
+    }
+
+
+def _ai(runtime: Runtime) -> dict[str, Any]:
+    """Who is asked, and how the last call ended."""
+    last = ai_calls.last(runtime.store)
+    return {
+        "provider": runtime.settings.ai.provider,
+        "calls_today": ai_calls.today(runtime.store, runtime.now),
+        "daily_calls": runtime.settings.ai.daily_calls,
+        "last": f"{last['purpose']} {last['outcome']} at {last['at']}" if last else None,
+        "error": last["error"] if last else None,
     }
 
 

@@ -217,6 +217,12 @@ class Memories(Practice):
 
         return status.knowledge(self.runtime)
 
+    def cost(self, days: int = 30) -> dict[str, Any]:
+        """What an AI and the hooks took; the keys are those of `ademem cost --json`."""
+        from ademem import status
+
+        return status.cost(self.runtime, days)
+
     def guard_state(self) -> dict[str, Any]:
         """Mode, turns under way, and the newest decisions."""
         from ademem import status

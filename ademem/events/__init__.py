@@ -8,6 +8,7 @@ import sys
 from ademem import client, clock, configuration, project
 from ademem.errors import AdememError, NotEnrolled
 from ademem.runtime import open_runtime
+from ademem.store import ai_calls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +55,10 @@ def answer(
         wait_s = WAIT_END_S if event == "session_end" else WAIT_S
         runtime = open_runtime(found, environment, now, wait_s=wait_s)
         try:
-            return handle(payload, runtime) or ""
+            said = handle(payload, runtime) or ""
+            if said:
+                ai_calls.note_output(runtime.store, event, len(said), now)
+            return said
         finally:
             runtime.leave() if leaving else runtime.close()
     except NotEnrolled:

@@ -91,13 +91,16 @@ def spent(store: Store, since: datetime) -> list[dict[str, Any]]:
 
 
 def note_output(store: Store, event: str, characters: int, now: datetime) -> None:
-    """Count what a hook printed."""
-    store.db.execute(
-        "insert into hook_output (day, event, answers, characters) values (?, ?, 1, ?)"
-        " on conflict do update set answers = answers + 1,"
-        " characters = characters + excluded.characters",
-        (stamp(now)[:DAY_CHARS], event, characters),
-    )
+    """Count what a hook printed; its answer is worth more than its count."""
+    try:
+        store.db.execute(
+            "insert into hook_output (day, event, answers, characters) values (?, ?, 1, ?)"
+            " on conflict do update set answers = answers + 1,"
+            " characters = characters + excluded.characters",
+            (stamp(now)[:DAY_CHARS], event, characters),
+        )
+    except store.db.Error:
+        return
 
 
 def output(store: Store, since: datetime) -> list[dict[str, Any]]:
