@@ -14,7 +14,7 @@ from ademem.redact import redact
 from ademem.search import UNARCHIVED, Filters, hurried, search
 from ademem.search.filters import visible
 from ademem.search.query import keywords
-from ademem.store import ledger, logs, sessions, turns
+from ademem.store import logs, sessions, turns
 from ademem.text import bounded, whole_words
 
 TYPE_CHECKING = False
@@ -81,6 +81,8 @@ def _first_sight(prompt: str, key: TurnKey, runtime: Runtime) -> bool:
         return sessions.add_prompt(
             runtime.store, key.session_id, key.prompt_id, prompt, runtime.now
         )
+    from ademem.store import ledger
+
     source_key = f"{key.session_id}:{key.prompt_id}:{sha256_hex(prompt)}"
     return ledger.claim(runtime.store, "prompt", source_key, runtime.now)
 

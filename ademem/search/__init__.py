@@ -7,7 +7,6 @@ from ademem.search.filters import UNARCHIVED, Filters, listed
 from ademem.search.query import parse, readable
 from ademem.search.score import Hit, diversify, sunk
 from ademem.search.source import Database
-from ademem.store import sites
 from ademem.store.logs import Shown
 from ademem.value import Value, replace
 
@@ -139,7 +138,11 @@ def explain(hit: Hit) -> str:
 def _astray(hits: Iterable[Hit], store: Store) -> set[int]:
     """Those that speak of code which was changed or gone when last checked."""
     anchored = [hit.memory.seq for hit in hits if hit.memory.anchors]
-    return sites.astray(store, anchored) if anchored else set()
+    if not anchored:
+        return set()
+    from ademem.store import sites
+
+    return sites.astray(store, anchored)
 
 
 def _strict_if_enough(hits: list[Hit], limit: int) -> list[Hit]:
