@@ -9,7 +9,7 @@ from datetime import timedelta
 from ademem import project as project_
 from ademem import work
 from ademem.model import Scope
-from ademem.store import LIVE, ai_calls, embeddings, jobs, logs, schema_version
+from ademem.store import LIVE, ai_calls, embeddings, hook_output, jobs, logs, schema_version
 from ademem.work import Shift, journal
 
 TYPE_CHECKING = False
@@ -86,7 +86,7 @@ def work_due(runtime: Runtime) -> dict[str, Any]:
 def cost(runtime: Runtime, days: int) -> dict[str, Any]:
     """What `ademem cost` shows; `usd` is None while no call told its price."""
     since = runtime.now - timedelta(days=days - 1)
-    calls, output = ai_calls.spent(runtime.store, since), ai_calls.output(runtime.store, since)
+    calls, output = ai_calls.spent(runtime.store, since), hook_output.noted(runtime.store, since)
     prices = [row["usd"] for row in calls if row["usd"] is not None]
     return {
         "days": days,

@@ -8,7 +8,6 @@ import sys
 from ademem import client, clock, configuration, project
 from ademem.errors import AdememError, NotEnrolled
 from ademem.runtime import open_runtime
-from ademem.store import ai_calls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def answer(
         try:
             said = handle(payload, runtime) or ""
             if said:
-                ai_calls.note_output(runtime.store, event, len(said), now)
+                _count(said, event, runtime)
             return said
         finally:
             runtime.leave() if leaving else runtime.close()
@@ -68,6 +67,12 @@ def answer(
 
         failures.log(found, event, error, environment, now)
         return _guard_failed(found, error, environment) if event == "pre_tool_use" else ""
+
+
+def _count(said: str, event: str, runtime: Runtime) -> None:
+    from ademem.store import hook_output  # most hooks say nothing
+
+    hook_output.note(runtime.store, event, len(said), runtime.now)
 
 
 def _working_folder() -> str:

@@ -1,4 +1,4 @@
-"""What was asked of an AI and what hooks said: how much, what for, at what price."""
+"""What was asked of an AI: what for, how it ended, at what price."""
 
 from __future__ import annotations
 
@@ -85,29 +85,6 @@ def spent(store: Store, since: datetime) -> list[dict[str, Any]]:
         " sum(outcome = 'ok') as answered, sum(tokens_in) as tokens_in,"
         " sum(tokens_out) as tokens_out, round(sum(cost), 6) as usd, sum(ms) as ms"
         " from ai_calls where at >= ? group by day, purpose order by day desc, purpose",
-        (stamp(since)[:DAY_CHARS],),
-    )
-    return [dict(row) for row in rows]
-
-
-def note_output(store: Store, event: str, characters: int, now: datetime) -> None:
-    """Count what a hook printed; its answer is worth more than its count."""
-    try:
-        store.db.execute(
-            "insert into hook_output (day, event, answers, characters) values (?, ?, 1, ?)"
-            " on conflict do update set answers = answers + 1,"
-            " characters = characters + excluded.characters",
-            (stamp(now)[:DAY_CHARS], event, characters),
-        )
-    except store.db.Error:
-        return
-
-
-def output(store: Store, since: datetime) -> list[dict[str, Any]]:
-    """What hooks printed by day and event, newest day first."""
-    rows = store.db.execute(
-        "select day, event, answers, characters from hook_output where day >= ?"
-        " order by day desc, event",
         (stamp(since)[:DAY_CHARS],),
     )
     return [dict(row) for row in rows]
