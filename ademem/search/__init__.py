@@ -100,7 +100,7 @@ def _source(
         meanings = dense.cosines(vector, store, embedder.model_id)
         return Database(asked, settings.floor, store, meanings)
 
-    if found is None or not asked.of_words_alone:
+    if found is None:
         return from_database(), "hybrid"
     return index.indexed(found, asked, vector, settings.floor, store, from_database), "hybrid"
 

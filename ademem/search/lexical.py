@@ -13,7 +13,7 @@ from ademem.value import Value, replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ademem.search.query import Query
     from ademem.store import Store
@@ -27,11 +27,12 @@ ALWAYS = 3
 
 
 class _Lookup(Value):
-    """SQL that asks one index: of a JSON list of terms, or how well a MATCH fits some rows."""
+    """SQL that asks one index: of a JSON list of terms, or how well a MATCH fits rows."""
 
     counts: str
     rows: str
     bm25: str = ""
+    holders: str = ""
 
 
 def _fts(table: str, weights: str) -> _Lookup:
@@ -42,10 +43,14 @@ def _fts(table: str, weights: str) -> _Lookup:
         f" cross join {table} as found where found.{table} match term.value",
         bm25=f"select rowid, -bm25({table}, {weights}) from {table} where {table} match ?"
         " and +rowid in (select value from json_each(?))",
+        holders=f"select rowid, -bm25({table}, {weights}) from {table} where {table} match ?",
     )
 
 
-_HAS = "(instr(memory.content, term.value) or instr(memory.title, term.value))"
+_HAS = (
+    "memory.deleted_at is null"
+    " and (instr(memory.content, term.value) or instr(memory.title, term.value))"
+)
 _LOOKUPS = {
     Index.WORDS: _fts("unified_memories_fts", "5, 1, 2, 1, 3"),  # title content tags path topic
     Index.GRAMS: _fts("unified_memories_trigram", "5, 1"),  # title content
@@ -56,6 +61,13 @@ _LOOKUPS = {
         f" cross join unified_memories as memory where {_HAS}",
     ),
 }
+
+_CONTAINING = f"""
+select memory.seq
+from (select ? as value) as term, json_each(?) as asked
+cross join unified_memories as memory on memory.seq = asked.value
+where {_HAS}
+"""
 
 _COUNT = "select count(*) from unified_memories_fts_docsize"
 """Rows that are not deleted; this table has nothing else to read."""
@@ -121,18 +133,24 @@ def _counts(terms: Mapping[str, Index], db: sqlite3.Connection) -> dict[str, int
 
 
 def holders(term: str, index: Index, db: sqlite3.Connection) -> tuple[list[int], list[float]]:
-    """The rows that have a term, and their BM25, 0 where no index was asked."""
-    lookup = _LOOKUPS[index]
-    rows = [row[1] for row in db.execute(lookup.rows, (array([term]),))]
-    points = _bm25([term], {term: index}, db, rows)
-    return rows, [points.get(seq, 0.0) for seq in rows]
+    """The rows that have a term of an index, and their BM25."""
+    found = db.execute(_LOOKUPS[index].holders, (term,)).fetchall()
+    return [row[0] for row in found], [row[1] for row in found]
+
+
+def containing(text: str, db: sqlite3.Connection, among: Sequence[int] | None) -> list[int]:
+    """The rows that have the text in their own, of a script written without blanks."""
+    if among is None:
+        found = db.execute(_LOOKUPS[Index.ROWS].rows, (array([text]),))
+        return [row[1] for row in found]
+    return [row[0] for row in db.execute(_CONTAINING, (text, array(among)))]
 
 
 def affordable(counts: Mapping[str, int], most: int = MAX_POSTINGS) -> list[str]:
     """The terms that tell most, the rarest, as many as the bounds allow; *most* is of rows."""
     chosen: list[str] = []
     rows = 0
-    for term in sorted((term for term in counts if counts[term]), key=counts.__getitem__):
+    for term in sorted((term for term in counts if counts[term]), key=lambda t: (counts[t], t)):
         rows += counts[term]
         if len(chosen) == MAX_TERMS or (len(chosen) >= ALWAYS and rows > most):
             break

@@ -53,11 +53,6 @@ class Query(Value):
     typed: bool
     """It is so short that somebody typed it to find something."""
 
-    @property
-    def of_words_alone(self) -> bool:
-        """None of its terms is in a script written without blanks."""
-        return all(index is Index.WORDS for index in self.terms.values())
-
 
 def parse(text: str) -> Query:
     """Read any text; of a huge one both ends, where people type around what they paste."""

@@ -25,5 +25,12 @@ def test_the_terms_that_tell_most_are_looked_up(counts, terms):
     assert affordable(counts) == terms
 
 
+def test_of_equally_rare_terms_the_same_are_looked_up_in_whatever_order_they_come():
+    counts = {f"word{number}": 1 for number in range(500)}
+    backwards = dict(reversed(counts.items()))
+
+    assert affordable(counts) == affordable(backwards)
+
+
 def test_no_more_terms_are_looked_up_than_a_person_would_think_of():
     assert len(affordable({f"word{number}": 1 for number in range(500)})) == MAX_TERMS

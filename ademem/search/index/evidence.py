@@ -51,10 +51,10 @@ class Evidence:
         self._size = size
 
     def scores(self) -> Numbers:
-        """The BM25 of every row."""
-        total = np.zeros(self._size)
+        """The BM25 of every row; -inf where no term is."""
+        total = np.full(self._size, -np.inf)
         for term in self.terms:
-            total[term.rows] += term.points
+            total[term.rows] = np.maximum(total[term.rows], 0.0) + term.points
         return total
 
     def whole(self) -> Rows:
@@ -88,13 +88,16 @@ class Evidence:
         return total
 
 
+MANY = 0.1
+"""Part of all rows up to which their texts are read one by one; beyond, all are in their order."""
+
 _WORD = re.compile(r'"([^"]*)"')
 _WORD_OR_BEGINNING = re.compile(r'\("([^"]*)" OR "\1" \*\)')
 
 
 def gather(terms: Mapping[str, Kind], index: Index, reader: Reader, store: Store) -> Evidence:
     """Look every term up; what they tell follows from how many rows have them."""
-    spelled = dict(zip(terms, reader.words([_said(term) for term in terms]), strict=True))
+    spelled = dict(zip(terms, reader.words([_said(*term) for term in terms.items()]), strict=True))
     found = {term: _term(term, kind, spelled[term], index, store) for term, kind in terms.items()}
     counts = {term: len(rows.rows) for term, rows in found.items()}
     wanted = lexical.affordable(counts, most=sys.maxsize)
@@ -109,14 +112,18 @@ def gather(terms: Mapping[str, Kind], index: Index, reader: Reader, store: Store
     )
 
 
-def _said(term: str) -> str:
+def _said(term: str, kind: Kind) -> str:
     """What stands between the quotes of an expression."""
+    if kind is Kind.ROWS:
+        return term
     said = _WORD.fullmatch(term) or _WORD_OR_BEGINNING.fullmatch(term)
     return said[1] if said else ""
 
 
 def _term(term: str, kind: Kind, spelled: tuple[str, ...], index: Index, store: Store) -> Term:
-    """From the arrays if it is one word; else FTS5 knows."""
+    """From the arrays if it is one word, or inside of words; else FTS5 knows."""
+    if kind is Kind.ROWS:
+        return _contained(term, spelled == (term,), index, store)
     if kind is not Kind.WORDS or len(spelled) != 1:
         return _asked(term, kind, index, store)
     (word,) = spelled
@@ -137,8 +144,20 @@ def _both(word: Term, beginning: Term) -> Term:
     return Term(rows=beginning.rows, points=points)
 
 
+def _contained(term: str, in_words: bool, index: Index, store: Store) -> Term:
+    """Words tell which texts to read: a run of signs that are all read as they are is in one."""
+    among = index.containing(term) if in_words else None
+    if among is not None and len(among) > MANY * index.live:
+        among = None
+    seqs = lexical.containing(term, store.db, None if among is None else index.seqs(among).tolist())
+    return _known(seqs, [0.0] * len(seqs), index)
+
+
 def _asked(term: str, kind: Kind, index: Index, store: Store) -> Term:
-    seqs, points = lexical.holders(term, kind, store.db)
+    return _known(*lexical.holders(term, kind, store.db), index)
+
+
+def _known(seqs: list[int], points: list[float], index: Index) -> Term:
     rows = index.where(np.array(seqs, np.int64))
     order = np.argsort(rows)
     order = order[rows[order] != NONE]

@@ -9,6 +9,7 @@ import numpy as np
 
 from ademem.search.index import aim, bm25, ranks
 from ademem.search.index.links import NONE
+from ademem.search.index.sets import without
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -76,6 +77,14 @@ class Index:
             rows.append(mine + start if start else mine)
             counts.append(often)
         return Held(rows=np.concatenate(rows), counts=np.concatenate(counts))
+
+    def containing(self, text: str) -> Rows:
+        """The rows that have a word with *text* inside, ascending."""
+        found = []
+        for segment, dead, start in zip(self.segments, self.dead, self.starts, strict=False):
+            rows = segment.containing(text)
+            found.append(without(rows, dead) + start)
+        return np.concatenate(found)
 
     def points(self, held: Held, kind: type[np.floating[Any]] = np.float32) -> NDArray[Any]:
         """The BM25 of each row that has the word."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 
 import numpy as np
 
 from ademem.search.index.file import Damaged
 from ademem.search.index.links import NONE
-from ademem.search.index.words import Postings
+from ademem.search.index.sets import distinct
+from ademem.search.index.words import LONGEST, Postings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,6 +62,24 @@ class Segment:
     def beginners(self, prefix: str) -> slice:
         """Where the postings of all words are that begin with *prefix*."""
         return self._between(prefix.encode(), prefix.encode() + b"\xff")
+
+    def containing(self, text: str) -> Rows:
+        """The rows that have a word with *text* inside, ascending; a word that was cut may have."""
+        ends = self.words.text_ends
+        found = re.finditer(re.escape(text.encode()), self.words.text.data)
+        spans = np.array([match.span() for match in found], np.int64).reshape(-1, 2)
+        words = np.searchsorted(ends, spans[:, 0], side="right")
+        inside = words[spans[:, 1] <= ends[words]]
+        cut = np.flatnonzero(np.diff(ends, prepend=0) >= LONGEST)
+        return distinct(self._holding(distinct(np.concatenate((inside, cut)))))
+
+    def _holding(self, words: Rows) -> Rows:
+        """The rows of all these words, one after the other."""
+        ends = self.words.ends[words]
+        starts = np.where(words > 0, self.words.ends[words - 1], 0)
+        sizes = ends - starts
+        places = np.repeat(ends - np.cumsum(sizes), sizes) + np.arange(sizes.sum())
+        return self.words.rows[places].astype(np.int64)
 
     def where(self, seqs: Rows) -> Rows:
         """The row of each memory, or NONE."""

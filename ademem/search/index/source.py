@@ -104,10 +104,7 @@ class Indexed:
 
     @cached_property
     def scores(self) -> Numbers:
-        """BM25 of every row; -inf where no word is."""
-        scores = self.evidence.scores()
-        scores[scores == 0] = -np.inf
-        return scores
+        return self.evidence.scores()
 
     @cached_property
     def meanings(self) -> Floats:

@@ -27,6 +27,8 @@ TABLE = "unified_memories_fts"
 """What has these fields and reads them so."""
 MOST = 65535
 """Occurrences of one word in one row beyond which they are not told apart."""
+LONGEST = 1 << 15
+"""Bytes of a word beyond which FTS5 cuts it."""
 _CHUNK = 1 << 20
 """Occurrences that are read at once."""
 
@@ -113,7 +115,8 @@ def _scratch(table: str, *columns: str) -> str:
 def _read(
     db: sqlite3.Connection, words: str, occurrences: str, seqs: NDArray[np.int64]
 ) -> Postings:
-    found = db.execute(f"select term, cnt from {words}").fetchall()
+    # As bytes: FTS5 cuts a word of more than LONGEST anywhere.
+    found = db.execute(f"select cast(term as blob), cnt from {words}").fetchall()
     occurs = np.fromiter((row[1] for row in found), np.int64, len(found))
     lengths = np.zeros(len(seqs), np.int64)
     holders = np.zeros(len(found), np.int64)
@@ -124,7 +127,7 @@ def _read(
         holders += np.bincount(word, minlength=len(found))
         rows.append(row.astype(np.int32))
         counts.append(np.minimum(count, MOST).astype(np.uint16))
-    encoded = [row[0].encode() for row in found]
+    encoded = [row[0] for row in found]
     return Postings(
         text=np.frombuffer(b"".join(encoded), np.uint8),
         text_ends=np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded))),

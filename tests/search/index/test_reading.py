@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ademem.search import lens
+from ademem.search import lens, lexical
 from ademem.search.index import ranks, reading, words
 from ademem.store import database, indexes
 from tests.builders import open_project
@@ -145,6 +145,33 @@ def test_a_word_said_very_often_counts_as_often(world):
     index = world.open()
 
     assert scores(index, index.held("echo")) == pytest.approx(world.bm25("echo"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("库", id="one sign"),
+        pytest.param("连接", id="two signs"),
+        pytest.param("ไท", id="the beginning of a word"),
+        pytest.param("超时", id="behind the part that FTS5 keeps"),
+        pytest.param("时连", id="the end of one word and the beginning of the next"),
+        pytest.param("缓存", id="nowhere"),
+    ],
+)
+def test_no_text_is_overlooked_where_words_tell_which_to_read(world, text):
+    for content in ("数据库连接池", "超时 连接", "ไทย", "plain", "池" * 20_000 + "超时"):
+        world.add(content)
+    gone = world.add("连接 数据库 超时")
+    world.embed(world.add("nothing"))
+    world.build()
+    world.hide(gone)
+    world.add("库 超时")
+    index = world.open()
+    among = index.seqs(index.containing(text)).tolist()
+
+    wanted = lexical.containing(text, world.store.db, None)
+    assert lexical.containing(text, world.store.db, among) == wanted
+    assert len(among) <= len(wanted) + 1
 
 
 def test_fields_and_tokenizer_are_those_of_the_full_text_index():

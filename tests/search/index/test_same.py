@@ -22,11 +22,14 @@ from tests.builders import NOW, open_project
 from tests.search.index.world import DIMENSIONS, MODEL, World
 
 WORDS = "login tokens expire expired cache redis sqlite wal lock busy deploy flag"
-PLACES = "naïve foo_bar 数据库 连接 test tests tested"
+PLACES = "naïve foo_bar 数据库 连接 数据 库连接池 东京タワー 한국어 ไทย 接 test tests tested"
+RUN = "数据库连接池在超时之后会被关闭所以每次请求都要重新打开一个新的连接才能继续工作否则会一直等"
 SAID = st.lists(st.sampled_from([*WORDS.split(), *PLACES.split()]), min_size=1, max_size=8)
+PARTS = st.tuples(st.integers(0, 40), st.integers(1, 45)).map(lambda at: RUN[at[0] :][: at[1]])
+TEXTS = st.one_of(SAID.map(" ".join), SAID.map("".join), PARTS)
 MEMORIES = st.lists(
     st.tuples(
-        SAID.map(" ".join),
+        TEXTS,
         st.sampled_from([None, "one", "two", "three"]),
         st.sampled_from([*Status]),
         st.booleans(),
@@ -35,7 +38,7 @@ MEMORIES = st.lists(
     min_size=1,
     max_size=40,
 )
-QUERIES = st.one_of(SAID.map(" ".join), SAID.map(lambda words: f'"{" ".join(words)}" sqlite'))
+QUERIES = st.one_of(TEXTS, SAID.map(lambda words: f'"{" ".join(words)}" sqlite'))
 
 
 class Hashing:
@@ -79,8 +82,13 @@ def assert_same(one, other):
 
 
 @settings(deadline=None, max_examples=150)
-@given(MEMORIES, QUERIES, st.sampled_from([(), ("promoted",), ("candidate", "archived")]))
-def test_the_same_hits_in_the_same_order(memories, query, statuses):
+@given(
+    MEMORIES,
+    QUERIES,
+    st.sampled_from([(), ("promoted",), ("candidate", "archived")]),
+    st.sets(st.integers(0, 9), max_size=3),
+)
+def test_the_same_hits_in_the_same_order(memories, query, statuses, hidden):
     with (
         tempfile.TemporaryDirectory() as folder,
         closing(open_project(Path(folder))) as store,
@@ -91,6 +99,8 @@ def test_the_same_hits_in_the_same_order(memories, query, statuses):
         world.embed(world.add("sqlite"))
         world.build()
         fill(world, memories[:3])
+        for number in hidden:
+            world.hide(f"m{number}")
         found = ask(world, query, statuses=statuses)
         without_index(patch)
 
@@ -107,6 +117,16 @@ def crowd(world):
         world.embed(id, vector=Hashing().embed([f"sqlite wal lock {number}"])[0])
     world.build()
     return world
+
+
+def test_texts_that_only_contain_what_was_asked_are_not_lost_in_a_crowd(crowd, monkeypatch):
+    for number in range(200):
+        crowd.add(f"登录令牌{number}会过期")
+    found = ask(crowd, "令牌 sqlite")
+    assert any("令牌" in hit.memory.content for hit in found.hits)
+    without_index(monkeypatch)
+
+    assert_same(found, ask(crowd, "令牌 sqlite"))
 
 
 @pytest.mark.parametrize(
