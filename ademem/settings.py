@@ -159,6 +159,8 @@ class MirrorSettings(Value):
     """Longest MEMORY.md, in lines; the client loads no more of such an index."""
     max_bytes: int = 25_000
     """The same in bytes."""
+    candidates: bool = False
+    """Whether `candidates.md` offers what waits for a word, to be ticked, edited or deleted."""
     topic_entries: int = 400
     """Entries of a topic file before it splits by subtopic."""
     rotate_above: int = 1000

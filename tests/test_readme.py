@@ -250,7 +250,12 @@ def test_a_file_is_tracked_or_ignored_as_told(reader, kept):
     missing = {path for path in told if not (reader.root / path).exists()}
 
     assert set(listed.stdout.split()) == ignored
-    assert missing == {".ade/config.toml", ".ade/log/", ".ade/memory/knowledge.archive.jsonl"}
+    assert missing == {
+        ".ade/config.toml",
+        ".ade/log/",
+        ".ade/memory/candidates.md",
+        ".ade/memory/knowledge.archive.jsonl",
+    }
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ import re
 
 from ademem import core
 from ademem.core import BadCore
-from ademem.mirror import entry, knowledge, pages, selection
+from ademem.mirror import entry, knowledge, pages, selection, sheet
 from ademem.mirror.problem import Problem
 from ademem.mirror.reading import conflicts, is_taken
 from ademem.mirror.survey import CORE, NOT_TEXT, survey
+from ademem.model import Category
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -127,6 +128,17 @@ def sound_entries(subject: Subject) -> Iterator[Problem]:
                 yield Problem(path=path, line=found.line, message=message)
 
 
+def sound_sheet(subject: Subject) -> Iterator[Problem]:
+    """Each entry of the sheet is of a candidate that may be offered, once, and in a category."""
+    known = _Ids(memory.id for memory in selection.offered(subject.store))
+    for item in sheet.read(subject.texts.get(pages.SHEET, "")).items:
+        message = known.seen(item.entry.id)
+        if item.category and item.category not in set(Category):
+            message = f"has the category {item.category!r}, which is none"
+        if message:
+            yield Problem(path=pages.SHEET, line=item.entry.line, message=message)
+
+
 def index_within_bounds(subject: Subject) -> Iterator[Problem]:
     text = subject.texts.get(pages.INDEX, "")
     lines, size = text.count("\n"), len(text.encode())
@@ -170,7 +182,7 @@ def _topic_files(subject: Subject) -> list[str]:
         for file in subject.files
         if file.path.startswith(pages.FOLDER)
         and file.path.endswith(".md")
-        and file.path != pages.INDEX
+        and file.path not in (pages.INDEX, pages.SHEET)
     ]
 
 
@@ -186,6 +198,7 @@ CHECKS: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
     no_conflict_markers,
     sound_lines,
     sound_entries,
+    sound_sheet,
     index_within_bounds,
     index_complete,
 )

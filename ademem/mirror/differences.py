@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from ademem.mirror.reading import Line, Placed, Snapshot
+from ademem.mirror.pages import SHEET
+from ademem.mirror.reading import Line, Offered, Placed, Snapshot, said_of
 from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
+
+    from ademem.model import Memory
 
 
 class Told(Value):
@@ -46,7 +50,23 @@ class Foreign(Value):
     line: Line
 
 
-Difference = Told | Edited | Gone | Added | Foreign
+class Reviewed(Value):
+    """A candidate of the sheet is new, says something else, or was ticked."""
+
+    now: Offered
+    before: Offered | None
+
+
+class Refused(Value):
+    """A candidate was on the sheet, and is not any more."""
+
+    id: str
+    before: Offered | None
+    offered: bool
+    """The sheet itself says that it was."""
+
+
+Difference = Told | Edited | Gone | Added | Foreign | Reviewed | Refused
 
 
 def differences(before: Snapshot, now: Snapshot) -> Iterator[Difference]:
@@ -59,7 +79,27 @@ def differences(before: Snapshot, now: Snapshot) -> Iterator[Difference]:
     for id, items in now.placed.items():
         yield from _edits(id, items, before, now)
     yield from _gone(before, now)
+    yield from _decisions(before, now)
     yield from (Added(item=item) for item in now.unnamed)
+
+
+def changes(difference: Edited, known: Memory) -> dict[str, Any]:
+    """The fields in which the item differs from what it was, or else from what we know."""
+    now = difference.now
+    seen = difference.before.said if difference.before else said_of(known)
+    wanted = {
+        "category": now.category,
+        "title": now.entry.title,
+        "content": now.entry.content,
+        "tags": now.entry.tags,
+        "file_scope_pattern": now.entry.path,
+    }
+    differing = {
+        name: value
+        for (name, value), new, old in zip(wanted.items(), now.said, seen, strict=True)
+        if new != old
+    }
+    return differing if now.said != said_of(known) else {}
 
 
 def _edits(
@@ -91,3 +131,21 @@ def _gone(before: Snapshot, now: Snapshot) -> Iterator[Gone]:
     for id, line in before.lines.items():
         if id not in now.lines and id not in before.placed and line.path in now.read:
             yield Gone(id=id, before=line)
+
+
+def _decisions(before: Snapshot, now: Snapshot) -> Iterator[Reviewed | Refused]:
+    """What was done on the sheet of candidates; moved to a topic file, one is as good as ticked."""
+    for id, offer in now.sheet.items():
+        earlier = before.sheet.get(id)
+        if earlier is None or (earlier.says, earlier.ticked) != (offer.says, offer.ticked):
+            yield Reviewed(now=offer, before=earlier)
+    yield from (Reviewed(now=offer, before=None) for offer in now.proposed)
+    if SHEET not in now.read:
+        return
+    for id in sorted((now.offered | before.sheet.keys()) - now.sheet.keys()):
+        earlier = before.sheet.get(id)
+        if id in now.placed and earlier:
+            moved = Offered(item=now.placed[id][0], ticked=True)
+            yield Reviewed(now=moved, before=earlier)
+        elif id not in now.placed:
+            yield Refused(id=id, before=earlier, offered=id in now.offered)

@@ -25,6 +25,8 @@ class Lineage(Value):
     """No commit lies between: what differs was typed in this work tree."""
     touched: frozenset[str] = frozenset()
     """Ids of the memories that the commits since then changed; none when history went elsewhere."""
+    since: str = ""
+    """Those commits, as git names them; empty when history went elsewhere."""
 
     def counts(self, id: str) -> bool:
         """Whether what happened to the memory in the files was done to it, here or by a commit.
@@ -32,6 +34,13 @@ class Lineage(Value):
         Another branch, when it is checked out, says other things too, and nobody did anything.
         """
         return self.by_hand or id in self.touched
+
+    def reached(self, path: str) -> bool:
+        """Whether the file was changed here, or by a commit since."""
+        if self.by_hand:
+            return True
+        changed = self.since and _git(self.root, "log", "-1", "--format=%H", self.since, "--", path)
+        return bool(changed)
 
     def returned(self, id: str) -> bool:
         """Whether what is there again was taken out on this line of history before."""
@@ -46,14 +55,15 @@ def lineage(project: Project, base: Base) -> Lineage:
     now = commit(project.root)
     if now == base.commit or now is None:
         return Lineage(root=project.root)
-    touched = frozenset[str]()
+    touched, commits = frozenset[str](), ""
     if base.commit is None or _descends(project.root, base.commit):
-        since = (f"{base.commit}..HEAD" if base.commit else "HEAD", "--", FOLDER)
+        commits = f"{base.commit}..HEAD" if base.commit else "HEAD"
+        since = (commits, "--", FOLDER)
         patches = _git(project.root, "log", "--patch", "--no-ext-diff", "--unified=0", *since)
         lines = (line for line in patches.splitlines() if line[:1] in (b"+", b"-"))
         found = (_NAMED.search(line) for line in lines)
         touched = frozenset((name[1] or name[2]).decode() for name in found if name)
-    return Lineage(root=project.root, by_hand=False, touched=touched)
+    return Lineage(root=project.root, by_hand=False, touched=touched, since=commits)
 
 
 def is_committed(project: Project, path: str) -> bool:

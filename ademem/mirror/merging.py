@@ -12,9 +12,10 @@ import os
 from itertools import product
 
 from ademem.digest import sha256_hex
-from ademem.mirror import entry, keep, knowledge, topics
+from ademem.mirror import entry, keep, knowledge, sheet, topics
 from ademem.mirror.entry import Entry, Loose
 from ademem.mirror.pages import INDEX
+from ademem.mirror.sheet import Item, Sheet
 from ademem.value import replace
 
 TYPE_CHECKING = False
@@ -38,6 +39,8 @@ def merged(path: str, base: str, ours: str, theirs: str) -> str:
         return _lines(base, ours, theirs)
     if os.path.basename(path) == os.path.basename(INDEX):
         return _index(base, ours, theirs)
+    if os.path.basename(path) == sheet.NAME:
+        return _sheet(base, ours, theirs)
     return _page(base, ours, theirs)
 
 
@@ -140,6 +143,56 @@ def _page(*versions: str) -> str:
         blocks += [entry.item(one) for one in items]
         blocks += [text for after, text in sorted(loose, key=str) if after == id and items]
     return "\n\n".join([*head, *(blocks or [topics.NOTHING])]) + "\n"
+
+
+def _sheet(*versions: str) -> str:
+    """Candidates with what either side decided about them, and what both were offered."""
+    sheets = [sheet.read(text) for text in versions]
+    base, ours, theirs = (_candidates(one) for one in sheets)
+    kept: list[Item] = []
+    for id in (*base, *sorted((ours.keys() | theirs.keys()) - base.keys(), key=str)):
+        kept += _candidate(base.get(id), ours.get(id), theirs.get(id))
+    offered = _three_way(*(set(one.offered) for one in sheets))
+    loose = _three_way(*({(part.after, part.text) for part in one.loose} for one in sheets))
+    return sheet.written(
+        Sheet(
+            items=tuple(kept),
+            offered=tuple(sorted(offered)),
+            loose=tuple(
+                Loose(line=0, after=after, text=text) for after, text in sorted(loose, key=str)
+            ),
+        )
+    )
+
+
+def _candidate(base: Item | None, ours: Item | None, theirs: Item | None) -> list[Item]:
+    """One candidate, and beside it, without a name, the text that lost; nothing if it was deleted.
+
+    A tick, like any change, is kept; of two changed texts the greater, as a sheet knows no times.
+    """
+    if ours == theirs or theirs == base:
+        return [ours] if ours else []
+    if ours == base or ours is None or theirs is None:
+        kept = theirs if ours == base else ours or theirs
+        return [kept] if kept else []
+    before = base or replace(ours, entry=Entry(line=0), ticked=False, category="")
+    texts = _variants((before.entry,) if base else (), (ours.entry,), (theirs.entry,))
+    won, *lost = sorted(texts, key=_said, reverse=True)
+    filed = {before.category, ours.category, theirs.category} - {before.category}
+    item = Item(
+        entry=won,
+        ticked=before.ticked ^ (ours.ticked != before.ticked or theirs.ticked != before.ticked),
+        category=max(filed, default=before.category),
+        told_by=max(ours.told_by, theirs.told_by),
+    )
+    losers = (replace(text, id=None, tags=(*text.tags, CONFLICT)) for text in lost)
+    return [item, *(replace(item, entry=text, ticked=False) for text in losers)]
+
+
+def _candidates(given: Sheet) -> dict[object, Item]:
+    """By id; one without an id by what it says."""
+    found = (replace(item, entry=replace(item.entry, line=0)) for item in given.items)
+    return {item.entry.id or _said(item.entry): item for item in found}
 
 
 def _variants(base: Variants, ours: Variants, theirs: Variants) -> Variants:

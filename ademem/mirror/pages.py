@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ademem.mirror import brief, index, keep, knowledge, topics
+from ademem.mirror import brief, index, keep, knowledge, sheet, topics
 from ademem.mirror.selection import is_line, renders
 
 TYPE_CHECKING = False
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 FOLDER = ".ade/memory/"
 INDEX = FOLDER + "MEMORY.md"
 LINES = FOLDER + knowledge.LIVE
+SHEET = FOLDER + sheet.NAME
 BRIEF = ".ade/cto/MEMORY.md"
 
 

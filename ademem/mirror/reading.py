@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 
-from ademem.mirror import entry, knowledge, topics
-from ademem.mirror.pages import FOLDER
+from ademem.mirror import entry, knowledge, sheet, topics
+from ademem.mirror.pages import FOLDER, SHEET
 from ademem.mirror.problem import Problem
 from ademem.model import Category
+from ademem.text import clean, preview
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.mirror.entry import Entry
+    from ademem.model import Memory
 
 LINES = (FOLDER + knowledge.ARCHIVE, FOLDER + knowledge.LIVE)
 """Oldest first: of two lines about one memory that are equally new, the later counts."""
@@ -68,8 +70,24 @@ class Line(Value):
         )
 
 
+class Offered(Value):
+    """An item of candidates.md."""
+
+    item: Placed
+    ticked: bool = False
+    filed: bool = True
+    """Whether it tells its category; else the memory's own is meant."""
+    told_by: str = ""
+    """Who said it, in the words of the sheet."""
+
+    @property
+    def says(self) -> tuple[object, ...]:
+        category, *rest = self.item.said
+        return (category if self.filed else None, *rest)
+
+
 class Snapshot(Value):
-    """The topic files and lines of one moment."""
+    """The files of one moment."""
 
     placed: dict[str, tuple[Placed, ...]] = {}
     """Items by the id of their memory; two with one id come of a merge without a driver."""
@@ -79,6 +97,12 @@ class Snapshot(Value):
     """The newest line of each memory, by its id."""
     foreign: tuple[Line, ...] = ()
     """Lines without an id of ours."""
+    sheet: dict[str, Offered] = {}
+    """Candidates by the id of their memory."""
+    proposed: tuple[Offered, ...] = ()
+    """Those that a person added."""
+    offered: frozenset[str] = frozenset()
+    """Ids of what the sheet offered when it was written."""
     read: frozenset[str] = frozenset()
     """Paths of the files that are there and sound."""
     problems: tuple[Problem, ...] = ()
@@ -104,11 +128,16 @@ def snapshot(texts: Mapping[str, str]) -> Snapshot:
             foreign.append(line)
         elif known is None or _time(line) >= _time(known):
             lines[line.id] = line
+    candidates = sheet.read(sound.get(SHEET, ""))
+    offers = [_offered(item, problems) for item in candidates.items]
     return Snapshot(
         placed={id: tuple(items) for id, items in placed.items()},
         unnamed=tuple(unnamed),
         lines=lines,
         foreign=tuple(foreign),
+        sheet={offer.item.entry.id: offer for offer in offers if offer.item.entry.id},
+        proposed=tuple(offer for offer in offers if not offer.item.entry.id),
+        offered=frozenset(candidates.offered),
         read=frozenset(sound),
         problems=tuple(problems),
     )
@@ -118,6 +147,17 @@ def said(
     category: Category, title: str | None, content: str, tags: tuple[str, ...], path: str | None
 ) -> Said:
     return (category, _squeezed(title), _squeezed(content), tags, _squeezed(path))
+
+
+def said_of(memory: Memory) -> Said:
+    """What an item about it says."""
+    return said(
+        memory.category,
+        clean(memory.title or ""),
+        clean(memory.content),
+        memory.tags,
+        clean(memory.file_scope_pattern or ""),
+    )
 
 
 def conflicts(text: str) -> Iterator[int]:
@@ -135,7 +175,7 @@ def topic_of(path: str) -> Category | None:
 
 def is_taken(path: str) -> bool:
     """Whether what people write into the file reaches the store."""
-    return topic_of(path) is not None or path in LINES
+    return topic_of(path) is not None or path in LINES or path == SHEET
 
 
 def _conflict(path: str, text: str, problems: list[Problem]) -> bool:
@@ -156,6 +196,19 @@ def _items(path: str, text: str) -> Iterator[Placed]:
             yield Placed(path=path, category=wanted, entry=part)
         else:
             category = topics.heading(part.text) or category
+
+
+def _offered(found: sheet.Item, problems: list[Problem]) -> Offered:
+    """A category that is none is told, and changes nothing."""
+    category, filed = Category.FACT, False
+    try:
+        if found.category:
+            category, filed = Category(found.category), True
+    except ValueError:
+        message = f"no category {preview(found.category, 40)!r}; use {', '.join(Category)}"
+        problems.append(Problem(path=SHEET, line=found.entry.line, message=message))
+    item = Placed(path=SHEET, category=category, entry=found.entry)
+    return Offered(item=item, ticked=found.ticked, filed=filed, told_by=found.told_by)
 
 
 def _lines(path: str, text: str, problems: list[Problem]) -> Iterator[Line]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem.mirror.topics import TOPICS
 from ademem.model import Memory, Status
 from ademem.store import memories
 
@@ -30,6 +31,23 @@ def lines_of(store: Store) -> list[Memory]:
         "order by created_at, id",
     )
     return [memory for memory in found if is_line(memory)]
+
+
+def is_offered(memory: Memory) -> bool:
+    """Whether it may be offered for review in a file, to be confirmed into one of the topics."""
+    return (
+        memory.shareable
+        and memory.status is Status.CANDIDATE
+        and memory.category in {topic.category for topic in TOPICS}
+    )
+
+
+def offered(store: Store) -> list[Memory]:
+    """All that `is_offered`, oldest first."""
+    found = memories.find(
+        store, "scope = 'project' and status = 'candidate'", "order by created_at, id"
+    )
+    return [memory for memory in found if is_offered(memory)]
 
 
 def best_first(given: Iterable[Memory]) -> list[Memory]:

@@ -6,7 +6,7 @@ import os
 
 from ademem import core, files
 from ademem.core import BadCore
-from ademem.mirror import pages, selection, written
+from ademem.mirror import pages, selection, sheet, written
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -54,9 +54,12 @@ def survey(
     texts = present(project)
     readable = {path: text for path, text in texts.items() if text != NOT_TEXT}
     wanted = pages.render(selection.lines_of(store), document, readable, settings)
+    page = candidates(store, settings, readable.get(pages.SHEET))
+    if page:
+        wanted[pages.SHEET] = page
     before = written.load(project)
     found = [core_file]
-    for path in wanted.keys() | before.keys() - {CORE}:
+    for path in (wanted.keys() | before.keys() | texts.keys() & {pages.SHEET}) - {CORE}:
         there = texts.get(path)
         ours = (
             there is None
@@ -65,6 +68,18 @@ def survey(
         )
         found.append(File(path=path, wanted=wanted.get(path), present=there, ours=ours))
     return tuple(sorted(found, key=lambda file: file.path))
+
+
+def candidates(store: Store, settings: MirrorSettings, there: str | None) -> str | None:
+    """The sheet; where it is not asked for, what the one that is *there* still offers, or none."""
+    if not settings.candidates and there is None:
+        return None
+    old = sheet.read(there or "")
+    waiting = selection.offered(store)
+    if not settings.candidates:
+        waiting = [memory for memory in waiting if memory.id in old.offered]
+    waiting = waiting[: settings.topic_entries]
+    return sheet.written(sheet.of(waiting, old.loose)) if waiting or old.loose else None
 
 
 def present(project: Project) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.mirror.problem import Problem
 from ademem.value import Value
 
-KINDS = ("added", "edited", "archived", "restored")
+KINDS = ("added", "edited", "promoted", "rejected", "archived", "restored")
 NAMED = 5
 """Memories of one kind that the summary names."""
 
@@ -17,6 +17,8 @@ class Taken(Value):
     """The act that `ademem undo` takes back."""
     added: tuple[str, ...] = ()
     edited: tuple[str, ...] = ()
+    promoted: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
     archived: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -24,7 +26,7 @@ class Taken(Value):
 
     @property
     def count(self) -> int:
-        return len({*self.added, *self.edited, *self.archived, *self.restored})
+        return len({id for kind in KINDS for id in getattr(self, kind)})
 
     @property
     def summary(self) -> str:

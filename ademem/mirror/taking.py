@@ -10,15 +10,25 @@ from ademem.errors import NoSuchMemory
 from ademem.exchange import own, plain
 from ademem.exchange.record import BadLine, Import
 from ademem.gate.instructions import instruction_in
-from ademem.mirror import knowledge
-from ademem.mirror.differences import Added, Edited, Foreign, Gone, Told, differences
+from ademem.mirror import deciding, knowledge
+from ademem.mirror.differences import (
+    Added,
+    Edited,
+    Foreign,
+    Gone,
+    Refused,
+    Reviewed,
+    Told,
+    changes,
+    differences,
+)
+from ademem.mirror.pages import SHEET
 from ademem.mirror.problem import Problem
-from ademem.mirror.reading import Line, Placed, said, snapshot
+from ademem.mirror.reading import Line, Placed, said_of, snapshot
 from ademem.mirror.taken import Taken
 from ademem.model import Draft, Origin, Status, Trust
 from ademem.store import ledger, memories, revisions
 from ademem.store.memories import new_event
-from ademem.text import clean
 from ademem.value import replace
 
 TYPE_CHECKING = False
@@ -30,7 +40,6 @@ if TYPE_CHECKING:
     from ademem.mirror.base import Base
     from ademem.mirror.differences import Difference
     from ademem.mirror.lineage import Lineage
-    from ademem.mirror.reading import Said
     from ademem.model import Memory
     from ademem.settings import GateSettings
     from ademem.store import Store
@@ -62,6 +71,19 @@ class Taking:
         file = sha256_hex(self.before.get(item.path, ""))
         key = sha256_hex(item.path, file, str(item.entry.line), *map(str, item.said))
         return ledger.claim(self.act.store, SOURCE, key, self.act.now)
+
+    def edit(self, known: Memory, changes: Mapping[str, Any]) -> None:
+        """An order needs a person's own command, whoever edited."""
+        if not changes:
+            return
+        shape = instruction_in("\n".join(map(str, changes.values())))
+        if shape:
+            raise CannotDo(
+                f"{known.id} was edited to a text that {shape}", "`ademem edit` takes it"
+            )
+        act = replace(self.act, said_by=Trust.USER if self.lineage.by_hand else Trust.IMPORT)
+        curate.edit(known.id, act, self.job.settings, **changes)
+        self.note("edited", known.id)
 
     def note(self, what: str, id: str) -> None:
         self.done.setdefault(what, []).append(id)
@@ -111,7 +133,7 @@ def told(difference: Told, taking: Taking) -> None:
 
 
 def edited(difference: Edited, taking: Taking) -> None:
-    """Only what was changed in the file; an order needs a person's own command, whoever edited."""
+    """Only what was changed in the file."""
     known = _known(difference.id, taking)
     if known is None:
         return added(Added(item=difference.now), taking)
@@ -120,22 +142,13 @@ def edited(difference: Edited, taking: Taking) -> None:
             return None
         known = curate.restore(known.id, taking.act)
         taking.note("restored", known.id)
-    changes = _changes(difference, known)
-    if not changes:
-        return None
-    shape = instruction_in("\n".join(map(str, changes.values())))
-    if shape:
-        raise CannotDo(f"{known.id} was edited to a text that {shape}", "`ademem edit` takes it")
-    act = replace(taking.act, said_by=Trust.USER if taking.lineage.by_hand else Trust.IMPORT)
-    curate.edit(known.id, act, taking.job.settings, **changes)
-    taking.note("edited", known.id)
-    return None
+    return taking.edit(known, changes(difference, known))
 
 
 def gone(difference: Gone, taking: Taking) -> None:
     """Unless it says more by now than whoever deleted it could see."""
     known = _known(difference.id, taking)
-    unchanged = known and known.live and difference.before.said == _said_of(known)
+    unchanged = known and known.live and difference.before.said == said_of(known)
     if known and unchanged and taking.lineage.counts(known.id):
         curate.archive(known.id, taking.act)
         taking.note("archived", known.id)
@@ -176,6 +189,8 @@ _TAKE: dict[type, Callable[[Any, Taking], None]] = {
     Gone: gone,
     Added: added,
     Foreign: foreign,
+    Reviewed: deciding.reviewed,
+    Refused: deciding.refused,
 }
 
 
@@ -232,39 +247,14 @@ def _comes_back(known: Memory, record: Mapping[str, Any], taking: Taking) -> boo
     return bool(archived and taking.lineage.returned(known.id))
 
 
-def _changes(difference: Edited, known: Memory) -> dict[str, Any]:
-    """The fields in which the item differs from what it was, or else from what we know."""
-    now = difference.now
-    seen = difference.before.said if difference.before else _said_of(known)
-    wanted = {
-        "category": now.category,
-        "title": now.entry.title,
-        "content": now.entry.content,
-        "tags": now.entry.tags,
-        "file_scope_pattern": now.entry.path,
-    }
-    differing = {
-        name: value
-        for (name, value), new, old in zip(wanted.items(), now.said, seen, strict=True)
-        if new != old
-    }
-    return differing if now.said != _said_of(known) else {}
-
-
-def _said_of(memory: Memory) -> Said:
-    return said(
-        memory.category,
-        clean(memory.title or ""),
-        clean(memory.content),
-        memory.tags,
-        clean(memory.file_scope_pattern or ""),
-    )
-
-
 def _place(difference: Difference) -> tuple[str, int]:
     match difference:
         case Told(line=line) | Foreign(line=line) | Gone(before=Line() as line):
             return line.path, line.number
         case Edited(now=item) | Added(item=item) | Gone(before=Placed() as item):
             return item.path, item.entry.line
+        case Reviewed(now=offer):
+            return offer.item.path, offer.item.entry.line
+        case Refused():
+            return SHEET, 1
     raise TypeError(difference)

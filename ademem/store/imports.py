@@ -46,3 +46,9 @@ def is_dead(store: Store, sync_id: str) -> bool:
     """Whether the memory was deleted for good here."""
     query = "select 1 from tombstones where entity = 'memory' and sync_id = ?"
     return store.db.execute(query, (sync_id,)).fetchone() is not None
+
+
+def is_dead_by_id(store: Store, id: str) -> bool:
+    """The same by the id, with which the name begins."""
+    query = "select 1 from tombstones where entity = 'memory' and sync_id >= ? and sync_id < ?"
+    return store.db.execute(query, (id, id + "~")).fetchone() is not None

@@ -60,3 +60,18 @@ def test_an_edit_is_due_work_when_the_turn_ends(world):
         assert jobs.due(memories.runtime.store, "mirror", world.now)
         memories.work()
     assert [row.content for row in world.live()] == ["Deploys go through the staging branch"]
+
+
+def test_a_ticked_candidate_is_in_the_next_briefing(world):
+    world.environment["ADEMEM_MIRROR_CANDIDATES"] = "true"
+    world.fire("session_start", source="startup")
+    world.fire("stop", last_assistant_message="## Key learnings\n\n1. Deploys go through staging.")
+    with world.memories() as memories:
+        memories.refresh_files()
+    sheet = world.root / ".ade/memory/candidates.md"
+    sheet.write_text(sheet.read_text().replace("- [ ] Deploys", "- [x] Deploys"))
+    said = world.context("session_start", source="startup", session_id="s2")
+
+    (row,) = world.live()
+    assert f"1 memory from git and hand edits: promoted {row.id}." in said
+    assert row.status == "promoted"

@@ -1,0 +1,105 @@
+"""What people decided about candidates on their sheet: confirmed, corrected, refused, proposed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from ademem import curate, gate
+from ademem.curate import CannotDo
+from ademem.mirror.differences import Edited, changes
+from ademem.mirror.pages import SHEET
+from ademem.mirror.reading import said_of
+from ademem.model import Draft, Origin, Status, Trust
+from ademem.store import imports, memories
+from ademem.value import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.mirror.differences import Refused, Reviewed
+    from ademem.mirror.reading import Offered, Placed
+    from ademem.mirror.taking import Taking
+    from ademem.model import Memory
+
+DOUBTFUL = (Trust.TOOL.value, Trust.WEB.value)
+"""What a sheet may say of whom to trust: a better name is not for a file to give."""
+
+
+def reviewed(difference: Reviewed, taking: Taking) -> None:
+    """Corrected, then confirmed; what another branch's sheet says is no decision."""
+    now, before = difference.now, difference.before
+    known = _candidate(now.item.entry.id, taking)
+    if now.item.entry.id is None or (known is None and not _is_known(now.item.entry.id, taking)):
+        return _propose(now, taking)
+    if known is None or not taking.lineage.reached(SHEET):
+        return None
+    if before is None or now.says != before.says:
+        edit = Edited(
+            id=known.id, now=_filed(now, known), before=_filed(before, known) if before else None
+        )
+        taking.edit(known, changes(edit, known))
+    if now.ticked and not (before and before.ticked):
+        curate.promote(known.id, taking.act)
+        taking.note("promoted", known.id)
+    return None
+
+
+def refused(difference: Refused, taking: Taking) -> None:
+    """Unless it says more by now than whoever deleted it could see."""
+    known, before = _candidate(difference.id, taking), difference.before
+    unchanged = known and (before is None or _filed(before, known).said == said_of(known))
+    here = taking.lineage.by_hand or (difference.offered and taking.lineage.reached(SHEET))
+    if known and unchanged and here:
+        curate.reject(known.id, taking.act)
+        taking.note("rejected", known.id)
+
+
+def _propose(offer: Offered, taking: Taking) -> None:
+    """A candidate of somebody else's, or one that a person wrote down; ticked, it is confirmed."""
+    item, by_person = offer.item, offer.item.entry.id is None and taking.lineage.by_hand
+    if not taking.is_new(item):
+        return
+    trust, _, told = offer.told_by.partition(" by ")
+    doubtful = Trust(trust) if trust in DOUBTFUL else Trust.IMPORT
+    draft = Draft(
+        content=item.entry.content,
+        category=item.category,
+        title=item.entry.title,
+        tags=item.entry.tags,
+        path=item.entry.path,
+        promoted=offer.ticked,
+        created_at=_day(told.rpartition(", ")[2]),
+        origin=Origin(
+            trust=Trust.USER if by_person else doubtful, source_type="file", source_id=SHEET
+        ),
+    )
+    written = gate.write(
+        draft, taking.act.store, taking.job.settings, taking.act.now, event_id=taking.event
+    )
+    if written.memory is None:
+        raise CannotDo(f"not kept ({written.rule}): {written.reason}")
+    taking.note("edited" if written.deduped else "added", written.memory.id)
+
+
+def _candidate(id: str | None, taking: Taking) -> Memory | None:
+    """The memory while it waits for a word that the sheet may give."""
+    found = memories.find(taking.act.store, "id = :id", id=id)
+    waits = found and found[0].live and found[0].status is Status.CANDIDATE
+    return found[0] if waits and not found[0].quarantine_reason else None
+
+
+def _is_known(id: str, taking: Taking) -> bool:
+    """Whether it is decided here already, or was deleted for good."""
+    store = taking.act.store
+    return bool(memories.find(store, "id = :id", id=id)) or imports.is_dead_by_id(store, id)
+
+
+def _filed(offer: Offered, known: Memory) -> Placed:
+    """The item in the category it tells, or else in the memory's own."""
+    return offer.item if offer.filed else replace(offer.item, category=known.category)
+
+
+def _day(text: str) -> datetime | None:
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError:
+        return None
