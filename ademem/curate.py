@@ -183,6 +183,7 @@ def _archived(memory: Memory, act: Act, operation: str, **changes: Any) -> Memor
 
 
 def _change(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:
+    """What is handled is in use: it begins to age anew."""
     change = Change(
         operation=operation,
         actor=act.actor,
@@ -192,7 +193,9 @@ def _change(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:
     )
     try:
         with act.store.transaction():
-            changed = memories.update(act.store, replace(memory, **changes), change)
+            changed = memories.update(
+                act.store, replace(memory, **changes, last_accessed_at=act.now), change
+            )
             jobs.follow(act.store, act.now)
     except sqlite3.IntegrityError as error:
         raise CannotDo("another live memory says the same", "`ademem search` finds it") from error

@@ -132,5 +132,5 @@ def _put_back(revision: Revision, change: Change, store: Store) -> Memory:
     if before is None:
         earlier = replace(memory, deleted_at=change.at, pinned=False)
     else:
-        earlier = replace(memory, **before.fields())
+        earlier = replace(memory, **before.fields(), last_accessed_at=change.at)
     return memories.put_back(store, earlier, change)

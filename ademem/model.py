@@ -164,6 +164,8 @@ class Memory(Value):
     bead: str | None = None
     revision_count: int = 1
     access_score: float = 0.0
+    base_score: float | None = None
+    """The access score at the last access, when a sweep has decayed it since."""
     composite_score: float = 0.0
     access_count: int = 0
     write_gate_reason: str | None = None
@@ -187,6 +189,11 @@ class Memory(Value):
     def hidden(self) -> bool:
         """Shown to those alone who ask for its category: its file speaks for itself."""
         return self.source_type == SKILL
+
+    @property
+    def used(self) -> float:
+        """The access score at the last access, from which it decays."""
+        return self.access_score if self.base_score is None else self.base_score
 
     @property
     def speaker(self) -> str | None:

@@ -187,12 +187,30 @@ class CaptureSettings(Value):
 
 
 class LifecycleSettings(Value):
+    sweep_hours: float = 24.0
+    """Time after which the next sweep is due."""
+    half_life_days: float = 30.0
+    """Time without access in which a score halves."""
+    demote_days: float = 90.0
+    """Time without access after which an active memory fades."""
+    demote_score: float = 0.05
+    """Score below which it fades before that: what was worth little goes sooner."""
+    archive_days: float = 180.0
+    """Time without access after which a fading one, or a candidate, is archived."""
+    archive_score: float = 0.005
+    """Score below which it is archived before that."""
+    weak_confidence: float = 0.3
+    """Confidence below which a candidate is weak,"""
+    weak_days: float = 30.0
+    """and is archived when nobody asked for it in so long."""
+    promote_confidence: float = 0.7
+    """Confidence from which a candidate is confirmed that was recalled, or said again elsewhere."""
     project_limit: int = 2000
-    """Live memories of a project that `ademem status` calls its limit."""
+    """Live memories of a project, of which a sweep archives the lowest; 0 means any number."""
     agent_limit: int = 500
     """The same of one agent."""
     mission_limit: int = 200
-    """The same of one mission."""
+    """The same of one mission, once it is over."""
 
 
 class AISettings(Value):

@@ -8,9 +8,19 @@ from datetime import timedelta
 
 from ademem import project as project_
 from ademem import work
+from ademem.clock import stamp
 from ademem.model import Scope
-from ademem.store import LIVE, ai_calls, embeddings, hook_output, jobs, logs, schema_version
-from ademem.work import Shift, journal
+from ademem.store import (
+    LIVE,
+    ageing,
+    ai_calls,
+    embeddings,
+    hook_output,
+    jobs,
+    logs,
+    schema_version,
+)
+from ademem.work import Shift, journal, schedule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +28,7 @@ if TYPE_CHECKING:
 
     from ademem.runtime import Runtime
     from ademem.store import Store
+    from ademem.store.ageing import Sweep
 
 TOP_TAGS = 10
 
@@ -45,6 +56,7 @@ def overview(runtime: Runtime) -> dict[str, Any]:
         ),
         "embeddings": vectors(runtime),
         "jobs": work_due(runtime),
+        "lifecycle": lifecycle(runtime),
         "guard": runtime.settings.guard.mode,
         "ai": _ai(runtime),
     }
@@ -114,6 +126,16 @@ def _ai(runtime: Runtime) -> dict[str, Any]:
     }
 
 
+def lifecycle(runtime: Runtime) -> dict[str, Any]:
+    """When memory was last kept in order, how that ended, and when it is due again."""
+    store, settings = runtime.store, runtime.settings.lifecycle
+    swept = ageing.last(store)
+    return {
+        "last_sweep": swept and _ended(swept),
+        "next_sweep": stamp(schedule.next_sweep(store, settings)),
+    }
+
+
 def knowledge(runtime: Runtime) -> dict[str, Any]:
     """What `ademem recall --stats` shows: captures, kept entries, and where they came from."""
     store = runtime.store
@@ -163,6 +185,11 @@ def guard(runtime: Runtime) -> dict[str, Any]:
             for row in turns
         },
     }
+
+
+def _ended(run: Sweep) -> dict[str, Any]:
+    how = {"at": run.completed_at, "trigger": run.trigger, "outcome": run.outcome}
+    return how | run.counts | {"error": run.error}
 
 
 def _scope(runtime: Runtime, scope: Scope) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from ademem import core, embed, gate
 from ademem import search as search_
 from ademem import work as work_
 from ademem.api.practice import Practice
+from ademem.api.upkeep import Upkeep
 from ademem.model import Draft, Memory, Origin, Trust
 from ademem.search import UNARCHIVED, Filters, as_shown
 from ademem.search.recall import recall
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     Tell = Callable[[str], None]
 
 
-class Memories(Practice):
+class Memories(Practice, Upkeep):
     """An open project memory; a context manager."""
 
     def __init__(self, runtime: Runtime, now: Callable[[], datetime]) -> None:

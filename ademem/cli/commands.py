@@ -18,7 +18,7 @@ app = typer.Typer(
 
 COMMANDS = tuple(
     """
-    memory curating past capturing skills files model places serve project evaluation cost
+    memory curating past capturing upkeep skills files model places serve project evaluation cost
     """.split()
 )
 """Modules of commands, in the order in which `--help` shows them."""

@@ -205,7 +205,8 @@ def _renewed(known: Memory, row: Memory, job: Import, even_older: bool) -> Outco
     if known.live and not row.quarantine_reason and newer:
         changes = {name: getattr(row, name) for name in (*RENEWED, "trust", "dedupe_key")}
         try:
-            memories.put_back(job.store, replace(known, **changes), _change(job))
+            row = replace(known, **changes, last_accessed_at=job.now)
+            memories.put_back(job.store, row, _change(job))
         except sqlite3.IntegrityError as error:
             raise BadLine(f"says of {known.id} what another memory here says") from error
         jobs.follow(job.store, job.now)

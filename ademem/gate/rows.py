@@ -96,7 +96,7 @@ def inserted(
         dedupe_key=draft.dedupe_key,
         created_at=created,
         updated_at=now,
-        last_accessed_at=created,
+        last_accessed_at=now,
         promoted_at=now if stands.status is Status.PROMOTED else None,
     )
 
@@ -128,6 +128,7 @@ def merged(
         confidence=confidence,
         observation_count=memory.observation_count + 1,
         access_score=max(memory.access_score, _seed(draft, stands)),
+        base_score=None,
         tags=unique((*memory.tags, *draft.tags)),
         anchors=joined(memory.anchors, draft.anchors),
         file_scope_pattern=memory.file_scope_pattern or draft.path,
@@ -154,6 +155,7 @@ def revised(memory: Memory, draft: Reviewed, settings: GateSettings, now: dateti
         importance=Importance(draft.importance),
         confidence=max(memory.confidence, stands.confidence),
         access_score=max(memory.access_score, _seed(draft, stands)),
+        base_score=None,
         tags=unique((*memory.tags, *draft.tags)),
         anchors=draft.anchors or memory.anchors,
         file_scope_pattern=draft.path or memory.file_scope_pattern,

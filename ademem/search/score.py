@@ -75,7 +75,7 @@ def weigh(
         "importance": memory.importance.weight,
         "confidence": memory.confidence,
         "access": decayed(
-            memory.access_score,
+            memory.used,
             idle_days=days_between(memory.last_accessed_at, now),
             half_life_days=settings.half_life_days,
         ),

@@ -55,6 +55,25 @@ def queue(store: Store, kind: str, key: str, now: datetime) -> None:
     )
 
 
+def plan(store: Store, kind: str, now: datetime, *, period: timedelta) -> None:
+    """Make work due that nobody asked for, once; after a *period* also what gave up."""
+    before = stamp(now - period)
+    values = {"project": store.project_id, "kind": kind, "now": stamp(now), "before": before}
+    waiting = store.db.execute(
+        "select 1 from jobs where project_id = :project and kind = :kind and key = 'project'"
+        " and (parked_at is null or parked_at > :before)",
+        values,
+    ).fetchone()
+    if waiting is None:  # a hook that finds it waiting needs no write
+        store.db.execute(
+            "insert into jobs (project_id, kind, key, due_at, created_at)"
+            " values (:project, :kind, 'project', :now, :now)"
+            " on conflict do update set parked_at = null, attempts = 0, due_at = :now"
+            " where parked_at <= :before",
+            values,
+        )
+
+
 def due(store: Store, kind: str, now: datetime) -> list[Job]:
     """The waiting jobs of one kind, oldest first."""
     rows = store.db.execute(

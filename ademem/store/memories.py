@@ -29,7 +29,14 @@ _MOMENTS = (
     "review_after",
     "deleted_at",
 )
-BOOKKEEPING = ("seq", "access_score", "composite_score", "access_count", "last_accessed_at")
+BOOKKEEPING = (
+    "seq",
+    "access_score",
+    "base_score",
+    "composite_score",
+    "access_count",
+    "last_accessed_at",
+)
 """What history leaves out."""
 KEPT = tuple(name for name in COLUMNS if name not in BOOKKEEPING)
 _GIVEN = tuple(name for name in COLUMNS if name != "seq")
@@ -128,7 +135,7 @@ def touch(store: Store, memory: Memory, score: float, now: datetime) -> None:
     """Count an access and store the access score after it: the one write that is no change."""
     store.db.execute(
         "update unified_memories set access_count = access_count + 1, last_accessed_at = ?,"
-        " access_score = ? where id = ?",
+        " access_score = ?, base_score = null where id = ?",
         (stamp(now), score, memory.id),
     )
 

@@ -63,6 +63,7 @@ WRITTEN = (
     *_columns("sync_apply_deferred", "last_error", "payload"),
     *_columns("jobs", "key last_error"),
     *_columns("ai_calls", "model error"),
+    *_columns("memory_missions", "goal reason"),
 )
 """What redaction goes over; a row is visited column by column."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ademem.store import embeddings, jobs, search_files
+from ademem.store import ageing, embeddings, jobs, search_files
+from ademem.work import schedule
 from ademem.work.shift import Kind
 
 TYPE_CHECKING = False
@@ -80,6 +81,21 @@ def model_is_new(shift: Shift) -> None:
         jobs.queue(shift.store, "embed", "project", shift.now())
 
 
+def sweep(shift: Shift, _job: Job) -> None:
+    """Age the store, unless somebody did since it was asked for."""
+    from ademem.lifecycle import sweeping
+
+    if not schedule.sweep_is_due(shift):
+        return
+    swept = sweeping.sweep_alone(shift.runtime, shift.now(), trigger="schedule")
+    shift.figures |= {name: getattr(swept, name) for name in ageing.COUNTED}
+
+
+def sweep_is_due(shift: Shift) -> None:
+    if schedule.sweep_is_due(shift):
+        jobs.plan(shift.store, "sweep", shift.now(), period=schedule.sweep_period(shift))
+
+
 JOBS: tuple[Kind, ...] = (
     Kind(name="mirror", when="a memory or the brief changed", run=mirror),
     Kind(name="anchors", when="a session starts and memories are tied to places", run=anchors),
@@ -91,6 +107,12 @@ JOBS: tuple[Kind, ...] = (
         able=model_is_installed,
         notice=model_is_new,
         patience_s=COLD_START_S,
+    ),
+    Kind(
+        name="sweep",
+        when="a day after the last one, or after the project began",
+        run=sweep,
+        notice=sweep_is_due,
     ),
     Kind(
         name="index",

@@ -100,7 +100,7 @@ def test_an_export_restores_every_memory_byte_for_byte(stores):
         project_id=restored.project_id,
         trust=Trust.IMPORT,
         access_score=1.0,
-        last_accessed_at=RICH.created_at,
+        last_accessed_at=LATER,
     )
 
 

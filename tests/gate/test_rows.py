@@ -49,12 +49,12 @@ def test_who_says_it_decides_how_far_a_new_memory_is_believed(fields, status, ti
     assert row.promoted_at == (NOW if status == "promoted" else None)
 
 
-def test_a_new_memory_is_as_old_as_what_it_tells():
+def test_a_new_memory_is_as_old_as_what_it_tells_and_begins_to_age_when_it_comes_in():
     learned = NOW - timedelta(days=40)
 
     row = rows.inserted(reviewed(created_at=learned), "a" * 32, "project", SETTINGS, NOW)
 
-    assert (row.created_at, row.last_accessed_at, row.updated_at) == (learned, learned, NOW)
+    assert (row.created_at, row.last_accessed_at, row.updated_at) == (learned, NOW, NOW)
 
 
 def test_the_name_of_a_memory_follows_from_what_it_says_and_to_whom():

@@ -1,4 +1,4 @@
-"""How memory ages."""
+"""How memory ages, as it could be worked out on paper."""
 
 from __future__ import annotations
 
@@ -16,3 +16,8 @@ def decayed(score: float, *, idle_days: float, half_life_days: float) -> float:
 def accessed(score: float) -> float:
     """The score after an access, given what was left of it."""
     return min(1.0, score + ACCESS_GAIN)
+
+
+def belief(confidence: float, witnesses: int) -> float:
+    """Confidence in what so many say who know nothing of each other: that not all of them err."""
+    return float(1 - (1 - confidence) ** max(1, witnesses))

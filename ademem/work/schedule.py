@@ -1,0 +1,37 @@
+"""What is due by the clock alone."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from ademem import store as store_
+from ademem.clock import parse
+from ademem.store import ageing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ademem.settings import LifecycleSettings
+    from ademem.store import Store
+    from ademem.work.shift import Shift
+
+
+def next_sweep(store: Store, settings: LifecycleSettings) -> datetime:
+    """A period after the last that succeeded, or after the project began."""
+    last = ageing.last(store, "ok")
+    period = timedelta(hours=settings.sweep_hours)
+    return _next(last.completed_at if last else None, period, store)
+
+
+def sweep_is_due(shift: Shift) -> bool:
+    due_at = next_sweep(shift.store, shift.runtime.settings.lifecycle)
+    return shift.now() >= due_at
+
+
+def sweep_period(shift: Shift) -> timedelta:
+    return timedelta(hours=shift.runtime.settings.lifecycle.sweep_hours)
+
+
+def _next(last: str | None, period: timedelta, store: Store) -> datetime:
+    return parse(last or store_.made_at(store)) + period
