@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ademem.errors import AdememError
-from ademem.settings import AI_PROVIDERS, DTYPES, Settings
+from ademem.settings import AI_PROVIDERS, DTYPES, LEVELS, Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 CHOICES = {
     ("ai", "provider"): AI_PROVIDERS,
+    ("briefing", "level"): tuple(LEVELS),
     ("embed", "dtype"): DTYPES,
     ("guard", "mode"): ("strict", "assist", "orient", "warn", "off"),
     ("guard", "fail"): ("open", "closed"),

@@ -158,12 +158,16 @@ def as_json(document: CoreMemory) -> dict[str, Any]:
 
 def lines(document: CoreMemory | None) -> list[tuple[str, str]]:
     """Label and text of every field that says something."""
+    return [(label, "; ".join(texts)) for label, texts in items(document)]
+
+
+def items(document: CoreMemory | None) -> list[tuple[str, tuple[str, ...]]]:
+    """Label and texts of every field that says something; the summary is one text."""
     found = []
     for field in FIELDS if document else ():
         value = getattr(document, field.name)
-        text = "; ".join(value) if field.is_list else value
-        if text:
-            found.append((field.label, text))
+        if value:
+            found.append((field.label, value if field.is_list else (value,)))
     return found
 
 

@@ -138,8 +138,10 @@ class GuardSettings(Value):
 class BriefingSettings(Value):
     max_chars: int = 9000
     """Longest context of one hook; the client cuts at 10,000."""
-    project: int = 24
-    """Promoted memories shown at session start at most, beside the pinned ones."""
+    level: str = "standard"
+    """How many memories of a kind a session hears at most: lite (3) | standard (8) | deep (20)."""
+    patience: int = 10
+    """Unused showings that cost nothing; beyond, a memory's worth is times patience / showings."""
     recent: int = 5
     """Newest knowledge entries, 100 characters each."""
     agent: int = 8
@@ -248,3 +250,5 @@ class Settings(Value):
 
 DTYPES = ("int8", "fp32")
 AI_PROVIDERS = ("none", "claude", "openai")
+LEVELS = {"lite": 3, "standard": 8, "deep": 20}
+"""Entries of each kind that a briefing chooses, by its level."""

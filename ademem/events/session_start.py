@@ -79,6 +79,8 @@ def _brief(source: str, payload: Payload, runtime: Runtime) -> Brief:
         store=runtime.store,
         settings=runtime.settings.briefing,
         now=runtime.now,
+        session=payload.session_id,
+        branch=branch(runtime.project.root),
         seen=frozenset(logs.shown_in(runtime.store, payload.session_id) if goes_on else ()),
     )
     if reader.seen:

@@ -70,15 +70,18 @@ def prune(project: Project, now: datetime) -> None:
 
 def lines(sites: Iterable[Site], kind: str) -> list[str]:
     """Regular expressions for the sites of one kind of list; too many become one for anything."""
+    kinds = ("command",) if kind == "commands" else ("path", "anchor")
+    listed = [site for site in sites if site.kind in kinds]
+    if not listed:  # which spares every session the grammar of the shell
+        return []
     from ademem.sites import commands, globs
 
     if kind == "commands":
-        told = [commands.basic(site.pattern) for site in sites if site.kind == "command"]
+        told = [commands.basic(site.pattern) for site in listed]
     else:
         told = [
             f"/{globs.escaped(site.key) if site.kind == 'anchor' else globs.basic(site.pattern)}$"
-            for site in sites
-            if site.kind in ("path", "anchor")
+            for site in listed
         ]
     unique = list(dict.fromkeys(told))
     return unique if len(unique) <= MOST_LINES else [ANYTHING]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ademem.clock import stamp
 from ademem.redact import redact
+from ademem.store import exposure
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -91,10 +92,17 @@ def shown(
     key: TurnKey | None = None,
     query: str | None = None,
 ) -> None:
-    """Keep what a search or a briefing put before the model, in order."""
+    """Keep what a search or a briefing put before the model, in order.
+
+    What the model did not ask for counts as one showing to a session or subagent.
+    """
+    items = list(items)
     session_id, agent_id, prompt_id = (
         (key.session_id, key.agent_id, key.prompt_id) if key else (None, "", "")
     )
+    if items and place in exposure.PLACES:
+        known = shown_in(store, key.session_id, agent_id=agent_id, asked=False) if key else set()
+        exposure.shown(store, {item.memory_id for item in items if item.memory_id} - known)
     store.db.executemany(
         "insert into recall_log (project_id, session_id, agent_id, prompt_id, place, query,"
         " memory_id, rank, score, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -111,20 +119,25 @@ def shown(
                 item.score,
                 stamp(now),
             )
-            for rank, item in enumerate(list(items) or [Shown()], 1)
+            for rank, item in enumerate(items or [Shown()], 1)
         ],
     )
 
 
-def shown_in(store: Store, session_id: str, *, agent_id: str = "", place: str = "") -> set[str]:
-    """Ids of the memories this session (or subagent) has seen, anywhere or in one place."""
+def shown_in(
+    store: Store, session_id: str, *, agent_id: str = "", place: str = "", asked: bool = True
+) -> set[str]:
+    """Ids of the memories this session (or subagent) has seen, anywhere or in one place.
+
+    With *asked* false, only those that it had not asked for.
+    """
     rows = store.db.execute(
-        "select distinct memory_id from recall_log"
+        "select distinct memory_id, place from recall_log"
         " where session_id = :session and agent_id = :agent"
         " and (:place = '' or place = :place) and memory_id is not null",
         {"session": session_id, "agent": agent_id, "place": place},
     )
-    return {row[0] for row in rows}
+    return {row[0] for row in rows if asked or row[1] in exposure.PLACES}
 
 
 def searched_in(store: Store, key: TurnKey) -> bool:

@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 
+_TELLING = (
+    "'insert', 'import', 'adopt', 'revise', 'edit', 'promote', 'reject', 'archive', 'restore',"
+    " 'delete', 'supersede'"
+)
+"""Operations after which a memory says something else, or stands differently."""
+
+
 class Revision(Value):
     seq: int
     memory_id: str
@@ -64,6 +71,24 @@ def of_events(store: Store, events: Sequence[str]) -> list[Revision]:
         (array(events),),
     )
     return [_from_row(row) for row in rows]
+
+
+def since(store: Store, moment: str, limit: int) -> list[tuple[Memory, bool]]:
+    """Memories as they are now that changed after the *moment*, a stamp; and whether they are new.
+
+    By the newest so many changes, the last one first.
+    """
+    rows = store.db.execute(
+        f"select memory.*, min(revision.revision) = 1 as is_new from ("
+        "  select memory_id, revision, seq from memory_revisions"
+        f"  where created_at > :moment and operation in ({_TELLING})"
+        "  order by created_at desc limit :limit"
+        ") as revision join unified_memories as memory on memory.id = revision.memory_id"
+        " where memory.project_id = :project group by memory.id order by max(revision.seq) desc",
+        {"moment": moment, "limit": limit, "project": store.project_id},
+    )
+    found = [(row.pop("is_new"), row) for row in map(dict, rows)]
+    return [(memories.from_values(row), bool(is_new)) for is_new, row in found]
 
 
 def standing(store: Store, moment: str) -> list[Revision]:

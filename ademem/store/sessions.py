@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 TWIN_WINDOW_S = 5.0
 """Two starts of one session with the same source within it are one start seen by two hooks."""
+LATEST = 20
+"""Sessions, the last to start first, among which the last to end is looked for."""
 ACTIVE_MINUTES = 30
 """An open session in which no turn began for so long was left rather than ended."""
 
@@ -85,6 +87,16 @@ def add_prompt(store: Store, session_id: str, prompt_id: str, content: str, now:
 def count_prompts(store: Store, session_id: str) -> int:
     query = "select count(*) from user_prompts where session_id = ?"
     return int(store.db.execute(query, (session_id,)).fetchone()[0])
+
+
+def last_seen(store: Store, *, but: str) -> str | None:
+    """The stamp at which a session other than *but* ended, or at least started, last."""
+    rows = store.db.execute(
+        "select ifnull(ended_at, last_started_at) from sessions"
+        " where project_id = ? and id <> ? order by started_at desc limit ?",
+        (store.project_id, but, LATEST),
+    )
+    return max((row[0] for row in rows), default=None)
 
 
 def is_active(store: Store, now: datetime) -> bool:

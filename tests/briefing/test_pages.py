@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from ademem import briefing, core
-from ademem.briefing import Reader
+from ademem.briefing import Reader, sections
 from ademem.client import units
 from ademem.model import Category, Importance, Scope, Status
 from ademem.settings import BriefingSettings
@@ -94,7 +94,7 @@ def test_the_important_comes_first_then_the_new(reader):
         memory("new", importance=Importance.HIGH),
     )
 
-    found = [memory.content for memory in briefing.project_knowledge(reader)]
+    found = [entry.memory.content for entry in sections.knowledge(reader)]
     assert found == ["new", "old", "medium", "low"]
 
 

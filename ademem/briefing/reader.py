@@ -1,0 +1,78 @@
+"""For whom a briefing is made, and what of the store this reader may see."""
+
+from __future__ import annotations
+
+from ademem import fence
+from ademem.briefing.worth import Entry, worth
+from ademem.client import units
+from ademem.settings import LEVELS
+from ademem.store import BROWSED, CURRENT, exposure, memories
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from ademem.model import Memory
+    from ademem.settings import BriefingSettings
+    from ademem.store import Store
+
+KNOWLEDGE = (
+    f"category in ('fact','preference','pattern','decision','gotcha','convention') and {BROWSED}"
+)
+PRACTICE = f"category = 'procedure' and {BROWSED}"
+ENTRY_CHARS = 400
+
+
+class Reader(Value):
+    """For whom, when, and with what budget a briefing is made."""
+
+    store: Store
+    settings: BriefingSettings
+    now: datetime
+    agent: str | None = None
+    session: str = ""
+    """The id of the session that is about to hear it."""
+    branch: str | None = None
+    seen: frozenset[str] = frozenset()
+    """Ids the reader still has before its eyes."""
+
+    @property
+    def level(self) -> int:
+        """Entries of a kind that is chosen from."""
+        return LEVELS[self.settings.level]
+
+    def find(self, where: str, tail: str = "", **values: object) -> list[Memory]:
+        """Current memories of the project and the reader's own, for which *where* holds."""
+        return memories.find(
+            self.store,
+            f"{where} and {CURRENT}"
+            " and (scope = 'project' or (scope = 'agent' and scope_owner_id is :agent))",
+            tail,
+            agent=self.agent,
+            **values,
+        )
+
+    def by_worth(self, found: Iterable[Memory], chars: int = ENTRY_CHARS) -> list[Entry]:
+        """Entries of the memories, the worthiest first."""
+        rows = list(found)
+        unused = exposure.unused(self.store, [memory.id for memory in rows])
+        patience = self.settings.patience
+        entries = [
+            told(memory, chars, worth(memory, self.now, unused.get(memory.id, 0), patience))
+            for memory in rows
+        ]
+        return sorted(entries, key=lambda entry: -entry.worth)
+
+
+def told(memory: Memory, chars: int = ENTRY_CHARS, value: float = 1.0) -> Entry:
+    """The line of a memory."""
+    text = fence.entry(memory, chars)
+    return Entry(text=text, chars=units(text) + 1, worth=value, memory=memory)
+
+
+def line(text: str) -> Entry:
+    """A line that is no memory, from text that somebody wrote."""
+    text = fence.escaped(text)
+    return Entry(text=text, chars=units(text) + 1)

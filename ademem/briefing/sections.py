@@ -1,0 +1,158 @@
+"""The sections of a briefing: each a list of entries, with its share of the budget."""
+
+from __future__ import annotations
+
+from ademem import core
+from ademem.briefing.reader import KNOWLEDGE, PRACTICE, Reader, line, told
+from ademem.briefing.since import since_last_session
+from ademem.model import Importance
+from ademem.store import CURRENT, exposure, memories
+from ademem.text import preview
+from ademem.value import Value, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ademem.briefing.worth import Entry
+    from ademem.model import Memory
+
+ESTABLISHED = f"status = 'promoted' and +pinned = 0 and {KNOWLEDGE}"
+RECENT_CHARS = 100
+FIELD_CHARS = 600
+"""Of a field of the standing brief."""
+POOL = 2
+"""Rows looked at for each that is told, by importance."""
+BRANCH_WORDS = 4
+MATCHES = 500
+"""Rows with one of a branch's words that are compared, the newest first."""
+GENERIC = frozenset(
+    "feature feat fix bugfix hotfix chore docs refactor test tests wip release main master develop"
+    " dev trunk staging production dependabot renovate merge update add and the for with from into"
+    " branch issue ticket task user users".split()
+)
+"""Words of branch names that say nothing of what is done there."""
+
+
+class Section(Value):
+    title: str
+    tell: Callable[[Reader], list[Entry]]
+    share: float
+    """Most it may take of the briefing."""
+    ranked: bool = False
+    """There is more of it than one wants to hear: as many as the level says."""
+
+
+def pinned(reader: Reader) -> list[Entry]:
+    # The plus keeps SQLite from walking all memories in order to spare itself sorting these few.
+    found = reader.find("status = 'promoted' and pinned = 1", "order by +created_at, seq")
+    return [told(memory) for memory in found]
+
+
+def core_brief(reader: Reader) -> list[Entry]:
+    """The standing brief, one line a field, whole items only."""
+    document = core.load(reader.store)
+    return [line(f"{label}: {_items(texts)}") for label, texts in core.items(document)]
+
+
+def by_branch(reader: Reader) -> list[Entry]:
+    """What has words in common with the name of the branch; nothing on a trunk."""
+    names = branch_words(reader.branch or "")
+    if not names:
+        return []
+    rows = reader.store.db.execute(
+        "select rowid, -bm25(unified_memories_fts) from unified_memories_fts"
+        " where unified_memories_fts match ? order by rowid desc limit ?",
+        (" OR ".join(f'"{name}"' for name in names), MATCHES),
+    )
+    fits = {row[0]: row[1] for row in rows}
+    best = sorted(fits, key=lambda seq: (-fits[seq], -seq))[: POOL * reader.level]
+    found = reader.find(f"{ESTABLISHED} and seq in ({', '.join(map(str, best))})")
+    entries = reader.by_worth(found)
+    top = max(fits.values(), default=1.0)
+    weighed = [replace(each, worth=each.worth * fits[_seq(each)] / top) for each in entries]
+    return sorted(weighed, key=lambda entry: -entry.worth)
+
+
+def recent_knowledge(reader: Reader) -> list[Entry]:
+    """The newest things learned, confirmed or not."""
+    return [told(memory, RECENT_CHARS) for memory in _newest(reader)]
+
+
+def procedures(reader: Reader) -> list[Entry]:
+    """How things are done here, the most trusted first."""
+    found = reader.find(
+        f"status = 'promoted' and +pinned = 0 and {PRACTICE}",
+        "order by updated_at desc limit :limit",
+        limit=POOL * reader.level,
+    )
+    return reader.by_worth(found)
+
+
+def knowledge(reader: Reader) -> list[Entry]:
+    """Established memories, the worthiest first; an agent's own lead."""
+    own = reader.find(f"scope = 'agent' and {ESTABLISHED}") if reader.agent else []
+    found: list[Memory] = []
+    for sinking in ("not in", "in"):
+        for importance in sorted(Importance, key=lambda each: -each.weight):
+            found += memories.find(
+                reader.store,
+                f"scope = 'project' and importance = :importance and {ESTABLISHED} and {CURRENT}"
+                f" and id {sinking} ({exposure.SINKING})",
+                "order by updated_at desc limit :limit",
+                importance=importance,
+                limit=POOL * reader.level - len(found),
+                patience=reader.settings.patience,
+            )
+    return reader.by_worth(own) + reader.by_worth(found)
+
+
+def fresh(reader: Reader) -> list[Entry]:
+    """What is pinned or new, and was not before the reader's eyes."""
+    newest = _newest(reader)
+    found = [entry.memory for entry in pinned(reader) if entry.memory not in newest] + newest
+    return [told(memory) for memory in found if memory and memory.id not in reader.seen]
+
+
+def branch_words(branch: str) -> list[str]:
+    """The words of a branch's name that may say what is done there."""
+    words = "".join(char if char.isalnum() else " " for char in branch.casefold()).split()
+    telling = (word for word in words if len(word) > 2 and not word.isdecimal())
+    return [word for word in dict.fromkeys(telling) if word not in GENERIC][:BRANCH_WORDS]
+
+
+def _newest(reader: Reader) -> list[Memory]:
+    return reader.find(
+        f"status <> 'archived' and ({KNOWLEDGE} or {PRACTICE})",
+        f"order by created_at desc, seq desc limit {reader.settings.recent}",
+    )
+
+
+def _seq(entry: Entry) -> int:
+    return entry.memory.seq if entry.memory else 0
+
+
+def _items(texts: tuple[str, ...]) -> str:
+    """As many whole items as fit on the line, at least a part of the first; how many more."""
+    kept = [preview(texts[0], FIELD_CHARS)]
+    for text in texts[1:]:
+        if len("; ".join(kept)) + len(text) > FIELD_CHARS:
+            break
+        kept.append(preview(text, FIELD_CHARS))
+    more = len(texts) - len(kept)
+    return "; ".join(kept) + (f" (and {more} more: `ademem core show`)" if more else "")
+
+
+PINNED = Section(title="Pinned", tell=pinned, share=0.5)
+CORE = Section(title="Standing brief", tell=core_brief, share=0.4)
+BRANCH = Section(title="On this branch", tell=by_branch, share=0.25, ranked=True)
+RECENT = Section(title="Recent knowledge", tell=recent_knowledge, share=0.25)
+PROCEDURES = Section(title="Procedures", tell=procedures, share=0.15, ranked=True)
+SINCE = Section(title="Since the last session", tell=since_last_session, share=0.15)
+KNOWN = Section(title="Project knowledge", tell=knowledge, share=1.0, ranked=True)
+
+SECTIONS = (PINNED, CORE, BRANCH, RECENT, PROCEDURES, SINCE, KNOWN)
+"""What a session is told, in order; what one leaves of its share is there for those below."""
+
+NEWS = (Section(title="New", tell=fresh, share=1.0),)
+"""What a session is told that goes on."""

@@ -1,0 +1,49 @@
+"""How often memories were shown, and what came of it."""
+
+from contextlib import closing
+
+import pytest
+
+from ademem.store import exposure, logs
+from ademem.store.turns import TurnKey
+from tests.builders import NOW, insert, memory, open_project
+
+
+@pytest.fixture
+def store(tmp_path):
+    with closing(open_project(tmp_path)) as opened:
+        yield opened
+
+
+def show(store, memory, place="briefing", session="s1", agent=""):
+    key = TurnKey(session_id=session, agent_id=agent)
+    logs.shown(store, place, [logs.Shown(memory_id=memory.id)], NOW, key=key)
+
+
+@pytest.mark.parametrize("place", sorted(exposure.PLACES))
+def test_what_nobody_asked_for_counts_as_shown_once_a_session(store, place):
+    (known,) = insert(store, memory("known"))
+    show(store, known, place)
+    show(store, known, place)
+    show(store, known, "briefing")
+    assert exposure.unused(store, [known.id]) == {known.id: 1}
+
+    show(store, known, place, session="s2")
+    show(store, known, place, agent="a1")
+    assert exposure.unused(store, [known.id]) == {known.id: 3}
+
+
+@pytest.mark.parametrize("place", ["recall", "search"])
+def test_what_was_asked_for_is_no_showing(store, place):
+    (known,) = insert(store, memory("known"))
+    show(store, known, place)
+    assert exposure.unused(store, [known.id]) == {}
+
+    show(store, known, "prompt")
+    assert exposure.unused(store, [known.id]) == {known.id: 1}
+
+
+def test_a_memory_that_is_gone_is_shown_without_a_count(store):
+    show(store, memory("never stored"))
+
+    assert store.db.execute("select count(*) from memory_exposure").fetchone()[0] == 0
