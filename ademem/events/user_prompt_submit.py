@@ -155,7 +155,7 @@ def _by_words(prompt: str, limit: int, runtime: Runtime) -> list[Recalled]:
         prompt,
         runtime.store,
         hurried(settings, floor=settings.prompt_floor),
-        Filters(),
+        Filters(statuses=UNARCHIVED),
         runtime.now,
         limit=limit,
     )

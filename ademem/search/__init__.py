@@ -61,7 +61,7 @@ def search(
     source, mode = _source(query, asked, store, settings, embedder)
     hits: list[Hit] = []
     for statuses in filters.stages:
-        hits = pipeline.hits(
+        hits += pipeline.hits(
             pipeline.Search(
                 query=asked,
                 cues=cues.read(query),
@@ -73,7 +73,7 @@ def search(
                 now=now,
             ),
         )
-        if hits:
+        if any(_settles(hit, settings) for hit in hits):
             break
     hits = sunk(hits, settings, _astray(hits, store))
     if mode == "lexical":
@@ -133,6 +133,11 @@ def explain(hit: Hit) -> str:
     """One line: the score and every signal behind it."""
     signals = " ".join(f"{name} {value:.2f}" for name, value in hit.signals.items())
     return f"{hit.memory.id} {hit.score:.3f}: {signals}"
+
+
+def _settles(hit: Hit, settings: SearchSettings) -> bool:
+    """Whether it holds so much of what was asked that the unconfirmed need not be heard."""
+    return bool(hit.signals["exact"]) or hit.signals["share"] >= settings.answer_share
 
 
 def _astray(hits: Iterable[Hit], store: Store) -> set[int]:

@@ -30,7 +30,7 @@ class Filters(Value):
     mission: str | None = None
     """The mission whose memories are visible."""
     statuses: tuple[str, ...] = ()
-    """None: promoted ones, or candidates when nothing promoted answers."""
+    """None: promoted ones, and candidates beside them unless one of them answers in full."""
     quarantined: bool = False
     """Also what waits for a person's approval."""
     tiers: tuple[int, ...] = ()
@@ -47,7 +47,7 @@ class Filters(Value):
 
     @property
     def stages(self) -> tuple[tuple[str, ...], ...]:
-        """Statuses to try one after the other until one of them answers."""
+        """Statuses to try one after the other until something answers."""
         return (self.statuses,) if self.statuses else ((Status.PROMOTED,), (Status.CANDIDATE,))
 
 

@@ -69,7 +69,7 @@ def search(desk: Desk, params: Params) -> dict[str, Any]:
         _text(params.get("query")),
         store,
         search_.hurried(settings, floor=floor),
-        Filters(),
+        Filters(statuses=search_.UNARCHIVED),
         desk.runtime.now,
         limit=limit,
         embedder=desk.embedder,

@@ -69,6 +69,15 @@ def test_candidates_answer_only_when_nothing_promoted_does(keep, texts):
     assert texts("merger") == ["a rumour of the merger"]
 
 
+def test_a_candidate_that_answers_is_heard_beside_a_promoted_memory_that_hardly_does(keep, texts):
+    keep("the exports service listens on port 7070")
+    keep("the billing service listens on port 9090", status=Status.CANDIDATE)
+
+    assert (
+        texts("which port does billing listen on")[0] == "the billing service listens on port 9090"
+    )
+
+
 def test_candidates_come_along_when_asked_for(keep, texts):
     keep("a rumour of the picnic", status=Status.CANDIDATE)
     keep("the picnic is in June")
