@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ademem.exchange import Imported
     from ademem.gate import Step, Written
     from ademem.mirror import Problem, Refreshed
+    from ademem.mirror.proposal import Proposal
     from ademem.runtime import Runtime
     from ademem.scrub import Scrubbed
     from ademem.search import Results
@@ -173,6 +174,18 @@ class Memories(Practice, Upkeep):
         from ademem import mirror
 
         return mirror.check(self.runtime.project, self.runtime.store, self.runtime.settings.mirror)
+
+    def propose(self, branch: str | None = None, *, dry_run: bool = False) -> Proposal:
+        """Commit the sheet of candidates to a new branch; raises CannotPropose."""
+        from ademem.mirror import proposal
+
+        return proposal.propose(
+            self.runtime.project,
+            self.runtime.store,
+            self.runtime.settings.mirror,
+            branch or proposal.BRANCH,
+            dry_run=dry_run,
+        )
 
     def export(self, *, include_personal: bool = False) -> Iterator[dict[str, Any]]:
         from ademem import exchange

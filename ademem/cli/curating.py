@@ -20,7 +20,6 @@ from ademem.cli.options import (
     Commands,
     Id,
     ImportanceName,
-    Limit,
     PathGlob,
     Project,
     Tags,
@@ -67,13 +66,6 @@ _acts("pin", "pinned", "Always show it in the briefing.", lambda m, id: m.pin(id
 _acts(
     "unpin", "unpinned", "Show it only when it is relevant.", lambda m, id: m.pin(id, pinned=False)
 )
-
-
-@app.command()
-def review(limit: Limit = 100, project: Project = None, as_json: AsJson = False) -> None:
-    """List what waits for a person, and why: what is quarantined, then what nobody confirmed."""
-    with opened(project) as memories:
-        show.waiting(memories.review(limit), as_json_=as_json)
 
 
 @app.command()
