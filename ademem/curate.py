@@ -42,20 +42,22 @@ class Act(Value):
     """Shared by all that is done in one go; empty: each is an act of its own."""
 
 
-def promote(id: str, act: Act) -> Memory:
+def promote(id: str, act: Act, *, pinned: bool = False) -> Memory:
     """Confirm a candidate; a quarantined one is approved by a person's word only."""
     memory = memories.get(act.store, id)
     if memory.quarantine_reason and act.actor != Trust.USER:
         raise CannotDo(f"{memory.id} is quarantined, as it {memory.quarantine_reason}", BY_PERSON)
     if memory.status is Status.ARCHIVED or memory.deleted_at:
         raise CannotDo(f"{memory.id} is {_state(memory)}", "`ademem restore` brings it back first")
-    tier = Tier.PINNED if memory.pinned else Tier.ACTIVE
+    pinned = pinned or memory.pinned
+    tier = Tier.PINNED if pinned else Tier.ACTIVE
     return _change(
         memory,
         act,
         "promote",
         status=Status.PROMOTED,
         tier=tier,
+        pinned=pinned,
         confidence=max(memory.confidence, 0.9),
         quarantine_reason=None,
         promoted_at=memory.promoted_at or act.now,

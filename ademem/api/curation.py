@@ -57,8 +57,8 @@ class Curation(Opened):
         """Take one act back whole; the undoing is an act like any other, and can be undone."""
         return history.undo(event, self._act(), dry_run=dry_run)
 
-    def promote(self, id: str) -> Memory:
-        return self._decided(curate.promote, id)
+    def promote(self, id: str, *, pinned: bool = False) -> Memory:
+        return self._decided(curate.promote, id, pinned=pinned)
 
     def reject(self, id: str) -> Memory:
         return self._decided(curate.reject, id)

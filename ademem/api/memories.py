@@ -14,6 +14,7 @@ from ademem.search import UNARCHIVED, Filters, as_shown
 from ademem.search.recall import recall
 from ademem.sites import verify
 from ademem.store import embeddings, logs
+from ademem.text import preview
 from ademem.value import replace
 from ademem.work import Shift
 
@@ -41,6 +42,10 @@ if TYPE_CHECKING:
     Found = list[Memory]
     Places = list[Checked]
     Tell = Callable[[str], None]
+
+
+SIMILAR_CHARS = 300
+"""Beginning of a text by which others like it are found."""
 
 
 class Memories(Practice, Upkeep):
@@ -112,6 +117,18 @@ class Memories(Practice, Upkeep):
                 key=self._session_key,
             )
         return results
+
+    def similar(self, memory: Memory, limit: int = 3) -> Found:
+        """Others that speak of the same, by their words; leaves no trace."""
+        found = search_.search(
+            preview(memory.content, SIMILAR_CHARS),
+            self.runtime.store,
+            self.runtime.settings.search,
+            Filters(statuses=UNARCHIVED),
+            self._now(),
+            limit=limit + 1,
+        )
+        return [hit.memory for hit in found.hits if hit.memory.id != memory.id][:limit]
 
     def recall(
         self, query: str, filters: Filters | None = None, limit: int | None = None

@@ -110,7 +110,7 @@ def edit(
         }
         changes = {name: value for name, value in given.items() if value is not None}
         if not changes:
-            edited = _in_editor(memories.get(id).content)
+            edited = in_editor(memories.get(id).content)
             if edited.strip() in ("", memories.get(id).content):
                 raise UsageError("nothing was changed", "save the editor's file, or pass --content")
             changes["content"] = edited
@@ -129,7 +129,7 @@ def _anchors(
     return replaced(memory.anchors, places, commands) if given else None
 
 
-def _in_editor(text: str) -> str:
+def in_editor(text: str) -> str:
     """What the person's editor leaves of the text."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     with tempfile.TemporaryDirectory(prefix="ademem-") as folder:

@@ -35,9 +35,8 @@ class Repository:
     def state(self):
         """All that a person has under their hands."""
         index = self.root / ".git/index"
-        files = [
-            path for path in self.root.rglob("*") if path.is_file() and ".git" not in path.parts
-        ]
+        files = [path for path in self.root.rglob("*") if path.is_file()]
+        own = [path for path in files if ".git" not in path.parts and "ade.db" not in path.name]
         return (
             index.read_bytes() if index.exists() else b"",
             (self.root / ".git/HEAD").read_text(),
