@@ -59,7 +59,7 @@ class SearchSettings(Value):
     """Weight of how much it is used."""
     tier_bonus: tuple[float, float, float] = (0.05, 0.0, -0.05)
     """Added for tier 1, 2, 3."""
-    candidate_discount: float = 0.85
+    candidate_discount: float = 0.92
     """A candidate's composite is multiplied by it."""
     astray_discount: float = 0.8
     """The same for a memory that speaks of code which changed or is gone since."""

@@ -61,7 +61,7 @@ def search(
     source, mode = _source(query, asked, store, settings, embedder)
     hits: list[Hit] = []
     for statuses in filters.stages:
-        hits += pipeline.hits(
+        hits = pipeline.hits(
             pipeline.Search(
                 query=asked,
                 cues=cues.read(query),

@@ -48,7 +48,7 @@ class Filters(Value):
     @property
     def stages(self) -> tuple[tuple[str, ...], ...]:
         """Statuses to try one after the other until something answers."""
-        return (self.statuses,) if self.statuses else ((Status.PROMOTED,), (Status.CANDIDATE,))
+        return (self.statuses,) if self.statuses else ((Status.PROMOTED,), UNARCHIVED)
 
 
 _CONDITIONS = """

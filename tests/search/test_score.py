@@ -114,7 +114,7 @@ def test_tier_and_pin_add_to_the_score(changes, expected):
 def test_a_candidate_is_worth_less_than_the_same_promoted():
     candidate = weighed(status=Status.CANDIDATE)
 
-    assert candidate.score == pytest.approx(0.85 * weighed().score)
+    assert candidate.score == pytest.approx(0.92 * weighed().score)
 
 
 def hit(content: str, value: float, *, seq: int, exact: float = 0.0) -> Hit:
