@@ -33,6 +33,7 @@ class Payload(Value):
     agent_id: str
     agent_type: str
     cwd: str
+    transcript_path: str
     source: str
     permission_mode: str
     prompt: str
@@ -73,6 +74,7 @@ def read(raw: bytes) -> Payload:
         agent_id=_name(data, "agent_id"),
         agent_type=_name(data, "agent_type"),
         cwd=_text(data, "cwd"),
+        transcript_path=_text(data, "transcript_path"),
         source=_name(data, "source"),
         permission_mode=_name(data, "permission_mode"),
         prompt=_text(data, "prompt"),

@@ -56,6 +56,10 @@ DIALOGUE = "dialogue"
 
 SKILL = "skill"
 """The source type of a memory that stands for a skill file, which is where people read it."""
+EPISODE = "episode"
+"""The source type of a memory that tells what a session did."""
+HIDDEN = (SKILL, EPISODE)
+"""Source types of memories that are shown to those alone who ask for their category."""
 
 
 class Status(StrEnum):
@@ -187,8 +191,8 @@ class Memory(Value):
 
     @property
     def hidden(self) -> bool:
-        """Shown to those alone who ask for its category: its file speaks for itself."""
-        return self.source_type == SKILL
+        """Shown to those alone who ask for its category: others read a file, or what it taught."""
+        return self.source_type in HIDDEN
 
     @property
     def used(self) -> float:

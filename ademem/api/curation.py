@@ -6,7 +6,7 @@ from ademem import curate, history
 from ademem.api.opened import Opened
 from ademem.errors import NoSuchMemory
 from ademem.model import Memory
-from ademem.store import LIVE, memories
+from ademem.store import BROWSED, LIVE, memories
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Curation(Opened):
         """What waits for a person's word: first what is quarantined, then candidates, by age."""
         return memories.find(
             self.runtime.store,
-            f"(quarantine_reason is not null or status = 'candidate') and {LIVE}",
+            f"(quarantine_reason is not null or (status = 'candidate' and {BROWSED})) and {LIVE}",
             "order by quarantine_reason is null, created_at, seq limit :limit",
             limit=-1 if limit is None else limit,
         )

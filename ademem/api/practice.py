@@ -8,10 +8,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.skills.listing import Listed
     from ademem.skills.registry import Scanned
+    from ademem.store.episodes import Episode
 
 
 class Practice(Curation):
     """How things are done here."""
+
+    def episodes(self, limit: int | None = 20) -> list[Episode]:
+        """What sessions did, newest first."""
+        from ademem.store import episodes
+
+        return episodes.listed(self.runtime.store, limit)
 
     def skills(self, *, gone: bool = False) -> list[Listed]:
         """The skill files that were found, by path; with *gone*, those that were, too."""

@@ -51,6 +51,14 @@ def speaker(environment: Mapping[str, str], store: Store) -> Trust:
     return _least(store, f"{session_id}:{running.prompt_id}") if running else Trust.AGENT
 
 
+def trust_of_session(session_id: str, store: Store) -> Trust:
+    """How far the words of the session as a whole are the agent's own."""
+    for source in SOURCES:
+        if ledger.any_claimed(store, f"heard_{source}", f"{session_id}:"):
+            return source
+    return Trust.AGENT
+
+
 def _prompt(payload: Payload, runtime: Runtime) -> str:
     if payload.prompt_id:
         return payload.prompt_id

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem import work
-from ademem.store import sessions
+from ademem.store import jobs, sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,5 +12,14 @@ if TYPE_CHECKING:
 
 
 def handle(payload: Payload, runtime: Runtime) -> None:
-    sessions.end(runtime.store, payload.session_id, payload.reason or "other", runtime.now)
+    store, now = runtime.store, runtime.now
+    sessions.end(
+        store,
+        payload.session_id,
+        payload.reason or "other",
+        now,
+        transcript=payload.transcript_path,
+    )
+    mission_id = runtime.environment.get("ADEMEM_MISSION", "")
+    jobs.queue(store, "episode", f"{payload.session_id} {mission_id}".strip(), now)
     work.start(runtime)

@@ -39,6 +39,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         directory=payload.cwd,
         branch=branch(runtime.project.root),
         now=runtime.now,
+        transcript=payload.transcript_path,
     )
     if not fresh:
         return None
@@ -48,6 +49,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     _list_sites(payload, runtime)
     if folders.changed(runtime.project):
         jobs.queue(runtime.store, "skills", "project", runtime.now)
+    for left in sessions.left_open(runtime.store, runtime.now, payload.session_id):
+        jobs.queue(runtime.store, "episode", left, runtime.now)
     brief = _brief(source, payload, runtime)
     shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
     logs.shown(

@@ -67,7 +67,7 @@ and (:types = '[]' or exists (
   select 1 from json_each(:types) as type
   where type.value = memory.category
      or instr(' ' || memory.tags || ' ', ' ' || type.value || ' ')))
-and (memory.source_type <> 'skill' or :categories <> '[]' or :types <> '[]')
+and (memory.source_type not in ('skill', 'episode') or :categories <> '[]' or :types <> '[]')
 and (:tags = '[]' or exists (
   select 1 from json_each(:tags) as tag
   where instr(' ' || memory.tags || ' ', ' ' || tag.value || ' ')))

@@ -31,7 +31,7 @@ LIVE = "status <> 'archived' and deleted_at is null and superseded_by is null"
 """`Memory.live`, in SQL."""
 CURRENT = "deleted_at is null and superseded_by is null and quarantine_reason is null"
 """What may be shown as true today, whatever its status; the partial index has these words."""
-BROWSED = "source_type <> 'skill'"
+BROWSED = "source_type not in ('skill', 'episode')"
 """Not `Memory.hidden`, in SQL."""
 
 

@@ -40,10 +40,30 @@ def claimed(store: Store, source_type: str, source_key: str) -> bool:
     return row is not None
 
 
+def any_claimed(store: Store, source_type: str, beginning: str) -> bool:
+    """Whether an event was entered whose key begins so."""
+    row = store.db.execute(
+        "select 1 from memory_capture_ledger where project_id = :project"
+        " and source_type = :type and substr(source_key, 1, length(:beginning)) = :beginning"
+        " limit 1",
+        {"project": store.project_id, "type": source_type, "beginning": beginning},
+    ).fetchone()
+    return row is not None
+
+
 def credit(store: Store, source_type: str, source_key: str, memory_id: str) -> None:
     """Note which memory came of a claimed event."""
     store.db.execute(
         "update memory_capture_ledger set memory_id = ?"
+        " where project_id = ? and source_type = ? and source_key = ?",
+        (memory_id, store.project_id, source_type, source_key),
+    )
+
+
+def credit_episode(store: Store, source_type: str, source_key: str, memory_id: str) -> None:
+    """Note which episode came of a claimed event."""
+    store.db.execute(
+        "update memory_capture_ledger set episode_memory_id = ?"
         " where project_id = ? and source_type = ? and source_key = ?",
         (memory_id, store.project_id, source_type, source_key),
     )

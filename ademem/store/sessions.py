@@ -7,9 +7,11 @@ from datetime import timedelta
 from ademem.clock import days_between, parse, stamp
 from ademem.digest import sha256_hex
 from ademem.redact import redact
+from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import sqlite3
     from datetime import datetime
 
     from ademem.store import Store
@@ -18,30 +20,63 @@ TWIN_WINDOW_S = 5.0
 """Two starts of one session with the same source within it are one start seen by two hooks."""
 LATEST = 20
 """Sessions, the last to start first, among which the last to end is looked for."""
+LEFT_DAYS = 14
+"""Older sessions that were left open stay as they are; the client forgets them, too."""
+MOST_LEFT = 10
 ACTIVE_MINUTES = 30
 """An open session in which no turn began for so long was left rather than ended."""
 
 
+CONTINUED = ("resume", "fork")
+"""How a session starts whose transcript may begin with what came before it."""
+
+
+class Session(Value):
+    """What is known of one, empty where it is not."""
+
+    id: str
+    directory: str
+    started_at: str
+    ended_at: str
+    transcript: str
+    """Path of the client's record of it."""
+    own_since: str
+    """The stamp before which that record is another session's."""
+
+
+def get(store: Store, id: str) -> Session | None:
+    row = store.db.execute(
+        "select id, directory, started_at, ifnull(ended_at, ''), ifnull(transcript_path, ''),"
+        " ifnull(own_since, '') from sessions where id = ?",
+        (id,),
+    ).fetchone()
+    return Session(**dict(zip(Session._fields, row, strict=True))) if row else None
+
+
 def start(
-    store: Store, id: str, *, source: str, directory: str, branch: str | None, now: datetime
+    store: Store,
+    id: str,
+    *,
+    source: str,
+    directory: str,
+    branch: str | None,
+    now: datetime,
+    transcript: str = "",
 ) -> bool:
     """Open or reopen the session, filling blanks only; False for the twin of a start just seen."""
     source, directory = redact(source).text, redact(directory).text
     branch = redact(branch).text if branch else None
     with store.transaction() as db:
-        row = db.execute(
-            "select last_source, last_started_at from sessions where id = ?", (id,)
-        ).fetchone()
-        if row and row["last_source"] == source:
-            elapsed_s = days_between(parse(row["last_started_at"]), now) * 86400
-            if abs(elapsed_s) < TWIN_WINDOW_S:  # the twin may have read its clock first
-                return False
+        if _is_twin(db, id, source, now):
+            return False
         db.execute(
             "insert into sessions"
-            " (id, project_id, directory, branch, started_at, last_started_at, last_source)"
-            " values (:id, :project, :directory, :branch, :now, :now, :source)"
+            " (id, project_id, directory, branch, started_at, last_started_at, last_source,"
+            " transcript_path, own_since)"
+            " values (:id, :project, :directory, :branch, :now, :now, :source, :transcript, :own)"
             " on conflict (id) do update set last_started_at = :now, last_source = :source,"
             " ended_at = null, end_reason = null, branch = ifnull(branch, :branch),"
+            " transcript_path = ifnull(:transcript, transcript_path),"
             " directory = case directory when '' then :directory else directory end",
             {
                 "id": id,
@@ -50,20 +85,77 @@ def start(
                 "branch": branch,
                 "now": stamp(now),
                 "source": source,
+                "transcript": transcript or None,
+                "own": stamp(now) if source in CONTINUED else None,
             },
         )
     return True
 
 
-def end(store: Store, id: str, reason: str, now: datetime) -> None:
-    """Close the session; a session never seen to start is closed all the same."""
+def _is_twin(db: sqlite3.Connection, id: str, source: str, now: datetime) -> bool:
+    row = db.execute(
+        "select last_source, last_started_at from sessions where id = ?", (id,)
+    ).fetchone()
+    if row is None or row["last_source"] != source:
+        return False
+    elapsed_s = days_between(parse(row["last_started_at"]), now) * 86400
+    return abs(elapsed_s) < TWIN_WINDOW_S  # the twin may have read its clock first
+
+
+def end(store: Store, id: str, reason: str, now: datetime, *, transcript: str = "") -> None:
+    """Close the session; one never seen to start is its own from when on we saw it.
+
+    Older clients start a fork under the name of the session that it was copied from.
+    """
     store.db.execute(
         "insert into sessions (id, project_id, directory, started_at, last_started_at, last_source,"
-        " ended_at, end_reason)"
-        " values (:id, :project, '', :now, :now, 'startup', :now, :reason)"
-        " on conflict (id) do update set ended_at = :now, end_reason = :reason",
-        {"id": id, "project": store.project_id, "now": stamp(now), "reason": redact(reason).text},
+        " ended_at, end_reason, transcript_path, own_since)"
+        " values (:id, :project, '', :now, :now, 'startup', :now, :reason, :transcript,"
+        " (select min(started_at) from turns where session_id = :id))"
+        " on conflict (id) do update set ended_at = :now, end_reason = :reason,"
+        " transcript_path = ifnull(:transcript, transcript_path)",
+        {
+            "id": id,
+            "project": store.project_id,
+            "now": stamp(now),
+            "reason": redact(reason).text,
+            "transcript": transcript or None,
+        },
     )
+
+
+def left_open(store: Store, now: datetime, beside: str) -> list[str]:
+    """The newest sessions, *beside* one, that nobody ended and nobody was active in for long.
+
+    Those of which an episode tells that began after they were last opened are left out.
+    """
+    rows = store.db.execute(
+        "select id from sessions where project_id = :project and ended_at is null and id <> :beside"
+        " and last_started_at < :idle and last_started_at >= :oldest"
+        " and not exists (select 1 from turns where session_id = sessions.id"
+        "  and started_at >= :idle)"
+        " and not exists (select 1 from episodes where session_id = sessions.id"
+        "  and episodes.updated_at >= last_started_at)"
+        " order by started_at desc limit :most",
+        {
+            "project": store.project_id,
+            "beside": beside,
+            "idle": stamp(now - timedelta(minutes=ACTIVE_MINUTES)),
+            "oldest": stamp(now - timedelta(days=LEFT_DAYS)),
+            "most": MOST_LEFT,
+        },
+    )
+    return [row[0] for row in rows]
+
+
+def prompts(store: Store, session_id: str) -> list[tuple[str, str]]:
+    """What was typed in the session, and when, as stamps; oldest first."""
+    rows = store.db.execute(
+        "select content, created_at from user_prompts"
+        " where session_id = ? and deleted_at is null order by seq",
+        (session_id,),
+    )
+    return [(row[0], row[1]) for row in rows]
 
 
 def add_prompt(store: Store, session_id: str, prompt_id: str, content: str, now: datetime) -> bool:

@@ -52,7 +52,12 @@ WRITTEN = (
         "profile_json persona_json tool_policy_json user_preferences_json heartbeat_json",
     ),
     *_columns("memories", "content source_session_id source_pack_key agent_id source_run_id"),
-    *_columns("sessions", "directory branch last_source end_reason summary"),
+    *_columns("sessions", "directory branch last_source end_reason summary transcript_path"),
+    *_columns(
+        "episodes",
+        "task summarised_by mission_id",
+        "actions files tests errors decisions corrections",
+    ),
     *_columns("user_prompts", "content"),
     *_columns("turns", "why hint"),
     *_columns("guard_log", "tool target reason"),
@@ -87,7 +92,7 @@ SAFE = {
         " deleted_at last_used_at exported_at recorded_at last_modified_at archived_at started_at"
         " completed_at last_started_at ended_at searched_at superseded_at occurred_at acked_at"
         " backoff_until lease_expires_at imported_at last_attempted_at first_seen_at due_at"
-        " parked_at at day"
+        " parked_at at day own_since"
     ),
 }
 """Why the other columns hold nothing that somebody wrote, by their names in any table."""

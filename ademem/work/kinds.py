@@ -96,7 +96,15 @@ def sweep_is_due(shift: Shift) -> None:
         jobs.plan(shift.store, "sweep", shift.now(), period=schedule.sweep_period(shift))
 
 
+def episode(shift: Shift, job: Job) -> None:
+    """Keep what a session did."""
+    from ademem.episodes.job import build
+
+    build(job.key, shift.runtime, shift.now())
+
+
 JOBS: tuple[Kind, ...] = (
+    Kind(name="episode", when="a session ended, or was left open", run=episode),
     Kind(name="mirror", when="a memory or the brief changed", run=mirror),
     Kind(name="anchors", when="a session starts and memories are tied to places", run=anchors),
     Kind(name="skills", when="a session starts and a skill file changed", run=skills),

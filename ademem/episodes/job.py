@@ -1,0 +1,144 @@
+"""The work of making episodes: of a session that ended, or that nobody ever ended."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from ademem import ai, gate
+from ademem.capture import heard
+from ademem.episodes import telling, transcript
+from ademem.episodes.gathering import Gathering
+from ademem.episodes.transcript import Prompt
+from ademem.model import EPISODE, Category, Draft, Origin, Scope
+from ademem.store import ai_calls, episodes, ledger, memories, sessions
+from ademem.store.episodes import Episode
+from ademem.value import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ademem.episodes.telling import Told
+    from ademem.runtime import Runtime
+    from ademem.store.sessions import Session
+
+PURPOSE = "episode"
+
+
+def key_of(session_id: str, mission_id: str = "") -> str:
+    """The name of the work in `jobs`."""
+    return f"{session_id} {mission_id}".strip()
+
+
+def build(key: str, runtime: Runtime, now: datetime) -> Episode | None:
+    """Make or extend the episode that the job's *key* names; None when there is nothing to tell.
+
+    What was made from the same part of a transcript stays as it is, and so does what a person took
+    out of memory.
+    """
+    session_id, _, mission_id = key.partition(" ")
+    known = episodes.of_session(runtime.store, session_id, mission_id)
+    if known and not memories.get(runtime.store, known.memory_id).live:
+        return None
+    session = sessions.get(runtime.store, session_id)
+    size = _size(session)
+    if session is None or (known and size <= known.transcript_offset):
+        return known
+    gathered = _gathered(session, runtime)
+    if gathered.is_empty:
+        return None
+    made = _episode(gathered, session, mission_id, size)
+    return _keep(_told(made, gathered, runtime), runtime, now)
+
+
+def _size(session: Session | None) -> int:
+    """Of the transcript, in bytes; 0: it is gone, or nobody said where it is."""
+    with suppress(OSError):
+        return os.path.getsize(session.transcript) if session and session.transcript else 0
+    return 0
+
+
+def _gathered(session: Session, runtime: Runtime) -> Gathering:
+    """From the transcript, and from what hooks stored where that is gone or tells no task."""
+    settings = runtime.settings
+    roots = (runtime.project.root, session.directory)
+    gathered = Gathering(roots, settings.guard, prompts=settings.capture.prompts)
+    with suppress(OSError):
+        for event in transcript.whole(session.transcript, since=session.own_since):
+            gathered.take(event)
+    if not gathered.task:
+        for text, at in sessions.prompts(runtime.store, session.id):
+            gathered.take(Prompt(text=text, at=at))
+    for memory in memories.find(
+        runtime.store, "source_session_id = :id", "order by seq", id=session.id
+    ):
+        gathered.learned(memory)
+    return gathered
+
+
+def _episode(gathered: Gathering, session: Session, mission_id: str, size: int) -> Episode:
+    return Episode(
+        memory_id="",
+        session_id=session.id,
+        mission_id=mission_id,
+        task=gathered.task or _named_by_deeds(gathered),
+        outcome=gathered.outcome,
+        started_at=gathered.started_at or session.started_at,
+        ended_at=gathered.ended_at or session.ended_at or session.started_at,
+        actions=tuple(gathered.actions),
+        files=tuple(gathered.files),
+        tests=tuple(gathered.tests),
+        errors=tuple(gathered.errors),
+        decisions=tuple(gathered.decisions.values()),
+        corrections=tuple(gathered.corrections.values()),
+        transcript_offset=size,
+    )
+
+
+def _named_by_deeds(gathered: Gathering) -> str:
+    """What a session was about that did not keep its prompts."""
+    if gathered.files:
+        return f"Change {', '.join(list(gathered.files)[:3])}"
+    return f"Run {gathered.actions[0].target}" if gathered.actions else "Talk about the project"
+
+
+def _told(episode: Episode, gathered: Gathering, runtime: Runtime) -> Told:
+    """An episode is never lost because no AI answered."""
+    if not ai.is_there(runtime):
+        return telling.by_rules(episode)
+    answer = ai.ask(runtime, PURPOSE, telling.question(episode, gathered), telling.SCHEMA)
+    if answer is None:
+        return telling.by_rules(episode)
+    call = ai_calls.last(runtime.store)
+    return telling.by_model(episode, answer, call["model"] if call else "")
+
+
+def _keep(told: Told, runtime: Runtime, now: datetime) -> Episode | None:
+    """Text and data in one transaction; the gate's word is final."""
+    episode, store = told.episode, runtime.store
+    source = key_of(episode.session_id, episode.mission_id)
+    draft = Draft(
+        content=told.text,
+        title=told.title,
+        category=Category.EPISODE,
+        scope=Scope.MISSION if episode.mission_id else Scope.PROJECT,
+        owner=episode.mission_id or None,
+        confidence=told.confidence,
+        topic_key=f"episode/{source}",
+        origin=Origin(
+            trust=heard.trust_of_session(episode.session_id, store),
+            source_type=EPISODE,
+            source_id=episode.session_id,
+            session_id=episode.session_id,
+        ),
+    )
+    with store.transaction():
+        written = gate.write(draft, store, runtime.settings.gate, now)
+        if written.memory is None:
+            return None
+        ledger.claim(store, PURPOSE, source, now)
+        ledger.credit_episode(store, PURPOSE, source, written.memory.id)
+        kept = replace(episode, memory_id=written.memory.id)
+        episodes.put(store, kept, now)
+    return kept

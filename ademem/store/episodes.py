@@ -1,0 +1,128 @@
+"""What sessions did, as data: the part of an episode that is not its text."""
+
+from __future__ import annotations
+
+import json
+
+from ademem.clock import stamp
+from ademem.value import Value, as_dict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.store import Store
+
+RULES = "rules"
+"""Who summarised an episode that no model did."""
+
+
+class Action(Value):
+    """One thing that was done, and succeeded."""
+
+    tool: str
+    target: str
+    """A path in the project, a command, or what else the tool was pointed at."""
+    kind: str
+    """edit | run | test | read | search | web | delegate | other."""
+
+
+class Run(Value):
+    """One run of the tests; None: the tool did not say how many."""
+
+    command: str
+    passed: int | None = None
+    failed: int | None = None
+    error: str = ""
+    """What went wrong, on one line; empty: all went well."""
+
+
+class Episode(Value):
+    memory_id: str
+    session_id: str
+    mission_id: str = ""
+    task: str
+    outcome: str
+    """succeeded | failed | unknown."""
+    started_at: str
+    ended_at: str
+    """Stamps of the first and the last thing that happened."""
+    actions: tuple[Action, ...] = ()
+    files: tuple[str, ...] = ()
+    tests: tuple[Run, ...] = ()
+    errors: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
+    corrections: tuple[str, ...] = ()
+    summarised_by: str = RULES
+    transcript_offset: int = 0
+
+
+_TEXTS = ("files", "errors", "decisions", "corrections")
+_COLUMNS = ", ".join(Episode._fields)
+
+
+def put(store: Store, episode: Episode, now: datetime) -> None:
+    """Keep it; an episode of the same session and mission is replaced."""
+    row = as_dict(episode)
+    for name in _TEXTS:
+        row[name] = _json(row[name])
+    for name in ("actions", "tests"):
+        row[name] = _json(map(as_dict, row[name]))
+    names = list(row)
+    store.db.execute(
+        f"insert into episodes ({', '.join(names)}, project_id, created_at, updated_at)"
+        f" values ({', '.join(f':{name}' for name in names)}, :project, :now, :now)"
+        " on conflict (project_id, session_id, mission_id) do update set "
+        + ", ".join(f"{name} = excluded.{name}" for name in [*names, "updated_at"]),
+        row | {"project": store.project_id, "now": stamp(now)},
+    )
+
+
+def get(store: Store, memory_id: str) -> Episode | None:
+    return _one(store, "memory_id = ?", memory_id)
+
+
+def of_session(store: Store, session_id: str, mission_id: str = "") -> Episode | None:
+    return _one(store, "session_id = ? and mission_id = ?", session_id, mission_id)
+
+
+def listed(
+    store: Store, limit: int | None = None, *, mission_id: str | None = None
+) -> list[Episode]:
+    """Those whose memory is neither archived nor deleted nor quarantined, newest first."""
+    rows = store.db.execute(
+        f"select {_COLUMNS} from episodes where project_id = :project"
+        " and (:mission is null or mission_id = :mission)"
+        " and exists (select 1 from unified_memories as memory where memory.id = memory_id"
+        "  and status <> 'archived' and deleted_at is null and superseded_by is null"
+        "  and quarantine_reason is null)"
+        " order by ended_at desc, memory_id limit :limit",
+        {
+            "project": store.project_id,
+            "mission": mission_id,
+            "limit": -1 if limit is None else limit,
+        },
+    )
+    return [_from_row(row) for row in rows]
+
+
+def _one(store: Store, where: str, *values: str) -> Episode | None:
+    query = f"select {_COLUMNS} from episodes where project_id = ? and {where}"
+    row = store.db.execute(query, (store.project_id, *values)).fetchone()
+    return _from_row(row) if row else None
+
+
+def _from_row(row: sqlite3.Row) -> Episode:
+    values: dict[str, Any] = dict(zip(Episode._fields, row, strict=True))
+    for name in _TEXTS:
+        values[name] = tuple(json.loads(values[name]))
+    values["actions"] = tuple(Action(**given) for given in json.loads(values["actions"]))
+    values["tests"] = tuple(Run(**given) for given in json.loads(values["tests"]))
+    return Episode(**values)
+
+
+def _json(items: Iterable[Any]) -> str:
+    return json.dumps(list(items), ensure_ascii=False)
