@@ -46,6 +46,8 @@ class Payload(Value):
     last_message: str
     stop_hook_active: bool
     reason: str
+    duration_ms: int
+    """How long a tool took; 0: the client does not say."""
 
     @property
     def command(self) -> str:
@@ -87,6 +89,7 @@ def read(raw: bytes) -> Payload:
         last_message=_text(data, "last_assistant_message"),
         stop_hook_active=data.get("stop_hook_active") is True,
         reason=_name(data, "reason"),
+        duration_ms=_count(data, "duration_ms"),
     )
 
 
@@ -133,6 +136,11 @@ def _object(texts: dict[str, str]) -> str:
 def _name(data: dict[str, Any], key: str) -> str:
     text = _text(data, key)
     return text if len(text.encode()) <= NAME_BYTES else ""
+
+
+def _count(data: dict[str, Any], key: str) -> int:
+    value = data.get(key)
+    return value if type(value) is int and 0 < value < 10**9 else 0
 
 
 def _text(data: dict[str, Any], key: str) -> str:

@@ -97,12 +97,12 @@ def git_root(where: str) -> str | None:
 
 def common_dir(top: str) -> str | None:
     """What all worktrees of a repository share, seen from one of them; None outside git."""
-    git_dir = _git_dir(top)
+    folder = git_dir(top)
     try:
-        with open(os.path.join(git_dir, "commondir"), encoding="utf-8") as file:
-            return os.path.realpath(os.path.join(git_dir, file.read().strip()))
+        with open(os.path.join(folder, "commondir"), encoding="utf-8") as file:
+            return os.path.realpath(os.path.join(folder, file.read().strip()))
     except OSError:
-        return git_dir if os.path.isdir(git_dir) else None
+        return folder if os.path.isdir(folder) else None
 
 
 def branch(root: str) -> str | None:
@@ -111,7 +111,7 @@ def branch(root: str) -> str | None:
     if top is None:
         return None
     try:
-        with open(os.path.join(_git_dir(top), "HEAD"), encoding="utf-8") as file:
+        with open(os.path.join(git_dir(top), "HEAD"), encoding="utf-8") as file:
             head = file.read().strip()
     except OSError:
         return None
@@ -124,7 +124,7 @@ def commit(root: str) -> str | None:
     shared = common_dir(top) if top else None
     if top is None or shared is None:
         return None
-    head = _line(os.path.join(_git_dir(top), "HEAD"))
+    head = _line(os.path.join(git_dir(top), "HEAD"))
     if not head.startswith("ref: "):
         return head or None
     ref = head.removeprefix("ref: ")
@@ -147,7 +147,7 @@ def _packed(path: str, ref: str) -> str | None:
         return None
 
 
-def _git_dir(top: str) -> str:
+def git_dir(top: str) -> str:
     """Git's folder of this worktree: `.git`, or what a file of that name points to."""
     marker = os.path.join(top, ".git")
     try:

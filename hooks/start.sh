@@ -94,8 +94,8 @@ pre_tool_use)
   esac
   ;;
 post_tool_use)
-  # A result is worth a look when it can hold something to learn, was a search of memory, or came
-  # from outside.
+  # A result is worth a look when it can hold something to learn, was a search of memory, came from
+  # outside, or may be a commit, of which the next session need not be told.
   case $payload in
   *'"tool_name":"WebFetch"'* | *'"tool_name":"WebSearch"'* | *'"tool_name":"mcp__'*) ;;
   *ademem* | *memory* | *mem_* | *'bd comment'*) ;;
@@ -106,7 +106,12 @@ post_tool_use)
   *[Pp][Aa][Tt][Tt][Ee][Rr][Nn]:*) ;;
   *[Gg][Oo][Tt][Cc][Hh][Aa]:*) ;;
   *[Cc][Oo][Nn][Vv][Ee][Nn][Tt][Ii][Oo][Nn]:*) ;;
-  *) exit 0 ;;
+  *)
+    case ${payload%%'"tool_response"'*} in
+    *git*commit* | *git*merge* | *git*rebase* | *git*cherry-pick* | *git*revert* | *git*pull* | *git*' am '*) ;;
+    *) exit 0 ;;
+    esac
+    ;;
   esac
   ;;
 esac

@@ -8,6 +8,7 @@ from ademem import core, embed, gate
 from ademem import search as search_
 from ademem import work as work_
 from ademem.api.practice import Practice
+from ademem.api.telling import Telling
 from ademem.api.upkeep import Upkeep
 from ademem.model import Draft, Memory, Origin, Trust
 from ademem.search import UNARCHIVED, Filters, as_shown
@@ -48,7 +49,7 @@ SIMILAR_CHARS = 300
 """Beginning of a text by which others like it are found."""
 
 
-class Memories(Practice, Upkeep):
+class Memories(Practice, Telling, Upkeep):
     """An open project memory; a context manager."""
 
     def __init__(self, runtime: Runtime, now: Callable[[], datetime]) -> None:

@@ -34,6 +34,8 @@ class Reader(Value):
     agent: str | None = None
     session: str = ""
     """The id of the session that is about to hear it."""
+    root: str = ""
+    """The worktree that the session is in."""
     branch: str | None = None
     seen: frozenset[str] = frozenset()
     """Ids the reader still has before its eyes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ademem import core
+from ademem.briefing.committed import by_people, latest
 from ademem.briefing.reader import KNOWLEDGE, PRACTICE, Reader, line, told
 from ademem.briefing.since import since_last_session
 from ademem.model import Importance
@@ -146,13 +147,15 @@ def _items(texts: tuple[str, ...]) -> str:
 PINNED = Section(title="Pinned", tell=pinned, share=0.5)
 CORE = Section(title="Standing brief", tell=core_brief, share=0.4)
 BRANCH = Section(title="On this branch", tell=by_branch, share=0.25, ranked=True)
+COMMITS = Section(title="Last commits", tell=latest, share=0.1)
 RECENT = Section(title="Recent knowledge", tell=recent_knowledge, share=0.25)
 PROCEDURES = Section(title="Procedures", tell=procedures, share=0.15, ranked=True)
+PEOPLE = Section(title="Committed outside of sessions", tell=by_people, share=0.15)
 SINCE = Section(title="Since the last session", tell=since_last_session, share=0.15)
 KNOWN = Section(title="Project knowledge", tell=knowledge, share=1.0, ranked=True)
 
-SECTIONS = (PINNED, CORE, BRANCH, RECENT, PROCEDURES, SINCE, KNOWN)
+SECTIONS = (PINNED, CORE, BRANCH, COMMITS, RECENT, PROCEDURES, PEOPLE, SINCE, KNOWN)
 """What a session is told, in order; what one leaves of its share is there for those below."""
 
-NEWS = (Section(title="New", tell=fresh, share=1.0),)
+NEWS = (PEOPLE, Section(title="New", tell=fresh, share=1.0))
 """What a session is told that goes on."""

@@ -18,7 +18,7 @@ app = typer.Typer(
 
 COMMANDS = tuple(
     """
-    memory reviewing curating past capturing upkeep skills episodes files model places serve
+    memory reviewing curating past capturing upkeep skills episodes telling files model places serve
     project evaluation cost
     """.split()
 )

@@ -18,6 +18,10 @@ def handle(payload: Payload, runtime: Runtime) -> None:
         from ademem.capture import heard
 
         heard.note(payload, runtime)
+    if payload.tool_name in SHELL_TOOLS and "git" in payload.command:
+        from ademem.commits import made
+
+        made.note(payload, runtime)
     if (
         payload.tool_name in SHELL_TOOLS
         and runtime.settings.capture.learned

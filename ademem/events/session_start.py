@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 
-from ademem import briefing, client, work, worktree
+from ademem import briefing, client, commits, work, worktree
 from ademem.briefing import Brief, Reader
 from ademem.guard import flags
 from ademem.project import branch
 from ademem.runtime import program
 from ademem.sites import marks, settle
 from ademem.skills import folders
+from ademem.store import commits as table
 from ademem.store import jobs, logs, sessions, turns
 from ademem.store.sites import any_of
 from ademem.store.turns import TurnKey
@@ -51,6 +52,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         jobs.queue(runtime.store, "skills", "project", runtime.now)
     for left in sessions.left_open(runtime.store, runtime.now, payload.session_id):
         jobs.queue(runtime.store, "episode", left, runtime.now)
+    commits.look(runtime.project, runtime.store, runtime.now)
     brief = _brief(source, payload, runtime)
     shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
     logs.shown(
@@ -61,6 +63,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         key=TurnKey(session_id=payload.session_id),
         query=source,
     )
+    if brief.text:
+        table.told(runtime.store, runtime.project.root, payload.session_id, runtime.now)
     work.start(runtime)
     text = "\n".join(filter(None, (brief.text, arrived)))
     return client.context("SessionStart", text) if text else None
@@ -83,6 +87,7 @@ def _brief(source: str, payload: Payload, runtime: Runtime) -> Brief:
         settings=runtime.settings.briefing,
         now=runtime.now,
         session=payload.session_id,
+        root=runtime.project.root,
         branch=branch(runtime.project.root),
         seen=frozenset(logs.shown_in(runtime.store, payload.session_id) if goes_on else ()),
     )

@@ -23,7 +23,7 @@ SCHEMA = os.path.join(os.path.dirname(__file__), "schema")
 CHECKPOINT_PAGES = 400
 """Pages of the log beyond which a commit writes it back."""
 LONG_LOG_BYTES = CHECKPOINT_PAGES * 4096
-SCHEMA_VERSION = 13
+SCHEMA_VERSION = 14
 
 
 class NewerDatabase(AdememError):

@@ -67,6 +67,9 @@ WRITTEN = (
     *_columns("sync_state", "last_error lease_owner"),
     *_columns("sync_apply_deferred", "last_error", "payload"),
     *_columns("jobs", "key last_error"),
+    *_columns("head_cursors", "root branch"),
+    *_columns("people_commits", "root branch author subject", "files"),
+    *_columns("worktree_commits", "root", "commits files"),
     *_columns("ai_calls", "model error"),
     *_columns("memory_missions", "goal reason"),
 )
@@ -76,10 +79,10 @@ SAFE = {
     "ids and digests, which we make": (
         "id sync_id project_id memory_id episode_memory_id procedure_memory_id event_id dedupe_key"
         " text_hash content_hash superseded_by superseded_by_memory_id superseded_by_relation_id"
-        " source_id target_id sweep_id consolidation_id entity_key chunk_id target_key"
+        " source_id target_id sweep_id consolidation_id entity_key chunk_id target_key sha lost_sha"
     ),
     "ids of the client, which name files and are bounded": (
-        "session_id agent_id prompt_id tool_use_id denied"
+        "session_id told_session_id agent_id prompt_id tool_use_id denied"
     ),
     "words of a closed set": (
         "scope category importance status trust operation actor rule kind class decision place"
@@ -92,7 +95,7 @@ SAFE = {
         " deleted_at last_used_at exported_at recorded_at last_modified_at archived_at started_at"
         " completed_at last_started_at ended_at searched_at superseded_at occurred_at acked_at"
         " backoff_until lease_expires_at imported_at last_attempted_at first_seen_at due_at"
-        " parked_at at day own_since"
+        " parked_at at day own_since committed_at seen_at told_at"
     ),
 }
 """Why the other columns hold nothing that somebody wrote, by their names in any table."""

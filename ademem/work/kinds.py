@@ -41,6 +41,20 @@ def skills(shift: Shift, _job: Job) -> None:
     shift.figures |= registry.figures(scanned)
 
 
+def digest(shift: Shift, _job: Job) -> None:
+    """Look at what people committed, and list the last commits."""
+    from ademem import commits
+
+    commits.catch_up(shift.runtime.project, shift.store, shift.now())
+
+
+def head_moved(shift: Shift) -> None:
+    from ademem import commits
+
+    if commits.is_behind(shift.runtime.project, shift.store):
+        jobs.queue(shift.store, "digest", "project", shift.now())
+
+
 def embed(shift: Shift, job: Job) -> datetime | None:
     """Give every memory a vector of the installed model."""
     from ademem.work import embedding
@@ -108,6 +122,12 @@ JOBS: tuple[Kind, ...] = (
     Kind(name="mirror", when="a memory or the brief changed", run=mirror),
     Kind(name="anchors", when="a session starts and memories are tied to places", run=anchors),
     Kind(name="skills", when="a session starts and a skill file changed", run=skills),
+    Kind(
+        name="digest",
+        when="something was committed",
+        run=digest,
+        notice=head_moved,
+    ),
     Kind(
         name="embed",
         when="a memory changed, or another model was installed",

@@ -77,6 +77,10 @@ class World:
         with self.memories() as memories:
             return memories.runtime.store.db.execute(query, values).fetchone()
 
+    def rows(self, query, *values):
+        with self.memories() as memories:
+            return memories.runtime.store.db.execute(query, values).fetchall()
+
     def failures(self):
         log = self.root / ".ade" / "log" / "hooks.log"
         return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []

@@ -1,0 +1,25 @@
+"""Commands that show what sessions are told, and what came of it."""
+
+from __future__ import annotations
+
+import typer
+
+from ademem.cli import app, show
+from ademem.cli.options import AsJson, Project, opened
+
+
+@app.command()
+def digest(project: Project = None, as_json: AsJson = False) -> None:
+    """Show what people committed that no session made and none was told of."""
+    with opened(project) as memories:
+        found = memories.digest()
+    if as_json:
+        return show.json(found)
+    if found["rewritten_from"]:
+        typer.echo(f"history was rewritten: {found['rewritten_from']} is no longer part of it")
+    for each in found["commits"]:
+        show.say(f"{each['sha'][:7]} {each['at'][:10]} {each['author']}: {each['subject']}")
+    for folder, count in found["folders"].items():
+        show.say(f"    {folder}: {count}")
+    if not found["commits"]:
+        typer.echo("nothing was committed outside of sessions that was not told")

@@ -1,0 +1,200 @@
+"""Rows about commits: made by sessions, made by people, and how far they were looked at."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from ademem.clock import stamp
+from ademem.jsontext import array, loads
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.store import Store
+
+KEPT_DAYS = 90
+"""How long a commit is remembered that a session was told of."""
+BRANCHES = 20
+"""Cursors, the last moved first, beyond which what is checked out is new."""
+
+
+class Cursor(Value):
+    branch: str
+    sha: str
+    seen_at: str
+    lost_sha: str | None
+
+
+class Made(Value):
+    """A commit that somebody made outside of any session."""
+
+    sha: str
+    author: str
+    subject: str
+    committed_at: str
+    files: tuple[str, ...] = ()
+
+
+class Latest(Value):
+    """The last commits of a worktree, the newest first: sha, day, subject."""
+
+    sha: str
+    commits: tuple[tuple[str, str, str], ...] = ()
+    files: tuple[str, ...] = ()
+
+
+def by_session(store: Store, shas: Iterable[str], session_id: str, now: datetime) -> None:
+    """Note that a session made them."""
+    store.db.executemany(
+        "insert or ignore into session_commits (sha, project_id, session_id, created_at)"
+        " values (?, ?, ?, ?)",
+        [(sha, store.project_id, session_id, stamp(now)) for sha in shas],
+    )
+
+
+def of_sessions(store: Store, shas: Iterable[str]) -> set[str]:
+    """Those that a session made."""
+    rows = store.db.execute(
+        "select sha from session_commits where sha in (select value from json_each(?))",
+        (array(shas),),
+    )
+    return {row[0] for row in rows}
+
+
+def cursors(store: Store, root: str) -> list[Cursor]:
+    """Of this worktree first, and of the others; the last moved first."""
+    rows = store.db.execute(
+        "select branch, sha, seen_at, lost_sha from head_cursors where project_id = ?"
+        " order by root <> ?, seen_at desc limit ?",
+        (store.project_id, root, BRANCHES),
+    )
+    return [Cursor(**dict(row)) for row in rows]
+
+
+def cursor(store: Store, root: str, branch: str) -> Cursor | None:
+    row = store.db.execute(
+        "select branch, sha, seen_at, lost_sha from head_cursors"
+        " where project_id = ? and root = ? and branch = ?",
+        (store.project_id, root, branch),
+    ).fetchone()
+    return Cursor(**dict(row)) if row else None
+
+
+def move(
+    store: Store, root: str, branch: str, sha: str, now: datetime, lost: str | None = None
+) -> None:
+    """History was looked at up to there; *lost* is what was seen before and is gone from it."""
+    store.db.execute(
+        "insert into head_cursors (project_id, root, branch, sha, seen_at, lost_sha)"
+        " values (:project, :root, :branch, :sha, :now, :lost)"
+        " on conflict do update set sha = :sha, seen_at = :now, lost_sha = ifnull(lost_sha, :lost)",
+        {
+            "project": store.project_id,
+            "root": root,
+            "branch": branch,
+            "sha": sha,
+            "now": stamp(now),
+            "lost": lost,
+        },
+    )
+
+
+def by_people(store: Store, root: str, branch: str, found: Iterable[Made], now: datetime) -> None:
+    """Keep them until a session is told, the oldest first."""
+    store.db.executemany(
+        "insert or ignore into people_commits (project_id, root, branch, sha, author, subject,"
+        " committed_at, files, seen_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                store.project_id,
+                root,
+                branch,
+                made.sha,
+                made.author,
+                made.subject,
+                made.committed_at,
+                array(made.files),
+                stamp(now),
+            )
+            for made in found
+        ],
+    )
+
+
+def untold(store: Store, root: str, session_id: str = "") -> list[Made]:
+    """What no session was told of yet, or just this one; the newest first.
+
+    What turned out to be a session's own is left out: its hook may come after our look.
+    """
+    rows = store.db.execute(
+        "select sha, author, subject, committed_at, files from people_commits"
+        " where project_id = :project and root = :root"
+        " and (told_at is null or told_session_id = :session)"
+        " and sha not in (select sha from session_commits) order by id desc",
+        {"project": store.project_id, "root": root, "session": session_id},
+    )
+    return [Made(**dict(row) | {"files": tuple(loads(row["files"]))}) for row in rows]
+
+
+def told(store: Store, root: str, session_id: str, now: datetime) -> None:
+    """The session has heard of all there is; with nothing to hear, nothing is written."""
+    values = {
+        "project": store.project_id,
+        "root": root,
+        "session": session_id,
+        "now": stamp(now),
+    }
+    news = store.db.execute(
+        "select 1 from people_commits"
+        " where project_id = :project and root = :root and told_at is null"
+        " union all select 1 from head_cursors"
+        " where project_id = :project and root = :root and lost_sha is not null limit 1",
+        values,
+    ).fetchone()
+    if news is None:
+        return
+    store.db.execute(
+        "update people_commits set told_at = :now, told_session_id = :session"
+        " where project_id = :project and root = :root and told_at is null",
+        values,
+    )
+    store.db.execute(
+        "update head_cursors set lost_sha = null"
+        " where project_id = :project and root = :root and lost_sha is not null",
+        values,
+    )
+
+
+def prune(store: Store, now: datetime) -> None:
+    """Forget what a session was told of long ago."""
+    store.db.execute(
+        "delete from people_commits where told_at < ?", (stamp(now - timedelta(days=KEPT_DAYS)),)
+    )
+
+
+def latest(store: Store, root: str) -> Latest | None:
+    row = store.db.execute(
+        "select sha, commits, files from worktree_commits where project_id = ? and root = ?",
+        (store.project_id, root),
+    ).fetchone()
+    if row is None:
+        return None
+    listed: list[Any] = loads(row["commits"])
+    return Latest(
+        sha=row["sha"],
+        commits=tuple((sha, day, subject) for sha, day, subject in listed),
+        files=tuple(loads(row["files"])),
+    )
+
+
+def put_latest(store: Store, root: str, found: Latest, now: datetime) -> None:
+    commits = f"[{','.join(array(each) for each in found.commits)}]"
+    store.db.execute(
+        "insert or replace into worktree_commits (project_id, root, sha, commits, files, seen_at)"
+        " values (?, ?, ?, ?, ?, ?)",
+        (store.project_id, root, found.sha, commits, array(found.files), stamp(now)),
+    )
