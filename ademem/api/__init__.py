@@ -8,14 +8,16 @@ from ademem import clock, configuration, project
 from ademem.api.memories import Memories
 from ademem.errors import NotEnrolled
 from ademem.model import Draft, Memory, Origin, Trust
-from ademem.runtime import open_runtime, program
+from ademem.runtime import Runtime, open_runtime, program
 from ademem.search import UNARCHIVED, Filters
+from ademem.store import store_aside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
+    from ademem.api.inspection import Inspection
     from ademem.guard.mutation import Judgement
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "Origin",
     "Trust",
     "init",
+    "inspect",
     "judge_command",
     "open",
     "open_memories",
@@ -62,6 +65,27 @@ def open_memories(
         if worktree.changed(found):  # a fresh clone: its files know what its database does not
             memories.refresh_files()
     return memories
+
+
+def inspect(
+    root: str | None = None,
+    *,
+    environment: Mapping[str, str] = os.environ,
+    now: Callable[[], datetime] = clock.now,
+) -> Inspection:
+    """The files of the project at *root*, beside its database or, in a fresh clone, by themselves.
+
+    Raises what `open` raises; makes nothing, and changes no file.
+    """
+    from ademem.api.inspection import Inspection
+    from ademem.mirror import read_aside
+
+    found = project.find(root, environment, os.getcwd())
+    if os.path.exists(found.database):
+        return Inspection(open_runtime(found, environment, now()), now, None)
+    settings = configuration.load(found.config, environment)
+    runtime = Runtime(found, settings, store_aside(found, now()), environment, now())
+    return Inspection(runtime, now, read_aside(found, runtime.store, settings, now()))
 
 
 def judge_command(

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import sys
+from difflib import unified_diff
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
 import typer
 
+from ademem import api
 from ademem import core as core_
 from ademem.cli import app, show
-from ademem.cli.options import AsJson, Project, opened
+from ademem.cli.options import AsJson, DryRun, Project, opened
 from ademem.errors import UsageError
 from ademem.mirror.merging import merged
+from ademem.mirror.survey import NOT_TEXT
 from ademem.value import as_dict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ademem.mirror import Taken
+    from ademem.mirror import File, Taken
 
 files = typer.Typer(help="The git-reviewable files of memory.", no_args_is_help=True)
 core = typer.Typer(help="The standing brief of the project.", no_args_is_help=True)
@@ -32,9 +35,12 @@ def refresh(
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite edits instead of taking them over.")
     ] = False,
+    dry_run: DryRun = False,
     project: Project = None,
 ) -> None:
     """Take over what was edited in the files, then render them from the database."""
+    if dry_run:
+        return _foretell(project, force=force)
     with opened(project) as memories:
         refreshed = memories.refresh_files(force=force)
     _tell(refreshed.taken)
@@ -44,24 +50,91 @@ def refresh(
         typer.echo(f"kept {path}: it was edited by hand (--force overwrites it)", err=True)
     if not refreshed.written and not refreshed.kept:
         typer.echo("up to date")
+    return None
 
 
 @files.command("import")
-def take(project: Project = None, as_json: AsJson = False) -> None:
+def take(dry_run: DryRun = False, project: Project = None, as_json: AsJson = False) -> None:
     """Take over what people and git did to the files; exit code 1 if some was not understood."""
-    with opened(project) as memories:
-        taken = memories.refresh_files().taken
-    if as_json:
-        show.json(as_dict(taken) | {"problems": [as_dict(problem) for problem in taken.problems]})
+    if dry_run:
+        with api.inspect(project) as inspection:
+            taken = inspection.preview().taken
     else:
-        _tell(taken)
+        with opened(project) as memories:
+            taken = memories.refresh_files().taken
+    if as_json:
+        show.json(_as_json(taken))
+    else:
+        _tell(taken, would=dry_run)
         if not taken.count and not taken.problems:
             typer.echo("the files say nothing new")
     raise typer.Exit(1 if taken.problems else 0)
 
 
-def _tell(taken: Taken) -> None:
-    if taken.count:
+@files.command()
+def diff(project: Project = None, as_json: AsJson = False) -> None:
+    """Show what an import would take over and a refresh would write; exit code 1 if anything."""
+    with api.inspect(project) as inspection:
+        preview = inspection.preview()
+    if as_json:
+        show.json(
+            {
+                "taken": _as_json(preview.taken),
+                "files": [
+                    {"path": file.path, "change": _change(file), "diff": differing(file)}
+                    for file in preview.files
+                ],
+            }
+        )
+    else:
+        _tell(preview.taken, would=True)
+        for file in preview.files:
+            if not file.ours:
+                typer.echo(f"{file.path}: was edited; `ademem files refresh --force` overwrites it")
+            show.fenced(differing(file).splitlines())
+        if not preview.taken.count and not preview.files:
+            typer.echo("up to date")
+    raise typer.Exit(1 if preview.taken.count or preview.taken.problems or preview.files else 0)
+
+
+def differing(file: File) -> str:
+    """How the file would change; empty for bytes that are no text."""
+    if file.present == NOT_TEXT:
+        return ""
+    before, after = ((text or "").splitlines(keepends=True) for text in (file.present, file.wanted))
+    names = (
+        f"a/{file.path}" if file.present is not None else "/dev/null",
+        f"b/{file.path}" if file.wanted is not None else "/dev/null",
+    )
+    return "".join(unified_diff(before, after, *names))
+
+
+def _change(file: File) -> str:
+    if not file.ours:
+        return "kept"
+    return "add" if file.present is None else "remove" if file.wanted is None else "update"
+
+
+def _foretell(project: str | None, *, force: bool) -> None:
+    """What `refresh` would do."""
+    with api.inspect(project) as inspection:
+        preview = inspection.preview(force=force)
+    _tell(preview.taken, would=True)
+    for file in preview.files:
+        verb = "remove" if file.wanted is None else "write"
+        typer.echo(f"would {verb if file.ours or force else 'keep'} {file.path}")
+    if not preview.files:
+        typer.echo("up to date")
+
+
+def _as_json(taken: Taken) -> dict[str, Any]:
+    return as_dict(taken) | {"problems": [as_dict(problem) for problem in taken.problems]}
+
+
+def _tell(taken: Taken, *, would: bool = False) -> None:
+    if taken.count and would:
+        typer.echo(f"to be taken over: {taken.summary}")
+    elif taken.count:
         typer.echo(f"{taken.summary[:-1]} (`ademem undo {taken.event}` takes it back)")
     for problem in taken.problems:
         typer.echo(f"{problem.path}:{problem.line or 1}: {problem.message}", err=True)
@@ -81,9 +154,9 @@ def merge_file(
 
 @files.command()
 def check(project: Project = None, as_json: AsJson = False) -> None:
-    """Check that the files are sound and up to date; exit code 1 if not."""
-    with opened(project) as memories:
-        problems = memories.check_files()
+    """Check that the files are sound and up to date; exit code 1 if not. Writes nothing."""
+    with api.inspect(project) as inspection:
+        problems = inspection.check()
     if as_json:
         show.json(
             {"problems": [{"path": p.path, "line": p.line, "message": p.message} for p in problems]}

@@ -6,6 +6,25 @@ from ademem.mirror.checking import check
 from ademem.mirror.problem import Problem
 from ademem.mirror.survey import File, survey
 from ademem.mirror.taken import Taken
-from ademem.mirror.writing import Refreshed, refresh
+from ademem.mirror.writing import (
+    Preview,
+    Refreshed,
+    preview,
+    preview_aside,
+    read_aside,
+    refresh,
+)
 
-__all__ = ["File", "Problem", "Refreshed", "Taken", "check", "refresh", "survey"]
+__all__ = [
+    "File",
+    "Preview",
+    "Problem",
+    "Refreshed",
+    "Taken",
+    "check",
+    "preview",
+    "preview_aside",
+    "read_aside",
+    "refresh",
+    "survey",
+]

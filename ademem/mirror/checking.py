@@ -9,17 +9,21 @@ import re
 from ademem import core
 from ademem.core import BadCore
 from ademem.mirror import entry, knowledge, pages, selection, sheet
+from ademem.mirror.privacy import no_secrets, nobodys_own_files, nobodys_own_lines
 from ademem.mirror.problem import Problem
 from ademem.mirror.reading import conflicts, is_taken
 from ademem.mirror.survey import CORE, NOT_TEXT, survey
 from ademem.model import Category
+from ademem.settings import GateSettings
 from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from ademem.mirror.entry import Entry
     from ademem.mirror.survey import File
+    from ademem.mirror.taken import Taken
     from ademem.project import Project
     from ademem.settings import MirrorSettings
     from ademem.store import Store
@@ -37,6 +41,7 @@ SHAPE = {
 }
 """What readers of a line count on."""
 
+MISREAD = "was not understood"
 REFRESH = "`ademem files refresh`"
 
 
@@ -47,6 +52,9 @@ class Subject(Value):
     store: Store
     settings: MirrorSettings
     files: tuple[File, ...]
+    bounds: GateSettings
+    fresh: bool
+    """The store was made of these very files: it knows of nothing else."""
 
     @property
     def texts(self) -> dict[str, str]:
@@ -58,15 +66,44 @@ class Subject(Value):
         }
 
 
-def check(project: Project, store: Store, settings: MirrorSettings) -> tuple[Problem, ...]:
-    """Every problem of every file; none, and a refresh would write nothing."""
-    files = survey(project, store, settings)
-    subject = Subject(project=project, store=store, settings=settings, files=files)
-    return tuple(problem for look in CHECKS for problem in look(subject))
+def check(
+    project: Project,
+    store: Store,
+    settings: MirrorSettings,
+    bounds: GateSettings | None = None,
+    *,
+    read: Taken | None = None,
+) -> tuple[Problem, ...]:
+    """Every problem of every file; none, and a refresh would write nothing.
+
+    With *read* the store is what these files made of an empty one: then they cannot be behind it.
+    """
+    subject = Subject(
+        project=project,
+        store=store,
+        settings=settings,
+        files=survey(project, store, settings),
+        bounds=bounds or GateSettings(),
+        fresh=read is not None,
+    )
+    found = [problem for look in CHECKS for problem in look(subject)]
+    return tuple(found) if read is None else _together(found, read.problems)
+
+
+def _together(found: Iterable[Problem], told: Iterable[Problem]) -> tuple[Problem, ...]:
+    """By file and line; why something was not understood says more than that it was not."""
+    reasons = {(problem.path, problem.line): problem for problem in told}
+    kept = [
+        problem
+        for problem in found
+        if (problem.path, problem.line) not in reasons or not problem.message.endswith(MISREAD)
+    ]
+    both = dict.fromkeys((*kept, *reasons.values()))
+    return tuple(sorted(both, key=lambda problem: (problem.path, problem.line or 0)))
 
 
 def up_to_date(subject: Subject) -> Iterator[Problem]:
-    for file in subject.files:
+    for file in () if subject.fresh else subject.files:
         if file.settled or (file.path == CORE and not file.ours):
             continue
         if file.present is None:
@@ -105,6 +142,8 @@ def no_conflict_markers(subject: Subject) -> Iterator[Problem]:
 def sound_lines(subject: Subject) -> Iterator[Problem]:
     """Each line is an object of the known shape about a memory that may be shown, once."""
     known = _Ids(memory.id for memory in selection.lines_of(subject.store))
+    if subject.fresh:
+        known.missing = MISREAD
     for path in LINES:
         for number, line in enumerate(subject.texts.get(path, "").splitlines(), 1):
             try:
@@ -117,13 +156,22 @@ def sound_lines(subject: Subject) -> Iterator[Problem]:
                 yield Problem(path=path, line=number, message=message)
 
 
+def readable_files(subject: Subject) -> Iterator[Problem]:
+    """In a fresh clone nothing else tells that a file is not text."""
+    for file in subject.files if subject.fresh else ():
+        if file.present == NOT_TEXT:
+            yield Problem(path=file.path, line=None, message="is not UTF-8 text; restore it")
+
+
 def sound_entries(subject: Subject) -> Iterator[Problem]:
     """Each entry of a topic file is of a memory that may be shown, once."""
     lines = selection.lines_of(subject.store)
     known = _Ids(memory.id for memory in lines if selection.renders(memory))
+    if subject.fresh:
+        known.missing = f"has no line in {knowledge.LIVE} or {knowledge.ARCHIVE}"
     for path in _topic_files(subject):
         for found in entry.parse(subject.texts.get(path, "")):
-            message = known.seen(found.id)
+            message = known.seen(found.id) or _too_long(found, subject.bounds)
             if message:
                 yield Problem(path=path, line=found.line, message=message)
 
@@ -132,7 +180,8 @@ def sound_sheet(subject: Subject) -> Iterator[Problem]:
     """Each entry of the sheet is of a candidate that may be offered, once, and in a category."""
     known = _Ids(memory.id for memory in selection.offered(subject.store))
     for item in sheet.read(subject.texts.get(pages.SHEET, "")).items:
-        message = known.seen(item.entry.id)
+        message = known.seen(item.entry.id, anything=subject.fresh)
+        message = message or _too_long(item.entry, subject.bounds)
         if item.category and item.category not in set(Category):
             message = f"has the category {item.category!r}, which is none"
         if message:
@@ -163,17 +212,28 @@ def index_complete(subject: Subject) -> Iterator[Problem]:
 class _Ids:
     """Tells what is wrong with an id that is not expected, or was seen before."""
 
+    missing = "may not be shown here"
+    """What is wrong with one that is not expected."""
+
     def __init__(self, allowed: Iterable[str]) -> None:
         self._allowed = frozenset(allowed)
         self._seen: set[str] = set()
 
-    def seen(self, id: str | None) -> str | None:
+    def seen(self, id: str | None, *, anything: bool = False) -> str | None:
         if id is None:
             return None
         if id in self._seen:
             return f"tells of {id} a second time"
         self._seen.add(id)
-        return None if id in self._allowed else f"tells of {id}, which may not be shown here"
+        return None if anything or id in self._allowed else f"tells of {id}, which {self.missing}"
+
+
+def _too_long(item: Entry, bounds: GateSettings) -> str | None:
+    if item.title:
+        size, most, unit = len(item.content.encode()), bounds.max_bytes_titled, "bytes"
+    else:
+        size, most, unit = len(item.content), bounds.max_chars, "characters"
+    return f"has {size:,} {unit}; {most:,} is the most, shorten it" if size > most else None
 
 
 def _topic_files(subject: Subject) -> list[str]:
@@ -199,6 +259,10 @@ CHECKS: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
     sound_lines,
     sound_entries,
     sound_sheet,
+    readable_files,
+    no_secrets,
+    nobodys_own_lines,
+    nobodys_own_files,
     index_within_bounds,
     index_complete,
 )

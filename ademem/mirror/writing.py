@@ -9,7 +9,7 @@ from ademem import core, files, worktree
 from ademem.core import BadCore
 from ademem.locks import locked
 from ademem.mirror import base, taking, written
-from ademem.mirror.lineage import is_committed, lineage
+from ademem.mirror.lineage import Lineage, is_committed, lineage
 from ademem.mirror.reading import conflicts, is_taken
 from ademem.mirror.survey import NOT_TEXT, File, present, survey
 from ademem.mirror.taken import Taken
@@ -72,6 +72,50 @@ def refresh(
         bytes=sum(len((file.wanted or "").encode()) for file in due),
         taken=taken,
     )
+
+
+class Preview(Value):
+    """What `refresh` would do."""
+
+    taken: Taken
+    files: tuple[File, ...]
+    """Those that would not stay as they are, and those that it would leave alone."""
+
+
+def preview(
+    project: Project, store: Store, settings: Settings, now: datetime, *, force: bool = False
+) -> Preview:
+    """Do what `refresh` does to the store, look at the files it leads to, and take all back."""
+    with suppress(_TakenBack), store.transaction():
+        with suppress(BadCore):
+            core.reconcile(store, project)
+        taken, texts = Taken(), dict[str, str]()
+        if not force:
+            taken, texts = _take(project, store, settings, now)
+        found = survey(project, store, settings.mirror, texts)
+        raise _TakenBack
+    return Preview(taken=taken, files=tuple(file for file in found if not file.settled))
+
+
+def preview_aside(project: Project, store: Store, settings: Settings) -> Preview:
+    """What rendering would change of the files that the store was made of."""
+    there = {path: text for path, text in present(project).items() if text != NOT_TEXT}
+    found = survey(project, store, settings.mirror, there)
+    return Preview(taken=Taken(), files=tuple(file for file in found if not file.settled))
+
+
+def read_aside(project: Project, store: Store, settings: Settings, now: datetime) -> Taken:
+    """Bring an empty store to what the files say, and write nothing into the project."""
+    with suppress(BadCore):
+        core.reconcile(store, project)
+    texts = {path: text for path, text in present(project).items() if is_taken(path)}
+    texts = {path: text for path, text in texts.items() if text != NOT_TEXT}
+    elsewhere = Lineage(root=project.root, by_hand=False)  # whoever wrote them, it was not here
+    return taking.take(base.Base(), texts, elsewhere, store, settings.gate, now)
+
+
+class _TakenBack(Exception):
+    """Ends a transaction without its effect."""
 
 
 def _take(

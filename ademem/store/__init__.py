@@ -14,6 +14,7 @@ from ademem.store.database import (
     create,
     log_bytes,
     migrate,
+    run_schema,
     version,
     write_ahead,
 )
@@ -25,7 +26,16 @@ if TYPE_CHECKING:
 
     from ademem.project import Project
 
-__all__ = ["BROWSED", "CURRENT", "LIVE", "MigrationFailed", "NewerDatabase", "Store", "open_store"]
+__all__ = [
+    "BROWSED",
+    "CURRENT",
+    "LIVE",
+    "MigrationFailed",
+    "NewerDatabase",
+    "Store",
+    "open_store",
+    "store_aside",
+]
 
 LIVE = "status <> 'archived' and deleted_at is null and superseded_by is null"
 """`Memory.live`, in SQL."""
@@ -76,6 +86,13 @@ def open_store(project: Project, now: datetime, *, wait_s: float = 5.0) -> Store
     except BaseException:
         db.close()
         raise
+
+
+def store_aside(project: Project, now: datetime) -> Store:
+    """An empty store in memory; the project's own is neither read nor made."""
+    db = connect(":memory:", 0)
+    run_schema(db)
+    return Store(db, _project_id(db, project, now))
 
 
 def schema_version(store: Store) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 from ademem import core, files, mirror
@@ -17,6 +19,9 @@ INDEX = ".ade/memory/MEMORY.md"
 GOTCHAS = ".ade/memory/gotchas.md"
 LINES = ".ade/memory/knowledge.jsonl"
 BRIEF = ".ade/cto/core-memory.json"
+SECRET = "AKIA" + "A1B2C3D4E5F6G7H8"
+HEAD = "-----BEGIN " + "RSA PRIVATE KEY-----"
+KEY = f"{HEAD}\nMIIEpAIBAAKCAQEA7x\n{HEAD.replace('BEGIN', 'END')}\n"
 
 
 @pytest.fixture
@@ -125,6 +130,13 @@ def test_a_brief_that_cannot_be_read_is_told_with_its_reason(here, found):
         pytest.param(LINES, '"a2"', '"a1"', "2: tells of a1 a second time", id="a line twice"),
         pytest.param(LINES, '"a2"', '"p1"', "2: tells of p1, which may not", id="personal line"),
         pytest.param(LINES, '"a2"', "[]", "2: has a wrong id", id="a list for an id"),
+        pytest.param(GOTCHAS, "- two", f"- {SECRET}", "7: has what looks like", id="a secret"),
+        pytest.param(LINES, '"two"', f'"{SECRET}"', "2: has what looks like", id="secret in line"),
+        pytest.param(INDEX, "# Pr", KEY + "# Pr", "None: has what looks like", id="key of lines"),
+        pytest.param(GOTCHAS, "- two", "- two " * 400, "7: has 2,3", id="a long text"),
+        pytest.param(
+            LINES, '"bead":"",', '"bead":"","scope":"agent",', "1: is of the scope", id="an agent's"
+        ),
         pytest.param(INDEX, "`gotchas.md`", "x", "None: has no line for gotchas.md", id="no line"),
         pytest.param(INDEX, "# Pr", "a\n" * 200 + "# Pr", "None: has 228 lines", id="lines"),
         pytest.param(INDEX, "# Pr", "漢" * 9000 + "# Pr", "None: has 28 lines and", id="bytes"),
@@ -148,3 +160,15 @@ def test_a_page_of_a_split_topic_is_listed_with_its_first(store, here, found):
 
     assert files.read_text(f"{here.root}/.ade/memory/gotchas.2.md")
     assert found(settings=small) == []
+
+
+def test_what_belongs_to_one_machine_is_not_in_git(here, found):
+    for command in (("init", "--quiet"), ("add", "--force", ".ade/agents/me/core-memory.json")):
+        files.write_atomic(f"{here.root}/.ade/agents/me/core-memory.json", "{}\n")
+        files.write_atomic(f"{here.root}/.ade/.gitignore", "agents/\n")
+        subprocess.run(["git", *command], cwd=here.root, check=True)
+    path = ".ade/agents/me/core-memory.json"
+
+    assert found() == [
+        f"{path}:None: belongs to one machine and is in git; `git rm --cached {path}` takes it out"
+    ]

@@ -1,0 +1,58 @@
+"""The files of a project beside what is known, looked at and left alone."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+    from types import TracebackType
+    from typing import Self
+
+    from ademem.mirror import Preview, Problem, Taken
+    from ademem.runtime import Runtime
+
+
+class Inspection:
+    """Of a fresh clone, what its files make of an empty store in memory; a context manager."""
+
+    def __init__(self, runtime: Runtime, now: Callable[[], datetime], read: Taken | None) -> None:
+        self.runtime = runtime
+        self.read = read
+        """What the empty store was told; None: there is a database."""
+        self._now = now
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.runtime.close()
+
+    def check(self) -> tuple[Problem, ...]:
+        """What is wrong with the files, by file and line."""
+        from ademem import mirror
+
+        runtime = self.runtime
+        return mirror.check(
+            runtime.project,
+            runtime.store,
+            runtime.settings.mirror,
+            runtime.settings.gate,
+            read=self.read,
+        )
+
+    def preview(self, *, force: bool = False) -> Preview:
+        """What an import would tell the store, and a refresh would write; *force* drops edits."""
+        from ademem import mirror
+
+        runtime = self.runtime
+        if self.read is None:
+            return mirror.preview(
+                runtime.project, runtime.store, runtime.settings, self._now(), force=force
+            )
+        return mirror.preview_aside(runtime.project, runtime.store, runtime.settings)
