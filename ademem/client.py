@@ -116,7 +116,7 @@ def keep_going(reason: str) -> str:
 
 def units(text: str) -> int:
     """Length as the client counts it: UTF-16 units."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+    return len(text) if text.isascii() else len(text) + sum(char > "\uffff" for char in text)
 
 
 def config_dir(environment: Mapping[str, str]) -> str:

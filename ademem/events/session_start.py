@@ -47,24 +47,11 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     _make_callable(runtime)
     flags.prune(runtime.project, runtime.now)
     arrived = _arrived(runtime)
-    _list_sites(payload, runtime)
-    if folders.changed(runtime.project):
-        jobs.queue(runtime.store, "skills", "project", runtime.now)
-    for left in sessions.left_open(runtime.store, runtime.now, payload.session_id):
-        jobs.queue(runtime.store, "episode", left, runtime.now)
-    commits.look(runtime.project, runtime.store, runtime.now)
-    brief = _brief(source, payload, runtime)
-    shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
-    logs.shown(
-        runtime.store,
-        "briefing",
-        shown,
-        runtime.now,
-        key=TurnKey(session_id=payload.session_id),
-        query=source,
-    )
-    if brief.text:
-        table.told(runtime.store, runtime.project.root, payload.session_id, runtime.now)
+    with runtime.store.transaction():
+        _list_sites(payload, runtime)
+        _make_due(payload, runtime)
+        brief = _brief(source, payload, runtime)
+        _note(brief, source, payload, runtime)
     work.start(runtime)
     text = "\n".join(filter(None, (brief.text, arrived)))
     return client.context("SessionStart", text) if text else None
@@ -78,6 +65,24 @@ def _arrived(runtime: Runtime) -> str:
 
     taken = refresh(runtime.project, runtime.store, runtime.settings, runtime.now).taken
     return taken.summary
+
+
+def _make_due(payload: Payload, runtime: Runtime) -> None:
+    """Ask for the work that a session's start shows to be there."""
+    if folders.changed(runtime.project):
+        jobs.queue(runtime.store, "skills", "project", runtime.now)
+    for left in sessions.left_open(runtime.store, runtime.now, payload.session_id):
+        jobs.queue(runtime.store, "episode", left, runtime.now)
+    commits.look(runtime.project, runtime.store, runtime.now)
+
+
+def _note(brief: Brief, source: str, payload: Payload, runtime: Runtime) -> None:
+    """Enter what was told, so that it is not told again."""
+    shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
+    key = TurnKey(session_id=payload.session_id)
+    logs.shown(runtime.store, "briefing", shown, runtime.now, key=key, query=source)
+    if brief.text:
+        table.told(runtime.store, runtime.project.root, payload.session_id, runtime.now)
 
 
 def _brief(source: str, payload: Payload, runtime: Runtime) -> Brief:
