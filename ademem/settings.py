@@ -207,6 +207,14 @@ class LifecycleSettings(Value):
     """and is archived when nobody asked for it in so long."""
     promote_confidence: float = 0.7
     """Confidence from which a candidate is confirmed that was recalled, or said again elsewhere."""
+    merge_days: float = 7.0
+    """Time after which the next consolidation is due."""
+    merge_cosine: float = 0.85
+    """Cosine from which two memories may mean the same; those of different matters stay below."""
+    merge_least: int = 3
+    """Memories that must mean the same before they are merged."""
+    crowded: float = 0.8
+    """Share of a limit above which a sweep asks for a consolidation."""
     project_limit: int = 2000
     """Live memories of a project, of which a sweep archives the lowest; 0 means any number."""
     agent_limit: int = 500

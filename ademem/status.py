@@ -14,10 +14,12 @@ from ademem.store import (
     LIVE,
     ageing,
     ai_calls,
+    consolidating,
     embeddings,
     hook_output,
     jobs,
     logs,
+    relations,
     schema_version,
 )
 from ademem.work import Shift, journal, schedule
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from ademem.runtime import Runtime
     from ademem.store import Store
     from ademem.store.ageing import Sweep
+    from ademem.store.consolidating import Consolidation
 
 TOP_TAGS = 10
 
@@ -129,10 +132,13 @@ def _ai(runtime: Runtime) -> dict[str, Any]:
 def lifecycle(runtime: Runtime) -> dict[str, Any]:
     """When memory was last kept in order, how that ended, and when it is due again."""
     store, settings = runtime.store, runtime.settings.lifecycle
-    swept = ageing.last(store)
+    swept, merged = ageing.last(store), consolidating.last(store)
     return {
         "last_sweep": swept and _ended(swept),
         "next_sweep": stamp(schedule.next_sweep(store, settings)),
+        "last_consolidation": merged and _consolidated(merged),
+        "next_consolidation": stamp(schedule.next_consolidation(store, settings)),
+        "conflicts": len(relations.conflicts(store)),
     }
 
 
@@ -190,6 +196,12 @@ def guard(runtime: Runtime) -> dict[str, Any]:
 def _ended(run: Sweep) -> dict[str, Any]:
     how = {"at": run.completed_at, "trigger": run.trigger, "outcome": run.outcome}
     return how | run.counts | {"error": run.error}
+
+
+def _consolidated(run: Consolidation) -> dict[str, Any]:
+    counts = {"clusters": run.found, "merged": run.merged, "created": run.created}
+    how = {"at": run.completed_at, "trigger": run.trigger, "outcome": run.outcome}
+    return how | counts | {"error": run.error}
 
 
 def _scope(runtime: Runtime, scope: Scope) -> dict[str, Any]:

@@ -148,6 +148,11 @@ def test_nothing_but_a_typed_command_leads_to_a_fetch(module, only):
         pytest.param("embed.minilm", "embed/__init__.py", id="the model"),
         pytest.param("embed.tokens", "embed/minilm.py", id="the tokenizer"),
         pytest.param("embed.graph", "embed/weights.py", id="the builder"),
+        pytest.param(
+            "lifecycle.consolidation.clusters",
+            "lifecycle/consolidation/plan.py",
+            id="the comparison",
+        ),
         pytest.param("ai.openai", "ai/__init__.py", id="an API"),
         pytest.param("ai.claude", "ai/__init__.py", id="the client as a program"),
     ],

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from ademem.api.curation import Curation
+from ademem.store import memories, relations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ademem.lifecycle.consolidation import Consolidated
     from ademem.lifecycle.sweeping import Swept
+    from ademem.store.relations import Conflict
 
 
 class Upkeep(Curation):
@@ -20,3 +23,45 @@ class Upkeep(Curation):
             lifecycle = self.runtime.settings.lifecycle
             return sweeping.planned(self.runtime.store, lifecycle, self._now())
         return sweeping.sweep_alone(self.runtime, self._now())
+
+    def consolidate(self, *, dry_run: bool = False) -> Consolidated:
+        """Merge now what means the same; its `id` is the event that `undo` takes back."""
+        from ademem.embed import model_id
+        from ademem.lifecycle import consolidation
+        from ademem.lifecycle.consolidation.writing import writer
+
+        run = consolidation.Run(
+            store=self.runtime.store,
+            settings=self.runtime.settings,
+            model=model_id(self.runtime.settings.embed),
+            write=writer(self.runtime),
+        )
+        if dry_run:
+            return consolidation.preview(run)
+        return consolidation.consolidate_alone(self.runtime, run, self._now)
+
+    def conflicts(self) -> list[Conflict]:
+        """Pairs of live memories that contradict each other and wait for a person's word."""
+        return relations.conflicts(self.runtime.store)
+
+    def related(self, id: str) -> dict[str, list[str]]:
+        """Ids of what the memory contradicts, was merged from and was merged into, by that name."""
+        memory = memories.get(self.runtime.store, id)
+        pairs = [(each.left, each.right) for each in self.conflicts()]
+        others = [b if a == memory.id else a for a, b in pairs if memory.id in (a, b)]
+        parts = memories.find(
+            self.runtime.store, "superseded_by = :id", "order by seq", id=memory.id
+        )
+        into = [memory.superseded_by] if memory.superseded_by else []
+        found = {
+            "conflicts with": others,
+            "merged from": [part.id for part in parts],
+            "merged into": into,
+        }
+        return {name: ids for name, ids in found.items() if ids}
+
+    def settle(self, id: str, other: str) -> bool:
+        """Say that both can be true; False when nothing was said against it."""
+        store = self.runtime.store
+        left, right = memories.get(store, id), memories.get(store, other)
+        return relations.settle(store, left, right, self.speaker, self._now())

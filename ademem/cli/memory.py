@@ -193,11 +193,13 @@ def get(
     """Show one memory whole."""
     with opened(project) as memories:
         memory = show.readable(memories.get(id))
-        astray = memories.astray([memory])
+        astray, related = memories.astray([memory]), memories.related(memory.id)
     if as_json:
-        show.json(shape.as_json(memory, astray=astray))
+        row = shape.as_json(memory, astray=astray)
+        row["flags"] += [f"conflicts-with:{other}" for other in related.get("conflicts with", ())]
+        show.json(row)
     else:
-        show.whole(memory, astray)
+        show.whole(memory, astray, related)
 
 
 @app.command("list")

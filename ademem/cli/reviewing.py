@@ -29,14 +29,24 @@ def review(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Decide about what waits, one after the other; without a terminal, list it."""
+    """Decide about what waits, one after the other; without a terminal, list it, with conflicts."""
     with opened(project) as memories:
         waiting = memories.review(limit)
         asks = sys.stdin.isatty() and sys.stdout.isatty() and not shape.to_model()
         if waiting and asks and not as_json and not list_:
-            return Review(memories, [memory.id for memory in waiting]).run()
-        show.waiting(waiting, as_json_=as_json)
+            Review(memories, [memory.id for memory in waiting]).run()
+            return show.clashing(_at_odds(memories))
+        show.waiting(waiting, _at_odds(memories), as_json_=as_json)
     return None
+
+
+def _at_odds(memories: Memories) -> list[tuple[Memory, str]]:
+    """Both of each pair that contradicts itself, and why."""
+    return [
+        (memories.get(id), f"conflicts with {other}: {pair.reason}")
+        for pair in memories.conflicts()
+        for id, other in ((pair.left, pair.right), (pair.right, pair.left))
+    ]
 
 
 @app.command()

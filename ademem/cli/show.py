@@ -87,20 +87,30 @@ def memories(found: Iterable[Memory], *, as_json_: bool) -> None:
     fenced(map(line, rows))
 
 
-def waiting(found: Iterable[Memory], *, as_json_: bool) -> None:
+def waiting(found: Iterable[Memory], at_odds: list[tuple[Memory, str]], *, as_json_: bool) -> None:
     """What waits for a person, and why; a model learns of a quarantined one only that it waits."""
-    rows = list(found)
+    rows = [(memory, waits_for(memory)) for memory in found]
     if as_json_:
-        shown = [as_json(memory) | {"why": waits_for(memory)} for memory in rows]
-        return json({"count": len(rows), "memories": shown})
-    if not rows:
+        shown = [as_json(memory) | {"why": why} for memory, why in (*rows, *at_odds)]
+        return json({"count": len(shown), "memories": shown})
+    if not rows and not at_odds:
         typer.echo("nothing waits for a word of yours", err=True)
-        return None
-    fenced(text for memory in rows for text in (line(memory), f"    {waits_for(memory)}"))
-    typer.echo(
-        "`ademem promote ID` accepts one, `ademem edit` mends it, `ademem reject` refuses it"
-    )
-    return None
+    if rows:
+        fenced(text for memory, why in rows for text in (line(memory), f"    {why}"))
+        typer.echo(
+            "`ademem promote ID` accepts one, `ademem edit` mends it, `ademem reject` refuses it"
+        )
+    return clashing(at_odds)
+
+
+def clashing(at_odds: list[tuple[Memory, str]]) -> None:
+    """Memories that contradict each other, and what can be done about that."""
+    if at_odds:
+        fenced(text for memory, why in at_odds for text in (line(memory), f"    {why}"))
+        typer.echo(
+            "`ademem archive` or `ademem edit` ends a conflict;"
+            " `ademem settle ID OTHER` says that both are true"
+        )
 
 
 def line(memory: Memory, chars: int = 300, astray: Mapping[str, str] = NOTHING) -> str:
@@ -114,9 +124,15 @@ def line(memory: Memory, chars: int = 300, astray: Mapping[str, str] = NOTHING) 
     return f"{text}  ({marks})" if marks else text
 
 
-def whole(memory: Memory, astray: Mapping[str, str] = NOTHING) -> None:
+def whole(
+    memory: Memory,
+    astray: Mapping[str, str] = NOTHING,
+    related: Mapping[str, Iterable[str]] = NOTHING,
+) -> None:
     """One memory with everything a person may want to know of it."""
-    fenced((line(memory, 80, astray), "", *memory.content.split("\n"), "", *_about(memory)))
+    beside = (f"{name}: {' '.join(ids)}" for name, ids in related.items())
+    text = memory.content.split("\n")
+    fenced((line(memory, 80, astray), "", *text, "", *_about(memory), *beside))
 
 
 def _about(memory: Memory) -> Iterator[str]:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ademem.cli import app, show
-from ademem.cli.options import AsJson, DryRun, Project, opened
+from ademem.cli.options import AsJson, DryRun, Id, Project, opened
+from ademem.text import preview
 from ademem.value import as_dict
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ademem.lifecycle.consolidation import Consolidated
     from ademem.lifecycle.sweeping import Swept
+    from ademem.value import Value
 
 
 @app.command()
@@ -26,6 +31,49 @@ def sweep(dry_run: DryRun = False, project: Project = None, as_json: AsJson = Fa
             show.say(f"{move.act:<8} {show.line(memories.get(move.id), 80)}")
             show.say(f"         {move.before} → {move.after}: {move.why}")
     typer.echo(_summary(swept, dry_run))
+
+
+@app.command()
+def consolidate(dry_run: DryRun = False, project: Project = None, as_json: AsJson = False) -> None:
+    """Merge memories that mean the same, and find those that contradict each other."""
+    with opened(project) as memories:
+        done = memories.consolidate(dry_run=dry_run)
+        if as_json:
+            lists = {name: _rows(getattr(done, name)) for name in ("merges", "conflicts")}
+            return show.json({"dry_run": dry_run} | as_dict(done) | lists)
+        for merge in done.merges:
+            show.say(f"merge    {' '.join(merge.members)} → {preview(merge.content, 80)}")
+        for found in done.conflicts:
+            show.say(f"conflict {found.left} {found.right}: {found.why}")
+    typer.echo(_consolidated(done, dry_run))
+
+
+@app.command()
+def settle(
+    id: Id,
+    other: Annotated[str, typer.Argument(metavar="OTHER")],
+    project: Project = None,
+) -> None:
+    """Say that two memories which `review` shows as a conflict can both be true."""
+    with opened(project) as memories:
+        settled = memories.settle(id, other)
+    typer.echo("they stand side by side" if settled else "nothing was said against that")
+    raise typer.Exit(0 if settled else 1)
+
+
+def _rows(values: Iterable[Value]) -> list[dict[str, Any]]:
+    return [as_dict(value) for value in values]
+
+
+def _consolidated(done: Consolidated, dry_run: bool) -> str:
+    if done.outcome != "ok":
+        return f"{done.outcome}: no memory has a vector (`ademem model install`, `ademem work`)"
+    if not (done.merges or done.conflicts):
+        return "no memories say the same, none contradict each other"
+    told = f"{done.merged} merged into {done.created}, {len(done.conflicts)} conflicts"
+    if dry_run or not done.id:
+        return f"would be {told}" if dry_run else f"{told} (`ademem review` shows them)"
+    return f"{told} (`ademem undo {done.id}` takes it back)"
 
 
 def _summary(swept: Swept, dry_run: bool) -> str:

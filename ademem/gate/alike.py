@@ -31,6 +31,26 @@ TURNING = frozenset(_TURNING.split())
 """Words that turn a sentence around; "t" is what word borders leave of "don't"."""
 _TURNING_SIGNS = frozenset("不没沒無无未非勿莫안않못없")
 
+_NEGATING = frozenset(
+    """
+    no not nor t never none nothing neither cannot nobody
+    disable disables disabled deny denies denied forbid forbids forbidden
+    refuse refuses refused reject rejects rejected
+    nicht kein keine keinen nie ne pas jamais nunca não nem non mai
+    не нет ни никогда ない せん
+    """.split()
+)
+"""Those that say no."""
+_OPPOSITES = (
+    ("before", "after"),
+    ("above", "below"),
+    ("true", "false"),
+    ("minimum", "maximum"),
+    ("min", "max"),
+    ("increase", "decrease"),
+    ("increases", "decreases"),
+)
+
 _EDGE = ".,;:!?…()[]{}<>\"'`“”‘’«»*"
 
 
@@ -48,17 +68,46 @@ def contradicts(left: str, right: str) -> bool:
     return any(map(_turns, words(left) ^ words(right))) or not _same_names(left, right)
 
 
+def turned(left: str, right: str) -> str | None:
+    """Why one says the opposite, if it does: it alone says no, or has the opposite word."""
+    mine, theirs = words(left), words(right)
+    if _says_no(mine) != _says_no(theirs):
+        return "one says no"
+    for pair in (*_OPPOSITES, *(each[::-1] for each in _OPPOSITES)):
+        if pair[0] in mine - theirs and pair[1] in theirs - mine:
+            return " against ".join(sorted(pair))
+    return None
+
+
+def names(left: str, right: str) -> tuple[list[str], list[str]]:
+    """What each text has, in order, of the things that one of the two names as certain things."""
+    mine, theirs = list(_tokens(left)), list(_tokens(right))
+    named = {token for token, is_name in (*mine, *theirs) if is_name}
+    return (
+        [token for token, _ in mine if token in named],
+        [token for token, _ in theirs if token in named],
+    )
+
+
+def plain(text: str) -> list[str]:
+    """Its words as they are compared, in order."""
+    return [token for token, _ in _tokens(text)]
+
+
+def _says_no(found: frozenset[str]) -> bool:
+    return not _NEGATING.isdisjoint(found) or any(
+        not _TURNING_SIGNS.isdisjoint(word) for word in found
+    )
+
+
 def _turns(word: str) -> bool:
     return word in TURNING or not _TURNING_SIGNS.isdisjoint(word)
 
 
 def _same_names(left: str, right: str) -> bool:
     """The same ones, in the same order: "from 14 to 15" is not "from 15 to 14"."""
-    mine, theirs = list(_tokens(left)), list(_tokens(right))
-    names = {token for token, is_name in (*mine, *theirs) if is_name}
-    return [token for token, _ in mine if token in names] == [
-        token for token, _ in theirs if token in names
-    ]
+    mine, theirs = names(left, right)
+    return mine == theirs
 
 
 def _tokens(text: str) -> Iterator[tuple[str, bool]]:

@@ -10,6 +10,7 @@ from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
     from typing import Any
 
@@ -171,6 +172,10 @@ def revised(memory: Memory, draft: Reviewed, settings: GateSettings, now: dateti
         quarantine_reason=None,
         last_accessed_at=now,
     )
+
+
+def least_trusted(given: Iterable[Trust]) -> Trust:
+    return min(given, key=_RANK.__getitem__)
 
 
 def _approves(memory: Memory, draft: Reviewed) -> bool:

@@ -67,6 +67,16 @@ def rows(store: Store) -> Iterator[sqlite3.Row]:
     return iter(store.db.execute(_LIVE_ROWS, {"project": store.project_id}))
 
 
+def fullest(store: Store) -> dict[str, int]:
+    """By scope, the live memories of the owner that has most of them."""
+    rows = store.db.execute(
+        "select scope, max(held) from (select scope, count(*) as held from unified_memories"
+        f" where project_id = ? and {LIVE} group by scope, scope_owner_id) group by scope",
+        (store.project_id,),
+    )
+    return {row[0]: row[1] for row in rows}
+
+
 def idle_days(row: sqlite3.Row, now: datetime) -> float:
     return days_between(parse(row["last_accessed_at"]), now)
 

@@ -18,6 +18,10 @@ COLD_START_S = 60.0
 """Loading the model takes a core for a while: so long an active session is left alone."""
 
 
+CROWDED = "crowded"
+"""The kind of a consolidation that a sweep asks for."""
+
+
 def mirror(shift: Shift, _job: Job) -> None:
     """Bring the files of the project up to date."""
     from ademem.mirror import refresh
@@ -103,6 +107,8 @@ def sweep(shift: Shift, _job: Job) -> None:
         return
     swept = sweeping.sweep_alone(shift.runtime, shift.now(), trigger="schedule")
     shift.figures |= {name: getattr(swept, name) for name in ageing.COUNTED}
+    if schedule.is_crowded(shift.store, shift.runtime.settings.lifecycle):
+        jobs.plan(shift.store, CROWDED, shift.now(), period=schedule.consolidation_period(shift))
 
 
 def sweep_is_due(shift: Shift) -> None:
@@ -115,6 +121,33 @@ def episode(shift: Shift, job: Job) -> None:
     from ademem.episodes.job import build
 
     build(job.key, shift.runtime, shift.now())
+
+
+def consolidate(shift: Shift, job: Job) -> None:
+    """Merge what means the same, unless somebody did since it was asked for."""
+    from ademem.embed import model_id
+    from ademem.lifecycle import consolidation
+    from ademem.lifecycle.consolidation.writing import writer
+
+    crowded = job.kind == CROWDED
+    if not crowded and not schedule.consolidation_is_due(shift):
+        return
+    run = consolidation.Run(
+        store=shift.store,
+        settings=shift.runtime.settings,
+        model=shift.model.id if shift.model else model_id(shift.runtime.settings.embed),
+        write=writer(shift.runtime),
+        trigger="auto" if crowded else "schedule",
+    )
+    done = consolidation.consolidate_alone(shift.runtime, run, shift.now)
+    shift.figures |= {"clusters": done.clusters, "merged": done.merged, "created": done.created}
+
+
+def consolidation_is_due(shift: Shift) -> None:
+    if schedule.consolidation_is_due(shift):
+        jobs.plan(
+            shift.store, "consolidate", shift.now(), period=schedule.consolidation_period(shift)
+        )
 
 
 JOBS: tuple[Kind, ...] = (
@@ -137,11 +170,18 @@ JOBS: tuple[Kind, ...] = (
         patience_s=COLD_START_S,
     ),
     Kind(
+        name="consolidate",
+        when="a week after the last one, or after the project began",
+        run=consolidate,
+        notice=consolidation_is_due,
+    ),
+    Kind(
         name="sweep",
         when="a day after the last one, or after the project began",
         run=sweep,
         notice=sweep_is_due,
     ),
+    Kind(name=CROWDED, when="a sweep found a scope above 80 % of its limit", run=consolidate),
     Kind(
         name="index",
         when="enough memories have new words or vectors",

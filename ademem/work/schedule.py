@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from ademem import store as store_
 from ademem.clock import parse
-from ademem.store import ageing
+from ademem.store import ageing, consolidating
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +31,29 @@ def sweep_is_due(shift: Shift) -> bool:
 
 def sweep_period(shift: Shift) -> timedelta:
     return timedelta(hours=shift.runtime.settings.lifecycle.sweep_hours)
+
+
+def next_consolidation(store: Store, settings: LifecycleSettings) -> datetime:
+    """A period after the last, however that ended, or after the project began."""
+    last = consolidating.last(store)
+    return _next(last.completed_at if last else None, timedelta(days=settings.merge_days), store)
+
+
+def consolidation_is_due(shift: Shift) -> bool:
+    return shift.now() >= next_consolidation(shift.store, shift.runtime.settings.lifecycle)
+
+
+def consolidation_period(shift: Shift) -> timedelta:
+    return timedelta(days=shift.runtime.settings.lifecycle.merge_days)
+
+
+def is_crowded(store: Store, settings: LifecycleSettings) -> bool:
+    """Whether a project, an agent or a mission is near its limit."""
+    return any(
+        count > settings.crowded * limit
+        for scope, count in ageing.fullest(store).items()
+        if (limit := getattr(settings, f"{scope}_limit"))
+    )
 
 
 def _next(last: str | None, period: timedelta, store: Store) -> datetime:

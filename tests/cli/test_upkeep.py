@@ -1,6 +1,7 @@
 """Keeping memory in order by hand."""
 
 from ademem import api
+from tests.lifecycle import statements
 
 
 def backdate(ademem, id, days):
@@ -44,3 +45,70 @@ def test_the_status_tells_of_the_last_sweep(ademem):
 
     ademem("sweep")
     assert ademem.json("status")["lifecycle"]["last_sweep"]["outcome"] == "ok"
+
+
+def embedded(ademem, number, marks):
+    """Statements in the project, with their vectors."""
+    rows = []
+    with api.open_memories(str(ademem.root)) as memories:
+        store = memories.runtime.store
+        for each in (each for mark in marks for each in statements.group(number)[mark]):
+            row = memories.write(api.Draft(content=each.text, promoted=True)).memory
+            store.db.execute(
+                "insert into unified_memory_embeddings values (?, ?, ?, ?, ?, 384, 1, '', '')",
+                (row.id, row.id, store.project_id, statements.MODEL, each.vector),
+            )
+            rows.append(row)
+    return rows
+
+
+UPLOADS = 15
+
+
+def test_a_consolidation_tells_what_it_merged_and_is_taken_back(ademem):
+    rows = embedded(ademem, UPLOADS, "=")
+    told = ademem("consolidate", "--dry-run")
+    assert all(row.id in told for row in rows)
+    assert "would be 3 merged into 1, 0 conflicts" in told
+
+    done = ademem.json("consolidate")
+    merged = done["merges"][0]["id"]
+    assert (done["outcome"], done["merged"]) == ("ok", 3)
+    assert f"merged from: {' '.join(sorted(row.id for row in rows))}" in sorted_ids(
+        ademem("get", merged)
+    )
+    assert f"merged into: {merged}" in ademem("get", rows[1].id)
+    ademem("undo", done["id"])
+    assert ademem.json("get", rows[1].id)["status"] == "promoted"
+    assert "no memories say the same" in ademem("consolidate")
+
+
+def sorted_ids(text):
+    """The text with the ids behind each colon in order."""
+    lines = [line.split(": ") for line in text.splitlines()]
+    return "\n".join(": ".join([line[0], " ".join(sorted(line[-1].split()))]) for line in lines)
+
+
+def test_a_conflict_is_shown_until_somebody_settles_it(ademem):
+    *_, right = embedded(ademem, UPLOADS, "=!")
+    ademem("consolidate")
+    reviewed = {row["id"]: row["why"] for row in ademem.json("review")["memories"]}
+    assert right.id in reviewed
+    other = next(id for id in reviewed if id != right.id)
+    assert reviewed[right.id] == f"conflicts with {other}: 20 against 50"
+    assert f"conflicts-with:{other}" in ademem.json("get", right.id)["flags"]
+    assert f"conflicts with: {other}" in ademem("get", right.id)
+
+    assert "side by side" in ademem("settle", right.id, other)
+    assert ademem.json("review")["count"] == 0
+    ademem("settle", right.id, other)
+    assert ademem.exit_code == 1
+
+
+def test_without_vectors_a_consolidation_says_what_is_missing(ademem):
+    ademem("add", "Invoices round half to even")
+
+    assert "embeddings-unavailable" in ademem("consolidate")
+    assert ademem.json("status")["lifecycle"]["last_consolidation"]["outcome"] == (
+        "embeddings-unavailable"
+    )

@@ -129,3 +129,45 @@ def test_a_project_may_want_it_more_often(world):
     assert world.due() == ["sweep"]
     assert ageing.last(world.store) is None
     assert world.now > NOW
+
+
+def consolidations(world):
+    query = "select trigger_reason, outcome from memory_consolidation_log"
+    return [tuple(row) for row in world.store.db.execute(query)]
+
+
+def test_a_consolidation_is_due_a_week_after_the_project_began_and_after_the_last(world):
+    world.later(days=6, hours=23)
+    world.work()
+    assert consolidations(world) == []
+
+    world.later(hours=1)
+    world.work()
+    assert consolidations(world) == [("schedule", "ok")]
+    world.later(days=7)
+    world.work()
+    assert len(consolidations(world)) == 2
+
+
+def test_a_sweep_asks_for_one_when_a_scope_is_nearly_full(world):
+    lifecycle = replace(world.runtime.settings.lifecycle, project_limit=10)
+    world.runtime.settings = replace(world.runtime.settings, lifecycle=lifecycle)
+    builders.insert(world.store, *(memory(f"note {number}") for number in range(8)))
+    world.later(days=1)
+    world.work()
+    assert consolidations(world) == []
+
+    builders.insert(world.store, memory("note 8"))
+    world.later(days=1)
+    assert "crowded" in world.work()
+    assert consolidations(world) == [("auto", "ok")]
+
+
+def test_without_a_model_it_says_why_nothing_was_merged(world):
+    world.keep("Tokens expire in UTC")
+    world.later(days=7)
+    world.work(model=None)
+
+    told = world.memories.status()["lifecycle"]
+    assert told["last_consolidation"]["outcome"] == "embeddings-unavailable"
+    assert told["next_consolidation"] == "2026-02-14T12:00:00.000Z"

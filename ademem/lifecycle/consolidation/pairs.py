@@ -1,0 +1,68 @@
+"""What two texts that mean nearly the same are to each other."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+from enum import StrEnum
+
+from ademem.gate import alike
+from ademem.text import unique, words
+
+SLOT = 2
+"""Words in a row that are exchanged when one sentence speaks of two things."""
+FRAME = 0.5
+"""Share of the words that stay in their places around them."""
+
+_LIMITS = frozenset("only except unless until without ohne sans sin senza без".split())
+"""Words without which a sentence claims more."""
+
+
+class Kinship(StrEnum):
+    SAME = "same"
+    """The second adds nothing: it names what the first names, or less."""
+    MORE = "more"
+    """The second names something more."""
+    APART = "apart"
+    CONFLICT = "conflict"
+
+
+def kinship(left: str, right: str) -> Kinship:
+    """How the second text stands to the first; both are known to be near in meaning."""
+    if conflict(left, right):
+        return Kinship.CONFLICT
+    if _LIMITS & (words(left) ^ words(right)) or _is_of_another(left, right):
+        return Kinship.APART
+    mine, theirs = alike.names(left, right)
+    if set(theirs) - set(mine):
+        return Kinship.APART if set(mine) - set(theirs) else Kinship.MORE
+    in_order = [name for name in unique(mine) if name in theirs] == list(unique(theirs))
+    return Kinship.SAME if in_order else Kinship.APART
+
+
+def conflict(left: str, right: str) -> str | None:
+    """Why both cannot be true, if so; the same for both orders."""
+    if turn := alike.turned(left, right):
+        return turn
+    mine, theirs = (sorted(set(named)) for named in alike.names(left, right))
+    ours = [name for name in mine if name not in theirs]
+    others = [name for name in theirs if name not in mine]
+    values = [name for name in (*ours, *others) if any(char.isdigit() for char in name)]
+    if ours and others and (len(values) > 1 or _is_of_another(left, right)):
+        return " against ".join(sorted((" ".join(ours), " ".join(others))))
+    return None
+
+
+def _is_of_another(left: str, right: str) -> bool:
+    """Whether they are one sentence about two things: a word or two exchanged in their place."""
+    mine, theirs = alike.plain(left), alike.plain(right)
+    steps = SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes()
+    changed = [step for step in steps if step[0] != "equal"]
+    kept = sum(step[2] - step[1] for step in steps if step[0] == "equal")
+    return (
+        bool(changed)
+        and kept >= FRAME * max(len(mine), len(theirs))
+        and all(
+            tag == "replace" and end - start <= SLOT and to - since <= SLOT
+            for tag, start, end, since, to in changed
+        )
+    )

@@ -1,0 +1,91 @@
+"""How memories relate, as `memory_relations` has it."""
+
+from __future__ import annotations
+
+from ademem.clock import stamp
+from ademem.digest import sha256_hex
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ademem.model import Memory
+    from ademem.store import Store
+
+CONFLICT = "conflicts_with"
+SETTLED = "not_conflict"
+
+
+class Conflict(Value):
+    """Two live memories that cannot both be true, by their ids."""
+
+    left: str
+    right: str
+    reason: str
+
+
+_OPEN = """
+select one.id, other.id, relation.reason
+from memory_relations as relation
+join unified_memories as one on one.sync_id = relation.source_id
+join unified_memories as other on other.sync_id = relation.target_id
+where relation.project_id = :project
+  and relation = 'conflicts_with' and judgment_status = 'pending'
+  and one.status <> 'archived' and one.deleted_at is null and one.superseded_by is null
+  and other.status <> 'archived' and other.deleted_at is null and other.superseded_by is null
+  and one.quarantine_reason is null and other.quarantine_reason is null
+order by relation.created_at, relation.rowid
+"""
+
+
+def conflict(
+    store: Store, left: Memory, right: Memory, reason: str, actor: str, now: datetime
+) -> bool:
+    """Note that the two contradict each other; False when somebody judged of them before."""
+    one, other = sorted((left.sync_id, right.sync_id))
+    cursor = store.db.execute(
+        "insert or ignore into memory_relations (sync_id, project_id, source_id, target_id,"
+        " relation, reason, judgment_status, marked_by_actor, marked_by_kind, created_at,"
+        " updated_at)"
+        " values (:id, :project, :one, :other, :relation, :reason, 'pending', :actor, 'system',"
+        " :now, :now)",
+        {
+            "id": sha256_hex(CONFLICT, one, other)[:32],
+            "project": store.project_id,
+            "one": one,
+            "other": other,
+            "relation": CONFLICT,
+            "reason": reason,
+            "actor": actor,
+            "now": stamp(now),
+        },
+    )
+    return cursor.rowcount > 0
+
+
+def conflicts(store: Store) -> list[Conflict]:
+    """Those that wait for a person's word, oldest first."""
+    rows = store.db.execute(_OPEN, {"project": store.project_id})
+    return [Conflict(left=row[0], right=row[1], reason=row[2] or "") for row in rows]
+
+
+def settle(store: Store, left: Memory, right: Memory, actor: str, now: datetime) -> bool:
+    """Somebody says that both can be true; False when nothing was said against it."""
+    one, other = sorted((left.sync_id, right.sync_id))
+    cursor = store.db.execute(
+        "update memory_relations set relation = :settled, judgment_status = 'judged',"
+        " marked_by_actor = :actor, marked_by_kind = :actor, updated_at = :now"
+        " where project_id = :project and source_id = :one and target_id = :other"
+        " and relation = :conflict",
+        {
+            "settled": SETTLED,
+            "conflict": CONFLICT,
+            "project": store.project_id,
+            "one": one,
+            "other": other,
+            "actor": actor,
+            "now": stamp(now),
+        },
+    )
+    return cursor.rowcount > 0
