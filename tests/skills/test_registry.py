@@ -6,10 +6,11 @@ import subprocess
 import pytest
 
 from ademem import api
-from ademem.model import SKILL, Category, Status
+from ademem.model import Category, Status
 from ademem.search import Filters
 from ademem.sites import settle
-from ademem.store import BROWSED, jobs, sites
+from ademem.store import BROWSED, jobs, memories, sites
+from tests import builders
 from tests.skills.conftest import COMMAND, RELEASE
 
 SKILL_PATH = ".claude/skills/release/SKILL.md"
@@ -268,8 +269,11 @@ def test_its_commands_bring_nothing_up(skilled):
     assert sites.everywhere(skilled.store) == []
 
 
-def test_the_words_for_hidden_are_the_same_everywhere():
-    assert f"source_type <> '{SKILL}'" == BROWSED
+@pytest.mark.parametrize("source_type", ["skill", "episode", "agent", "procedure"])
+def test_hidden_means_the_same_in_sql_and_in_words(world, source_type):
+    (memory,) = builders.insert(world.store, builders.memory("x", source_type=source_type))
+
+    assert memory.hidden == (memories.find(world.store, BROWSED) == [])
 
 
 def test_worktrees_share_the_skills_of_the_main_one(tmp_path, world):
