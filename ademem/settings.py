@@ -236,6 +236,48 @@ class AISettings(Value):
     """Most questions a day; then all goes on as without an AI."""
 
 
+class ProcedureSettings(Value):
+    contexts: float = 3.0
+    """Distinct sessions that did not fail, from which what they did alike is a procedure."""
+    feedback_weight: float = 1.5
+    """For how many of them a pull request counts whose reviewers asked for it."""
+    newest: int = 500
+    """Sessions that are compared."""
+    alike: float = 0.35
+    """Likeness of task and steps, on average, from which a session belongs to others; 0 to 1."""
+    share: float = 0.6
+    """Share of them that has to take a step, so that it is one of the procedure."""
+    steps: int = 2
+    """Steps it needs that other sessions rarely take."""
+    rare: float = 0.3
+    """Share of the other sessions up to which they rarely take a step."""
+    start: float = 0.55
+    """Confidence of a new procedure."""
+    gain: float = 0.15
+    """Share of the missing confidence that a success adds."""
+    loss: float = 0.7
+    """A failure multiplies the confidence by it."""
+    promote_successes: int = 3
+    """Successes, and"""
+    promote_confidence: float = 0.8
+    """confidence from which it is promoted."""
+    archive_outcomes: int = 5
+    """Outcomes from which it is archived when its confidence is below"""
+    archive_confidence: float = 0.3
+    """this."""
+    followed: float = 0.5
+    """Share of its steps that a session has to take for its end to count as theirs."""
+    outdated: float = 0.6
+    """Agreement with what the newest sessions do alike, below which that supersedes it."""
+
+
+class SkillSettings(Value):
+    export: bool = True
+    """Whether promoted procedures are written to `.ade/skills/`."""
+    publish: bool = False
+    """Whether they are also written to `.claude/skills/`, where Claude Code loads them."""
+
+
 class JobSettings(Value):
     auto: bool = True
     """Whether hooks start due work in the background."""
@@ -253,6 +295,8 @@ class Settings(Value):
     capture: CaptureSettings = CaptureSettings()
     lifecycle: LifecycleSettings = LifecycleSettings()
     ai: AISettings = AISettings()
+    procedures: ProcedureSettings = ProcedureSettings()
+    skills: SkillSettings = SkillSettings()
     jobs: JobSettings = JobSettings()
 
 

@@ -21,8 +21,8 @@ HOOKS = sorted((ROOT / "hooks").glob("*.py"))
 PICTURE = """
     value digest errors clock text jsontext model settings configuration project files locks anchor
     lookalike redact failures shell fence client signature store embed runtime worktree ai
-    core commits capture gate search warm guard sites curate exchange lifecycle mirror skills
-    briefing episodes history status work recovery enrolment scrub api
+    core commits capture gate search warm guard sites curate exchange lifecycle mirror
+    briefing episodes skills procedures history status work recovery enrolment scrub api
     install events rehearsal doctor evaluation cli
 """
 LAYERS = tuple(frozenset(row.split()) for row in PICTURE.strip().splitlines())

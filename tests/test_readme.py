@@ -255,6 +255,7 @@ def test_a_file_is_tracked_or_ignored_as_told(reader, kept):
         ".ade/log/",
         ".ade/memory/candidates.md",
         ".ade/memory/knowledge.archive.jsonl",
+        ".ade/skills/",
     }
 
 

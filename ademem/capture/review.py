@@ -8,7 +8,7 @@ from ademem.capture.record import category_of
 from ademem.curate import Act
 from ademem.digest import sha256_hex
 from ademem.model import Category, Draft, Origin, Trust
-from ademem.store import imports, ledger, memories
+from ademem.store import imports, jobs, ledger, memories
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -40,6 +40,8 @@ def capture(text: str, runtime: Runtime) -> Captured:
             outcome = _keep(remark, runtime)
             if outcome:
                 found[outcome[0]].append(outcome[1])
+        if found["added"] or found["merged"]:
+            jobs.queue(runtime.store, "procedures", "project", runtime.now)
     kept = sum(map(len, found.values()))
     named = {name: tuple(values) for name, values in found.items()}
     return Captured(known=len(remarks) - kept, **named)

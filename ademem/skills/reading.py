@@ -32,6 +32,8 @@ class Skill(Value):
     """Of the head, else the first paragraph."""
     text: str
     """What follows the head."""
+    raw: str
+    """The file as it is; what is stored of it is not this."""
     digest: str
     """Of the file as it is; the ends of its lines and of the file do not count."""
     modified: datetime
@@ -53,6 +55,16 @@ def read_all(root: str) -> Iterator[Skill | Problem]:
 def digest_of(text: str) -> str:
     unixed = text.replace("\r\n", "\n").strip()
     return bytes_hex(unixed.encode("utf-8", "surrogatepass"))
+
+
+def opened(text: str) -> tuple[dict[str, str], str, str]:
+    """The one door to YAML: the head, what follows it, and what is wrong with the head."""
+    from ademem.skills import front_matter
+
+    try:
+        return front_matter.read(text), front_matter.body(text), ""
+    except front_matter.BadHead as error:
+        return error.lines, front_matter.body(text), str(error)
 
 
 def _read(root: str, path: str, kind: str) -> Iterator[Skill | Problem]:
@@ -84,14 +96,10 @@ def _text(path: str, root: str) -> str:
 
 
 def _parsed(text: str, path: str, kind: str, modified: datetime) -> Iterator[Skill | Problem]:
-    from ademem.skills import front_matter
-
-    try:
-        head = front_matter.read(text)
-    except front_matter.BadHead as error:
-        head = error.lines
-        yield Problem(path=path, reason=f"its head is no YAML: {error}")
-    body = clean(redact(front_matter.body(text)).text)
+    head, rest, trouble = opened(text)
+    if trouble:
+        yield Problem(path=path, reason=f"its head is no YAML: {trouble}")
+    body = clean(redact(rest).text)
     if not body and not head.get("description"):
         yield Problem(path=path, reason="is empty")
         return
@@ -101,6 +109,7 @@ def _parsed(text: str, path: str, kind: str, modified: datetime) -> Iterator[Ski
         name=_line(head.get("name") or _stem(path), NAME_CHARS) or _stem(path),
         description=clean(redact(head.get("description") or _first_paragraph(body)).text),
         text=body,
+        raw=text,
         digest=digest_of(text),
         modified=modified,
     )

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from ademem.project import Project
-    from ademem.settings import GateSettings
+    from ademem.runtime import Runtime
     from ademem.store import Store
 
 ADDED, CHANGED, RESTORED, ARCHIVED, UNCHANGED = KINDS = (
@@ -65,26 +64,27 @@ class Step(Value):
 class Scan(Value):
     """One look at all of them."""
 
-    store: Store
-    settings: GateSettings
+    runtime: Runtime
     now: datetime
     event_id: str
 
+    @property
+    def store(self) -> Store:
+        return self.runtime.store
 
-def scan(
-    project: Project, store: Store, settings: GateSettings, now: datetime, *, dry_run: bool = False
-) -> Scanned:
+
+def scan(runtime: Runtime, now: datetime, *, dry_run: bool = False) -> Scanned:
     """Bring the index and the memories behind it to what the folders hold."""
-    root = folders.root(project)
+    root = folders.root(runtime.project)
     seen = folders.listing(root)
     read = list(reading.read_all(root))
-    look = Scan(store=store, settings=settings, now=now, event_id=memories.new_event())
-    with store.transaction():
-        steps = _steps(read, table.all_of(store))
+    look = Scan(runtime=runtime, now=now, event_id=memories.new_event())
+    with runtime.store.transaction():
+        steps = _steps(read, table.all_of(runtime.store))
         if not dry_run:
             _take(steps, look)
     if not dry_run:
-        folders.note(project, seen)
+        folders.note(runtime.project, seen)
     told = {kind: tuple(step.path for step in steps if step.kind == kind) for kind in KINDS}
     return Scanned(problems=tuple(each for each in read if isinstance(each, Problem)), **told)
 
@@ -129,6 +129,9 @@ def _take(steps: Iterable[Step], look: Scan) -> None:
 
 
 def _keep(skill: Skill, entry: Entry | None, look: Scan) -> None:
+    """A file that was written from a procedure speaks for that, not for a memory of its own."""
+    if _is_exported(skill, entry, look):
+        return
     memory = _behind(entry, look)
     kept = _renewed(memory, skill, look) if memory else _inserted(skill, look)
     table.put(
@@ -147,10 +150,24 @@ def _keep(skill: Skill, entry: Entry | None, look: Scan) -> None:
     )
 
 
+def _is_exported(skill: Skill, entry: Entry | None, look: Scan) -> bool:
+    """Whether it is a procedure's; what a person changed in it is the next version of that."""
+    from ademem.procedures import export, page
+
+    found = page.read(skill.raw)
+    procedure = export.owner(found.sync_id, look.runtime)
+    if procedure is None or (entry and entry.source == table.USER and not entry.archived_at):
+        return False
+    if found.edited and (entry is None or entry.content_hash != skill.digest):
+        procedure = export.take_edit(procedure, found, look.runtime, look.now)
+    export.note(procedure, skill.path, skill.digest, look.runtime, look.now)
+    return True
+
+
 def _bury(entry: Entry, look: Scan) -> None:
     """The row stays, so that the file may come back as the same memory."""
     table.put(look.store, replace(entry, archived_at=look.now, updated_at=look.now))
-    memory = _behind(entry, look)
+    memory = _behind(entry, look) if entry.source == table.USER else None
     if memory and memory.status is not Status.ARCHIVED:
         archived = replace(memory, status=Status.ARCHIVED, tier=Tier.FADING, pinned=False)
         memories.update(look.store, archived, _change("archive", entry.path, look))
@@ -206,7 +223,9 @@ def _said(skill: Skill, memory: Memory, look: Scan) -> dict[str, Any]:
     """The fields that follow from the file; an order to a model waits for a person's word."""
     topic = f"{SKILL}:{skill.path}"
     lead = "" if skill.description in skill.text else f"{skill.description}\n\n"
-    content = bounded_bytes(f"{lead}{skill.text}".strip(), look.settings.max_bytes_titled)
+    content = bounded_bytes(
+        f"{lead}{skill.text}".strip(), look.runtime.settings.gate.max_bytes_titled
+    )
     said = {
         "title": skill.name,
         "content": content,

@@ -6,12 +6,13 @@ import sys
 
 from ademem.clock import stamp
 from ademem.digest import sha256_hex
+from ademem.jsontext import array
 from ademem.store import LIVE, jobs
 from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from ademem.model import Memory
@@ -192,3 +193,13 @@ def _memories(store: Store, where: str, values: dict[str, object]) -> list[Memor
         values | {"project": store.project_id},
     )
     return [from_row(row) for row in rows]
+
+
+def blobs(store: Store, model: str, ids: Iterable[str]) -> dict[str, bytes]:
+    """The vectors that these memories have of the model, by id."""
+    rows = store.db.execute(
+        "select memory_id, embedding_blob from unified_memory_embeddings"
+        " where embedding_model = ? and memory_id in (select value from json_each(?))",
+        (model, array(ids)),
+    )
+    return {row[0]: row[1] for row in rows}

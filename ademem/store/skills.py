@@ -72,6 +72,12 @@ def put(store: Store, entry: Entry) -> None:
     )
 
 
+def remove(store: Store, path: str) -> None:
+    store.db.execute(
+        "delete from memory_skill_index where project_id = ? and path = ?", (store.project_id, path)
+    )
+
+
 def _entry(row: dict[str, object]) -> Entry:
     moments = {name: parse(str(row[name])) if row[name] else None for name in _MOMENTS}
     return Entry(**(row | moments))  # type: ignore[arg-type]

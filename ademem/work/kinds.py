@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ademem.store import ageing, embeddings, jobs, search_files
+from ademem.store import procedures as procedures_
 from ademem.work import schedule
 from ademem.work.shift import Kind
 
@@ -40,9 +41,25 @@ def skills(shift: Shift, _job: Job) -> None:
     """Bring the index of skill files up to date."""
     from ademem.skills import registry
 
-    runtime = shift.runtime
-    scanned = registry.scan(runtime.project, shift.store, runtime.settings.gate, shift.now())
-    shift.figures |= registry.figures(scanned)
+    shift.figures |= registry.figures(registry.scan(shift.runtime, shift.now()))
+
+
+def procedures(shift: Shift, _job: Job) -> None:
+    """Learn from what sessions did, and write what is confirmed."""
+    from ademem.procedures import export, learning
+
+    model = shift.model.id if shift.model else None
+    shift.figures |= learning.learn(shift.runtime, shift.now(), model)
+    if shift.runtime.settings.skills.export:
+        told = export.export_all(shift.runtime, shift.now())
+        shift.figures["written"] = sum(each.outcome == export.WRITTEN for each in told)
+
+
+def procedure_is_unwritten(shift: Shift) -> None:
+    """Somebody confirmed or changed one."""
+    unwritten = shift.runtime.settings.skills.export and procedures_.any_unexported(shift.store)
+    if unwritten and not jobs.is_known(shift.store, "procedures"):
+        jobs.queue(shift.store, "procedures", "project", shift.now())
 
 
 def digest(shift: Shift, _job: Job) -> None:
@@ -120,7 +137,8 @@ def episode(shift: Shift, job: Job) -> None:
     """Keep what a session did."""
     from ademem.episodes.job import build
 
-    build(job.key, shift.runtime, shift.now())
+    if build(job.key, shift.runtime, shift.now()):
+        jobs.queue(shift.store, "procedures", "project", shift.now())
 
 
 def consolidate(shift: Shift, job: Job) -> None:
@@ -154,6 +172,12 @@ JOBS: tuple[Kind, ...] = (
     Kind(name="episode", when="a session ended, or was left open", run=episode),
     Kind(name="mirror", when="a memory or the brief changed", run=mirror),
     Kind(name="anchors", when="a session starts and memories are tied to places", run=anchors),
+    Kind(
+        name="procedures",
+        when="an episode was told, reviewers were heard, or a procedure was confirmed or changed",
+        run=procedures,
+        notice=procedure_is_unwritten,
+    ),
     Kind(name="skills", when="a session starts and a skill file changed", run=skills),
     Kind(
         name="digest",

@@ -1,0 +1,161 @@
+"""Rows about procedures: their steps, what they were learned from, and how their uses ended."""
+
+from __future__ import annotations
+
+import os
+
+from ademem.clock import parse, stamp
+from ademem.redact import redact
+from ademem.store import CURRENT
+from ademem.value import Value, as_dict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.store import Store
+
+HISTORY = 50
+"""Newest outcomes that are shown."""
+_MOMENTS = ("last_used_at", "exported_at", "created_at", "updated_at")
+
+
+class Details(Value):
+    """What a procedure has beside its memory."""
+
+    memory_id: str
+    trigger: str
+    procedure_markdown: str
+    success_count: int = 0
+    failure_count: int = 0
+    last_used_at: datetime | None = None
+    exported_skill_path: str | None = None
+    exported_at: datetime | None = None
+    superseded_by_memory_id: str | None = None
+    created_at: datetime
+    updated_at: datetime
+
+
+class Use(Value):
+    """A session that was shown a procedure."""
+
+    procedure_id: str
+    session_id: str
+    asked: bool
+    """It came as an answer: to a prompt, or to a recall."""
+
+
+_COLUMNS = Details._fields
+_PUT = (
+    f"insert into memory_procedure_details ({', '.join(_COLUMNS)})"
+    f" values ({', '.join(f':{name}' for name in _COLUMNS)})"
+    " on conflict (memory_id) do update set "
+    + ", ".join(f"{name} = :{name}" for name in _COLUMNS if name != "memory_id")
+)
+
+
+def all_of(store: Store) -> list[Details]:
+    """The oldest first."""
+    query = f"select {', '.join(_COLUMNS)} from memory_procedure_details order by created_at, rowid"
+    return [_details(row) for row in store.db.execute(query)]
+
+
+def get(store: Store, memory_id: str) -> Details | None:
+    query = f"select {', '.join(_COLUMNS)} from memory_procedure_details where memory_id = ?"
+    row = store.db.execute(query, (memory_id,)).fetchone()
+    return _details(row) if row else None
+
+
+def put(store: Store, details: Details) -> None:
+    row = as_dict(details)
+    row |= {name: stamp(row[name]) if row[name] else None for name in _MOMENTS}
+    store.db.execute(_PUT, row)
+
+
+def link(store: Store, memory_id: str, episode_ids: Iterable[str], now: datetime) -> int:
+    """Note what it was learned from; how many of them are news."""
+    cursor = store.db.executemany(
+        "insert or ignore into memory_procedure_sources"
+        " (procedure_memory_id, episode_memory_id, created_at) values (?, ?, ?)",
+        [(memory_id, id, stamp(now)) for id in episode_ids],
+    )
+    return cursor.rowcount
+
+
+def sources(store: Store) -> dict[str, list[str]]:
+    """Ids of episodes by procedure, in the order they were linked."""
+    found: dict[str, list[str]] = {}
+    rows = store.db.execute(
+        "select procedure_memory_id, episode_memory_id from memory_procedure_sources"
+        " order by created_at, rowid"
+    )
+    for procedure, episode in rows:
+        found.setdefault(procedure, []).append(episode)
+    return found
+
+
+def record(
+    store: Store, memory_id: str, confidence: float, outcome: str, reason: str, now: datetime
+) -> None:
+    """One more row of history."""
+    store.db.execute(
+        "insert into memory_procedure_history"
+        " (id, procedure_memory_id, confidence, outcome, reason, recorded_at)"
+        " values (?, ?, ?, ?, ?, ?)",
+        (
+            os.urandom(16).hex(),
+            memory_id,
+            confidence,
+            outcome,
+            redact(reason).text or None,
+            stamp(now),
+        ),
+    )
+
+
+def history(store: Store, memory_id: str) -> list[dict[str, Any]]:
+    """How its uses ended, newest first."""
+    rows = store.db.execute(
+        "select outcome, confidence, reason, recorded_at from memory_procedure_history"
+        " where procedure_memory_id = ? order by recorded_at desc, rowid desc limit ?",
+        (memory_id, HISTORY),
+    )
+    return [dict(row) for row in rows]
+
+
+def uses(store: Store) -> list[Use]:
+    """In which sessions procedures were shown, in a briefing or as an answer."""
+    rows = store.db.execute(
+        "select memory_id, session_id, max(place <> 'briefing') from recall_log"
+        " where project_id = ? and session_id is not null"
+        " and place in ('briefing', 'prompt', 'recall')"
+        " and memory_id in (select memory_id from memory_procedure_details)"
+        " group by memory_id, session_id order by min(id)",
+        (store.project_id,),
+    )
+    return [Use(procedure_id=row[0], session_id=row[1], asked=bool(row[2])) for row in rows]
+
+
+def any_unexported(store: Store) -> bool:
+    """Whether one has changed since it was written to a file, never was, or should be no more."""
+    row = store.db.execute(
+        "select 1 from memory_procedure_details as details"
+        " join unified_memories as memory on memory.id = details.memory_id"
+        " where memory.project_id = ? and ("
+        f"  scope = 'project' and status = 'promoted' and {CURRENT}"
+        "   and (exported_at is null or exported_at < memory.updated_at)"
+        "  or exported_at is not null and superseded_by is null"
+        "   and (status = 'archived' or deleted_at is not null)"
+        " ) limit 1",
+        (store.project_id,),
+    ).fetchone()
+    return row is not None
+
+
+def _details(row: sqlite3.Row) -> Details:
+    values: dict[str, Any] = dict(zip(_COLUMNS, row, strict=True))
+    values |= {name: parse(values[name]) if values[name] else None for name in _MOMENTS}
+    return Details(**values)
