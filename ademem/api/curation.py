@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.history import Event
+    from ademem.mirror.proposal import Proposal
 
     Rows = list[dict[str, Any]]
     Found = list[Memory]
@@ -80,3 +81,15 @@ class Curation(Opened):
         if "anchors" in changes:
             changes["anchors"] = self._noted(changes["anchors"])
         return self._decided(curate.edit, id, self.runtime.settings.gate, **changes)
+
+    def propose(self, branch: str | None = None, *, dry_run: bool = False) -> Proposal:
+        """Commit the sheet of candidates to a new branch; raises CannotPropose."""
+        from ademem.mirror import proposal
+
+        return proposal.propose(
+            self.runtime.project,
+            self.runtime.store,
+            self.runtime.settings.mirror,
+            branch or proposal.BRANCH,
+            dry_run=dry_run,
+        )

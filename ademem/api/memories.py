@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ademem.exchange import Imported
     from ademem.gate import Step, Written
     from ademem.mirror import Problem, Refreshed
-    from ademem.mirror.proposal import Proposal
     from ademem.runtime import Runtime
     from ademem.scrub import Scrubbed
     from ademem.search import Results
@@ -193,18 +192,6 @@ class Memories(Practice, Telling, Upkeep):
 
         return mirror.check(self.runtime.project, self.runtime.store, self.runtime.settings.mirror)
 
-    def propose(self, branch: str | None = None, *, dry_run: bool = False) -> Proposal:
-        """Commit the sheet of candidates to a new branch; raises CannotPropose."""
-        from ademem.mirror import proposal
-
-        return proposal.propose(
-            self.runtime.project,
-            self.runtime.store,
-            self.runtime.settings.mirror,
-            branch or proposal.BRANCH,
-            dry_run=dry_run,
-        )
-
     def export(self, *, include_personal: bool = False) -> Iterator[dict[str, Any]]:
         from ademem import exchange
 
@@ -219,6 +206,15 @@ class Memories(Practice, Telling, Upkeep):
         return exchange.import_lines(
             lines, self.runtime.store, self.runtime.settings, self._now(), on_progress
         )
+
+    def import_beads(self, source: str) -> Imported:
+        """Read the knowledge of a Beads project; bad lines are kept in `.ade/log/`, redacted."""
+        from ademem.exchange import beads
+
+        runtime = self.runtime
+        imported = beads.bring(source, runtime.store, runtime.settings.gate, self._now())
+        beads.put_aside(imported.misread, runtime.project)
+        return imported
 
     def scrub(self, *, dry_run: bool = False) -> Scrubbed:
         """Redact all that is stored already; raises Busy when others hold the database."""

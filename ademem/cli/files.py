@@ -202,19 +202,22 @@ def set_core(
 
 @app.command("import")
 def import_(
-    source: Annotated[str, typer.Argument(metavar="FILE|-")],
+    source: Annotated[str, typer.Argument(metavar="FILE|DIR|-")],
     format: Annotated[
-        str, typer.Option("--format", help="jsonl or ademem (our own export).")
+        str, typer.Option("--format", help="jsonl, ademem (our own export), or beads.")
     ] = "jsonl",
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """Import JSON lines through the gate; a second run changes nothing; a pipe gets JSON."""
-    if format not in ("jsonl", "ademem"):
-        raise UsageError(f"no format {format!r}", "jsonl or ademem")
+    if format not in ("jsonl", "ademem", "beads"):
+        raise UsageError(f"no format {format!r}", "jsonl, ademem or beads")
     with opened(project) as memories:
         bar = _progress if sys.stderr.isatty() else None
-        imported = memories.import_lines(_lines(source), bar)
+        if format == "beads":
+            imported = memories.import_beads(source)
+        else:
+            imported = memories.import_lines(_lines(source), bar)
     if as_json or not sys.stdout.isatty():
         errors = [{"line": number, "message": message} for number, message in imported.errors]
         show.json(

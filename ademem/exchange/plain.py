@@ -24,8 +24,11 @@ SOURCE = "import"
 def write(record: Record, job: Import) -> Outcome:
     """Through the gate, unless this very line was imported before."""
     status = choice(record, "status", Status) or job.status
-    draft = _draft(record, promoted=status is Status.PROMOTED)
-    key = key_of(record)
+    return keep(key_of(record), _draft(record, promoted=status is Status.PROMOTED), status, job)
+
+
+def keep(key: str, draft: Draft, status: Status | None, job: Import) -> Outcome:
+    """Write what the line with this key says, once."""
     if not ledger.claim(job.store, SOURCE, key, job.now):
         return Outcome.MERGED if imports.credited(job.store, SOURCE, key) else Outcome.REJECTED
     written = gate.write(draft, job.store, job.settings, job.now, event_id=job.event_id)

@@ -228,3 +228,14 @@ def test_a_folder_that_is_no_project_is_told(tmp_path, project):
     assert project.exit_code == 1
     assert "`ademem init` enrols this project" in said
     assert json.dumps(os.listdir("elsewhere")) == "[]"
+
+
+def test_a_beads_project_is_imported_and_what_was_not_read_is_told(project):
+    sample = Path(__file__).parents[1] / "exchange/beads"
+    found = json.loads(project("import", "--format", "beads", str(sample)))
+
+    assert (found["inserted"], len(found["errors"])) == (16, 8)
+    assert found["errors"][0]["line"] == 5
+    assert found["errors"][0]["message"].startswith("knowledge.jsonl: is no JSON")
+    assert (project.root / ".ade/log/not-imported.jsonl").exists()
+    assert json.loads(project("import", "--format", "beads", str(sample)))["inserted"] == 0
