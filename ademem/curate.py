@@ -38,12 +38,17 @@ class Act(Value):
     session_id: str | None = None
     said_by: str = ""
     """Whose text an edit brings, if not the actor's own."""
+    branch: str | None = None
+    """Where it is done, if not on the default branch."""
     event_id: str = ""
     """Shared by all that is done in one go; empty: each is an act of its own."""
 
 
 def promote(id: str, act: Act, *, pinned: bool = False) -> Memory:
-    """Confirm a candidate; a quarantined one is approved by a person's word only."""
+    """Confirm a candidate; a quarantined one is approved by a person's word only.
+
+    It goes on waiting for its branch if it is confirmed there.
+    """
     memory = memories.get(act.store, id)
     if memory.quarantine_reason and act.actor != Trust.USER:
         raise CannotDo(f"{memory.id} is quarantined, as it {memory.quarantine_reason}", BY_PERSON)
@@ -60,6 +65,8 @@ def promote(id: str, act: Act, *, pinned: bool = False) -> Memory:
         pinned=pinned,
         confidence=max(memory.confidence, 0.9),
         quarantine_reason=None,
+        write_gate_reason=None if memory.forsaken else memory.write_gate_reason,
+        source_branch=memory.source_branch if memory.source_branch == act.branch else None,
         promoted_at=memory.promoted_at or act.now,
     )
 
@@ -157,7 +164,9 @@ def waits_for(memory: Memory) -> str:
     if memory.quarantine_reason:
         return f"quarantined: it {memory.quarantine_reason}"
     times = f", seen {memory.observation_count} times" if memory.observation_count > 1 else ""
-    return f"unconfirmed: {memory.trust} by {memory.source_type}{times}"
+    branch = memory.source_branch
+    gone = f"; its branch {branch} was deleted before it was merged" if memory.forsaken else ""
+    return f"unconfirmed: {memory.trust} by {memory.source_type}{times}{gone}"
 
 
 def _provenance(memory: Memory, act: Act, changes: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import subprocess
 from shlex import quote
 
 from ademem import files
-from ademem.project import git_root
+from ademem.repository import git_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

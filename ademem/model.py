@@ -134,6 +134,10 @@ class Draft(Value):
     origin: Origin = Origin()
 
 
+FORSAKEN = "its branch was deleted before it was merged"
+"""The reason that makes a candidate of a memory whose line never reached the default branch."""
+
+
 class Memory(Value):
     """One row of `unified_memories`."""
 
@@ -198,6 +202,11 @@ class Memory(Value):
     def used(self) -> float:
         """The access score at the last access, from which it decays."""
         return self.access_score if self.base_score is None else self.base_score
+
+    @property
+    def forsaken(self) -> bool:
+        """Whether only a person can tell what it is still worth."""
+        return self.write_gate_reason == FORSAKEN and self.status is Status.CANDIDATE
 
     @property
     def speaker(self) -> str | None:

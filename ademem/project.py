@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 
 from ademem.errors import AdememError, NotEnrolled
+from ademem.repository import above, common_dir, first_line, git_root
 from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 
 class Ambiguous(AdememError):
@@ -90,72 +91,20 @@ def enclosing(where: str) -> str:
     return _enrolled_above(where) or git_root(where) or os.path.realpath(where)
 
 
-def git_root(where: str) -> str | None:
-    """The innermost folder at or above *where* that git calls a work tree."""
-    return _above(where, ".git", os.path.exists)
-
-
-def common_dir(top: str) -> str | None:
-    """What all worktrees of a repository share, seen from one of them; None outside git."""
-    folder = git_dir(top)
-    try:
-        with open(os.path.join(folder, "commondir"), encoding="utf-8") as file:
-            return os.path.realpath(os.path.join(folder, file.read().strip()))
-    except OSError:
-        return folder if os.path.isdir(folder) else None
-
-
-def branch(root: str) -> str | None:
-    """The checked-out branch, read from git's own files; None when detached or without git."""
-    top = git_root(root)
-    if top is None:
-        return None
-    try:
-        with open(os.path.join(git_dir(top), "HEAD"), encoding="utf-8") as file:
-            head = file.read().strip()
-    except OSError:
-        return None
-    return head.removeprefix("ref: refs/heads/") if head.startswith("ref: refs/heads/") else None
-
-
-def commit(root: str) -> str | None:
-    """The id of the commit checked out, read from git's own files; None before the first."""
-    top = git_root(root)
+def worktrees(project: Project) -> list[Project]:
+    """The other worktrees that share the database, by their folders."""
+    top = git_root(project.root)
     shared = common_dir(top) if top else None
     if top is None or shared is None:
-        return None
-    head = _line(os.path.join(git_dir(top), "HEAD"))
-    if not head.startswith("ref: "):
-        return head or None
-    ref = head.removeprefix("ref: ")
-    return _line(os.path.join(shared, ref)) or _packed(os.path.join(shared, "packed-refs"), ref)
-
-
-def _line(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.readline().strip()
-    except OSError:
-        return ""
-
-
-def _packed(path: str, ref: str) -> str | None:
-    try:
-        with open(path, encoding="utf-8") as file:
-            return next((line[:-1].split()[0] for line in file if line.endswith(f" {ref}\n")), None)
-    except OSError:
-        return None
-
-
-def git_dir(top: str) -> str:
-    """Git's folder of this worktree: `.git`, or what a file of that name points to."""
-    marker = os.path.join(top, ".git")
-    try:
-        with open(marker, encoding="utf-8", errors="replace") as file:
-            named = file.read().partition("gitdir:")[2].strip()
-    except OSError:
-        return marker
-    return os.path.realpath(os.path.join(top, named)) if named else marker
+        return []
+    inside = os.path.relpath(project.root, top)
+    linked = os.path.join(shared, "worktrees")
+    names = sorted(os.listdir(linked)) if os.path.isdir(linked) else []
+    tops = [os.path.dirname(first_line(os.path.join(linked, name, "gitdir"))) for name in names]
+    main = os.path.dirname(shared) if os.path.basename(shared) == ".git" else ""
+    roots = {os.path.realpath(os.path.join(each, inside)) for each in (main, *tops) if each}
+    found = (at(root) for root in sorted(roots - {project.root}) if os.path.isdir(root))
+    return [other for other in found if other.home == project.home]
 
 
 def _home(root: str) -> str:
@@ -188,7 +137,7 @@ def _configured_worktree(git_dir: str) -> str | None:
 
 def _enrolled_above(where: str) -> str | None:
     """Nearest `.ade/` within the repository; a home folder's own is for itself alone."""
-    found = _above(where, ".ade", os.path.isdir)
+    found = above(where, ".ade", os.path.isdir)
     if found is None:
         return None
     top = git_root(where)
@@ -205,16 +154,6 @@ def _worktree_of_enrolled(where: str) -> str | None:
     if top is None or common is None or os.path.basename(common) != ".git":
         return None
     return top if os.path.isdir(os.path.join(os.path.dirname(common), ".ade")) else None
-
-
-def _above(where: str, name: str, there: Callable[[str], bool]) -> str | None:
-    folder = os.path.realpath(where)
-    while not there(os.path.join(folder, name)):
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return None
-        folder = parent
-    return folder
 
 
 def _only_child(where: str) -> str | None:

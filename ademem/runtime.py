@@ -6,7 +6,9 @@ import os
 import sys
 
 from ademem import configuration
+from ademem.repository import staging
 from ademem.store import Store, open_store
+from ademem.text import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ademem.project import Project
-    from ademem.settings import Settings
+    from ademem.settings import MirrorSettings, Settings
 
 
 class Runtime:
@@ -34,6 +36,11 @@ class Runtime:
         self.environment = environment
         self.now = now
 
+    @property
+    def branch(self) -> str | None:
+        """The branch that what is learned now waits on; None: it is everybody's at once."""
+        return branch_of(self.project, self.settings.mirror)
+
     def close(self) -> None:
         self.store.close()
 
@@ -49,6 +56,19 @@ def open_runtime(
     settings = configuration.load(project.config, environment)
     store = open_store(project, now, wait_s=wait_s)
     return Runtime(project, settings, store, environment, now)
+
+
+def branch_of(project: Project, settings: MirrorSettings) -> str | None:
+    """`repository.staging`, as memories are filed under it."""
+    name = staging(project.root, settings.default_branch)
+    return filed(name) if name else None
+
+
+def filed(branch: str) -> str:
+    """The name of a branch as it is stored: one spelling, and no secret."""
+    from ademem.redact import redact
+
+    return redact(clean(branch)).text
 
 
 def program(environment: Mapping[str, str]) -> str:

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from ademem.value import Value
 
+MUTATING = tuple(
+    """
+    write edit create update delete remove move rename insert append replace patch put post push
+    merge commit execute run send set
+    """.split()
+)
+
 
 class GateSettings(Value):
     near_duplicate: float = 0.85
@@ -61,6 +68,8 @@ class SearchSettings(Value):
     """Added for tier 1, 2, 3."""
     candidate_discount: float = 0.92
     """A candidate's composite is multiplied by it."""
+    branch_discount: float = 0.8
+    """The same for a memory that waits on a branch other than yours."""
     astray_discount: float = 0.8
     """The same for a memory that speaks of code which changed or is gone since."""
     floor: float = 0.25
@@ -97,29 +106,7 @@ class GuardSettings(Value):
     """Denials in one turn; the next mutation passes."""
     fail: str = "open"
     """What a failure of the guard itself decides: open | closed."""
-    mutating_mcp: tuple[str, ...] = (
-        "write",
-        "edit",
-        "create",
-        "update",
-        "delete",
-        "remove",
-        "move",
-        "rename",
-        "insert",
-        "append",
-        "replace",
-        "patch",
-        "put",
-        "post",
-        "push",
-        "merge",
-        "commit",
-        "execute",
-        "run",
-        "send",
-        "set",
-    )
+    mutating_mcp: tuple[str, ...] = MUTATING
     """Words in the name of an MCP tool that make it a mutating one."""
     reads: tuple[str, ...] = ()
     """Beginnings of commands that only read: `npm run lint`; `*` ends a word of any ending."""
@@ -169,6 +156,8 @@ class MirrorSettings(Value):
     """Lines of knowledge.jsonl above which the oldest are archived."""
     rotate_lines: int = 500
     """How many are archived at once."""
+    default_branch: str = ""
+    """The branch whose memories are everybody's; empty: what origin says, else main or master."""
 
 
 class CaptureSettings(Value):

@@ -6,10 +6,10 @@ import os
 from collections import Counter
 from datetime import timedelta
 
-from ademem import project as project_
 from ademem import work
 from ademem.clock import stamp
 from ademem.model import Scope
+from ademem.repository import branch
 from ademem.store import (
     LIVE,
     ageing,
@@ -44,7 +44,7 @@ def overview(runtime: Runtime) -> dict[str, Any]:
         "root": runtime.project.root,
         "database": runtime.project.database,
         "schema": schema_version(store),
-        "branch": project_.branch(runtime.project.root),
+        "branch": branch(runtime.project.root),
         "scopes": {scope.value: _scope(runtime, scope) for scope in Scope},
         "memories": {
             "promoted": _count(store, f"status = 'promoted' and {LIVE}"),

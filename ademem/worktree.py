@@ -1,33 +1,60 @@
-"""Whether the files under `.ade/memory/` changed since they were last read, by their dates."""
+"""Whether files, branch or merges of a worktree changed since its files were last read."""
 
 from __future__ import annotations
 
 import os
 
 from ademem import files
+from ademem.repository import branch, commit, common_dir, git_root, tip, under_way
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ademem.project import Project
+
+_REF = "\t"
+"""How a line begins that tells of a ref: no name of a file does."""
+_HEAD = f"{_REF}HEAD"
 
 
 def changed(project: Project) -> bool:
-    """True before the first reading, unless there is nothing to read."""
-    return _listing(project) != (files.read_text(_path(project)) or "")
+    """True before the first reading, unless there is nothing to read.
+
+    While git is in the middle of something the files are its own, and nothing has changed yet.
+    """
+    if under_way(project.root):
+        return False
+    noted = files.read_text(_path(project)) or ""
+    refs = [line.split(" ")[0] for line in noted.splitlines() if line.startswith(_REF)]
+    return _listing(project, [ref.removeprefix(_REF) for ref in refs if ref != _HEAD]) != noted
 
 
-def note(project: Project) -> None:
-    """What is there now has been read."""
-    files.write_atomic(_path(project), _listing(project))
+def note(project: Project, refs: Iterable[str] = ()) -> None:
+    """What is there now has been read; what becomes of the *refs* from now on is a change, too."""
+    files.write_atomic(_path(project), _listing(project, refs))
 
 
-def _listing(project: Project) -> str:
-    """A line a file: its name, when it was written, how long it is."""
+def is_kept(project: Project) -> bool:
+    """Whether its files were brought up to date before."""
+    return os.path.exists(_path(project))
+
+
+def _listing(project: Project, refs: Iterable[str]) -> str:
+    """A line a file: its name, when it was written, how long it is; then HEAD and the refs."""
     try:
         entries = sorted(os.scandir(project.memory), key=lambda entry: entry.name)
     except FileNotFoundError:
         return ""
-    return "".join(f"{entry.name} {_dated(entry)}\n" for entry in entries)
+    lines = [f"{entry.name} {_dated(entry)}" for entry in entries]
+    head = [f"{_HEAD} {branch(project.root) or commit(project.root)}"] if lines else []
+    return "".join(f"{line}\n" for line in (*lines, *head, *_tips(project, refs)))
+
+
+def _tips(project: Project, refs: Iterable[str]) -> list[str]:
+    top = git_root(project.root)
+    shared = common_dir(top) if top else None
+    return [f"{_REF}{ref} {shared and tip(shared, ref)}" for ref in refs]
 
 
 def _dated(entry: os.DirEntry[str]) -> str:

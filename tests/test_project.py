@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from ademem.errors import NotEnrolled
-from ademem.project import Ambiguous, Project, at, branch, common_dir, enclosing, find, git_root
+from ademem.project import Ambiguous, Project, at, enclosing, find
+from ademem.repository import branch, common_dir, git_root
 
 
 @pytest.fixture

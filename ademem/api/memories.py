@@ -103,7 +103,7 @@ class Memories(Practice, Telling, Upkeep):
             query,
             self.runtime.store,
             self.runtime.settings.search,
-            filters or Filters(),
+            self._from_here(filters),
             self._now(),
             limit=limit,
             embedder=self._embedder(),
@@ -138,7 +138,7 @@ class Memories(Practice, Telling, Upkeep):
             query,
             self.runtime.store,
             self.runtime.settings.search,
-            filters or Filters(),
+            self._from_here(filters),
             self._now(),
             limit,
             key=self._session_key,
@@ -257,6 +257,10 @@ class Memories(Practice, Telling, Upkeep):
 
         return status.guard(self.runtime)
 
+    def _from_here(self, filters: Filters | None) -> Filters:
+        filters = filters or Filters()
+        return filters if filters.here else replace(filters, here=self.runtime.branch)
+
     def _embedder(self) -> Embedder | None:
         """The model, loaded when a search first needs it; None when words have to do."""
         runtime = self.runtime
@@ -273,6 +277,9 @@ class Memories(Practice, Telling, Upkeep):
     def _draft(self, draft: Draft | str) -> Draft:
         if isinstance(draft, str):
             draft = Draft(content=draft)
-        if draft.origin.session_id is None:
-            draft = replace(draft, origin=replace(draft.origin, session_id=self.session_id))
-        return replace(draft, anchors=self._noted(draft.anchors))
+        origin = replace(
+            draft.origin,
+            session_id=draft.origin.session_id or self.session_id,
+            branch=draft.origin.branch or self.runtime.branch,
+        )
+        return replace(draft, origin=origin, anchors=self._noted(draft.anchors))

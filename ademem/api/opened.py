@@ -78,4 +78,5 @@ class Opened:
             now=self._now(),
             actor=self.speaker,
             session_id=self.session_id,
+            branch=self.runtime.branch,
         )

@@ -22,6 +22,8 @@ KNOWLEDGE = (
     f"category in ('fact','preference','pattern','decision','gotcha','convention') and {BROWSED}"
 )
 PRACTICE = f"category = 'procedure' and {BROWSED}"
+HERE = "(source_branch is null or source_branch = :branch)"
+"""Waits on no branch other than the reader's."""
 ENTRY_CHARS = 400
 
 
@@ -37,6 +39,7 @@ class Reader(Value):
     root: str = ""
     """The worktree that the session is in."""
     branch: str | None = None
+    """Where it works; what waits on another branch is not told."""
     seen: frozenset[str] = frozenset()
     """Ids the reader still has before its eyes."""
 
@@ -49,10 +52,11 @@ class Reader(Value):
         """Current memories of the project and the reader's own, for which *where* holds."""
         return memories.find(
             self.store,
-            f"{where} and {CURRENT}"
+            f"{where} and {CURRENT} and {HERE}"
             " and (scope = 'project' or (scope = 'agent' and scope_owner_id is :agent))",
             tail,
             agent=self.agent,
+            branch=self.branch,
             **values,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem import core
 from ademem.briefing.committed import by_people, latest
-from ademem.briefing.reader import KNOWLEDGE, PRACTICE, Reader, line, told
+from ademem.briefing.reader import HERE, KNOWLEDGE, PRACTICE, Reader, line, told
 from ademem.briefing.since import since_last_session
 from ademem.model import Importance
 from ademem.store import CURRENT, exposure, memories
@@ -99,11 +99,12 @@ def knowledge(reader: Reader) -> list[Entry]:
             found += memories.find(
                 reader.store,
                 f"scope = 'project' and importance = :importance and {ESTABLISHED} and {CURRENT}"
-                f" and id {sinking} ({exposure.SINKING})",
+                f" and {HERE} and id {sinking} ({exposure.SINKING})",
                 "order by updated_at desc limit :limit",
                 importance=importance,
                 limit=POOL * reader.level - len(found),
                 patience=reader.settings.patience,
+                branch=reader.branch,
             )
     return reader.by_worth(own) + reader.by_worth(found)
 

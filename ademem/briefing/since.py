@@ -25,7 +25,10 @@ def since_last_session(reader: Reader) -> list[Entry]:
     known = [
         (memory, is_new)
         for memory, is_new in turned
-        if memory.scope == "project" and not memory.quarantine_reason and not memory.hidden
+        if memory.scope == "project"
+        and not memory.quarantine_reason
+        and not memory.hidden
+        and memory.source_branch in (None, reader.branch)
     ]
     fresh = [memory for memory, is_new in known if memory.live and is_new]
     other = [memory for memory, is_new in known if memory.live and not is_new]

@@ -44,6 +44,7 @@ def once(draft: Draft, source_key: str, runtime: Runtime) -> Written | None:
     from ademem import gate
 
     store = runtime.store
+    draft = _here(draft, runtime)
     source_type = draft.origin.source_type
     with store.transaction():
         if not ledger.claim(store, source_type, source_key, runtime.now):
@@ -52,6 +53,11 @@ def once(draft: Draft, source_key: str, runtime: Runtime) -> Written | None:
         if written.memory:
             ledger.credit(store, source_type, source_key, written.memory.id)
     return written
+
+
+def _here(draft: Draft, runtime: Runtime) -> Draft:
+    """Learned on the branch that is checked out."""
+    return replace(draft, origin=replace(draft.origin, branch=runtime.branch))
 
 
 def learnings(payload: Payload, runtime: Runtime) -> list[Written]:
@@ -116,7 +122,7 @@ def _cluster(draft: Draft, runtime: Runtime) -> None:
     """Count one more session for the error, and promote it when these are enough."""
     from ademem import gate
 
-    store = runtime.store
+    store, draft = runtime.store, _here(draft, runtime)
     known = memories.find(
         store,
         "source_id = :fingerprint and status <> 'archived' and deleted_at is null",

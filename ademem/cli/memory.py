@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +11,7 @@ from ademem.cli import app, shape, show
 from ademem.cli.options import (
     Anchors,
     AsJson,
+    Branch,
     CategoryName,
     Commands,
     DryRun,
@@ -31,10 +31,8 @@ from ademem.cli.options import (
     words_of,
 )
 from ademem.errors import UsageError
-from ademem.gate import Step, Written
 from ademem.model import Category, Draft, Origin, Status, Trust
 from ademem.search import UNARCHIVED, Filters
-from ademem.value import as_dict
 
 if TYPE_CHECKING:
     from ademem.api import Memories
@@ -89,9 +87,9 @@ def add(
             origin=_origin(memories),
         )
         if dry_run or explain:
-            _steps(memories.explain(draft), as_json)
+            show.steps(memories.explain(draft), as_json)
         if not dry_run:
-            _written(memories.write(draft), as_json)
+            show.written(memories.write(draft), as_json)
 
 
 @app.command()
@@ -115,7 +113,7 @@ def learn(
         written = memories.learn(
             text_or_stdin(text), prefix=type_.upper(), bead=bead, tags=words_of(tags), key=key
         )
-        _written(written, as_json)
+        show.written(written, as_json)
 
 
 @app.command()
@@ -127,6 +125,7 @@ def recall(
     scope: ScopeName = None,
     owner: Owner = None,
     path: PathGlob = None,
+    branch: Branch = None,
     candidates: Candidates = False,
     recent_: Annotated[
         int | None, typer.Option("--recent", min=0, help="The newest N instead.")
@@ -144,7 +143,7 @@ def recall(
             show.table(memories.stats(), as_json_=as_json)
             return
         statuses = _statuses(candidates or recent_ is not None, all_)
-        filters = _filters(category, type_, scope, owner, path, statuses)
+        filters = _filters(category, type_, scope, owner, path, branch, statuses)
         if recent_ is not None or (not query and type_):
             newest = memories.list(filters, 10 if recent_ is None else recent_)
             show.memories(newest, as_json_=as_json)
@@ -166,6 +165,7 @@ def search(
     scope: ScopeName = None,
     owner: Owner = None,
     path: PathGlob = None,
+    branch: Branch = None,
     candidates: Candidates = False,
     all_: All = False,
     explain: Explain = False,
@@ -177,7 +177,8 @@ def search(
     if not query.strip():
         raise UsageError("search for what?", 'ademem search "words"')
     with opened(project) as memories:
-        filters = _filters(category, type_, scope, owner, path, _statuses(candidates, all_))
+        statuses = _statuses(candidates, all_)
+        filters = _filters(category, type_, scope, owner, path, branch, statuses)
         found = memories.search(query, filters, limit)
         astray = memories.astray(hit.memory for hit in found.hits)
         show.results(found, as_json_=as_json, explain=explain, astray=astray)
@@ -210,6 +211,7 @@ def list_(
     type_: Type = None,
     scope: ScopeName = None,
     owner: Owner = None,
+    branch: Branch = None,
     all_: All = False,
     project: Project = None,
     as_json: AsJson = False,
@@ -218,7 +220,7 @@ def list_(
     wanted = one_of(Status, status)
     statuses = (wanted,) if wanted else _statuses(True, all_)
     with opened(project) as memories:
-        filters = _filters(category, type_, scope, owner, None, statuses)
+        filters = _filters(category, type_, scope, owner, None, branch, statuses)
         show.memories(memories.list(filters, limit), as_json_=as_json)
 
 
@@ -226,8 +228,8 @@ def list_(
 def candidates(limit: Limit = 100, project: Project = None, as_json: AsJson = False) -> None:
     """List what nobody confirmed: `promote`, `edit` or `reject` it."""
     with opened(project) as memories:
-        filters = Filters(statuses=(Status.CANDIDATE,))
-        show.memories(memories.list(filters, limit), as_json_=as_json)
+        found = memories.list(Filters(statuses=(Status.CANDIDATE,)), limit)
+        show.memories(found, as_json_=as_json)
 
 
 def _filters(
@@ -236,24 +238,23 @@ def _filters(
     scope: str | None,
     owner: str | None,
     path: str | None,
+    branch: str | None,
     statuses: tuple[Status, ...],
 ) -> Filters:
-    wanted_category, wanted_scope = one_of(Category, category), scope_of(scope)
     return Filters(
         statuses=statuses,
-        categories=(wanted_category,) if wanted_category else (),
+        categories=tuple(filter(None, [one_of(Category, category)])),
         types=(type_,) if type_ else (),
-        scopes=(wanted_scope,) if wanted_scope else (),
+        scopes=tuple(filter(None, [scope_of(scope)])),
         owner=owner,
         path=path,
+        branch=branch,
     )
 
 
 def _statuses(candidates: bool, all_: bool) -> tuple[Status, ...]:
     """None: what a search prefers, promoted memories."""
-    if all_:
-        return tuple(Status)
-    return UNARCHIVED if candidates else ()
+    return tuple(Status) if all_ else UNARCHIVED if candidates else ()
 
 
 def _origin(memories: Memories) -> Origin:
@@ -261,38 +262,3 @@ def _origin(memories: Memories) -> Origin:
     trust = memories.speaker
     source_type = Trust.USER if trust is Trust.USER else Trust.AGENT
     return Origin(trust=trust, source_type=source_type.value, session_id=memories.session_id)
-
-
-def _written(written: Written, as_json: bool) -> None:
-    memory = written.memory
-    if as_json:
-        show.json(
-            {
-                "accepted": written.accepted,
-                "durability": written.durability,
-                "memory": shape.as_json(memory) if memory else None,
-                "rule": written.rule,
-                "reason": written.reason,
-                "deduped": written.deduped,
-                "mergedIntoId": written.merged_into_id,
-                "notes": list(written.notes),
-            }
-        )
-    elif memory:
-        verb = "merged into" if written.deduped else "kept as"
-        typer.echo(f"{verb} {memory.id} ({written.durability})")
-        for note in written.notes:
-            typer.echo(f"note: {note}")
-    else:
-        typer.echo(f"not kept ({written.rule}): {written.reason}", err=True)
-    if not written.accepted:
-        raise typer.Exit(1)
-
-
-def _steps(steps: Sequence[Step], as_json: bool) -> None:
-    rows = [as_dict(step) for step in steps]
-    if as_json:
-        show.json({"steps": rows})
-        return
-    for row in rows:
-        typer.echo(f"{row['rule']:<20} {row['outcome']:<10} {row['why']}")

@@ -32,6 +32,9 @@ Tags = Annotated[str | None, typer.Option("--tags", help="Words separated by com
 PathGlob = Annotated[
     str | None, typer.Option("--path", help="Files the memory is about.", metavar="GLOB")
 ]
+Branch = Annotated[
+    str | None, typer.Option("--branch", help="What was learned on this branch, not merged yet.")
+]
 Anchors = Annotated[
     list[str] | None,
     typer.Option("--anchor", help="Place in the code it speaks of.", metavar="FILE:LINES"),

@@ -83,7 +83,8 @@ def flags(memory: Memory, astray: Mapping[str, str] = NOTHING) -> list[str]:
         "quarantined": memory.quarantine_reason is not None,
     }
     code = [f"code-{astray[memory.id]}"] if memory.id in astray else []
-    return [name for name, is_so in held.items() if is_so] + code
+    branch = [f"branch-{memory.source_branch}"] if memory.source_branch else []
+    return [name for name, is_so in held.items() if is_so] + branch + code
 
 
 def results(

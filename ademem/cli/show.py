@@ -14,10 +14,12 @@ from ademem.curate import BY_PERSON, waits_for
 from ademem.errors import AdememError
 from ademem.lookalike import visible
 from ademem.search import explain as explain_hit
+from ademem.value import as_dict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from ademem.gate import Step, Written
     from ademem.model import Memory
     from ademem.search import Results
 
@@ -177,3 +179,40 @@ def _rows(values: dict[str, Any], indent: str) -> Iterator[str]:
             yield f"{indent}{name}: " + ("; ".join(str(item) for item in value) or "none")
         else:
             yield f"{indent}{name}: {'-' if value is None else value}"
+
+
+def written(written: Written, as_json_: bool) -> None:
+    """What the gate made of a text; what it refused ends the command."""
+    memory = written.memory
+    if as_json_:
+        json(
+            {
+                "accepted": written.accepted,
+                "durability": written.durability,
+                "memory": as_json(memory) if memory else None,
+                "rule": written.rule,
+                "reason": written.reason,
+                "deduped": written.deduped,
+                "mergedIntoId": written.merged_into_id,
+                "notes": list(written.notes),
+            }
+        )
+    elif memory:
+        verb = "merged into" if written.deduped else "kept as"
+        typer.echo(f"{verb} {memory.id} ({written.durability})")
+        for note in written.notes:
+            typer.echo(f"note: {note}")
+    else:
+        typer.echo(f"not kept ({written.rule}): {written.reason}", err=True)
+    if not written.accepted:
+        raise typer.Exit(1)
+
+
+def steps(steps: Iterable[Step], as_json_: bool) -> None:
+    """The verdict of each rule."""
+    rows = [as_dict(step) for step in steps]
+    if as_json_:
+        json({"steps": rows})
+        return
+    for row in rows:
+        typer.echo(f"{row['rule']:<20} {row['outcome']:<10} {row['why']}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ademem.clock import parse
-from ademem.project import branch, commit
+from ademem.repository import branch, commit
 from ademem.store import commits as table
 from ademem.store.commits import Latest, Made
 

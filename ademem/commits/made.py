@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 
-from ademem.project import commit, git_dir, git_root
+from ademem.repository import commit, git_dir, git_root
 from ademem.store import commits as table
 
 TYPE_CHECKING = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import zlib
 
-from ademem.project import common_dir, git_root
+from ademem.repository import common_dir, git_root
 from ademem.value import Value
 
 TYPE_CHECKING = False

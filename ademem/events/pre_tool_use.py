@@ -101,9 +101,8 @@ def _assist(turn: Turn, runtime: Runtime) -> str:
     from ademem import fence, search
 
     settings = search.hurried(runtime.settings.search)
-    hits = search.search(
-        turn.hint, runtime.store, settings, search.Filters(), runtime.now, limit=5
-    ).hits
+    filters = search.Filters(here=runtime.branch, elsewhere=False)
+    hits = search.search(turn.hint, runtime.store, settings, filters, runtime.now, limit=5).hits
     turns.searched(runtime.store, turn.key, runtime.now)
     flags.set_quiet(runtime.project, turn.key, True)
     shown = search.as_shown(hits)

@@ -7,7 +7,7 @@ import os
 from ademem import briefing, client, commits, work, worktree
 from ademem.briefing import Brief, Reader
 from ademem.guard import flags
-from ademem.project import branch
+from ademem.repository import branch
 from ademem.runtime import program
 from ademem.sites import marks, settle
 from ademem.skills import folders

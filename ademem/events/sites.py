@@ -68,7 +68,7 @@ def _at_path(path: str, payload: Payload, runtime: Runtime) -> list[sqlite3.Row]
 
     if not path:
         return []
-    return table.at_path(runtime.store, path, globs.keys(path), payload.agent_type)
+    return _here(table.at_path(runtime.store, path, globs.keys(path), payload.agent_type), runtime)
 
 
 def _at_command(command: str, payload: Payload, runtime: Runtime) -> list[sqlite3.Row]:
@@ -78,12 +78,20 @@ def _at_command(command: str, payload: Payload, runtime: Runtime) -> list[sqlite
     from ademem.sites import commands
 
     rows = table.at_programs(runtime.store, commands.programs(command), payload.agent_type)
+    rows = _here(rows, runtime)
     runs = commands.runs(command) if rows else []
     return [
         row
         for row in rows
         if any(commands.follows(row["site_pattern"].split(), argv) for argv in runs)
     ]
+
+
+def _here(rows: list[sqlite3.Row], runtime: Runtime) -> list[sqlite3.Row]:
+    """Without what waits on a branch that is not checked out; git is looked at if any waits."""
+    waiting = any(row["source_branch"] for row in rows)
+    current = (None, runtime.branch) if waiting else (None,)
+    return [row for row in rows if row["source_branch"] in current]
 
 
 def _best(rows: list[sqlite3.Row]) -> list[tuple[Memory, str]]:
@@ -112,15 +120,24 @@ def _of_error(payload: Payload, line: str, runtime: Runtime) -> list[tuple[Memor
     from ademem.value import replace
 
     owner = payload.agent_type or None
+    here = runtime.branch
     known = memories.find(
         runtime.store,
         f"source_id = :fingerprint and {table.SHOWABLE}"
-        " and (scope = 'project' or scope = 'agent' and scope_owner_id is :owner)",
+        " and (scope = 'project' or scope = 'agent' and scope_owner_id is :owner)"
+        " and (source_branch is null or source_branch = :here)",
         fingerprint=errors.fingerprint(line),
         owner=owner,
+        here=here,
     )
     settings = replace(runtime.settings.search, floor=runtime.settings.search.prompt_floor)
-    filters = Filters(owner=owner, statuses=("promoted",), categories=("gotcha",))
+    filters = Filters(
+        owner=owner,
+        statuses=("promoted",),
+        categories=("gotcha",),
+        here=here,
+        elsewhere=False,
+    )
     hits = search(line, runtime.store, settings, filters, runtime.now).hits
     found = {memory.id: memory for memory in (*known, *(hit.memory for hit in hits))}
     return [(memory, "") for memory in found.values()]

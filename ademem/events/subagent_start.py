@@ -5,6 +5,7 @@ from __future__ import annotations
 from ademem import briefing, client
 from ademem.briefing import Reader
 from ademem.guard import flags
+from ademem.repository import branch
 from ademem.runtime import program
 from ademem.store import logs, turns
 from ademem.store.turns import TurnKey
@@ -25,6 +26,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         settings=runtime.settings.briefing,
         now=runtime.now,
         agent=payload.agent_type or None,
+        branch=branch(runtime.project.root),
     )
     brief = briefing.agent(reader, program(runtime.environment))
     with store.transaction():

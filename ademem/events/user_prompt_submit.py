@@ -145,7 +145,7 @@ def _by_meaning(prompt: str, limit: int, runtime: Runtime) -> list[Recalled] | N
     if ranked is None:
         return None
     scores = dict(ranked)
-    memories = visible(list(scores), runtime.store, Filters(), UNARCHIVED, limit)
+    memories = visible(list(scores), runtime.store, _current(runtime), UNARCHIVED, limit)
     return [(memory, scores[memory.seq]) for memory in memories]
 
 
@@ -155,11 +155,16 @@ def _by_words(prompt: str, limit: int, runtime: Runtime) -> list[Recalled]:
         prompt,
         runtime.store,
         hurried(settings, floor=settings.prompt_floor),
-        Filters(statuses=UNARCHIVED),
+        _current(runtime),
         runtime.now,
         limit=limit,
     )
     return [(hit.memory, hit.score) for hit in results.hits]
+
+
+def _current(runtime: Runtime) -> Filters:
+    """What waits on another branch comes up only when it is asked for."""
+    return Filters(statuses=UNARCHIVED, here=runtime.branch, elsewhere=False)
 
 
 def _show(recalled: list[Recalled], key: TurnKey, runtime: Runtime) -> list[str]:

@@ -71,7 +71,14 @@ FIELDS = (
 )
 """What travels; how often it was read and who is trusted are matters of a place."""
 
-RENEWED = frozenset(FIELDS) - {"id", "sync_id", "scope", "scope_owner_id", "created_at"}
+RENEWED = frozenset(FIELDS) - {
+    "id",
+    "sync_id",
+    "scope",
+    "scope_owner_id",
+    "source_branch",
+    "created_at",
+}
 
 RULES = (
     form.normal_form,

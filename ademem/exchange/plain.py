@@ -24,7 +24,8 @@ SOURCE = "import"
 def write(record: Record, job: Import) -> Outcome:
     """Through the gate, unless this very line was imported before."""
     status = choice(record, "status", Status) or job.status
-    return keep(key_of(record), _draft(record, promoted=status is Status.PROMOTED), status, job)
+    draft = _draft(record, job, promoted=status is Status.PROMOTED)
+    return keep(key_of(record), draft, status, job)
 
 
 def keep(key: str, draft: Draft, status: Status | None, job: Import) -> Outcome:
@@ -47,7 +48,7 @@ def key_of(record: Record) -> str:
     return sha256_hex(orjson.dumps(record, option=orjson.OPT_SORT_KEYS).decode())
 
 
-def _draft(record: Record, *, promoted: bool) -> Draft:
+def _draft(record: Record, job: Import, *, promoted: bool) -> Draft:
     """Nobody's word but the file's: it may ask to be believed, not to be a person."""
     title, speaker = text(record, "title"), text(record, "speaker")
     said = () if title or not speaker else (DIALOGUE,)
@@ -68,6 +69,7 @@ def _draft(record: Record, *, promoted: bool) -> Draft:
             source_type=SOURCE,
             source_id=text(record, "source_id") or text(record, "id"),
             session_id=text(record, "source_session_id"),
+            branch=job.branch,
         ),
     )
 

@@ -43,6 +43,8 @@ class Import(Value):
     status: Status | None = None
     event_id: str = ""
     """The act all changes belong to."""
+    branch: str | None = None
+    """What the lines wait on."""
 
 
 def read(line: str) -> Record:

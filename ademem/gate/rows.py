@@ -83,7 +83,7 @@ def inserted(
         source_id=draft.origin.source_id,
         source_session_id=draft.origin.session_id,
         source_run_id=draft.origin.run_id,
-        source_branch=draft.origin.branch,
+        source_branch=draft.origin.branch if draft.scope == Scope.PROJECT else None,
         file_scope_pattern=draft.path,
         anchors=draft.anchors,
         agent_id=draft.origin.agent_id,
@@ -135,6 +135,7 @@ def merged(
         file_scope_pattern=memory.file_scope_pattern or draft.path,
         knowledge_key=memory.knowledge_key or draft.knowledge_key,
         bead=memory.bead or draft.bead,
+        source_branch=_branch(memory, draft),
         write_gate_reason=rule,
         last_accessed_at=now,
     )
@@ -167,7 +168,7 @@ def revised(memory: Memory, draft: Reviewed, settings: GateSettings, now: dateti
         source_id=origin.source_id,
         source_session_id=origin.session_id,
         source_run_id=origin.run_id,
-        source_branch=origin.branch,
+        source_branch=_branch(memory, draft),
         agent_id=origin.agent_id,
         quarantine_reason=None,
         last_accessed_at=now,
@@ -181,6 +182,11 @@ def least_trusted(given: Iterable[Trust]) -> Trust:
 def _approves(memory: Memory, draft: Reviewed) -> bool:
     """Whether the draft may lift the memory: out of quarantine only a person's own words do."""
     return memory.quarantine_reason is None or draft.origin.trust is Trust.USER
+
+
+def _branch(memory: Memory, draft: Reviewed) -> str | None:
+    """What was learned on a second branch as well waits on neither; what never waited does not."""
+    return memory.source_branch if memory.source_branch == draft.origin.branch else None
 
 
 def _confirmed(memory: Memory, stands: Standing, now: datetime) -> dict[str, Any]:

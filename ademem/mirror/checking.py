@@ -12,6 +12,7 @@ from ademem.mirror import entry, knowledge, pages, selection, sheet
 from ademem.mirror.privacy import no_secrets, nobodys_own_files, nobodys_own_lines
 from ademem.mirror.problem import Problem
 from ademem.mirror.reading import conflicts, is_taken
+from ademem.mirror.staging import Place
 from ademem.mirror.survey import CORE, NOT_TEXT, survey
 from ademem.model import Category
 from ademem.settings import GateSettings
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ademem.mirror.entry import Entry
     from ademem.mirror.survey import File
     from ademem.mirror.taken import Taken
+    from ademem.model import Memory
     from ademem.project import Project
     from ademem.settings import MirrorSettings
     from ademem.store import Store
@@ -49,8 +51,11 @@ class Subject(Value):
     """What the checks look at."""
 
     project: Project
-    store: Store
     settings: MirrorSettings
+    lines: tuple[Memory, ...]
+    """What the files may tell of."""
+    offered: tuple[Memory, ...]
+    """What the sheet may offer."""
     files: tuple[File, ...]
     bounds: GateSettings
     fresh: bool
@@ -78,11 +83,13 @@ def check(
 
     With *read* the store is what these files made of an empty one: then they cannot be behind it.
     """
+    place = Place(project, settings)
     subject = Subject(
         project=project,
-        store=store,
         settings=settings,
-        files=survey(project, store, settings),
+        lines=tuple(selection.lines_of(store, place)),
+        offered=tuple(selection.offered(store, place)),
+        files=survey(project, store, settings, place=place),
         bounds=bounds or GateSettings(),
         fresh=read is not None,
     )
@@ -141,7 +148,7 @@ def no_conflict_markers(subject: Subject) -> Iterator[Problem]:
 
 def sound_lines(subject: Subject) -> Iterator[Problem]:
     """Each line is an object of the known shape about a memory that may be shown, once."""
-    known = _Ids(memory.id for memory in selection.lines_of(subject.store))
+    known = _Ids(memory.id for memory in subject.lines)
     if subject.fresh:
         known.missing = MISREAD
     for path in LINES:
@@ -165,8 +172,7 @@ def readable_files(subject: Subject) -> Iterator[Problem]:
 
 def sound_entries(subject: Subject) -> Iterator[Problem]:
     """Each entry of a topic file is of a memory that may be shown, once."""
-    lines = selection.lines_of(subject.store)
-    known = _Ids(memory.id for memory in lines if selection.renders(memory))
+    known = _Ids(memory.id for memory in subject.lines if selection.renders(memory))
     if subject.fresh:
         known.missing = f"has no line in {knowledge.LIVE} or {knowledge.ARCHIVE}"
     for path in _topic_files(subject):
@@ -178,7 +184,7 @@ def sound_entries(subject: Subject) -> Iterator[Problem]:
 
 def sound_sheet(subject: Subject) -> Iterator[Problem]:
     """Each entry of the sheet is of a candidate that may be offered, once, and in a category."""
-    known = _Ids(memory.id for memory in selection.offered(subject.store))
+    known = _Ids(memory.id for memory in subject.offered)
     for item in sheet.read(subject.texts.get(pages.SHEET, "")).items:
         message = known.seen(item.entry.id, anything=subject.fresh)
         message = message or _too_long(item.entry, subject.bounds)

@@ -115,7 +115,6 @@ def _record(key: str, memory: Memory) -> dict[str, Any]:
         "path": memory.file_scope_pattern,
         "anchors": memory.anchors,
         "trust": memory.trust if memory.trust in DOUBTFUL else None,
-        "branch": memory.source_branch,
         "created_at": stamp(memory.created_at),
         "updated_at": stamp(memory.updated_at),
     }

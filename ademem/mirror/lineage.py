@@ -6,7 +6,7 @@ import re
 import subprocess
 
 from ademem.mirror.pages import FOLDER
-from ademem.project import commit
+from ademem.repository import commit
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -53,8 +53,10 @@ class Lineage(Value):
 def lineage(project: Project, base: Base) -> Lineage:
     """Without git, every difference was typed here."""
     now = commit(project.root)
-    if now == base.commit or now is None:
+    if now is None:
         return Lineage(root=project.root)
+    if now == base.commit:
+        return Lineage(root=project.root, by_hand=not _all_committed(project.root))
     touched, commits = frozenset[str](), ""
     if base.commit is None or _descends(project.root, base.commit):
         commits = f"{base.commit}..HEAD" if base.commit else "HEAD"
@@ -73,6 +75,12 @@ def is_committed(project: Project, path: str) -> bool:
         return subprocess.run(asked, capture_output=True, timeout=TIMEOUT_S).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
         return False
+
+
+def _all_committed(root: str) -> bool:
+    """Whether git tracks the files and they are as committed: nobody typed, git put them back."""
+    status = _git(root, "--no-optional-locks", "status", "--porcelain", "--", FOLDER)
+    return not status.strip() and bool(_git(root, "ls-files", "--", FOLDER).strip())
 
 
 def _descends(root: str, earlier: str) -> bool:

@@ -9,6 +9,7 @@ import tempfile
 from ademem.errors import AdememError
 from ademem.mirror import selection, sheet
 from ademem.mirror.pages import SHEET
+from ademem.mirror.staging import Place
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -52,7 +53,7 @@ def propose(
 
     Raises CannotPropose when nothing waits, or git has no place for it.
     """
-    waiting = selection.offered(store)[: settings.topic_entries]
+    waiting = selection.offered(store, Place(project, settings))[: settings.topic_entries]
     if not waiting:
         raise CannotPropose("no candidate waits for a word", "`ademem candidates` lists them")
     text, git = sheet.written(sheet.of(waiting)), _Git(project.root)

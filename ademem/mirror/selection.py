@@ -10,6 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ademem.mirror.staging import Place
     from ademem.store import Store
 
 
@@ -23,14 +24,18 @@ def is_line(memory: Memory) -> bool:
     return renders(memory) or (memory.shareable and memory.knowledge_key is not None)
 
 
-def lines_of(store: Store) -> list[Memory]:
-    """All that `is_line`, oldest first."""
+def lines_of(store: Store, place: Place | None = None) -> list[Memory]:
+    """All that `is_line`, oldest first, but for what waits on a branch other than the place's."""
     found = memories.find(
         store,
         "scope = 'project' and (status = 'promoted' or knowledge_key is not null)",
         "order by created_at, id",
     )
-    return [memory for memory in found if is_line(memory)]
+    return [
+        memory
+        for memory in found
+        if is_line(memory) and (place.shows(memory) if place else memory.source_branch is None)
+    ]
 
 
 def is_offered(memory: Memory) -> bool:
@@ -42,12 +47,12 @@ def is_offered(memory: Memory) -> bool:
     )
 
 
-def offered(store: Store) -> list[Memory]:
-    """All that `is_offered`, oldest first."""
+def offered(store: Store, place: Place) -> list[Memory]:
+    """All that `is_offered`, oldest first, but for what waits on another branch."""
     found = memories.find(
         store, "scope = 'project' and status = 'candidate'", "order by created_at, id"
     )
-    return [memory for memory in found if is_offered(memory)]
+    return [memory for memory in found if is_offered(memory) and place.shows(memory)]
 
 
 def best_first(given: Iterable[Memory]) -> list[Memory]:

@@ -7,6 +7,7 @@ import os
 from ademem import core, files
 from ademem.core import BadCore
 from ademem.mirror import pages, selection, sheet, written
+from ademem.mirror.staging import Place
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -45,16 +46,18 @@ def survey(
     store: Store,
     settings: MirrorSettings,
     taken: Mapping[str, str] = {},
+    place: Place | None = None,
 ) -> tuple[File, ...]:
     """Every file that is wanted or was written by us, by its path; nothing is changed.
 
     *taken* are texts, by path, whose changes the store has by now: they count as ours.
     """
+    place = place or Place(project, settings)
     document, core_file = _core(project, store)
     texts = present(project)
     readable = {path: text for path, text in texts.items() if text != NOT_TEXT}
-    wanted = pages.render(selection.lines_of(store), document, readable, settings)
-    page = candidates(store, settings, readable.get(pages.SHEET))
+    wanted = pages.render(selection.lines_of(store, place), document, readable, settings)
+    page = candidates(store, settings, readable.get(pages.SHEET), place)
     if page:
         wanted[pages.SHEET] = page
     before = written.load(project)
@@ -70,12 +73,14 @@ def survey(
     return tuple(sorted(found, key=lambda file: file.path))
 
 
-def candidates(store: Store, settings: MirrorSettings, there: str | None) -> str | None:
+def candidates(
+    store: Store, settings: MirrorSettings, there: str | None, place: Place
+) -> str | None:
     """The sheet; where it is not asked for, what the one that is *there* still offers, or none."""
     if not settings.candidates and there is None:
         return None
     old = sheet.read(there or "")
-    waiting = selection.offered(store)
+    waiting = selection.offered(store, place)
     if not settings.candidates:
         waiting = [memory for memory in waiting if memory.id in old.offered]
     waiting = waiting[: settings.topic_entries]

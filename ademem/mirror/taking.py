@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ademem.mirror.base import Base
     from ademem.mirror.differences import Difference
     from ademem.mirror.lineage import Lineage
+    from ademem.mirror.staging import Place
     from ademem.model import Memory
     from ademem.settings import GateSettings
     from ademem.store import Store
@@ -57,11 +58,14 @@ class Taking:
         store: Store,
         settings: GateSettings,
         now: datetime,
+        place: Place | None,
     ) -> None:
         self.event = new_event()
-        self.act = Act(store=store, now=now, actor=Trust.USER, event_id=self.event)
+        branch = place.branch if place else None
+        self.act = Act(store=store, now=now, actor=Trust.USER, branch=branch, event_id=self.event)
         self.job = Import(store=store, settings=settings, now=now, event_id=self.event)
         self.lineage = lineage
+        self.place = place
         self.before = base.texts
         self.done: dict[str, list[str]] = {}
         self.problems: list[Problem] = []
@@ -71,6 +75,10 @@ class Taking:
         file = sha256_hex(self.before.get(item.path, ""))
         key = sha256_hex(item.path, file, str(item.entry.line), *map(str, item.said))
         return ledger.claim(self.act.store, SOURCE, key, self.act.now)
+
+    def waits_on(self, id: str | None, key: str | None) -> str | None:
+        """The branch that what the files tell waits on."""
+        return self.place.waits_on(id, key) if self.place else None
 
     def edit(self, known: Memory, changes: Mapping[str, Any]) -> None:
         """An order needs a person's own command, whoever edited."""
@@ -96,10 +104,12 @@ def take(
     store: Store,
     settings: GateSettings,
     now: datetime,
+    place: Place | None = None,
 ) -> Taken:
     """Bring the store to what the files say where they differ from the *base*."""
     present = snapshot(texts)
-    taking = Taking(base, lineage, store, settings, now)
+    taking = Taking(base, lineage, store, settings, now, place)
+    taking.waits_on(None, None)  # asks git now, not while others wait for the database
     with store.transaction():
         for difference in differences(snapshot(taking.before), present):
             _taken_over(difference, taking)
@@ -119,7 +129,7 @@ def _taken_over(difference: Difference, taking: Taking) -> None:
 def told(difference: Told, taking: Taking) -> None:
     """A line about a memory that we do not have, that we know less of, or that commits changed."""
     known = _known(difference.id, taking)
-    record = portable(difference.line)
+    record = portable(difference.line, taking)
     if known and not known.live:
         if difference.before is None and _comes_back(known, record, taking):
             curate.restore(known.id, taking.act)
@@ -169,7 +179,12 @@ def added(difference: Added, taking: Taking) -> None:
         tags=item.entry.tags,
         path=item.entry.path,
         promoted=not difference.doubtful,
-        origin=Origin(trust=trust, source_type=trust.value, source_id=item.path),
+        origin=Origin(
+            trust=trust,
+            source_type=trust.value,
+            source_id=item.path,
+            branch=taking.waits_on(item.entry.id, None),
+        ),
     )
     written = gate.write(
         draft, taking.act.store, taking.job.settings, taking.act.now, event_id=taking.event
@@ -180,7 +195,9 @@ def added(difference: Added, taking: Taking) -> None:
 
 
 def foreign(difference: Foreign, taking: Taking) -> None:
-    plain.write(difference.line.record, taking.job)
+    record = difference.line.record
+    waits_on = taking.waits_on(None, str(record.get("key")))
+    plain.write(record, replace(taking.job, branch=waits_on))
 
 
 _TAKE: dict[type, Callable[[Any, Taking], None]] = {
@@ -194,7 +211,7 @@ _TAKE: dict[type, Callable[[Any, Taking], None]] = {
 }
 
 
-def portable(line: Line) -> dict[str, Any]:
+def portable(line: Line, taking: Taking) -> dict[str, Any]:
     """The line as a line of our export, which `own.restore` reads."""
     record = line.record
     missing = [name for name in ("key", "category", "updated_at") if not record.get(name)]
@@ -208,7 +225,7 @@ def portable(line: Line) -> dict[str, Any]:
         "scope_owner_id": None,
         "tier": 1 if record.get("pinned") else 2 if confirmed else 3,
         "source_type": record.get("source"),
-        "source_branch": record.get("branch"),
+        "source_branch": taking.waits_on(line.id, knowledge.key_of(record)),
         "file_scope_pattern": record.get("path"),
         "knowledge_key": knowledge.key_of(record),
         "bead": record.get("bead") or None,

@@ -11,9 +11,10 @@ from ademem.locks import locked
 from ademem.mirror import base, taking, written
 from ademem.mirror.lineage import Lineage, is_committed, lineage
 from ademem.mirror.reading import conflicts, is_taken
+from ademem.mirror.staging import Place, settle
 from ademem.mirror.survey import NOT_TEXT, File, present, survey
 from ademem.mirror.taken import Taken
-from ademem.project import commit
+from ademem.repository import commit
 from ademem.store import made_at
 from ademem.value import Value, replace
 
@@ -54,17 +55,19 @@ def refresh(
     """
     with locked(os.path.join(project.run, "mirror.lock")):
         taken, texts = Taken(), dict[str, str]()
+        place = Place(project, settings.mirror)
         if not dry_run:
             with suppress(BadCore):
                 core.reconcile(store, project)
             if not force:
-                taken, texts = _take(project, store, settings, now)
-        found = survey(project, store, settings.mirror, texts)
+                taken, texts = _take(project, store, settings, place, now)
+            settle(place, store, now)
+        found = survey(project, store, settings.mirror, texts, place)
         due = [file for file in found if not file.settled and _may_change(file, force)]
         if not dry_run:
             _carry_out(project, found, due)
             _agree(project, store, found, due)
-            worktree.note(project)
+            worktree.note(project, place.watched(store))
     return Refreshed(
         written=tuple(file.path for file in due if file.wanted is not None),
         removed=tuple(file.path for file in due if file.wanted is None),
@@ -86,13 +89,15 @@ def preview(
     project: Project, store: Store, settings: Settings, now: datetime, *, force: bool = False
 ) -> Preview:
     """Do what `refresh` does to the store, look at the files it leads to, and take all back."""
+    place = Place(project, settings.mirror)
     with suppress(_TakenBack), store.transaction():
         with suppress(BadCore):
             core.reconcile(store, project)
         taken, texts = Taken(), dict[str, str]()
         if not force:
-            taken, texts = _take(project, store, settings, now)
-        found = survey(project, store, settings.mirror, texts)
+            taken, texts = _take(project, store, settings, place, now)
+        settle(place, store, now)
+        found = survey(project, store, settings.mirror, texts, place)
         raise _TakenBack
     return Preview(taken=taken, files=tuple(file for file in found if not file.settled))
 
@@ -119,7 +124,7 @@ class _TakenBack(Exception):
 
 
 def _take(
-    project: Project, store: Store, settings: Settings, now: datetime
+    project: Project, store: Store, settings: Settings, place: Place, now: datetime
 ) -> tuple[Taken, dict[str, str]]:
     """What the files told, and the texts that were read to the end."""
     there = {path: text for path, text in present(project).items() if text != NOT_TEXT}
@@ -130,7 +135,8 @@ def _take(
     read = {path: text for path, text in texts.items() if is_taken(path)}
     if agreed.texts == read:
         return Taken(), texts
-    taken = taking.take(agreed, read, lineage(project, agreed), store, settings.gate, now)
+    line = lineage(project, agreed)
+    taken = taking.take(agreed, read, line, store, settings.gate, now, place)
     return taken, {path: text for path, text in texts.items() if not any(conflicts(text))}
 
 

@@ -75,7 +75,8 @@ def search(
         )
         if any(_settles(hit, settings) for hit in hits):
             break
-    hits = sunk(hits, settings, _astray(hits, store))
+    hits = sunk(hits, "astray", settings.astray_discount, _astray(hits, store))
+    hits = sunk(hits, "elsewhere", settings.branch_discount, _elsewhere(hits, filters))
     if mode == "lexical":
         hits = _strict_if_enough(hits, limit)
     hits = diversify(hits, settings.mmr_lambda, limit)
@@ -148,6 +149,12 @@ def _astray(hits: Iterable[Hit], store: Store) -> set[int]:
     from ademem.store import sites
 
     return sites.astray(store, anchored)
+
+
+def _elsewhere(hits: Iterable[Hit], filters: Filters) -> set[int]:
+    """Those that wait on a branch other than the one from which it is asked."""
+    current = (None, filters.here)
+    return {hit.memory.seq for hit in hits if hit.memory.source_branch not in current}
 
 
 def _strict_if_enough(hits: list[Hit], limit: int) -> list[Hit]:

@@ -41,6 +41,11 @@ class Filters(Value):
     path: str | None = None
     """A file that the memory's own pattern has to match."""
     branch: str | None = None
+    """What waits on this branch, and nothing else."""
+    here: str | None = None
+    """The branch from which it is asked; None: the default one, or none."""
+    elsewhere: bool = True
+    """Also what waits on another one."""
     since: datetime | None = None
     until: datetime | None = None
     """Learned at or after *since* and before *until*."""
@@ -73,6 +78,7 @@ and (:tags = '[]' or exists (
   where instr(' ' || memory.tags || ' ', ' ' || tag.value || ' ')))
 and (:path is null or :path glob memory.file_scope_pattern)
 and (:branch is null or memory.source_branch = :branch)
+and (:elsewhere or memory.source_branch is null or memory.source_branch = :here)
 and (:since is null or memory.created_at >= :since)
 and (:until is null or memory.created_at < :until)
 """

@@ -88,15 +88,11 @@ def weigh(
     return Hit(memory=memory, score=score, relevance=weighed["relevance"], signals=weighed)
 
 
-def sunk(hits: Sequence[Hit], settings: SearchSettings, astray: Collection[int]) -> list[Hit]:
-    """The hits, those of which the code went *astray* (by `seq`) with less behind them."""
+def sunk(hits: Sequence[Hit], name: str, discount: float, which: Collection[int]) -> list[Hit]:
+    """The hits, *which* of them (by `seq`) with less behind them; *name* is that of the reason."""
     return [
-        replace(
-            hit,
-            score=hit.score * settings.astray_discount,
-            signals=hit.signals | {"astray": settings.astray_discount},
-        )
-        if hit.memory.seq in astray
+        replace(hit, score=hit.score * discount, signals=hit.signals | {name: discount})
+        if hit.memory.seq in which
         else hit
         for hit in hits
     ]

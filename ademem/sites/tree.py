@@ -6,9 +6,9 @@ import os
 import subprocess
 
 from ademem import anchor
-from ademem import project as project_
 from ademem.anchor import Place
 from ademem.errors import AdememError
+from ademem.repository import git_root
 from ademem.sites import commands
 from ademem.value import Value, replace
 
@@ -187,7 +187,7 @@ def _found_in(path: str, place: Place, tree: Tree) -> Place | None:
 
 def _renames(root: str) -> dict[str, list[str]]:
     """New names by old one, the newest first; under "" the files git does not know yet."""
-    top = project_.git_root(root)
+    top = git_root(root)
     if top is None:
         return {}
     found: dict[str, list[str]] = {}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ademem.project import Project
     from ademem.runtime import Runtime
 
-PROTOCOL = 1
+PROTOCOL = 2
 """Raised with every change of what is said; who speaks another one is nobody to us."""
 PATH_BYTES = 100
 """Longest path of a socket; the system's own bound is 104 or 108."""
@@ -28,7 +28,8 @@ def search(
     settings = runtime.settings.search
     if not settings.warm:
         return None
-    params = f'{{"query":{quoted(query)},"floor":{floor},"limit":{limit}}}'
+    here = quoted(runtime.branch or "")
+    params = f'{{"query":{quoted(query)},"floor":{floor},"limit":{limit},"here":{here}}}'
     budget_s = settings.warm_ms / 1000
     answer = ask(runtime.project, runtime.environment, "search", params, budget_s)
     if answer is None:

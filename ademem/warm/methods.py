@@ -69,7 +69,11 @@ def search(desk: Desk, params: Params) -> dict[str, Any]:
         _text(params.get("query")),
         store,
         search_.hurried(settings, floor=floor),
-        Filters(statuses=search_.UNARCHIVED),
+        Filters(
+            statuses=search_.UNARCHIVED,
+            here=_text(params.get("here", "")) or None,
+            elsewhere=False,
+        ),
         desk.runtime.now,
         limit=limit,
         embedder=desk.embedder,

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from datetime import timedelta
+
+from ademem import configuration, worktree
+from ademem.configuration import BadSetting
+from ademem.project import worktrees
+from ademem.repository import under_way
 from ademem.store import ageing, embeddings, jobs, search_files
 from ademem.store import procedures as procedures_
 from ademem.work import schedule
@@ -21,13 +28,23 @@ COLD_START_S = 60.0
 
 CROWDED = "crowded"
 """The kind of a consolidation that a sweep asks for."""
+GIT_AT_IT = timedelta(minutes=1)
+"""When to look again at files that are git's own for the moment."""
 
 
-def mirror(shift: Shift, _job: Job) -> None:
-    """Bring the files of the project up to date."""
+def mirror(shift: Shift, _job: Job) -> datetime | None:
+    """Bring the files of the project up to date, in every worktree that has them."""
     from ademem.mirror import refresh
 
-    refresh(shift.runtime.project, shift.store, shift.runtime.settings, shift.now())
+    own, left = shift.runtime.project, False
+    for place in (own, *filter(worktree.is_kept, worktrees(own))):
+        if under_way(place.root):
+            left = True
+            continue
+        with suppress(BadSetting):  # those of another worktree, which tells of it itself
+            settings = configuration.load(place.config, shift.runtime.environment)
+            refresh(place, shift.store, settings, shift.now())
+    return shift.now() + GIT_AT_IT if left else None
 
 
 def anchors(shift: Shift, _job: Job) -> None:

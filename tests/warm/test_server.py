@@ -127,7 +127,7 @@ def test_it_sees_a_database_and_settings_that_took_the_place_of_others(world):
             frame(method="ping", params={}, ademem="0.0.0"), "this is ademem", id="another version"
         ),
         pytest.param(
-            frame(method="ping", params={}, protocol=0), "protocol 1", id="another protocol"
+            frame(method="ping", params={}, protocol=0), "protocol 2", id="another protocol"
         ),
         pytest.param(b"\0\0\0\4oops", "no JSON", id="no JSON"),
         pytest.param(b"\0\0\0\2[]", "this is ademem", id="no object"),
