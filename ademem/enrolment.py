@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 IGNORED = "ade.db*\nrun/\nlog/\ncto/CURRENT.md\ncto/daily/\nagents/\n"
 """What of `.ade/` stays on its machine."""
 
-MERGED = "memory/*.md merge=ademem\nmemory/*.jsonl merge=ademem\n"
+MERGED = "memory/*.md merge=ademem\nmemory/*.jsonl merge=ademem\ncto/MEMORY.md merge=ademem\n"
 """What of it git merges with our driver; without the driver it merges them as text."""
 
 DRIVER = "merge.ademem.driver"

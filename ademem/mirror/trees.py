@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 
-from ademem.mirror.pages import FOLDER
+from ademem.mirror.pages import FOLDER, SHEET
 from ademem.repository import common_dir, default_branch, git_root, tip
 from ademem.value import Value
 
@@ -34,10 +34,11 @@ class Tree(Value):
 
 
 def of(root: str, refs: Iterable[str]) -> dict[str, Tree] | None:
-    """The trees of these refs; None when git cannot tell."""
+    """The trees of these refs, but for what is only offered; None when git cannot tell."""
     asked = tuple(refs)
     found: dict[str, tuple[set[str], set[str]]] = {}
-    said = _git(root, "grep", "-aoE", "-e", _MARKS, *asked, "--", FOLDER) if asked else b""
+    files = (FOLDER, f":(exclude){SHEET}")
+    said = _git(root, "grep", "-aoE", "-e", _MARKS, *asked, "--", *files) if asked else b""
     if said is None:
         return None
     for line in said.decode("utf-8", "replace").splitlines():
