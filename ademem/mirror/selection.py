@@ -56,8 +56,8 @@ def offered(store: Store, place: Place) -> list[Memory]:
 
 
 def best_first(given: Iterable[Memory]) -> list[Memory]:
-    """By tier, importance and belief; among equals the newest leads."""
-    newest_first = sorted(given, key=lambda memory: (memory.created_at, memory.seq), reverse=True)
+    """By tier, importance and belief; among equals the newest leads, on every machine the same."""
+    newest_first = sorted(given, key=lambda memory: (memory.created_at, memory.id), reverse=True)
     return sorted(
         newest_first,
         key=lambda memory: (memory.tier, -memory.importance.weight, -memory.confidence),

@@ -369,6 +369,23 @@ def test_a_fresh_clone_knows_what_the_files_know_under_the_same_ids(repository, 
     assert other.git("status", "--porcelain", "--", FOLDER) == ""
 
 
+def test_a_fresh_clone_puts_what_was_learned_at_once_into_the_same_order(
+    repository, tmp_path_factory
+):
+    texts = ("the cache is slow", "retries need a limit", "dates are in UTC", "ports are closed")
+    moment = repository.tick()
+    builders.insert(
+        repository.store, *(memory(text, created_at=moment, updated_at=moment) for text in texts)
+    )
+    repository.refresh()
+    repository.commit()
+    other = fork(repository, tmp_path_factory.mktemp("other") / "clone")
+    other.refresh()
+
+    assert other.pages() == repository.pages()
+    assert other.read(".ade/cto/MEMORY.md") == repository.read(".ade/cto/MEMORY.md")
+
+
 def test_what_a_teammate_committed_arrives_with_a_pull(repository, tmp_path_factory):
     row, gone = gotcha(repository), gotcha(repository, "retries need a limit")
     repository.refresh()
