@@ -43,12 +43,13 @@ def instruction_in(text: str) -> str | None:
     if phrases.spelled(text):
         return "spells words letter by letter"
     plain = _without_mentions(seeming(text))
-    firsts = (phrases.first(words, orders.INDEX) for words in phrases.sentences(plain))
-    places = [place for place in firsts if place is not None]
-    if places:
-        return orders.WHAT[min(places)]
-    for what, hints, shape in orders.SHAPES:
-        if any(hint in plain for hint in hints.split()) and re.search(shape, plain):
+    if phrases.may_say(plain, orders.INDEX, orders.BEGINNINGS):
+        firsts = (phrases.first(words, orders.INDEX) for words in phrases.sentences(plain))
+        places = [place for place in firsts if place is not None]
+        if places:
+            return orders.WHAT[min(places)]
+    for what, hints, shape in orders.HINTED:
+        if any(map(plain.__contains__, hints)) and re.search(shape, plain):
             return what
     return None
 

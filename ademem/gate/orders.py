@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.gate.phrases import index, phrases
+from ademem.gate.phrases import beginnings, index, phrases
 
 _AI = "ai|llm|claude|assistant|model|agent|chatbot|gpt|copilot"
 _PERSON = "user|developer|human|person|people|owner|operator|maintainer|anyone|anybody|somebody"
@@ -151,6 +151,7 @@ PHRASES = (
 WHAT = [what for what, known in PHRASES for _ in known]
 """What each phrase does, in order."""
 INDEX = index(phrase for _, known in PHRASES for phrase in known)
+BEGINNINGS = beginnings(INDEX)
 
 SHAPES = (
     (
@@ -257,3 +258,4 @@ SHAPES = (
     ),
 )
 """What it does, substrings of which one must be there, and how it reads after case folding."""
+HINTED = tuple((what, tuple(hints.split()), shape) for what, hints, shape in SHAPES)

@@ -16,6 +16,7 @@ GAP = 5
 """Most other words between two that belong together."""
 
 _SENTENCE_ENDS = ".!?;\n\u3002"
+_WORD = re.compile(r"[\w@$]+")
 _LEET = str.maketrans("013457@$", "oieastas")
 
 
@@ -31,7 +32,7 @@ def sentences(text: str) -> list[list[str]]:
     """Stemmed words of each sentence of a folded text; `1gn0r3` is read as `ignore`."""
     found: list[list[str]] = []
     for part in re.split(f"[{_SENTENCE_ENDS}](?=\\s|$)|\n", text):
-        words = re.findall(r"[\w@$]+", part)
+        words = _WORD.findall(part)
         found.append([_stem(word) for word in words])
         plain = [_without_leet(word) for word in words]
         if plain != words:
@@ -59,6 +60,20 @@ def index(known: Iterable[Phrase]) -> Index:
         for word in max(phrase, key=lambda group: min(map(len, group))):
             found.setdefault(word, []).append((place, phrase))
     return found
+
+
+def beginnings(known: Index) -> frozenset[str]:
+    """The words of the index, and what `_stem` makes one of."""
+    return frozenset(known) | {f"{word}s" for word in known}
+
+
+def may_say(text: str, known: Index, beginnings: frozenset[str]) -> bool:
+    """False when no sentence of a folded text has one of the phrases: most texts have none."""
+    words = set(_WORD.findall(text))
+    if not words.isdisjoint(beginnings):
+        return True
+    mixed = [word for word in words if not (word.isalpha() or word.isdigit())]
+    return any(_stem(_without_leet(word)) in known for word in mixed)
 
 
 def first(words: list[str], known: Index) -> int | None:

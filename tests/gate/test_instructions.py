@@ -130,3 +130,22 @@ def test_the_first_phrase_is_found_as_by_trying_every_one(words):
     tried = (place for place, phrase in enumerate(KNOWN) if phrases.says(words, phrase))
 
     assert phrases.first(words, orders.INDEX) == next(tried, None)
+
+
+SIGNS = st.sampled_from(["", "s", ".", "!\n", " 3 ", "x1"])
+
+
+@given(pieces=st.lists(st.tuples(SPOKEN, SIGNS), max_size=12), leet=st.booleans())
+def test_no_text_is_passed_over_that_has_a_phrase(pieces, leet):
+    text = " ".join(word + sign for word, sign in pieces)
+    text = text.translate(str.maketrans("oie", "013")) if leet else text
+    found = [phrases.first(words, orders.INDEX) for words in phrases.sentences(text)]
+
+    may = phrases.may_say(text, orders.INDEX, orders.BEGINNINGS)
+    assert may or not any(place is not None for place in found)
+
+
+def test_a_text_without_any_word_of_an_order_is_passed_over():
+    text = "wal needs 2 shared pages, v2 of them; naïve"
+
+    assert not phrases.may_say(text, orders.INDEX, orders.BEGINNINGS)
