@@ -80,8 +80,9 @@ def _signatures(
     """Weak parts are left out; who has one is also found by parts dealt another way."""
     count = parts(band)
     sums, letters = [0] * count, [0] * count
+    shift = 20 * round_
     for hashed, length in dealt:
-        part = (hashed >> 20 * round_) % count
+        part = (hashed >> shift) % count
         sums[part] += hashed
         letters[part] += length
     last = count == 1 or round_ == ROUNDS - 1

@@ -58,9 +58,9 @@ def dedupe_key(content: str, topic_key: str | None = None) -> str:
 @lru_cache(maxsize=RECENT)
 def words(text: str) -> frozenset[str]:
     """Folded word tokens of any script; CJK runs, which have no blanks, as pairs of characters."""
+    if text.isascii():
+        return frozenset(_WORD.findall(text.lower()))
     folded = fold(text)
-    if folded.isascii():
-        return frozenset(_WORD.findall(folded))
     found: set[str] = set()
     for token in _WORD.findall(folded):
         if len(token) > 2 and is_cjk(token):

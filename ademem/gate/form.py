@@ -8,13 +8,13 @@ from datetime import UTC
 
 from ademem.gate.verdict import Reject, Reviewed
 from ademem.model import TYPES, Category, Importance, Scope
-from ademem.redact import redact
+from ademem.redact import redact, suspicious
 from ademem.text import bounded, bounded_bytes, clean, fold, preview, slug, unique
 from ademem.value import as_dict, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from datetime import datetime
     from enum import StrEnum
 
@@ -28,6 +28,8 @@ EPOCH = 1970
 """Nothing was learned before."""
 
 _OPTIONAL = ("owner", "title", "topic_key", "knowledge_key", "bead", "path")
+_TEXTS = ("content", "category", *_OPTIONAL)
+_NAMED = frozenset((*Category, *TYPES))
 _MARKER = r"\[(?:private|redacted:[^\]]*)\]"
 
 
@@ -48,7 +50,9 @@ def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
         importance = Importance(draft.importance.strip().lower())
     except ValueError:
         return Reject(draft=draft, why=_unknown("importance", draft.importance, Importance))
-    word = "_".join(redact(draft.category).text.lower().split())
+    word = draft.category
+    if word not in _NAMED:
+        word = "_".join(redact(word).text.lower().split())
     return replace(
         draft,
         scope=scope,
@@ -62,18 +66,8 @@ def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
 
 def redaction(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     """What is private or secret is gone before anything is hashed, compared or stored."""
-    found: list[str] = []
-
-    def without_secrets(text: str) -> str:
-        redacted = redact(text)
-        found.extend(redacted.found)
-        return redacted.text
-
-    draft = replace(
-        _each_text(draft, without_secrets), origin=_each_of(draft.origin, without_secrets)
-    )
-    if found:
-        draft = noted(draft, f"redacted: {', '.join(unique(found))}")
+    if suspicious("\n".join(_texts(draft))):  # as soon as one of them is
+        draft = _redacted(draft)
     if _says_something(draft.content):
         return draft
     why = "nothing is left to remember; say what was learned, without private parts"
@@ -108,6 +102,20 @@ def length(draft: Reviewed, gate: Gate) -> Reviewed:
     return _cut(draft, kept, f"{len(draft.content.encode()):,} bytes")
 
 
+def _redacted(draft: Reviewed) -> Reviewed:
+    found: list[str] = []
+
+    def without_secrets(text: str) -> str:
+        redacted = redact(text)
+        found.extend(redacted.found)
+        return redacted.text
+
+    draft = replace(
+        _each_text(draft, without_secrets), origin=_each_of(draft.origin, without_secrets)
+    )
+    return noted(draft, f"redacted: {', '.join(unique(found))}") if found else draft
+
+
 def noted(draft: Reviewed, note: str) -> Reviewed:
     return replace(draft, notes=(*draft.notes, note))
 
@@ -120,11 +128,8 @@ def made_from_text(draft: Reviewed) -> bool:
 
 def _each_text(draft: Reviewed, change: Callable[[str], str]) -> Reviewed:
     """The draft with *change* done to every text that somebody wrote."""
-    texts = {
-        name: change(text)
-        for name in ("content", "category", *_OPTIONAL)
-        if (text := getattr(draft, name)) is not None
-    }
+    fields = draft.__dict__
+    texts = {name: change(text) for name in _TEXTS if (text := fields[name]) is not None}
     if draft.knowledge_key and made_from_text(draft):
         texts["knowledge_key"] = (
             draft.knowledge_key.partition("-")[0] + "-" + slug(texts["content"])
@@ -135,6 +140,15 @@ def _each_text(draft: Reviewed, change: Callable[[str], str]) -> Reviewed:
         tags=tuple(map(change, draft.tags)),
         anchors=tuple(map(change, draft.anchors)),
     )
+
+
+def _texts(draft: Reviewed) -> Iterator[str]:
+    """Every text that `redaction` may change."""
+    fields, origin = draft.__dict__, draft.origin.__dict__
+    texts = (fields[name] for name in _TEXTS)
+    for text in (*texts, *draft.tags, *draft.anchors, *origin.values()):
+        if type(text) is str:
+            yield text
 
 
 def _cut(draft: Reviewed, content: str, size: str) -> Reviewed:

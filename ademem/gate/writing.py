@@ -119,9 +119,9 @@ def _merged(
 
 def _free_sync_id(draft: Reviewed, store: Store) -> str:
     ordinal = 0
-    while shelf.is_taken(store, rows.sync_id(draft, ordinal)):
+    while shelf.is_taken(store, name := rows.sync_id(draft, ordinal)):
         ordinal += 1
-    return rows.sync_id(draft, ordinal)
+    return name
 
 
 def _change(operation: str, draft: Reviewed, why: str, now: datetime, event_id: str) -> Change:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from ademem.clock import stamp
+from ademem.jsontext import array
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -36,8 +37,7 @@ class Job(Value):
 
 def follow(store: Store, now: datetime) -> None:
     """Make due what follows from a changed memory; inside the transaction that changed it."""
-    for kind in FOLLOWING:
-        queue(store, kind, "project", now)
+    _queue(store, FOLLOWING, "project", now)
 
 
 def queue(store: Store, kind: str, key: str, now: datetime) -> None:
@@ -45,13 +45,17 @@ def queue(store: Store, kind: str, key: str, now: datetime) -> None:
 
     Work that failed keeps waiting for its next try.
     """
+    _queue(store, (kind,), key, now)
+
+
+def _queue(store: Store, kinds: tuple[str, ...], key: str, now: datetime) -> None:
     store.db.execute(
         "insert into jobs (project_id, kind, key, due_at, created_at)"
-        " values (:project, :kind, :key, :now, :now)"
+        " select :project, value, :key, :now, :now from json_each(:kinds) where true"
         " on conflict do update set asked = asked + 1, parked_at = null,"
         " attempts = iif(parked_at is null, attempts, 0),"
         " due_at = iif(parked_at is null and (attempts > 0 or due_at < :now), due_at, :now)",
-        {"project": store.project_id, "kind": kind, "key": key, "now": stamp(now)},
+        {"project": store.project_id, "kinds": array(kinds), "key": key, "now": stamp(now)},
     )
 
 

@@ -243,7 +243,7 @@ def test_a_failed_write_leaves_nothing(store, monkeypatch):
     def fail(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr(jobs, "queue", fail)
+    monkeypatch.setattr(jobs, "follow", fail)
 
     with pytest.raises(OSError, match="disk full"):
         gate.write(Draft(content="WAL needs shared memory"), store, SETTINGS, NOW)
