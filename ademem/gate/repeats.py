@@ -85,7 +85,7 @@ def near_duplicate(draft: Reviewed, gate: Gate) -> Reviewed | Merge:
     mine = words(text)
     best = gate.settings.near_duplicate
     into: Memory | None = None
-    for memory in gate.shelf.near(draft):
+    for memory in gate.shelf.near(draft, best):
         shared = jaccard(mine, words(said(memory)))
         if shared >= best and _are_one(draft, memory):
             best, into = shared, memory

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 import re
 
+from ademem import text as text_
 from ademem.gate.alike import said
 from ademem.gate.rows import id_of
 from ademem.signature import SHARE
 from ademem.store import LIVE, memories, signatures
-from ademem.text import is_cjk, words
+from ademem.text import is_cjk, jaccard, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import sqlite3
     from typing import Any
 
     from ademem.gate.verdict import Reviewed
@@ -48,9 +50,9 @@ class StoreShelf:
     def exact(self, draft: Reviewed) -> Memory | None:
         return self._one(draft, "dedupe_key = :key", draft.dedupe_key)
 
-    def near(self, draft: Reviewed) -> list[Memory]:
+    def near(self, draft: Reviewed, least: float = 0.0) -> list[Memory]:
         """By signature, and by words where signatures do not tell, newest first."""
-        return self._alike(draft, f"{LIVE} and quarantine_reason is null")
+        return self._alike(draft, f"{LIVE} and quarantine_reason is null", least)
 
     def rejected(self, draft: Reviewed) -> list[Memory]:
         """Those of its text or key, and those that may say almost the same."""
@@ -66,18 +68,20 @@ class StoreShelf:
             text=draft.dedupe_key,
             key=draft.knowledge_key,
         )
-        return [*named, *self._alike(draft, REJECTED)]
+        return [*named, *self._alike(draft, REJECTED, 0.0)]
 
-    def _alike(self, draft: Reviewed, where: str) -> list[Memory]:
+    def _alike(self, draft: Reviewed, where: str, least: float) -> list[Memory]:
+        """Those that share *least* of the words or more; most of those looked at do not."""
         asked = signatures.asked(said(draft), draft.scope, draft.owner)
         found = self._all(draft, where, signatures.ALIKE, asked=asked)
         last = self._last_unsigned()
         if last is not None:
-            known = {memory.seq for memory in found}
+            known = {row["seq"] for row in found}
             worded = self._worded(draft, where, last)
-            found += (memory for memory in worded if memory.seq not in known)
-            found.sort(key=lambda memory: memory.seq, reverse=True)
-        return found
+            found += (row for row in worded if row["seq"] not in known)
+            found.sort(key=lambda row: row["seq"], reverse=True)
+        mine = words(said(draft))
+        return [memories.from_row(row) for row in found if _shared(mine, row, least) >= least]
 
     def _last_unsigned(self) -> int | None:
         """Up to where near duplicates can be without a signature in common."""
@@ -85,7 +89,7 @@ class StoreShelf:
             return 2**62
         return signatures.last_unsigned(self._store.db)
 
-    def _worded(self, draft: Reviewed, where: str, last: int) -> list[Memory]:
+    def _worded(self, draft: Reviewed, where: str, last: int) -> list[sqlite3.Row]:
         index, groups = _probes(said(draft), self._settings.near_duplicate)
         if not groups:
             return []
@@ -98,9 +102,9 @@ class StoreShelf:
             last=last,
         )
 
-    def _all(self, draft: Reviewed, where: str, numbers: str, **values: Any) -> list[Memory]:
+    def _all(self, draft: Reviewed, where: str, numbers: str, **values: Any) -> list[sqlite3.Row]:
         """Those with the *numbers*, a query, for which the condition holds."""
-        found = self._store.db.execute(
+        return self._store.db.execute(
             f"select memory.* from ({numbers}) as hit"
             " cross join unified_memories as memory on memory.seq = hit.seq"
             f" where project_id = :project and {_HOME} and {where}"
@@ -111,8 +115,7 @@ class StoreShelf:
                 "scope": draft.scope,
                 "owner": draft.owner or "",
             },
-        )
-        return [memories.from_row(row) for row in found]
+        ).fetchall()
 
     def shown(self, draft: Reviewed) -> list[Memory]:
         return memories.find(
@@ -143,6 +146,11 @@ def is_taken(store: Store, sync_id: str) -> bool:
         {"id": id_of(sync_id), "sync_id": sync_id},
     ).fetchone()
     return bool(row[0])
+
+
+def _shared(mine: frozenset[str], row: sqlite3.Row, least: float) -> float:
+    """Jaccard similarity to the row's texts; not worked out where any will do."""
+    return jaccard(mine, words(text_.said(row["title"], row["content"]))) if least else 0.0
 
 
 def _probes(text: str, share: float) -> tuple[str, list[list[str]]]:

@@ -31,8 +31,11 @@ if TYPE_CHECKING:
             """What the draft's session was shown, whoever it belongs to."""
             ...
 
-        def near(self, draft: Reviewed) -> Sequence[Memory]:
-            """Those that may say almost the same; quarantined ones are left out."""
+        def near(self, draft: Reviewed, least: float = 0.0) -> Sequence[Memory]:
+            """Those that may say almost the same; quarantined ones are left out.
+
+            Also left out may be any that share less than *least* of the words.
+            """
             ...
 
         def rejected(self, draft: Reviewed) -> Sequence[Memory]:

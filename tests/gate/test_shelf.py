@@ -110,6 +110,28 @@ def test_any_text_may_be_asked_for(store, text):
     assert StoreShelf(store, SETTINGS).near(reviewed(text)) == []
 
 
+@pytest.mark.parametrize(
+    ("known", "found"),
+    [
+        pytest.param(f"{TEXT} first", True, id="a word more"),
+        pytest.param(CHINESE, False, id="another text"),
+    ],
+)
+def test_what_shares_too_few_words_can_be_left_out(store, known, found):
+    insert(store, memory(known))
+    store.db.execute("update unified_memory_signatures set seq = 1")
+    draft = reviewed(TEXT)
+    asked = signatures.asked(TEXT, draft.scope, draft.owner)
+    store.db.execute(
+        "insert or ignore into unified_memory_signatures select value, 1 from json_each(?)",
+        (asked,),
+    )
+    shelf = StoreShelf(store, SETTINGS)
+
+    assert len(shelf.near(draft)) == 1
+    assert len(shelf.near(draft, 0.85)) == found
+
+
 def unsign(store):
     """What a release without signatures left behind."""
     store.db.execute("delete from unified_memory_signatures")
