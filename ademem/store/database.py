@@ -23,6 +23,8 @@ SCHEMA = os.path.join(os.path.dirname(__file__), "schema")
 CHECKPOINT_PAGES = 400
 """Pages of the log beyond which a commit writes it back."""
 LONG_LOG_BYTES = CHECKPOINT_PAGES * 4096
+PAGES_KIB = 16_384
+"""Memory for pages of the database: the next write needs many of the last one's again."""
 SCHEMA_VERSION = 14
 
 
@@ -52,6 +54,7 @@ def connect(path: str, wait_s: float) -> sqlite3.Connection:
         db.row_factory = sqlite3.Row
         db.execute("pragma foreign_keys = on")
         db.execute("pragma synchronous = normal")
+        db.execute(f"pragma cache_size = -{PAGES_KIB}")
         db.execute(f"pragma wal_autocheckpoint = {CHECKPOINT_PAGES}")
     except BaseException:
         db.close()
