@@ -33,7 +33,8 @@ from ademem.search.index import opening, reading
 from ademem.search.index.source import Indexed
 from ademem.search.index.words import Reader
 from ademem.settings import GateSettings, SearchSettings, Settings
-from ademem.store import open_store, search_files
+from ademem.store import memories, open_store, search_files
+from ademem.store.memories import Change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 SIZES = "2000,20000,200000,1000000"
 WRITES = 200
 """Memories written through the gate, and then added to the files."""
+SMALL = 2000
+"""Memories of the store that a write is compared with."""
 AGREE = 50
 """Questions that are also answered by brute force."""
 TOP = 10
@@ -164,25 +167,41 @@ def resident() -> tuple[int, int]:
     return tuple(int(fields[name].split()[0]) * 1024 for name in ("VmRSS", "RssAnon"))
 
 
-def write(store: Store, first: int) -> float:
-    """Seconds of one memory through the gate, in the median."""
+def write(store: Store, small: Store, first: int) -> tuple[float, float]:
+    """Seconds of one memory through the gate, in the median, and in a small store, in turn."""
     origin = Origin(trust=Trust.USER, source_type="user", session_id="bench")
     maker = stores.Maker(0, seed=first)
-    spent = []
+    spent: list[list[float]] = [[], []]
     for number in range(first, first + WRITES):
         draft = Draft(content=f"{maker.text()} {number}", origin=origin)
-        started = time.perf_counter()
-        gate.write(draft, store, GateSettings(), clock.now())
-        spent.append(time.perf_counter() - started)
-    return statistics.median(spent)
+        for times, one in zip(spent, (store, small), strict=True):
+            writing = partial(gate.write, draft, one, GateSettings(), clock.now())
+            times.append(timed(writing))
+    return statistics.median(spent[0]), statistics.median(spent[1])
+
+
+def forget(store: Store, last: int) -> None:
+    """Take out what was written after *last*."""
+    change = Change(operation="delete", actor="user", at=clock.now())
+    for memory in memories.find(store, "seq > :last", last=last):
+        memories.delete(store, memory, change)
+
+
+def opened(folder: Path, name: str, size: int) -> Store:
+    """A store of so many memories, made if it is not there."""
+    root = folder / name
+    (root / ".ade").mkdir(parents=True, exist_ok=True)
+    store = open_store(project.at(str(root)), clock.now())
+    if not store.db.execute("select 1 from unified_memories limit 1").fetchone():
+        stores.fill(store, size)
+    return store
 
 
 def measured(size: int, folder: Path, real: Embedder, questions: int) -> dict[str, str]:
-    root = folder / str(size)
-    (root / ".ade").mkdir(parents=True, exist_ok=True)
-    with closing(open_store(project.at(str(root)), clock.now())) as store:
-        if not store.db.execute("select 1 from unified_memories limit 1").fetchone():
-            stores.fill(store, size)
+    with (
+        closing(opened(folder, str(size), size)) as store,
+        closing(opened(folder, "small", SMALL)) as small,
+    ):
         search_files.withdraw(store)
         before = resident()[0]
         built = timed(lambda: index.build(store, stores.MODEL))
@@ -193,16 +212,17 @@ def measured(size: int, folder: Path, real: Embedder, questions: int) -> dict[st
         files = sum(os.path.getsize(os.path.join(where, name)) for name in os.listdir(where))
         agreed = bench.agreement()
         last = search_files.reached(store)[0]
-        wrote = write(store, last)
+        wrote, wrote_small = write(store, small, last)
         added = timed(lambda: index.build(store, stores.MODEL))
-        whole = os.path.getsize(project.at(str(root)).database)
-        for id in store.db.execute("select id from unified_memories where seq > ?", (last,)):
-            store.db.execute("delete from unified_memories where id = ?", tuple(id))
+        whole = os.path.getsize(project.at(str(folder / str(size))).database)
+        forget(store, last)
+        forget(small, SMALL)
         opening.forget()
     one, matrix = statistics.median(spent["embed"]), statistics.median(spent["pass"])
     return {
         "memories": f"{size:,}",
-        "insert / embed": f"{wrote / one:.2f}",
+        "write / embed": f"{wrote / one:.2f}",
+        f"write / with {SMALL:,}": f"{wrote / wrote_small:.2f}",
         "texts a second": f"{1 / one:.0f}",
         **{
             f"{name} / pass": f"{p(spent[name], 50) / matrix:.2f} {p(spent[name], 95) / matrix:.2f}"

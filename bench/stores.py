@@ -1,7 +1,8 @@
 """Stores of any size, the same each time: words by Zipf's law, sessions, vectors in clusters.
 
 Rows are inserted by SQL, past the gate, and vectors are drawn, not computed: what is measured is
-what happens with them afterwards. Triggers and indexes are the product's own.
+what happens with them afterwards. Triggers and indexes are the product's own, and each row has the
+revision and the signatures that the gate would have left.
 """
 
 from __future__ import annotations
@@ -12,6 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from ademem.jsontext import flat
+from ademem.store import signatures
+from ademem.store.memories import BOOKKEEPING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,6 +117,34 @@ def fill(store: Store, size: int) -> None:
                     "insert into unified_memory_embeddings values (?, ?, ?, ?, ?, ?, 1.0, ?, ?)",
                     (id, id, store.project_id, MODEL, vector.tobytes(), DIMENSIONS, STAMP, STAMP),
                 )
+
+    complete(store)
+
+
+def complete(store: Store) -> None:
+    """Give the memories that have none their first revision and their signatures."""
+    with store.transaction() as db:
+        db.execute("create temp table signed (signature, seq)")
+        rows = db.execute(
+            "select * from unified_memories as memory where not exists"
+            " (select 1 from memory_revisions where memory_id = memory.id) order by id"
+        )
+        for row in rows:
+            known = {name: row[name] for name in row.keys() if name not in BOOKKEEPING}  # noqa: SIM118
+            db.execute(
+                "insert into memory_revisions (memory_id, revision, event_id, operation, actor,"
+                " reason, snapshot, created_at)"
+                " values (?, 1, lower(hex(randomblob(8))), 'insert', 'import',"
+                " 'from import: insert', ?, ?)",
+                (row["id"], flat(known), STAMP),
+            )
+            texts = (row[name] for name in ("scope", "scope_owner_id", "title", "content"))
+            numbers = [(number, row["seq"]) for number in signatures.of(*texts)]
+            db.executemany("insert into signed values (?, ?)", numbers)
+        db.execute(
+            "insert or ignore into unified_memory_signatures select * from signed order by 1, 2"
+        )
+        db.execute("drop table signed")
 
 
 def questions(store: Store, count: int, seed: int = 11) -> list[Question]:
