@@ -1,4 +1,4 @@
-"""The standing brief: one small document a project, in the database and in a file for git."""
+"""The standing brief: one small document a project or agent, in the database and in a file."""
 
 from __future__ import annotations
 
@@ -61,9 +61,12 @@ class StaleCore(AdememError):
         super().__init__(f"the brief is at version {found}, not {expected}")
 
 
-def load(store: Store) -> CoreMemory | None:
-    """The brief as the database has it; None before its first change."""
-    row = briefs.get(store)
+def load(store: Store, agent: str = "") -> CoreMemory | None:
+    """The brief as the database has it; None before its first change.
+
+    Here and below *agent* is the folder of an agent, whose own brief is meant then.
+    """
+    row = briefs.get(store, agent)
     if row is None:
         return None
     fields = _fields(loads(row["payload_json"]))
@@ -78,6 +81,7 @@ def patch(
     expect_version: int | None = None,
     *,
     by_person: bool = True,
+    agent: str = "",
 ) -> CoreMemory:
     """Replace the given fields whole; what changes nothing makes no version.
 
@@ -88,34 +92,35 @@ def patch(
     if not by_person:
         _check_orders(given)
     with store.transaction():
-        current = reconcile(store, project) or CoreMemory(updated_at=now)
+        current = reconcile(store, project, agent) or CoreMemory(updated_at=now)
         if expect_version not in (None, current.version):
             raise StaleCore(current.version, expect_version)
         patched = replace(current, **given)
         if patched != current:
             patched = replace(patched, version=current.version + 1, updated_at=now)
-            _save(store, patched)
+            _save(store, patched, agent)
             jobs.queue(store, "mirror", "project", now)
+            jobs.queue(store, "current", "project", now)
     if patched.version:
-        write_file(project, patched)
+        write_file(project, patched, agent)
     return patched
 
 
-def reconcile(store: Store, project: Project) -> CoreMemory | None:
+def reconcile(store: Store, project: Project, agent: str = "") -> CoreMemory | None:
     """Bring the database to `newest`; the file is left to `write_file`. Raises BadCore."""
     with store.transaction():
-        document = newest(store, project)
-        if document and document != load(store):
-            _save(store, document)
+        document = newest(store, project, agent)
+        if document and document != load(store, agent):
+            _save(store, document, agent)
     return document
 
 
-def newest(store: Store, project: Project) -> CoreMemory | None:
+def newest(store: Store, project: Project, agent: str = "") -> CoreMemory | None:
     """What the database or the file says, whichever version is newer.
 
     A file that differs at the same version was edited by a person: it is the next version.
     """
-    ours, theirs = load(store), read_file(project)
+    ours, theirs = load(store, agent), read_file(project, agent)
     if theirs is None or (ours and theirs.version < ours.version):
         return ours
     known = {text for _, text in lines(ours)}
@@ -126,9 +131,9 @@ def newest(store: Store, project: Project) -> CoreMemory | None:
     return replace(theirs, version=ours.version + 1) if edited else ours
 
 
-def read_file(project: Project) -> CoreMemory | None:
+def read_file(project: Project, agent: str = "") -> CoreMemory | None:
     """The brief as the file has it, secrets redacted; None when there is none. Raises BadCore."""
-    path = file_path(project)
+    path = file_path(project, agent)
     try:
         text = files.read_text(path)
         return None if text is None else _document(loads(text))
@@ -136,13 +141,14 @@ def read_file(project: Project) -> CoreMemory | None:
         raise BadCore(f"{path}: {error}", "mend the file, or delete it and refresh") from error
 
 
-def write_file(project: Project, document: CoreMemory) -> bool:
+def write_file(project: Project, document: CoreMemory, agent: str = "") -> bool:
     """Tells whether anything had to be written."""
-    return files.write_atomic(file_path(project), file_text(document))
+    return files.write_atomic(file_path(project, agent), file_text(document))
 
 
-def file_path(project: Project) -> str:
-    return os.path.join(project.ade, "cto", "core-memory.json")
+def file_path(project: Project, agent: str = "") -> str:
+    folder = os.path.join("agents", agent) if agent else "cto"
+    return os.path.join(project.ade, folder, "core-memory.json")
 
 
 def file_text(document: CoreMemory) -> str:
@@ -179,6 +185,8 @@ def field_of(word: str, texts: Sequence[str]) -> dict[str, Any]:
 
 def _check_orders(texts: Mapping[str, Any]) -> None:
     """Every session reads the brief: an order in it has to be a person's. Raises BadCore."""
+    if not texts:
+        return
     from ademem.gate.instructions import instruction_in
 
     for name, value in texts.items():
@@ -256,12 +264,13 @@ def _text(field: Field, text: str, limit: int) -> str:
     return text
 
 
-def _save(store: Store, document: CoreMemory) -> None:
+def _save(store: Store, document: CoreMemory, agent: str) -> None:
     import json
 
     payload = json.dumps(as_json(document), ensure_ascii=False)
     briefs.put(
         store,
+        agent,
         version=document.version,
         payload_json=payload,
         updated_at=stamp(document.updated_at),

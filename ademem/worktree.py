@@ -43,10 +43,14 @@ def is_kept(project: Project) -> bool:
 def _listing(project: Project, refs: Iterable[str]) -> str:
     """A line a file: its name, when it was written, how long it is; then HEAD and the refs."""
     try:
-        entries = sorted(os.scandir(project.memory), key=lambda entry: entry.name)
+        names = sorted(os.listdir(project.memory))
     except FileNotFoundError:
-        return ""
-    lines = [f"{entry.name} {_dated(entry)}" for entry in entries]
+        names = []
+    paths = [(name, os.path.join(project.memory, name)) for name in names]
+    brief = os.path.join(project.ade, "cto", "core-memory.json")
+    if os.path.exists(brief):
+        paths.append(("../cto/core-memory.json", brief))
+    lines = [f"{name} {_dated(path)}" for name, path in paths]
     head = [f"{_HEAD} {branch(project.root) or commit(project.root)}"] if lines else []
     return "".join(f"{line}\n" for line in (*lines, *head, *_tips(project, refs)))
 
@@ -57,9 +61,9 @@ def _tips(project: Project, refs: Iterable[str]) -> list[str]:
     return [f"{_REF}{ref} {shared and tip(shared, ref)}" for ref in refs]
 
 
-def _dated(entry: os.DirEntry[str]) -> str:
+def _dated(path: str) -> str:
     try:
-        found = entry.stat()
+        found = os.stat(path)
     except FileNotFoundError:
         return "gone"
     return f"{found.st_mtime_ns} {found.st_size}"

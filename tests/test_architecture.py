@@ -21,7 +21,7 @@ HOOKS = sorted((ROOT / "hooks").glob("*.py"))
 PICTURE = """
     value digest errors clock text jsontext model settings configuration files locks repository
     anchor project lookalike redact failures shell fence client signature store embed runtime ai
-    worktree core commits capture gate search warm guard sites curate exchange lifecycle mirror
+    worktree core agents commits capture gate search warm guard sites curate exchange lifecycle mirror
     briefing episodes skills procedures history status work recovery enrolment scrub api
     install events rehearsal doctor evaluation cli
 """

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from ademem import agents as agents_
+from ademem import core
 from ademem.api.curation import Curation
+from ademem.model import Trust
+from ademem.store import identities
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
+
+    from ademem.agents import Agent
+    from ademem.core import CoreMemory
 
 
 class Telling(Curation):
@@ -20,3 +28,27 @@ class Telling(Curation):
         from ademem import commits
 
         return commits.report(self.runtime.project, self.runtime.store, self._now())
+
+    def agents(self) -> list[Agent]:
+        """Kinds of agents that worked here, have memories of their own, or a brief, by name."""
+        return agents_.listed(self.runtime.store, self.runtime.project)
+
+    def agent_core(self, name: str) -> CoreMemory | None:
+        """The standing brief of a kind of agent."""
+        return agents_.brief(self.runtime.store, self.runtime.project, agents_.folder(name))
+
+    def update_agent_core(
+        self, name: str, changes: Mapping[str, Any], *, expect_version: int | None = None
+    ) -> CoreMemory:
+        """Replace the given fields of it; raises when somebody was faster."""
+        document = core.patch(
+            self.runtime.store,
+            self.runtime.project,
+            changes,
+            self._now(),
+            expect_version=expect_version,
+            by_person=self.speaker is Trust.USER,
+            agent=agents_.folder(name),
+        )
+        identities.meet(self.runtime.store, name, self._now())
+        return document

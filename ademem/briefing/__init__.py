@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem import fence
 from ademem.briefing.reader import Reader
-from ademem.briefing.sections import NEWS, SECTIONS, knowledge, pinned
+from ademem.briefing.sections import NEWS, SECTIONS, knowledge, pinned, standing
 from ademem.briefing.worth import chosen
 from ademem.client import units
 from ademem.store import CURRENT, skills
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ademem.briefing.sections import Section
     from ademem.briefing.worth import Entry
+    from ademem.core import CoreMemory
     from ademem.model import Memory
 
 __all__ = ["SECTIONS", "Brief", "Reader", "agent", "count", "how_to", "news", "session"]
@@ -88,10 +89,10 @@ def news(reader: Reader) -> Brief:
     return _told(reader, "New in project memory since you last looked:", NEWS)
 
 
-def agent(reader: Reader, program: str) -> Brief:
-    """A subagent's brief: what is pinned and the best of the rest."""
+def agent(reader: Reader, program: str, own: CoreMemory | None = None) -> Brief:
+    """A subagent's brief: its *own* standing brief, what is pinned, and the best of the rest."""
     entries = [*pinned(reader), *knowledge(reader)][: reader.settings.agent]
-    return _listed(reader, how_to(program), entries)
+    return _listed(reader, how_to(program), [*standing(own), *entries])
 
 
 def how_to(program: str) -> str:

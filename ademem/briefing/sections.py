@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ademem.briefing.worth import Entry
+    from ademem.core import CoreMemory
     from ademem.model import Memory
 
 ESTABLISHED = f"status = 'promoted' and +pinned = 0 and {KNOWLEDGE}"
@@ -51,8 +52,11 @@ def pinned(reader: Reader) -> list[Entry]:
 
 
 def core_brief(reader: Reader) -> list[Entry]:
-    """The standing brief, one line a field, whole items only."""
-    document = core.load(reader.store)
+    return standing(core.load(reader.store))
+
+
+def standing(document: CoreMemory | None) -> list[Entry]:
+    """A standing brief, one line a field, whole items only."""
     return [line(f"{label}: {_items(texts)}") for label, texts in core.items(document)]
 
 

@@ -22,4 +22,5 @@ def handle(payload: Payload, runtime: Runtime) -> None:
     )
     mission_id = runtime.environment.get("ADEMEM_MISSION", "")
     jobs.queue(store, "episode", f"{payload.session_id} {mission_id}".strip(), now)
+    jobs.queue(store, "current", "project", now)
     work.start(runtime)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from ademem import briefing, client
+from ademem import agents, briefing, client
 from ademem.briefing import Reader
 from ademem.guard import flags
 from ademem.repository import branch
 from ademem.runtime import program
-from ademem.store import logs, turns
+from ademem.store import identities, logs, turns
 from ademem.store.turns import TurnKey
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.client import Payload
+    from ademem.core import CoreMemory
     from ademem.runtime import Runtime
 
 
@@ -28,10 +29,13 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         agent=payload.agent_type or None,
         branch=branch(runtime.project.root),
     )
-    brief = briefing.agent(reader, program(runtime.environment))
+    own = _own_brief(payload.agent_type, runtime)
+    brief = briefing.agent(reader, program(runtime.environment), own)
     with store.transaction():
         if turns.get(store, key):
             return None  # the twin of a double installation was here
+        if payload.agent_type:
+            identities.meet(store, payload.agent_type, runtime.now)
         if main:
             turns.begin(store, key, main.turn_class, main.why, main.hint, runtime.now)
             if runtime.settings.guard.mode == "orient":
@@ -40,3 +44,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         logs.shown(store, "agent", shown, runtime.now, key=key)
     flags.set_quiet(runtime.project, key, main is not None and main.turn_class != "required")
     return client.context("SubagentStart", brief.text) if brief.text else None
+
+
+def _own_brief(kind: str, runtime: Runtime) -> CoreMemory | None:
+    """What is written for this kind of agent, in its file or before."""
+    return agents.brief(runtime.store, runtime.project, agents.folder(kind)) if kind else None

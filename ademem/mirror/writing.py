@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from ademem import core, files, worktree
+from ademem import agents, core, files, worktree
 from ademem.core import BadCore
 from ademem.locks import locked
 from ademem.mirror import base, taking, written
@@ -59,6 +59,7 @@ def refresh(
         if not dry_run:
             with suppress(BadCore):
                 core.reconcile(store, project)
+            agents.refresh(store, project)
             if not force:
                 taken, texts = _take(project, store, settings, place, now)
             settle(place, store, now)

@@ -1,4 +1,4 @@
-"""The one row of `cto_core_memory_state`."""
+"""Standing briefs: the project's in `cto_core_memory_state`, each agent's in a table beside it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,32 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 
-def get(store: Store) -> sqlite3.Row | None:
-    """Version, payload and time of the project's brief."""
-    row: sqlite3.Row | None = store.db.execute(
-        "select version, payload_json, updated_at from cto_core_memory_state where project_id = ?",
-        (store.project_id,),
-    ).fetchone()
+def get(store: Store, agent: str = "") -> sqlite3.Row | None:
+    """Version, payload and time of the brief of the project, or of an agent by its folder."""
+    table, which, values = "cto_core_memory_state", "", [store.project_id]
+    if agent:
+        table, which, values = "agent_core_memory_state", " and agent_id = ?", [*values, agent]
+    query = f"select version, payload_json, updated_at from {table} where project_id = ?{which}"
+    row: sqlite3.Row | None = store.db.execute(query, values).fetchone()
     return row
 
 
-def put(store: Store, *, version: int, payload_json: str, updated_at: str) -> None:
+def put(store: Store, agent: str, *, version: int, payload_json: str, updated_at: str) -> None:
+    if agent:
+        store.db.execute(
+            "insert or replace into agent_core_memory_state"
+            " (project_id, agent_id, version, payload_json, updated_at) values (?, ?, ?, ?, ?)",
+            (store.project_id, agent, version, payload_json, updated_at),
+        )
+        return
     store.db.execute(
         "insert or replace into cto_core_memory_state"
         " (project_id, version, payload_json, updated_at) values (?, ?, ?, ?)",
         (store.project_id, version, payload_json, updated_at),
     )
+
+
+def agents(store: Store) -> set[str]:
+    """Folders of the agents that have a brief."""
+    query = "select agent_id from agent_core_memory_state where project_id = ?"
+    return {row[0] for row in store.db.execute(query, (store.project_id,))}

@@ -46,6 +46,7 @@ WRITTEN = (
     *_columns("memory_sweep_log", "error"),
     *_columns("memory_consolidation_log", "error"),
     *_columns("cto_core_memory_state", "", "payload_json"),
+    *_columns("agent_core_memory_state", "", "payload_json"),
     *_columns(
         "agent_identities",
         "name model_preference",

@@ -47,6 +47,13 @@ def mirror(shift: Shift, _job: Job) -> datetime | None:
     return shift.now() + GIT_AT_IT if left else None
 
 
+def current(shift: Shift, _job: Job) -> None:
+    """Tell where things stand, and keep the log of the day."""
+    from ademem.mirror import current
+
+    current.write(shift.runtime.project, shift.store, shift.now())
+
+
 def anchors(shift: Shift, _job: Job) -> None:
     """See how the places stand that memories are tied to, for the ranking."""
     from ademem.sites.verify import check
@@ -188,6 +195,7 @@ def consolidation_is_due(shift: Shift) -> None:
 JOBS: tuple[Kind, ...] = (
     Kind(name="episode", when="a session ended, or was left open", run=episode),
     Kind(name="mirror", when="a memory or the brief changed", run=mirror),
+    Kind(name="current", when="a session ended, or the brief changed", run=current),
     Kind(name="anchors", when="a session starts and memories are tied to places", run=anchors),
     Kind(
         name="procedures",

@@ -1,0 +1,64 @@
+"""Commands about the agents that work here."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ademem import core as core_
+from ademem.cli import app, show
+from ademem.cli.options import AsJson, Project, opened
+from ademem.value import as_dict
+
+agents = typer.Typer(help="Agents, and their standing briefs.", no_args_is_help=True)
+app.add_typer(agents, name="agents")
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="What the client calls the agent.")]
+
+
+@agents.command("list")
+def list_(project: Project = None, as_json: AsJson = False) -> None:
+    """List the agents that worked here, have memories of their own, or a brief."""
+    with opened(project) as memories:
+        found = memories.agents()
+    if as_json:
+        return show.json({"count": len(found), "agents": [as_dict(agent) for agent in found]})
+    for agent in found:
+        brief = f"brief at version {agent.version}" if agent.version else "no brief"
+        show.say(f"{agent.name}: {agent.memories} memories, {brief} (.ade/agents/{agent.folder})")
+    if not found:
+        typer.echo("no agent worked here yet", err=True)
+
+
+@agents.command("show")
+def show_(name: Name, project: Project = None, as_json: AsJson = False) -> None:
+    """Show the standing brief of an agent."""
+    with opened(project) as memories:
+        document = memories.agent_core(name)
+    if as_json:
+        return show.json(core_.as_json(document) if document else None)
+    if document is None:
+        typer.echo(f'no brief yet (`ademem agents set {name} focus "…"` starts one)', err=True)
+        raise typer.Exit(1)
+    for label, text in core_.lines(document):
+        show.say(f"{label}: {text}")
+
+
+@agents.command("set")
+def set_(
+    name: Name,
+    field: Annotated[str, typer.Argument(help="summary, conventions, preferences, focus or notes")],
+    text: Annotated[
+        list[str], typer.Argument(help="The summary, or one item an argument; none empties it.")
+    ],
+    version: Annotated[
+        int | None, typer.Option("--version", help="Refuse unless the brief is at this version.")
+    ] = None,
+    project: Project = None,
+) -> None:
+    """Replace one field of the standing brief of an agent."""
+    with opened(project) as memories:
+        changes = core_.field_of(field, text)
+        document = memories.update_agent_core(name, changes, expect_version=version)
+    typer.echo(f"the brief of {name} is at version {document.version}")
