@@ -7,6 +7,7 @@ from collections import Counter
 from datetime import timedelta
 
 from ademem import work
+from ademem.briefing.worth import sunk
 from ademem.clock import stamp
 from ademem.model import Scope
 from ademem.repository import branch
@@ -16,12 +17,14 @@ from ademem.store import (
     ai_calls,
     consolidating,
     embeddings,
+    exposure,
     hook_output,
     jobs,
     logs,
     relations,
     schema_version,
 )
+from ademem.text import preview, said
 from ademem.work import Shift, journal, schedule
 
 TYPE_CHECKING = False
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from ademem.store.consolidating import Consolidation
 
 TOP_TAGS = 10
+SHOWN_CHARS = 100
 
 
 def overview(runtime: Runtime) -> dict[str, Any]:
@@ -161,6 +165,35 @@ def knowledge(runtime: Runtime) -> dict[str, Any]:
         "by_source": dict(Counter(row["source_type"] for row in rows).most_common()),
         "top_tags": dict(tags.most_common(TOP_TAGS)),
         "bytes": _sizes(runtime),
+    }
+
+
+def exposed(runtime: Runtime, limit: int) -> dict[str, Any]:
+    """What `ademem stats` shows: how often memories were shown, and what came of it."""
+    store, patience = runtime.store, runtime.settings.briefing.patience
+    total = exposure.totals(store, patience)
+    return {
+        "memories": total["memories"],
+        "shown": total["shown"],
+        "used": total["used"],
+        "used_memories": total["used_memories"],
+        "sinking": total["sinking"],
+        "patience": patience,
+        "by_memory": [
+            {
+                "id": row["id"],
+                "category": row["category"],
+                "text": None
+                if row["quarantine_reason"]
+                else preview(said(row["title"], row["content"]), SHOWN_CHARS),
+                "shown": row["shown"],
+                "used": row["used"],
+                "unused": row["unused"],
+                "worth": 1.0 if row["pinned"] else round(sunk(row["unused"], patience), 3),
+                "last_used_at": row["last_used_at"],
+            }
+            for row in exposure.of_memories(store, limit)
+        ],
     }
 
 

@@ -251,7 +251,10 @@ def test_a_file_is_tracked_or_ignored_as_told(reader, kept):
 
     assert set(listed.stdout.split()) == ignored
     assert missing == {
+        ".ade/agents/<name>/core-memory.json",
         ".ade/config.toml",
+        ".ade/cto/CURRENT.md",
+        ".ade/cto/daily/<date>.md",
         ".ade/log/",
         ".ade/memory/candidates.md",
         ".ade/memory/knowledge.archive.jsonl",

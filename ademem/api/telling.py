@@ -29,6 +29,12 @@ class Telling(Curation):
 
         return commits.report(self.runtime.project, self.runtime.store, self._now())
 
+    def exposure(self, limit: int = 20) -> dict[str, Any]:
+        """How often memories were shown unasked, and used; the keys of `ademem stats --json`."""
+        from ademem import status
+
+        return status.exposed(self.runtime, limit)
+
     def agents(self) -> list[Agent]:
         """Kinds of agents that worked here, have memories of their own, or a brief, by name."""
         return agents_.listed(self.runtime.store, self.runtime.project)

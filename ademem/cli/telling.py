@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from ademem.cli import app, show
-from ademem.cli.options import AsJson, Project, opened
+from ademem.cli.options import AsJson, Limit, Project, opened
 
 
 @app.command()
@@ -23,3 +23,22 @@ def digest(project: Project = None, as_json: AsJson = False) -> None:
         show.say(f"    {folder}: {count}")
     if not found["commits"]:
         typer.echo("nothing was committed outside of sessions that was not told")
+
+
+@app.command()
+def stats(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> None:
+    """Show how often memories were shown to sessions that had not asked, and how often used."""
+    with opened(project) as memories:
+        found = memories.exposure(limit)
+    if as_json:
+        return show.json(found)
+    typer.echo(
+        f"{found['memories']} memories were shown {found['shown']} times;"
+        f" {found['used_memories']} were used, {found['used']} times;"
+        f" {found['sinking']} are sinking"
+    )
+    show.fenced(
+        f"{row['id']}  shown {row['shown']}, used {row['used']}, worth {row['worth']:.0%}"
+        f"  [{row['category']}] {row['text'] or '(waits for your word)'}"
+        for row in found["by_memory"]
+    )

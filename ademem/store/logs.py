@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ademem.clock import stamp
+from ademem.jsontext import array
 from ademem.redact import redact
 from ademem.store import exposure
 from ademem.value import Value
@@ -138,6 +139,36 @@ def shown_in(
         {"session": session_id, "agent": agent_id, "place": place},
     )
     return {row[0] for row in rows if asked or row[1] in exposure.PLACES}
+
+
+def first_shown(store: Store, session_id: str) -> dict[str, str]:
+    """By id: the stamp at which the session, or a subagent of it, was first shown the memory."""
+    rows = store.db.execute(
+        "select memory_id, min(created_at) from recall_log"
+        " where session_id = ? and memory_id is not null group by memory_id",
+        (session_id,),
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+def used(store: Store, session_id: str, ids: Iterable[str], now: datetime) -> int:
+    """Note that the session used these memories; how many it was not known of before."""
+    listed = array(ids)
+    with store.transaction() as db:
+        rows = db.execute(
+            "select memory_id from recall_log"
+            " where session_id = ? and memory_id in (select value from json_each(?))"
+            " group by memory_id having max(used) = 0",
+            (session_id, listed),
+        )
+        fresh = [row[0] for row in rows]
+        db.execute(
+            "update recall_log set used = 1"
+            " where session_id = ? and memory_id in (select value from json_each(?))",
+            (session_id, listed),
+        )
+        exposure.used(store, fresh, now)
+    return len(fresh)
 
 
 def searched_in(store: Store, key: TurnKey) -> bool:

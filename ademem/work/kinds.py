@@ -158,9 +158,10 @@ def sweep_is_due(shift: Shift) -> None:
 
 
 def episode(shift: Shift, job: Job) -> None:
-    """Keep what a session did."""
+    """Keep what a session did; what it used of memory is counted next."""
     from ademem.episodes.job import build
 
+    jobs.queue(shift.store, "uses", job.key.partition(" ")[0], shift.now())
     if build(job.key, shift.runtime, shift.now()):
         jobs.queue(shift.store, "procedures", "project", shift.now())
 
@@ -192,8 +193,16 @@ def consolidation_is_due(shift: Shift) -> None:
         )
 
 
+def uses(shift: Shift, job: Job) -> None:
+    """See what a session did with the memories it was shown."""
+    from ademem import uses
+
+    shift.figures["used"] = uses.count(job.key, shift.runtime, shift.now())
+
+
 JOBS: tuple[Kind, ...] = (
     Kind(name="episode", when="a session ended, or was left open", run=episode),
+    Kind(name="uses", when="a session ended that was shown memories", run=uses),
     Kind(name="mirror", when="a memory or the brief changed", run=mirror),
     Kind(name="current", when="a session ended, or the brief changed", run=current),
     Kind(name="anchors", when="a session starts and memories are tied to places", run=anchors),
