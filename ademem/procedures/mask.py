@@ -17,7 +17,7 @@ MASKS = (
 )
 """Each with the word for it; the first that fits a place takes it."""
 WORDS = frozenset(word for _, word in MASKS) | {"MESSAGE", "PATH", "NAME"}
-_SAYING = frozenset({"-m", "-am", "--message", "--title", "--body", "-t", "-b", "--notes", "-n"})
+_SAYING = re.compile(r"-[a-z]*m|-[tbn]|--(?:message|title|body|notes)")
 """Options that are followed by something somebody words anew each time."""
 
 
@@ -46,9 +46,9 @@ def common(lines: Sequence[Sequence[str]]) -> list[str]:
 def _common(words: Sequence[str], before: str) -> str:
     if len(set(words)) == 1:
         return words[0]
-    if before in _SAYING:
-        return "MESSAGE"
     plain = {masked(word) for word in words}
     if len(plain) == 1:
         return plain.pop()
+    if _SAYING.fullmatch(before):
+        return "MESSAGE"
     return "PATH" if all("/" in word or "." in word for word in words) else "NAME"

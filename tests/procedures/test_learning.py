@@ -35,7 +35,7 @@ def test_it_tells_the_steps_in_order_and_what_differs_each_time(world):
     assert made.details.procedure_markdown.splitlines() == [
         "1. Edit `CHANGELOG.md`.",
         "2. Run `npm test`.",
-        "3. Run `git commit -am MESSAGE`.",
+        '3. Run `git commit -am "Release VERSION"`.',
         "4. Run `git tag VERSION`.",
         "5. Run `git push --tags`.",
     ]
