@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,11 @@ class Request:
     def text(self) -> str:
         """Everything the model was shown: system prompt and messages."""
         return "\n".join([_text(self.body.get("system")), _text_of_messages(self._messages)])
+
+    @property
+    def whole(self) -> str:
+        """All of it, what the tools say of themselves included."""
+        return json.dumps(self.body, ensure_ascii=False)
 
     @property
     def first_prompt(self) -> str:
