@@ -204,6 +204,8 @@ class LifecycleSettings(Value):
     """Memories that must mean the same before they are merged."""
     crowded: float = 0.8
     """Share of a limit above which a sweep asks for a consolidation."""
+    mission_confidence: float = 0.6
+    """Confidence from which a memory of a mission that succeeded is copied to the project."""
     project_limit: int = 2000
     """Live memories of a project, of which a sweep archives the lowest; 0 means any number."""
     agent_limit: int = 500

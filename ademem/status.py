@@ -21,6 +21,7 @@ from ademem.store import (
     hook_output,
     jobs,
     logs,
+    missions,
     relations,
     schema_version,
 )
@@ -143,6 +144,7 @@ def lifecycle(runtime: Runtime) -> dict[str, Any]:
         "last_consolidation": merged and _consolidated(merged),
         "next_consolidation": stamp(schedule.next_consolidation(store, settings)),
         "conflicts": len(relations.conflicts(store)),
+        "missions": [mission.id for mission in missions.listed(store, running=True)],
     }
 
 

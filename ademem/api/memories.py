@@ -7,6 +7,7 @@ import os
 from ademem import core, embed, gate
 from ademem import search as search_
 from ademem import work as work_
+from ademem.api.missions import Missions
 from ademem.api.practice import Practice
 from ademem.api.telling import Telling
 from ademem.api.upkeep import Upkeep
@@ -48,7 +49,7 @@ SIMILAR_CHARS = 300
 """Beginning of a text by which others like it are found."""
 
 
-class Memories(Practice, Telling, Upkeep):
+class Memories(Practice, Missions, Telling, Upkeep):
     """An open project memory; a context manager."""
 
     def __init__(self, runtime: Runtime, now: Callable[[], datetime]) -> None:
@@ -87,7 +88,7 @@ class Memories(Practice, Telling, Upkeep):
             source_type=source_of(cwd or os.getcwd()),
             session_id=self.session_id,
         )
-        return self.write(draft_of(lesson, origin))
+        return self.write(self.at_home(draft_of(lesson, origin)))
 
     def capture_feedback(self, text: str) -> Captured:
         """Candidates from what `gh` prints about a pull request; raises BadFeedback."""
@@ -157,7 +158,8 @@ class Memories(Practice, Telling, Upkeep):
 
     def list(self, filters: Filters | None = None, limit: int | None = 100) -> Found:
         """Memories by filter, newest first, not ranked; by default all but the archive."""
-        return search_.listed(self.runtime.store, filters or Filters(statuses=UNARCHIVED), limit)
+        filters = filters or Filters(statuses=UNARCHIVED, mission=self.mission)
+        return search_.listed(self.runtime.store, filters, limit)
 
     def core(self) -> CoreMemory | None:
         return core.load(self.runtime.store)
@@ -259,7 +261,11 @@ class Memories(Practice, Telling, Upkeep):
 
     def _from_here(self, filters: Filters | None) -> Filters:
         filters = filters or Filters()
-        return filters if filters.here else replace(filters, here=self.runtime.branch)
+        return replace(
+            filters,
+            here=filters.here or self.runtime.branch,
+            mission=filters.mission or self.mission,
+        )
 
     def _embedder(self) -> Embedder | None:
         """The model, loaded when a search first needs it; None when words have to do."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ademem.digest import sha256_hex
+from ademem.lifecycle.binding import bound
 from ademem.model import Category, Draft, Origin, Status, Tier, Trust
 from ademem.store import ledger, memories
 from ademem.store.memories import Change
@@ -44,11 +45,11 @@ def once(draft: Draft, source_key: str, runtime: Runtime) -> Written | None:
     from ademem import gate
 
     store = runtime.store
-    draft = _here(draft, runtime)
     source_type = draft.origin.source_type
     with store.transaction():
         if not ledger.claim(store, source_type, source_key, runtime.now):
             return None
+        draft = _here(draft, runtime)
         written = gate.write(draft, store, runtime.settings.gate, runtime.now)
         if written.memory:
             ledger.credit(store, source_type, source_key, written.memory.id)
@@ -56,8 +57,9 @@ def once(draft: Draft, source_key: str, runtime: Runtime) -> Written | None:
 
 
 def _here(draft: Draft, runtime: Runtime) -> Draft:
-    """Learned on the branch that is checked out."""
-    return replace(draft, origin=replace(draft.origin, branch=runtime.branch))
+    """Learned on the branch that is checked out, and for the mission that the process works for."""
+    draft = replace(draft, origin=replace(draft.origin, branch=runtime.branch))
+    return bound(draft, runtime.environment, runtime.store, runtime.now)
 
 
 def learnings(payload: Payload, runtime: Runtime) -> list[Written]:
@@ -125,8 +127,11 @@ def _cluster(draft: Draft, runtime: Runtime) -> None:
     store, draft = runtime.store, _here(draft, runtime)
     known = memories.find(
         store,
-        "source_id = :fingerprint and status <> 'archived' and deleted_at is null",
+        "source_id = :fingerprint and status <> 'archived' and deleted_at is null"
+        " and (scope = 'project' or scope_owner_id is :owner)",
+        "order by scope_owner_id is not :owner",
         fingerprint=draft.origin.source_id,
+        owner=draft.owner,
     )
     memory: Memory | None
     if known:

@@ -18,8 +18,8 @@ app = typer.Typer(
 
 COMMANDS = tuple(
     """
-    memory reviewing curating past capturing upkeep episodes procedures skills telling agents files
-    model places serve project evaluation cost
+    memory reviewing curating past capturing upkeep missions episodes procedures skills telling
+    agents files model places serve project evaluation cost
     """.split()
 )
 """Modules of commands, in the order in which `--help` shows them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -31,6 +32,7 @@ from ademem.cli.options import (
     words_of,
 )
 from ademem.errors import UsageError
+from ademem.lifecycle.binding import mission_of
 from ademem.model import Category, Draft, Origin, Status, Trust
 from ademem.search import UNARCHIVED, Filters
 
@@ -52,7 +54,7 @@ Candidates = Annotated[bool, typer.Option("--candidates", help="Unconfirmed memo
 def add(
     text: Annotated[str, typer.Argument(help="The memory; - reads standard input.")],
     category: CategoryName = "fact",
-    scope: ScopeName = "project",
+    scope: ScopeName = None,
     owner: Owner = None,
     importance: ImportanceName = "medium",
     pin: Annotated[bool, typer.Option("--pin", help="Always in the briefing.")] = False,
@@ -74,8 +76,6 @@ def add(
         draft = Draft(
             content=text_or_stdin(text),
             category=category or type_ or "fact",
-            scope=scope or "project",
-            owner=owner,
             importance=importance or "medium",
             title=title,
             topic_key=topic_key,
@@ -86,6 +86,7 @@ def add(
             strict=strict,
             origin=_origin(memories),
         )
+        draft = memories.at_home(draft, scope, owner, begin=not dry_run)
         if dry_run or explain:
             show.steps(memories.explain(draft), as_json)
         if not dry_run:
@@ -247,6 +248,7 @@ def _filters(
         types=(type_,) if type_ else (),
         scopes=tuple(filter(None, [scope_of(scope)])),
         owner=owner,
+        mission=owner or mission_of(os.environ),
         path=path,
         branch=branch,
     )

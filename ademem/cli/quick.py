@@ -61,11 +61,10 @@ def answer(asked: Asked) -> int:
 
     from ademem import api
     from ademem.cli import shape
-    from ademem.search import Filters
 
     with api.open_memories(asked.project) as memories:
         ask = memories.recall if asked.counts else memories.search
-        found = ask(asked.query, Filters(), asked.limit)
+        found = ask(asked.query, None, asked.limit)
         astray = memories.astray(hit.memory for hit in found.hits)
     said = json.dumps(shape.results(found, astray=astray), ensure_ascii=False, indent=2)
     try:

@@ -99,9 +99,11 @@ def reason(turn: Turn, runtime: Runtime) -> str:
 def _assist(turn: Turn, runtime: Runtime) -> str:
     """The denial carries what a search would have said, so it is the consultation itself."""
     from ademem import fence, search
+    from ademem.lifecycle.binding import mission_of
 
     settings = search.hurried(runtime.settings.search)
-    filters = search.Filters(here=runtime.branch, elsewhere=False)
+    mission = mission_of(runtime.environment)
+    filters = search.Filters(here=runtime.branch, elsewhere=False, mission=mission)
     hits = search.search(turn.hint, runtime.store, settings, filters, runtime.now, limit=5).hits
     turns.searched(runtime.store, turn.key, runtime.now)
     flags.set_quiet(runtime.project, turn.key, True)

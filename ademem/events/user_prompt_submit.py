@@ -9,6 +9,7 @@ from ademem.digest import sha256_hex
 from ademem.events.turn import new_key
 from ademem.guard import flags
 from ademem.guard.turn import TurnClass, classify
+from ademem.lifecycle.binding import mission_of
 from ademem.model import Draft, Origin, Trust
 from ademem.redact import redact
 from ademem.search import UNARCHIVED, Filters, hurried, search
@@ -164,7 +165,8 @@ def _by_words(prompt: str, limit: int, runtime: Runtime) -> list[Recalled]:
 
 def _current(runtime: Runtime) -> Filters:
     """What waits on another branch comes up only when it is asked for."""
-    return Filters(statuses=UNARCHIVED, here=runtime.branch, elsewhere=False)
+    mission = mission_of(runtime.environment)
+    return Filters(statuses=UNARCHIVED, here=runtime.branch, elsewhere=False, mission=mission)
 
 
 def _show(recalled: list[Recalled], key: TurnKey, runtime: Runtime) -> list[str]:

@@ -11,7 +11,7 @@ SUBCOMMANDS = {
     "ademem core": "show",
     "ademem files": "check diff",
     "ademem guard": "explain log status",
-    "ademem mission": "list",
+    "ademem mission": "list status",
     "ademem model": "status verify",
     "ademem procedures": "list show",
     "ademem skills": "list",

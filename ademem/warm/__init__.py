@@ -6,6 +6,7 @@ import os
 
 from ademem import __version__
 from ademem.jsontext import loads, quoted
+from ademem.lifecycle.binding import mission_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ def search(
     if not settings.warm:
         return None
     here = quoted(runtime.branch or "")
-    params = f'{{"query":{quoted(query)},"floor":{floor},"limit":{limit},"here":{here}}}'
+    mission = quoted(mission_of(runtime.environment) or "")
+    where = f'"here":{here},"mission":{mission}'
+    params = f'{{"query":{quoted(query)},"floor":{floor},"limit":{limit},{where}}}'
     budget_s = settings.warm_ms / 1000
     answer = ask(runtime.project, runtime.environment, "search", params, budget_s)
     if answer is None:

@@ -72,6 +72,7 @@ def search(desk: Desk, params: Params) -> dict[str, Any]:
         Filters(
             statuses=search_.UNARCHIVED,
             here=_text(params.get("here", "")) or None,
+            mission=_text(params.get("mission", "")) or None,
             elsewhere=False,
         ),
         desk.runtime.now,

@@ -1,0 +1,66 @@
+"""Rows of `memory_missions`: undertakings whose memories are their own until they end."""
+
+from __future__ import annotations
+
+from ademem.clock import stamp
+from ademem.redact import redact
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from datetime import datetime
+
+    from ademem.store import Store
+
+RUNNING = "running"
+
+
+class Mission(Value):
+    id: str
+    goal: str
+    status: str
+    """running | succeeded | failed | cancelled."""
+    reason: str | None
+    started_at: str
+    ended_at: str | None
+
+
+def start(store: Store, id: str, goal: str, now: datetime) -> bool:
+    """Enter a mission; False when there is, or was, one of this id."""
+    cursor = store.db.execute(
+        "insert or ignore into memory_missions (id, project_id, goal, status, started_at)"
+        " values (?, ?, ?, ?, ?)",
+        (id, store.project_id, redact(goal).text, RUNNING, stamp(now)),
+    )
+    return cursor.rowcount > 0
+
+
+def end(store: Store, id: str, status: str, reason: str | None, now: datetime) -> None:
+    """The first end counts as its time; what came of it is what was said last."""
+    store.db.execute(
+        "update memory_missions set status = ?, reason = ?, ended_at = ifnull(ended_at, ?)"
+        " where id = ? and project_id = ?",
+        (status, redact(reason).text if reason else None, stamp(now), id, store.project_id),
+    )
+
+
+def get(store: Store, id: str) -> Mission | None:
+    row = store.db.execute(
+        "select * from memory_missions where id = ? and project_id = ?", (id, store.project_id)
+    ).fetchone()
+    return row and _from_row(row)
+
+
+def listed(store: Store, *, running: bool = False) -> list[Mission]:
+    """Newest first."""
+    rows = store.db.execute(
+        "select * from memory_missions where project_id = :project"
+        " and (ended_at is null or not :running) order by started_at desc, rowid desc",
+        {"project": store.project_id, "running": running},
+    )
+    return [_from_row(row) for row in rows]
+
+
+def _from_row(row: sqlite3.Row) -> Mission:
+    return Mission(**{name: row[name] for name in Mission._fields})
