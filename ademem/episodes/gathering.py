@@ -61,7 +61,8 @@ class Gathering:
         self._pending: dict[str, Call] = {}
         self._fingerprints: set[str] = set()
         self.task = ""
-        self.task_is_order = False
+        self.last_order = ""
+        self._task_is_order = False
         self.prompts: list[str] = []
         self.actions: list[Action] = []
         self.files: dict[str, None] = {}
@@ -134,9 +135,12 @@ class Gathering:
         if said not in self.prompts and turn is not TurnClass.NONE:
             self.prompts = [*self.prompts, said][-ITEMS:]
         orders = turn is TurnClass.REQUIRED
-        if turn is not TurnClass.NONE and (not self.task or (orders and not self.task_is_order)):
-            self.task, self.task_is_order = said, orders
-        for sentence in corrections(typed):
+        put_right = corrections(typed)
+        if orders and not put_right:
+            self.last_order = said
+        if turn is not TurnClass.NONE and (not self.task or (orders and not self._task_is_order)):
+            self.task, self._task_is_order = said, orders
+        for sentence in put_right:
             _add(self.corrections, sentence)
 
     def _message(self, message: Message) -> None:

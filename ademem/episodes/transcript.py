@@ -49,6 +49,8 @@ class Prompt(Value):
 
     text: str
     at: str
+    queued: bool = False
+    """While a turn ran."""
 
 
 class Interruption(Value):
@@ -85,12 +87,13 @@ class Result(Value):
 Event = Prompt | Interruption | Message | Call | Result
 
 
-def events(path: str, *, since: str = "") -> Iterator[Event]:
+def events(path: str, *, since: str = "", tail: int = 0) -> Iterator[Event]:
     """What happened, in the order of the file; of rows from *since* on, a stamp, if one is given.
 
-    A fork of a conversation begins with a copy of it. Raises OSError.
+    A fork of a conversation begins with a copy of it. With *tail*, only the last bytes are read.
+    Raises OSError.
     """
-    for line in lines(path):
+    for line in lines(path, tail=tail):
         row = _parsed(line)
         if row is not None and not (since and _text(row, "timestamp") < since):
             yield from _events(row)
@@ -102,9 +105,12 @@ def whole(path: str, *, since: str = "") -> Iterator[Event]:
     return heapq.merge(*parts, key=lambda event: event.at)
 
 
-def lines(path: str) -> Iterator[bytes]:
+def lines(path: str, *, tail: int = 0) -> Iterator[bytes]:
     """The whole lines that may matter; never more than one of them is in memory."""
     with open(path, "rb") as file:
+        if tail and os.fstat(file.fileno()).st_size > tail:
+            file.seek(-tail, os.SEEK_END)
+            _pass_over(file)
         while line := file.readline(LINE_BYTES):
             if not line.endswith(b"\n"):
                 if len(line) < LINE_BYTES:  # half a line: it is still being written
@@ -144,7 +150,7 @@ def _events(row: dict[str, Any]) -> Iterator[Event]:
     if kind == "attachment":
         attached = row.get("attachment")
         if isinstance(attached, dict) and attached.get("type") == "queued_command":
-            yield from _typed(_flat(attached.get("prompt")), at)
+            yield from _typed(_flat(attached.get("prompt")), at, queued=True)
     elif not isinstance(message, dict) or row.get("isApiErrorMessage"):
         return
     elif kind == "assistant":
@@ -158,7 +164,7 @@ def _events(row: dict[str, Any]) -> Iterator[Event]:
 _NOT_OF_A_PERSON = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly")
 
 
-def _typed(text: str, at: str) -> Iterator[Event]:
+def _typed(text: str, at: str, *, queued: bool = False) -> Iterator[Event]:
     """The words of a person; of a command, its name and what was written behind it."""
     if _INTERRUPTED.match(text):
         yield Interruption(at=at)
@@ -171,7 +177,7 @@ def _typed(text: str, at: str) -> Iterator[Event]:
         return
     text = without_recalled(_REMINDER.sub("", text)).strip()
     if text:
-        yield Prompt(text=text[:TEXT_CHARS], at=at)
+        yield Prompt(text=text[:TEXT_CHARS], at=at, queued=queued)
 
 
 def _said(message: dict[str, Any], at: str, *, aside: bool) -> Iterator[Event]:

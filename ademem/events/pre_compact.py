@@ -1,20 +1,23 @@
-"""PreCompact: plain words for whoever summarises the conversation."""
+"""PreCompact: plain words for whoever summarises the conversation; findings are kept before."""
 
 from __future__ import annotations
+
+from ademem import work
+from ademem.episodes import keeping
+from ademem.store import jobs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.client import Payload
     from ademem.runtime import Runtime
 
-KEEP = (
-    "In the summary keep, word for word where it matters: decisions and their reasons, "
-    "what the person corrected or asked to be remembered, "
-    "pitfalls met and how they were overcome, conventions agreed on, and what is still open. "
-    "Leave out file listings, progress reports and anything the repository itself tells."
-)
 
-
-def handle(_payload: Payload, _runtime: Runtime) -> str:
+def handle(payload: Payload, runtime: Runtime) -> str:
     """The client appends the text to the summariser's instructions as it stands."""
-    return KEEP
+    said = keeping.text(payload.session_id, payload.transcript_path, runtime)
+    try:
+        jobs.queue(runtime.store, "extract", payload.session_id, runtime.now)
+    except runtime.store.db.OperationalError:
+        return said  # somebody holds the database; the end of the session asks again
+    work.start(runtime)
+    return said

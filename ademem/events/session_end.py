@@ -20,6 +20,7 @@ def handle(payload: Payload, runtime: Runtime) -> None:
         now,
         transcript=payload.transcript_path,
     )
+    jobs.queue(store, "extract", payload.session_id, now)
     mission_id = runtime.environment.get("ADEMEM_MISSION", "")
     jobs.queue(store, "episode", f"{payload.session_id} {mission_id}".strip(), now)
     jobs.queue(store, "current", "project", now)

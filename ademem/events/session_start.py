@@ -12,7 +12,7 @@ from ademem.runtime import program
 from ademem.sites import marks, settle
 from ademem.skills import folders
 from ademem.store import commits as table
-from ademem.store import jobs, logs, sessions, turns
+from ademem.store import jobs, ledger, logs, sessions, turns
 from ademem.store.sites import any_of
 from ademem.store.turns import TurnKey
 
@@ -22,9 +22,12 @@ if TYPE_CHECKING:
     from ademem.runtime import Runtime
 
 FLUSH = (
-    "The conversation was compacted. If something learned before it is not in project memory yet "
-    "and would help a newcomer (a decision and its reason, a convention, a pitfall), "
-    "save it now with `{program} add`; otherwise carry on."
+    "The conversation was just compacted. Asked once in this session: did it teach something that "
+    "would help a newcomer and is not in project memory yet (a decision and its reason, "
+    "a convention, a pitfall that will come back)? Save each as one sentence with "
+    '`{program} add "…" --category gotcha` (or decision, convention) before you go on. '
+    "Paths, progress, and what the code or git tell do not count. Most often nothing is left "
+    "to save: then say NO_DISCOVERIES and go on."
 )
 
 
@@ -100,7 +103,9 @@ def _brief(source: str, payload: Payload, runtime: Runtime) -> Brief:
         return briefing.news(reader)
     name = program(runtime.environment)
     brief = briefing.session(reader, name)
-    if source == "compact" and brief.shown:
+    if source == "compact" and ledger.claim(
+        runtime.store, "flush", payload.session_id, runtime.now
+    ):
         return Brief(text=f"{brief.text}\n{FLUSH.format(program=name)}", shown=brief.shown)
     return brief
 

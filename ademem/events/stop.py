@@ -17,13 +17,19 @@ if TYPE_CHECKING:
 QUESTION = (
     "ademem: this turn changed files and saved nothing to project memory. "
     "If it taught something that would help a newcomer, "
-    'save it with `{program} add "…" --category gotcha`; if not, say so.'
+    'save it with `{program} add "…" --category gotcha`; if not, say NO_DISCOVERIES.'
 )
+NOTHING = "NO_DISCOVERIES"
+"""What the model says that was asked for findings and has none; it is not asked again."""
+CAPTURED = ("error_capture", "intervention", "episode")
+"""Source types of memories that the model did not save."""
 
 
 def handle(payload: Payload, runtime: Runtime) -> str | None:
     """Usually nothing; once a session, if the project asked for it, a question for findings."""
     record.learnings(payload, runtime)
+    if NOTHING in payload.last_message:
+        ledger.claim(runtime.store, "ask_at_stop", payload.session_id, runtime.now)
     if not payload.stop_hook_active and _should_ask(payload, runtime):
         return client.keep_going(QUESTION.format(program=program(runtime.environment)))
     key = key_of(payload, runtime)
@@ -43,8 +49,9 @@ def _should_ask(payload: Payload, runtime: Runtime) -> bool:
     if turn is None or turn.turn_class != "required" or not _changed_files(runtime.project.root):
         return False
     saved = runtime.store.db.execute(
-        "select 1 from unified_memories where source_session_id = ? and created_at >= ? limit 1",
-        (payload.session_id, turn.started_at),
+        "select 1 from unified_memories where source_session_id = ? and created_at >= ?"
+        " and source_type not in (?, ?, ?) limit 1",
+        (payload.session_id, turn.started_at, *CAPTURED),
     ).fetchone()
     return not saved and ledger.claim(runtime.store, "ask_at_stop", payload.session_id, runtime.now)
 

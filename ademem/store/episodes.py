@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from ademem.clock import stamp
+from ademem.jsontext import loads
 from ademem.value import Value, as_dict
 
 TYPE_CHECKING = False
@@ -118,11 +117,13 @@ def _one(store: Store, where: str, *values: str) -> Episode | None:
 def _from_row(row: sqlite3.Row) -> Episode:
     values: dict[str, Any] = dict(zip(Episode._fields, row, strict=True))
     for name in _TEXTS:
-        values[name] = tuple(json.loads(values[name]))
-    values["actions"] = tuple(Action(**given) for given in json.loads(values["actions"]))
-    values["tests"] = tuple(Run(**given) for given in json.loads(values["tests"]))
+        values[name] = tuple(loads(values[name]))
+    values["actions"] = tuple(Action(**given) for given in loads(values["actions"]))
+    values["tests"] = tuple(Run(**given) for given in loads(values["tests"]))
     return Episode(**values)
 
 
 def _json(items: Iterable[Any]) -> str:
+    import json  # the hook that reads these names writes none
+
     return json.dumps(list(items), ensure_ascii=False)

@@ -157,6 +157,13 @@ def sweep_is_due(shift: Shift) -> None:
         jobs.plan(shift.store, "sweep", shift.now(), period=schedule.sweep_period(shift))
 
 
+def extract(shift: Shift, job: Job) -> None:
+    """Keep what a session called a finding."""
+    from ademem.episodes.extracting import extract
+
+    shift.figures["kept"] = extract(job.key, shift.runtime)
+
+
 def episode(shift: Shift, job: Job) -> None:
     """Keep what a session did; what it used of memory is counted next."""
     from ademem.episodes.job import build
@@ -201,6 +208,7 @@ def uses(shift: Shift, job: Job) -> None:
 
 
 JOBS: tuple[Kind, ...] = (
+    Kind(name="extract", when="a conversation is compacted, or a session ended", run=extract),
     Kind(name="episode", when="a session ended, or was left open", run=episode),
     Kind(name="uses", when="a session ended that was shown memories", run=uses),
     Kind(name="mirror", when="a memory or the brief changed", run=mirror),

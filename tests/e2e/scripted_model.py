@@ -30,6 +30,8 @@ class ScriptedModel:
         self.requests: list[Request] = []
         self.unscripted: list[Request] = []
         """Requests that came when there was nothing left to say."""
+        self.asides: list[Request] = []
+        """What the client asked for its own purposes."""
         self.outside: list[str] = []
         """Places that somebody tried to reach."""
         self.main_thread_is_idle = threading.Event()
@@ -65,6 +67,7 @@ class ScriptedModel:
     def answer(self, request: Request) -> Reply:
         aside = _aside(request)
         if aside is not None:
+            self.asides.append(request)
             return model(aside)
         with self._lock:
             self.requests.append(request)

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from ademem.model import Origin, Trust
+from tests.episodes.talk import Talk
 
 LESSON = "TaskGroup requires @Sendable closures"
 
@@ -57,6 +58,19 @@ def test_after_compaction_the_index_is_told_again_with_one_question(world):
     said = world.context("session_start", source="compact")
     assert "staging" in said
     assert "compacted" in said
+    assert "ademem add" in said
+    assert "NO_DISCOVERIES" in said
+
+
+def test_the_question_after_compaction_is_asked_once_a_session(world):
+    world.fire("session_start", source="startup")
+    asked = []
+    for session in ("s1", "s1", "s2"):
+        world.now += timedelta(minutes=5)
+        said = world.context("session_start", source="compact", session_id=session)
+        asked.append("NO_DISCOVERIES" in said)
+
+    assert asked == [True, False, True]
 
 
 def test_the_twin_hook_of_a_double_installation_is_silent(world):
@@ -199,11 +213,22 @@ def test_three_sessions_with_one_error_make_one_promoted_gotcha(world, calls):
         assert (memories[0].status == "promoted") is (number >= 3)
 
 
-def test_before_compaction_the_summariser_is_told_in_plain_words(world):
-    said = world.fire("pre_compact", trigger="auto")
+def test_before_compaction_the_summariser_is_told_in_plain_words(world, tmp_path):
+    talk = Talk().types("Fix the login").edits("/p/src/auth.py")
+    path = talk.write(tmp_path / "s1.jsonl")
+    said = world.fire("pre_compact", trigger="auto", transcript_path=str(path))
 
-    assert said
+    assert "- Open task: Fix the login\n- Files changed: /p/src/auth.py" in said
     assert "{" not in said
+    assert world.row("select key from jobs where kind = 'extract'")[0] == "s1"
+
+
+@pytest.mark.parametrize("path", ["", "/nowhere/s1.jsonl", "/"])
+def test_without_a_transcript_the_summariser_is_told_what_holds_for_all(world, path):
+    said = world.fire("pre_compact", trigger="auto", transcript_path=path)
+
+    assert said.startswith("In the summary keep")
+    assert world.failures() == []
 
 
 def test_a_session_is_closed_with_its_reason_and_opened_again_by_resume(world):
@@ -226,7 +251,41 @@ def test_stop_may_ask_for_findings_once_a_session_where_the_project_wants_it(wor
         for active in (False, True, False)
     ]
     assert '"block"' in said[0]
+    assert "NO_DISCOVERIES" in said[0]
     assert said[1:] == ["", ""]
+
+
+@pytest.fixture
+def changed(world):
+    """A turn that was to change something, and did, where the project wants to be asked."""
+    subprocess.run(["git", "init", "-q", str(world.root)], check=True)
+    (world.root / "new.py").write_text("x")
+    world.environment["ADEMEM_CAPTURE_ASK_AT_STOP"] = "true"
+    world.fire("user_prompt_submit", prompt="Fix the login", prompt_id="p1")
+    return world
+
+
+def test_a_model_that_has_no_discoveries_is_not_asked_again(changed):
+    said = [
+        changed.fire("stop", prompt_id="p1", last_assistant_message=message)
+        for message in ("All done. NO_DISCOVERIES", "Done.")
+    ]
+
+    assert said == ["", ""]
+
+
+def test_an_error_that_was_captured_is_nothing_that_the_model_saved(changed, calls):
+    error = "Exit code 1\nnpm error code E404 not found"
+    changed.fire("post_tool_use_failure", **calls.bash("npm ci"), error=error)
+    assert len(changed.live()) == 1
+
+    assert '"block"' in changed.fire("stop", prompt_id="p1")
+
+
+def test_a_turn_that_saved_something_is_not_asked(changed, calls):
+    changed.fire("post_tool_use", **calls.ran(f'bd comment BD-1 "LEARNED: {LESSON}"'))
+
+    assert changed.fire("stop", prompt_id="p1") == ""
 
 
 def test_a_correction_waits_as_a_candidate_and_is_kept_once(world):
