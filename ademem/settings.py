@@ -72,6 +72,8 @@ class SearchSettings(Value):
     """The same for a memory that waits on a branch other than yours."""
     astray_discount: float = 0.8
     """The same for a memory that speaks of code which changed or is gone since."""
+    contradicted_discount: float = 0.8
+    """The same for one that a later memory, no less confirmed, contradicts."""
     floor: float = 0.25
     """Share of what was asked that a hit must hold, rare words counting more; 0 to 1."""
     prompt_floor: float = 0.4

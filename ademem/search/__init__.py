@@ -12,7 +12,7 @@ from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     import numpy as np
@@ -77,6 +77,7 @@ def search(
             break
     hits = sunk(hits, "astray", settings.astray_discount, _astray(hits, store))
     hits = sunk(hits, "elsewhere", settings.branch_discount, _elsewhere(hits, filters))
+    hits = sunk(hits, "contradicted", settings.contradicted_discount, _contradicted(hits, store))
     if mode == "lexical":
         hits = _strict_if_enough(hits, limit)
     hits = diversify(hits, settings.mmr_lambda, limit)
@@ -155,6 +156,15 @@ def _elsewhere(hits: Iterable[Hit], filters: Filters) -> set[int]:
     """Those that wait on a branch other than the one from which it is asked."""
     current = (None, filters.here)
     return {hit.memory.seq for hit in hits if hit.memory.source_branch not in current}
+
+
+def _contradicted(hits: Sequence[Hit], store: Store) -> set[int]:
+    """Those that were true before: a later one says otherwise, and nobody settled it."""
+    if not hits:
+        return set()
+    from ademem.store import relations
+
+    return relations.outdated(store, [hit.memory.seq for hit in hits])
 
 
 def _strict_if_enough(hits: list[Hit], limit: int) -> list[Hit]:

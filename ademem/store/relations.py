@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from ademem.clock import stamp
 from ademem.digest import sha256_hex
+from ademem.jsontext import array
 from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from ademem.model import Memory
@@ -36,6 +38,27 @@ where relation.project_id = :project
   and other.status <> 'archived' and other.deleted_at is null and other.superseded_by is null
   and one.quarantine_reason is null and other.quarantine_reason is null
 order by relation.created_at, relation.rowid
+"""
+
+
+_OUTDATED = """
+with asked as (
+  select mine.seq, mine.sync_id, mine.status, mine.created_at
+  from json_each(:rows) as row join unified_memories as mine on mine.seq = row.value
+), pairs as (
+  select asked.*, target_id as other_id, relation, judgment_status
+  from asked join memory_relations on source_id = asked.sync_id
+  union all
+  select asked.*, source_id as other_id, relation, judgment_status
+  from asked join memory_relations on target_id = asked.sync_id
+)
+select pairs.seq
+from pairs join unified_memories as other on other.sync_id = pairs.other_id
+where relation = 'conflicts_with' and judgment_status = 'pending'
+  and other.status <> 'archived' and other.deleted_at is null and other.superseded_by is null
+  and other.quarantine_reason is null
+  and other.created_at > pairs.created_at
+  and (other.status = 'promoted' or pairs.status <> 'promoted')
 """
 
 
@@ -68,6 +91,11 @@ def conflicts(store: Store) -> list[Conflict]:
     """Those that wait for a person's word, oldest first."""
     rows = store.db.execute(_OPEN, {"project": store.project_id})
     return [Conflict(left=row[0], right=row[1], reason=row[2] or "") for row in rows]
+
+
+def outdated(store: Store, rows: Sequence[int]) -> set[int]:
+    """Those of the rows that a later memory, no less confirmed, contradicts."""
+    return {row[0] for row in store.db.execute(_OUTDATED, {"rows": array(rows)})}
 
 
 def settle(store: Store, left: Memory, right: Memory, actor: str, now: datetime) -> bool:
