@@ -20,6 +20,8 @@ class Base(Value):
     """Which one agreed: with a new one, made because the old was lost, nothing is agreed yet."""
     commit: str | None = None
     """Checked out at the time; None: nothing committed, or no git."""
+    branch: str | None = None
+    """The one that was checked out; empty when none was, None when nobody noted it."""
     texts: Mapping[str, str] = {}
     """By the path in the project."""
 
@@ -29,7 +31,12 @@ def load(project: Project, database: str) -> Base:
     try:
         recorded = json.loads(files.read_text(_path(project)) or "")
         if recorded["database"] == database:
-            return Base(database=database, commit=recorded["commit"], texts=dict(recorded["texts"]))
+            return Base(
+                database=database,
+                commit=recorded["commit"],
+                branch=recorded.get("branch"),
+                texts=dict(recorded["texts"]),
+            )
     except (ValueError, KeyError, TypeError):
         pass
     return Base(database=database)
@@ -39,6 +46,7 @@ def save(project: Project, base: Base) -> None:
     recorded = {
         "database": base.database,
         "commit": base.commit,
+        "branch": base.branch,
         "texts": dict(sorted(base.texts.items())),
     }
     files.write_atomic(_path(project), json.dumps(recorded, ensure_ascii=False) + "\n")

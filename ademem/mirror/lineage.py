@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import subprocess
 
+from ademem.mirror import trees
 from ademem.mirror.pages import FOLDER
-from ademem.repository import commit
+from ademem.repository import branch, commit
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -56,7 +57,7 @@ def lineage(project: Project, base: Base) -> Lineage:
     if now is None:
         return Lineage(root=project.root)
     if now == base.commit:
-        return Lineage(root=project.root, by_hand=not _all_committed(project.root))
+        return _at_the_same_commit(project.root, base)
     touched, commits = frozenset[str](), ""
     if base.commit is None or _descends(project.root, base.commit):
         commits = f"{base.commit}..HEAD" if base.commit else "HEAD"
@@ -77,10 +78,15 @@ def is_committed(project: Project, path: str) -> bool:
         return False
 
 
-def _all_committed(root: str) -> bool:
-    """Whether git tracks the files and they are as committed: nobody typed, git put them back."""
-    status = _git(root, "--no-optional-locks", "status", "--porcelain", "--", FOLDER)
-    return not status.strip() and bool(_git(root, "ls-files", "--", FOLDER).strip())
+def _at_the_same_commit(root: str, base: Base) -> Lineage:
+    """What a switch, a stash or a reset took away before it was committed, nobody deleted."""
+    if base.branch not in (None, branch(root) or ""):
+        here = (trees.of(root, ["HEAD"]) or {}).get("HEAD")
+        return Lineage(root=root, by_hand=False, touched=here.ids if here else frozenset())
+    changed = trees.git(root, "--no-optional-locks", "status", "--porcelain", "--", FOLDER)
+    tracked = trees.git(root, "ls-files", "--", FOLDER)
+    typed = tracked is not None and bool(changed or not tracked)
+    return Lineage(root=root, by_hand=typed)
 
 
 def _descends(root: str, earlier: str) -> bool:

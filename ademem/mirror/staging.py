@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.mirror import trees
-from ademem.mirror.trees import Tree, default_ref
+from ademem.mirror.trees import Tree, default_refs
 from ademem.model import FORSAKEN, Status, Tier
 from ademem.repository import branch, commit
 from ademem.runtime import branch_of, filed
@@ -34,14 +34,14 @@ class Place:
         """What is learned here waits on it."""
         self.commit = commit(project.root)
         self.detached = branch(project.root) is None and self.commit is not None
-        self._default = default_ref(project.root, settings.default_branch)
+        self._default = default_refs(project.root, settings.default_branch)
         self._trees: dict[str, Tree | None] = {}
         self._names: dict[str, str] | None = None
 
     @property
     def default(self) -> Tree | None:
         """The tree of the default branch; None where there is none, or git cannot tell."""
-        return self._tree(self._default) if self._default else None
+        return self._tree(self._default[0]) if self._default else None
 
     @property
     def names(self) -> dict[str, str] | None:
@@ -50,6 +50,11 @@ class Place:
             there = trees.branches(self.root)
             self._names = there and {filed(name): ref for name, ref in there.items()}
         return self._names
+
+    def has_arrived(self, memory: Memory) -> bool:
+        """Whether the default branch has it, here or where it is pulled from."""
+        found = (self._tree(ref) for ref in self._default)
+        return any(tree and tree.tells_of(memory.id, memory.knowledge_key) for tree in found)
 
     def shows(self, memory: Memory) -> bool:
         """Whether it belongs into the files here: nothing waits, or on what is checked out."""
@@ -74,7 +79,7 @@ class Place:
         """Refs of which news may end the waiting of a memory."""
         names = {str(memory.source_branch) for memory in memories.find(store, STAGED)}
         refs = [ref for name, ref in sorted((self.names or {}).items()) if name in names and ref]
-        return [*filter(None, [self._default]), *refs] if names else []
+        return [*self._default, *refs] if names else []
 
     def knows_all(self) -> bool:
         """Whether git can tell of every branch there is; all are asked for at once."""
@@ -140,6 +145,8 @@ def _changes(
         return _everybodys(memory), "its line is on the default branch"
     if name in names:
         return (_waits_again(memory), f"{name} is there again") if memory.forsaken else ({}, "")
+    if place.has_arrived(memory):
+        return _everybodys(memory), f"{name} is gone, and its line on its way"
     heir = _heir(name, names, heirs) or place.carrier(memory.id, memory.knowledge_key)
     if heir:
         return _waits_again(memory) | {"source_branch": heir}, f"{name} is {heir} now"

@@ -38,7 +38,7 @@ def of(root: str, refs: Iterable[str]) -> dict[str, Tree] | None:
     asked = tuple(refs)
     found: dict[str, tuple[set[str], set[str]]] = {}
     files = (FOLDER, f":(exclude){SHEET}")
-    said = _git(root, "grep", "-aoE", "-e", _MARKS, *asked, "--", *files) if asked else b""
+    said = git(root, "grep", "-aoE", "-e", _MARKS, *asked, "--", *files) if asked else b""
     if said is None:
         return None
     for line in said.decode("utf-8", "replace").splitlines():
@@ -59,12 +59,12 @@ def of(root: str, refs: Iterable[str]) -> dict[str, Tree] | None:
     }
 
 
-def default_ref(root: str, configured: str) -> str | None:
-    """The default branch as it is here, else as origin had it last."""
+def default_refs(root: str, configured: str) -> list[str]:
+    """The default branch as it is here, and as origin had it last: those that there are."""
     name, top = default_branch(root, configured), git_root(root)
     shared = common_dir(top) if top else None
     refs = (f"refs/heads/{name}", f"refs/remotes/origin/{name}")
-    return next((ref for ref in refs if shared and name and tip(shared, ref)), None)
+    return [ref for ref in refs if shared and name and tip(shared, ref)]
 
 
 def branches(root: str) -> dict[str, str] | None:
@@ -72,21 +72,22 @@ def branches(root: str) -> dict[str, str] | None:
 
     None when git cannot tell.
     """
-    listed = _git(root, "for-each-ref", "--format=%(refname)", "refs/remotes", "refs/heads")
-    checked_out = _git(root, "worktree", "list", "--porcelain")
+    listed = git(root, "for-each-ref", "--format=%(refname)", "refs/remotes", "refs/heads")
+    checked_out = git(root, "worktree", "list", "--porcelain")
     if listed is None or checked_out is None:
         return None
     found: dict[str, str] = {}
     for ref in _text(listed).split():  # ours come first
         _, kind, name = ref.split("/", 2)
         found.setdefault(name if kind == "heads" else name.partition("/")[2], ref)
+    found.pop("HEAD", None)  # what a remote calls its default branch
     heads = re.findall(r"^branch refs/heads/(\S+)$", _text(checked_out), re.M)
     return dict.fromkeys(heads, "") | found
 
 
 def renamed(root: str) -> dict[str, str]:
     """New names of branches by their old ones, as git's own log of each branch has them."""
-    said = _git(root, "log", "-g", "--branches", "--format=%gs", "--grep-reflog=Branch: renamed ")
+    said = git(root, "log", "-g", "--branches", "--format=%gs", "--grep-reflog=Branch: renamed ")
     return dict(_RENAMED.findall(_text(said or b"")))
 
 
@@ -94,7 +95,7 @@ def _text(said: bytes) -> str:
     return said.decode("utf-8", "replace")
 
 
-def _git(root: str, *arguments: str) -> bytes | None:
+def git(root: str, *arguments: str) -> bytes | None:
     """What git prints, nothing where it found nothing; None when it failed or is not there."""
     try:
         ran = subprocess.run(

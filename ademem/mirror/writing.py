@@ -14,7 +14,7 @@ from ademem.mirror.reading import conflicts, is_taken
 from ademem.mirror.staging import Place, settle
 from ademem.mirror.survey import NOT_TEXT, File, present, survey
 from ademem.mirror.taken import Taken
-from ademem.repository import commit
+from ademem.repository import branch, commit
 from ademem.store import made_at
 from ademem.value import Value, replace
 
@@ -149,7 +149,8 @@ def _agree(project: Project, store: Store, found: Iterable[File], due: Sequence[
         text = file.wanted if file.settled or file in due else agreed.texts.get(file.path)
         if text is not None and is_taken(file.path):
             texts[file.path] = text
-    base.save(project, replace(agreed, commit=commit(project.root), texts=texts))
+    here = {"commit": commit(project.root), "branch": branch(project.root) or ""}
+    base.save(project, replace(agreed, texts=texts, **here))
 
 
 def _may_change(file: File, force: bool) -> bool:

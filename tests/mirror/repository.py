@@ -104,8 +104,8 @@ class Worktree:
     def dirty(self):
         return self.git("status", "--porcelain", "--", FOLDER)
 
-    def worktree(self, path, *arguments):
-        self.git("worktree", "add", "--quiet", *arguments, path)
+    def worktree(self, path, *options, at=""):
+        self.git("worktree", "add", "--quiet", *options, path, *filter(None, [at]))
         return Worktree(path, self.clock)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ademem.model import Status
+from ademem.model import Origin, Status
 from ademem.work.kinds import GIT_AT_IT
-from tests.mirror.repository import enrolled
+from tests.mirror.repository import Worktree, enrolled
 
 LESSON = "the cache is not thread safe"
 TRUNK = "retries need a limit"
@@ -236,3 +236,226 @@ def test_files_are_left_alone_while_git_merges(main, tmp_path):
     main.clock.now += GIT_AT_IT
     work(main)
     assert main.shown() == sorted([LESSON, TRUNK])
+
+
+def test_a_branch_merged_at_the_remote_and_deleted_before_the_pull_leaves_no_candidates(
+    main, tmp_path
+):
+    main.git("clone", "--quiet", "--bare", str(main.root), str(tmp_path / "remote.git"))
+    main.git("remote", "add", "origin", str(tmp_path / "remote.git"))
+    main.switch("-b", "topic")
+    row = main.learn(LESSON)
+    main.commit()
+    main.git("push", "--quiet", "origin", "topic:main")
+    main.git("fetch", "--quiet", "origin")
+    main.switch("main")
+    assert main.row(row).source_branch == "topic"
+
+    main.git("branch", "-D", "topic")
+    main.refresh()
+    assert main.row(row).source_branch is None
+
+
+def test_a_branch_that_only_a_remote_still_has_is_not_gone(main, tmp_path):
+    main.git("clone", "--quiet", "--bare", str(main.root), str(tmp_path / "remote.git"))
+    main.git("remote", "add", "origin", str(tmp_path / "remote.git"))
+    main.switch("-b", "topic")
+    row = main.learn(LESSON)
+    main.commit()
+    main.git("push", "--quiet", "origin", "topic")
+    main.switch("main")
+    main.git("branch", "-D", "topic")
+    main.refresh()
+
+    assert main.row(row).source_branch == "topic"
+    assert main.row(row).status is Status.PROMOTED
+
+
+def test_what_a_teammate_learned_on_a_branch_waits_on_it_here_too(main, tmp_path):
+    main.switch("-b", "topic")
+    row = main.learn(LESSON)
+    main.commit()
+    main.git("checkout", "--quiet", "main")
+    main.git("clone", "--quiet", str(main.root), str(tmp_path / "clone"))
+    other = Worktree(tmp_path / "clone", main.clock)
+    other.switch("topic")
+
+    assert other.row(row).source_branch == "topic"
+    assert other.live()[TRUNK] is None
+    other.switch("main")
+    assert other.shown() == [TRUNK]
+    assert other.dirty() == ""
+
+
+@pytest.mark.parametrize(
+    "arguments", [["topic"], ["--detach", "origin/topic"]], ids=["branch", "commit"]
+)
+def test_a_fresh_clone_at_a_branch_tells_what_waits_from_what_does_not(main, tmp_path, arguments):
+    main.switch("-b", "topic")
+    row = main.learn(LESSON)
+    main.commit()
+    main.git("checkout", "--quiet", "main")
+    main.git("clone", "--quiet", str(main.root), str(tmp_path / "clone"))
+    other = Worktree(tmp_path / "clone", main.clock)
+    other.git("checkout", "--quiet", *arguments)
+    other.refresh()
+
+    assert other.row(row).source_branch == "topic"
+    assert other.live()[TRUNK] is None
+    assert other.shown() == sorted([LESSON, TRUNK])
+
+
+def test_what_a_person_types_into_a_file_of_a_branch_waits_on_it(main):
+    main.switch("-b", "topic")
+    page = main.root / ".ade/memory/gotchas.md"
+    page.write_text(page.read_text() + f"\n- {LESSON}\n")
+    main.refresh()
+
+    assert main.live() == {TRUNK: None, LESSON: "topic"}
+
+
+def test_a_candidate_without_a_line_is_a_candidate_like_any_when_its_branch_is_gone(main):
+    main.switch("-b", "topic")
+    row = main.learn(LESSON, origin=Origin(source_type="passive"))
+    main.switch("main")
+    main.git("branch", "-D", "topic")
+    main.refresh()
+
+    assert (main.row(row).status, main.row(row).source_branch) == (Status.CANDIDATE, None)
+
+
+def test_what_a_person_confirms_elsewhere_than_on_its_branch_is_everybodys(main):
+    main.switch("-b", "topic")
+    here = main.learn(LESSON, origin=Origin(source_type="passive"))
+    there = main.learn("dates are in UTC", origin=Origin(source_type="passive"))
+    with main.open() as memories:
+        memories.promote(here.id)
+    main.switch("main")
+    with main.open() as memories:
+        memories.promote(there.id)
+    main.refresh()
+
+    assert main.live() == {TRUNK: None, LESSON: "topic", "dates are in UTC": None}
+    assert main.shown() == sorted([TRUNK, "dates are in UTC"])
+
+
+def test_what_belongs_to_an_agent_waits_on_no_branch(main):
+    main.switch("-b", "topic")
+
+    assert main.learn(LESSON, scope="agent", owner="reviewer").source_branch is None
+
+
+def test_a_memory_that_did_not_wait_does_not_begin_to_when_it_is_said_again(main):
+    main.switch("-b", "topic")
+
+    assert main.learn(f"{TRUNK}!").source_branch is None
+
+
+def test_where_the_default_branch_has_no_files_nothing_waits(tmp_path):
+    main = enrolled(tmp_path / "main")
+    main.git("rm", "--quiet", "-r", "--cached", ".ade")
+    main.git("commit", "--quiet", "-m", "keep memory to ourselves")
+    (main.root / ".gitignore").write_text(".ade\n")
+    main.switch("-b", "topic")
+    row = main.learn(LESSON)
+    main.refresh()
+    main.switch("main")
+
+    assert main.row(row).source_branch is None
+    assert main.shown() == [LESSON]
+
+
+def test_the_settings_name_the_default_branch(tmp_path):
+    trunk = enrolled(tmp_path / "trunk", branch="trunk")
+    trunk.git("branch", "main")
+    (trunk.root / ".ade/config.toml").write_text('[mirror]\ndefault_branch = "trunk"\n')
+
+    assert trunk.learn(LESSON).source_branch is None
+    trunk.switch("main")
+    assert trunk.learn("dates are in UTC").source_branch == "main"
+
+
+def test_a_submodule_has_branches_of_its_own(main, tmp_path):
+    outer = enrolled(tmp_path / "outer")
+    outer.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", main.root, "sub")
+    outer.switch("-b", "topic")
+    inner = Worktree(outer.root / "sub", main.clock)
+
+    assert inner.learn(LESSON).source_branch is None
+    inner.git("checkout", "--quiet", "-b", "inside")
+    assert inner.learn("dates are in UTC").source_branch == "inside"
+    assert outer.live() == {}
+
+
+def test_worktrees_of_a_bare_repository_share_what_waits(main, tmp_path):
+    main.git("clone", "--quiet", "--bare", str(main.root), str(tmp_path / "bare.git"))
+    bare = Worktree(tmp_path / "bare.git", main.clock)
+    trunk = bare.worktree(tmp_path / "trunk", at="main")
+    topic = bare.worktree(tmp_path / "topic", "-b", "topic", at="main")
+    trunk.refresh()
+    row = topic.learn(LESSON)
+    topic.commit()
+    trunk.refresh()
+    assert (trunk.shown(), trunk.row(row).source_branch) == ([TRUNK], "topic")
+
+    trunk.git("merge", "--quiet", "topic")
+    trunk.refresh()
+    assert trunk.row(row).source_branch is None
+    assert trunk.shown() == sorted([LESSON, TRUNK])
+
+
+def test_a_package_in_a_repository_has_its_own_files_looked_at(main, tmp_path):
+    package = enrolled(main.root / "packages" / "api")
+    (package.root / ".git").rename(tmp_path / "no-git")
+    main.git("add", "packages")
+    main.git("commit", "--quiet", "-m", "package")
+    package.git("checkout", "--quiet", "-b", "topic")
+    row = package.learn(LESSON)
+    package.commit()
+    package.git("checkout", "--quiet", "main")
+    package.refresh()
+    assert (package.shown(), package.row(row).source_branch) == ([], "topic")
+
+    package.git("merge", "--quiet", "topic")
+    package.refresh()
+    assert package.row(row).source_branch is None
+
+
+def test_without_the_git_program_nothing_moves_until_it_is_there(main, monkeypatch, tmp_path):
+    main.switch("-b", "topic")
+    row = main.learn(LESSON)
+    main.commit()
+    main.git("checkout", "--quiet", "main")
+    main.git("branch", "-D", "topic")
+    with monkeypatch.context() as without:
+        without.setenv("PATH", str(tmp_path))
+        main.refresh()
+        assert main.shown() == [TRUNK]
+        assert main.row(row).source_branch == "topic"
+        assert main.row(row).status is Status.PROMOTED
+
+    main.refresh()
+    assert main.row(row).forsaken
+
+
+def test_a_typed_change_beside_a_switch_deletes_nothing_that_the_switch_took_away(main):
+    main.switch("-b", "topic")
+    row = main.learn(LESSON)
+    main.refresh()
+    main.git("commit", "--quiet", "-am", "memory")
+    main.git("checkout", "--quiet", "main")
+    page = main.root / ".ade/memory/gotchas.md"
+    page.write_text(page.read_text() + "\n- dates are in UTC\n")
+    main.refresh()
+
+    assert main.row(row).live
+    assert main.shown() == sorted([TRUNK, "dates are in UTC"])
+
+
+def test_an_entry_that_was_deleted_before_a_branch_was_begun_is_deleted(main):
+    main.refresh()
+    page = main.root / ".ade/memory/gotchas.md"
+    page.write_text("\n".join(line for line in page.read_text().split("\n") if TRUNK not in line))
+    main.switch("-b", "topic")
+
+    assert main.live() == {}
