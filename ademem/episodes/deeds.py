@@ -28,7 +28,7 @@ ASIDE = frozenset(
 )
 """How the model keeps order; nothing is done by them."""
 
-_TARGETS = ("file_path", "notebook_path", "path", "pattern", "url", "query", "description")
+_TARGETS = ("file_path", "notebook_path", "path", "pattern", "url", "query", "skill", "description")
 """Where tools other than a shell say what they are pointed at."""
 
 

@@ -70,6 +70,8 @@ class Context(Value):
     outcome: str
     at: datetime
     steps: tuple[Step, ...] = ()
+    skills: tuple[str, ...] = ()
+    """Names of skills that were loaded."""
     pitfalls: tuple[str, ...] = ()
     """What a person corrected."""
     weight: float = 1.0

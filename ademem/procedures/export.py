@@ -232,7 +232,7 @@ def _names(job: Export) -> set[str]:
 def _free_name(procedure: Procedure, root: str, taken: set[str]) -> str:
     """Its title, numbered where that names a file of somebody else."""
     memory = procedure.memory
-    name = page.name_of(memory.title or "", memory.sync_id)
+    name = page.name_of(procedure.wording.title, memory.sync_id)
     for candidate in (name, *_numbered(name)):
         paths = (f".ade/skills/{candidate}.md", f".claude/skills/{candidate}/SKILL.md")
         ours = [_is_ours(os.path.join(root, path), memory.sync_id) for path in paths]

@@ -5,27 +5,34 @@ from __future__ import annotations
 import re
 
 from ademem.clock import parse
-from ademem.procedures.context import SUCCEEDED, Context, steps
-from ademem.store import CURRENT, episodes, memories
+from ademem.model import SKILL
+from ademem.procedures.context import SUCCEEDED, Context, in_folder, steps
+from ademem.procedures.wording import steps_in
+from ademem.store import CURRENT, LIVE, episodes, memories
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from ademem.model import Memory
+    from ademem.procedures.context import Step
     from ademem.settings import ProcedureSettings
     from ademem.store import Store
     from ademem.store.episodes import Episode
 
+KNOWN = 0.8
+"""Share of the steps that a skill has to name so that there is nothing to learn."""
 FEEDBACK = "pr_feedback"
 """The source type of a remark of a reviewer."""
+SKILL_TOOL = "Skill"
+"""With it the client loads one."""
 _PULL = re.compile(r"^(.*/pull/\d+)")
 
 
 def of_sessions(store: Store, settings: ProcedureSettings) -> list[Context]:
     """The newest sessions that changed or ran something."""
     found = (_of_episode(each) for each in episodes.listed(store, settings.newest))
-    return [context for context in found if context.steps]
+    return [context for context in found if context.steps or context.skills]
 
 
 def of_reviews(store: Store, settings: ProcedureSettings) -> list[Context]:
@@ -37,6 +44,16 @@ def of_reviews(store: Store, settings: ProcedureSettings) -> list[Context]:
         limit=settings.newest,
     )
     return [_of_remark(memory, settings.feedback_weight) for memory in found]
+
+
+def has_skill(steps: tuple[Step, ...], store: Store) -> bool:
+    """Whether a skill that people wrote names nearly all of the commands and files."""
+    told = {in_folder(step).sign for step in steps}
+    found = memories.find(store, f"source_type = '{SKILL}' and {LIVE}")
+    return any(
+        len(told & {in_folder(step).sign for step in steps_in(memory.content)}) >= KNOWN * len(told)
+        for memory in found
+    )
 
 
 def sessions_of(store: Store) -> dict[str, str]:
@@ -67,6 +84,7 @@ def _of_episode(episode: Episode) -> Context:
         outcome=episode.outcome,
         at=parse(episode.ended_at),
         steps=steps(episode.actions),
+        skills=tuple(action.target for action in episode.actions if action.tool == SKILL_TOOL),
         pitfalls=episode.corrections,
     )
 

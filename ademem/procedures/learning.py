@@ -40,6 +40,8 @@ class Lesson(Value):
     now: datetime
     contexts: tuple[Context, ...]
     likeness: Likeness
+    learned: dict[str, list[str]]
+    """Ids of the procedures that each was a source of before."""
 
 
 def learn(runtime: Runtime, now: datetime, model: str | None = None) -> dict[str, int]:
@@ -55,9 +57,16 @@ def learn(runtime: Runtime, now: datetime, model: str | None = None) -> dict[str
         gathering.of_reviews(store, settings),
     ):
         likeness = Likeness(contexts, gathering.meant(contexts, store, model))
-        lesson = Lesson(runtime=runtime, now=now, contexts=tuple(contexts), likeness=likeness)
+        lesson = Lesson(
+            runtime=runtime,
+            now=now,
+            contexts=tuple(contexts),
+            likeness=likeness,
+            learned=table.learned_from(store),
+        )
         figures["outcomes"] += _count_uses(lesson)
-        for cluster in clusters(contexts, likeness, settings.alike):
+        busy = [context for context in contexts if context.steps or context.review]
+        for cluster in clusters(busy, likeness, settings.alike):
             for name in _learn(cluster, lesson):
                 figures[name] += 1
     return figures
@@ -83,15 +92,17 @@ def _learn(cluster: list[Context], lesson: Lesson) -> list[str]:
 
 def _owners(cluster: Iterable[Context], lesson: Lesson) -> list[Procedure]:
     """The procedures learned from any of these, the newest first, whatever became of them."""
-    ids = {context.id for context in cluster}
-    linked = table.sources(lesson.runtime.store)
-    found = [each for each in rows.ever(lesson.runtime.store) if ids & {*linked.get(each.id, ())}]
+    wanted = {id for context in cluster for id in lesson.learned.get(context.id, ())}
+    if not wanted:
+        return []
+    found = [each for each in rows.ever(lesson.runtime.store) if each.id in wanted]
     return sorted(found, key=lambda each: each.details.created_at, reverse=True)
 
 
 def _unlinked(cluster: Iterable[Context], procedure: Procedure, lesson: Lesson) -> list[Context]:
-    linked = set(table.sources(lesson.runtime.store).get(procedure.id, ()))
-    return [context for context in cluster if context.id not in linked]
+    return [
+        context for context in cluster if procedure.id not in lesson.learned.get(context.id, ())
+    ]
 
 
 def _new(cluster: list[Context], lesson: Lesson) -> Procedure | None:
@@ -102,7 +113,7 @@ def _new(cluster: list[Context], lesson: Lesson) -> Procedure | None:
         said = wording.of_reviews(cluster, medoid(cluster, lesson.likeness))
         return _insert(said, cluster, lesson)
     steps = _steps(cluster, lesson)
-    if not _is_telling(steps, cluster, lesson):
+    if not _is_telling(steps, cluster, lesson) or gathering.has_skill(steps, lesson.runtime.store):
         return None
     return _insert(_worded(cluster, steps, lesson), cluster, lesson)
 
@@ -167,20 +178,32 @@ def _worded(cluster: Sequence[Context], steps: tuple[Step, ...], lesson: Lesson)
 
 
 def _count_uses(lesson: Lesson) -> int:
-    """Count how sessions ended that were shown a procedure and took its steps."""
-    by_memory = {context.id: context for context in lesson.contexts}
-    by_session = {
-        session: by_memory[id]
-        for id, session in gathering.sessions_of(lesson.runtime.store).items()
-        if id in by_memory
-    }
+    """Count how sessions ended that loaded a procedure, or were shown it and took its steps."""
+    store = lesson.runtime.store
     counted = 0
-    for use in table.uses(lesson.runtime.store):
-        context = by_session.get(use.session_id)
-        procedure = rows.live(lesson.runtime.store, use.procedure_id)
-        if context and procedure and _took(use, procedure, context, lesson):
-            counted += _count(procedure, context, "shown to a session, and followed", lesson)
+    for procedure in rows.listed(store):
+        for context in lesson.contexts:
+            if _name(procedure) in context.skills:
+                counted += _count(procedure, context, "loaded as a skill", lesson)
+    by_session = _by_session(lesson)
+    for use in table.uses(store):
+        context_ = by_session.get(use.session_id)
+        shown = rows.live(store, use.procedure_id)
+        if context_ and shown and _took(use, shown, context_, lesson):
+            counted += _count(shown, context_, "shown to a session, and followed", lesson)
     return counted
+
+
+def _by_session(lesson: Lesson) -> dict[str, Context]:
+    by_memory = {context.id: context for context in lesson.contexts}
+    sessions = gathering.sessions_of(lesson.runtime.store)
+    return {session: by_memory[id] for id, session in sessions.items() if id in by_memory}
+
+
+def _name(procedure: Procedure) -> str:
+    """Of its skill; empty while it has none."""
+    path = procedure.details.exported_skill_path or ""
+    return path.rpartition("/")[2].removesuffix(".md")
 
 
 def _took(use: table.Use, procedure: Procedure, context: Context, lesson: Lesson) -> bool:

@@ -16,7 +16,7 @@ from ademem.store import LIVE, jobs, memories
 from ademem.store import procedures as table
 from ademem.store.memories import Change
 from ademem.store.procedures import Details
-from ademem.text import bounded_bytes, clean, dedupe_key
+from ademem.text import bounded_bytes, clean, dedupe_key, preview
 from ademem.value import Value, replace
 
 TYPE_CHECKING = False
@@ -54,8 +54,12 @@ class Procedure(Value):
 
     @property
     def wording(self) -> Wording:
-        """As its memory says it, which people edit."""
+        """As its memory says it, which people edit; of one that ADE left, its details say more."""
         memory = self.memory
+        if memory.source_type != PROCEDURE:
+            title = memory.title or preview(self.details.trigger, wording.TITLE_CHARS)
+            markdown = self.details.procedure_markdown
+            return Wording(title=title, trigger=self.details.trigger, markdown=markdown)
         return wording.read(memory.title or "", memory.content, self.details.trigger)
 
     @property

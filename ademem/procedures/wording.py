@@ -24,6 +24,8 @@ PITFALL_CHARS = 200
 
 _STEP = re.compile(r"^\s*\d+[.)]\s+(.*)$", re.MULTILINE)
 _QUOTED = re.compile(r"`([^`\n]+)`")
+_FENCED = re.compile(r"```[^\n]*\n(.*?)```", re.DOTALL)
+_FILE = re.compile(r"[\w*./-]*\.\w+")
 _CONTENT = re.compile(r"\AUse when (.*?)\.?\n\n(.*)\Z", re.DOTALL)
 _BLANKS = re.compile(r"\s+")
 _PLAIN_WORD = re.compile(r"[\w@%+=:,./*{}-]+")
@@ -61,6 +63,15 @@ def steps_of(markdown: str) -> tuple[Step, ...]:
         else:
             found += (step for command in quoted for step in command_steps(command))
     return tuple(found)
+
+
+def steps_in(text: str) -> tuple[Step, ...]:
+    """What any page names: commands in backticks and in fences, and files in backticks."""
+    listed = "\n".join(_FENCED.findall(text)).split("\n")
+    fenced = [line.removeprefix("$ ") for line in listed]
+    quoted = _QUOTED.findall(_FENCED.sub("", text))
+    commands = (step for line in (*fenced, *quoted) for step in command_steps(line))
+    return (*commands, *(edit_step(name) for name in quoted if _FILE.fullmatch(name)))
 
 
 def of_sessions(cluster: Sequence[Context], middle: Context, steps: Iterable[Step]) -> Wording:

@@ -97,6 +97,15 @@ def sources(store: Store) -> dict[str, list[str]]:
     return found
 
 
+def learned_from(store: Store) -> dict[str, list[str]]:
+    """Ids of procedures by the episode that they were learned from."""
+    found: dict[str, list[str]] = {}
+    for procedure, ids in sources(store).items():
+        for episode in ids:
+            found.setdefault(episode, []).append(procedure)
+    return found
+
+
 def record(
     store: Store, memory_id: str, confidence: float, outcome: str, reason: str, now: datetime
 ) -> None:

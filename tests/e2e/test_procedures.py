@@ -7,7 +7,7 @@ import json
 import pytest
 
 from .product import Product
-from .script import bash, model, person, write
+from .script import Call, Reply, bash, model, person, write
 from .session import Session
 from .world import World
 
@@ -18,11 +18,12 @@ SKILL = f".claude/skills/{NAME}/SKILL.md"
 PASSES = "import unittest\nclass T(unittest.TestCase):\n    def test_x(self):\n        pass\n"
 
 
-def release(world: World, version: str) -> Session:
+def release(world: World, version: str, *first: Reply) -> Session:
     world.write("tests/test_x.py", PASSES)
     world.write("build.sh", "mkdir -p dist && echo built > dist/app-$1.txt\n")
     return world.chat(
         person(f"Release {version} of the app"),
+        *first,
         model(bash('ademem recall "release"')),
         model(write(world.project / f"notes/{version}.md", "News.\n")),
         model(bash("python -m unittest discover -s tests")),
@@ -54,14 +55,17 @@ def test_what_three_sessions_did_alike_is_a_skill_of_the_fourth(
     ]
 
     ademem("procedures", "export", made["id"], "--publish")
-    fourth = release(world, "1.4.0")
+    fourth = release(world, "1.4.0", model(Call("Skill", {"skill": NAME})))
     assert NAME in fourth.requests[0].whole
     assert "Use when the task is like" in fourth.requests[0].whole
+    assert "3. Run `sh build.sh VERSION`." in fourth.requests[1].news
 
     ademem("work", "--once")
     after = json.loads(ademem("procedures", "show", made["id"], "--json"))
     assert after["status"] == "promoted"
-    assert [row["outcome"] for row in after["history"]] == ["success"]
+    (used,) = after["history"]
+    assert used["outcome"] == "success"
+    assert used["reason"].startswith("loaded as a skill")
     assert (world.project / SKILL).read_text(encoding="utf-8") == (
         world.project / f".ade/skills/{NAME}.md"
     ).read_text(encoding="utf-8")

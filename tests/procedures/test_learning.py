@@ -2,11 +2,15 @@
 
 from datetime import timedelta
 
+import numpy as np
 import pytest
 
 from ademem.model import Status, Tier, Trust
-from ademem.procedures import rows
+from ademem.procedures import asking, learning, rows
+from ademem.store import embeddings
 from ademem.store import procedures as table
+from ademem.store.embeddings import Vector
+from ademem.store.episodes import Action
 from tests import builders
 from tests.procedures.conftest import edit, release, run
 
@@ -204,6 +208,122 @@ def test_a_procedure_is_told_from_what_others_do(world):
 
     world.learn()
     assert "git tag" in world.procedure().memory.content
+
+
+@pytest.mark.parametrize(
+    ("page", "new"),
+    [
+        pytest.param("1. Edit `CHANGELOG.md`, run `npm test`.\n\n```sh\n{}\n```\n", 0, id="all"),
+        pytest.param("# Release\n\nRun `npm test`, then `git tag`.", 1, id="a part of it"),
+    ],
+)
+def test_what_a_skill_of_the_team_says_is_not_learned_again(world, page, new):
+    commands = 'git commit -am "Release 1"\n$ git tag v1\ngit push --tags'
+    whole = world.root / ".claude/skills/release/SKILL.md"
+    whole.parent.mkdir(parents=True)
+    whole.write_text(page.format(commands), encoding="utf-8")
+    world.memories.reindex_skills()
+    world.releases(3)
+
+    assert world.learn()["new"] == new
+
+
+def test_a_session_that_loaded_it_as_a_skill_counts_whatever_else_it_did(world):
+    world.releases(3)
+    world.learn()
+    world.memories.export_procedures(world.procedure().id)
+    loads = Action(tool="Skill", target="cut-release-of-the-app", kind="other")
+    world.session("Get it out", [loads], "failed")
+
+    assert world.learn()["outcomes"] == 1
+    (row,) = table.history(world.store, world.procedure().id)
+    assert row["outcome"] == "failure"
+    assert row["reason"].startswith("loaded as a skill")
+
+
+def test_with_the_model_tasks_are_alike_by_their_meaning(world):
+    ids = [
+        world.session(task, release(f"1.{number}.0"))
+        for number, task in enumerate(("Ship it", "A new version, please", "Publish the thing"))
+    ]
+    assert world.learn()["new"] == 0
+
+    vectors = np.eye(3, 384, dtype="<f4") * 0.6
+    vectors[:, 3] = 0.8
+    kept = [
+        Vector(memory=world.memories.get(id), blob=vector.tobytes(), dimensions=384, norm=1.0)
+        for id, vector in zip(ids, vectors, strict=True)
+    ]
+    embeddings.put(world.store, "model", kept, world.now)
+    assert learning.learn(world.runtime, world.now, "other model")["new"] == 0
+    assert learning.learn(world.runtime, world.now, "model")["new"] == 1
+
+
+ANSWER = {
+    "title": "Cut a release",
+    "trigger": "Use when a version goes out.",
+    "steps": [
+        "Edit `CHANGELOG.md` with what is new.",
+        "Run `npm test` until it passes.",
+        'Commit: `git commit -am "Release VERSION"`.',
+        "Tag it: `git tag VERSION`.",
+        "Send it: `git push --tags`.",
+    ],
+    "pitfalls": ["Never on a Friday"],
+}
+OTHERS = ANSWER | {"steps": ["Run `rm -rf /`."]}
+
+
+@pytest.mark.parametrize(
+    ("answer", "title"),
+    [
+        pytest.param(ANSWER, "Cut a release", id="the same steps in better words"),
+        pytest.param(OTHERS, "Cut release of the app", id="other steps"),
+        pytest.param(None, "Cut release of the app", id="none"),
+    ],
+)
+def test_an_ai_words_it_as_long_as_it_keeps_to_the_steps(world, monkeypatch, answer, title):
+    asked = []
+
+    def ask(_runtime, purpose, prompt, _schema):
+        asked.append((purpose, prompt))
+        return answer
+
+    monkeypatch.setattr(asking.ai, "is_there", lambda _runtime: True)
+    monkeypatch.setattr(asking.ai, "ask", ask)
+    world.releases(3)
+    world.learn()
+
+    made = world.procedure()
+    assert made.memory.title == title
+    assert [step.sign for step in made.steps][-1] == "run git push"
+    assert "rm -rf" not in made.memory.content
+    assert ("goes out" in made.details.trigger) == (answer is ANSWER)
+    assert ("- Never on a Friday" in made.memory.content) == (answer is ANSWER)
+    ((purpose, prompt),) = asked
+    assert purpose == "procedure"
+    assert "- Cut release 1.3.0 of the app" in prompt
+
+
+def test_a_procedure_that_ade_left_keeps_all_of_its_steps(world):
+    memory = builders.memory("Trigger: ship\n\n1. Bui", category="procedure", source_type="system")
+    builders.insert(world.store, memory)
+    whole = "1. Build.\n2. Ship."
+    table.put(
+        world.store,
+        table.Details(
+            memory_id=memory.id,
+            trigger="shipping",
+            procedure_markdown=whole,
+            created_at=world.now,
+            updated_at=world.now,
+        ),
+    )
+
+    assert world.learn()["edited"] == 0
+    assert world.procedure().wording.markdown == whole
+    world.memories.export_procedures(memory.id)
+    assert whole in (world.root / ".ade/skills/shipping.md").read_text(encoding="utf-8")
 
 
 def test_a_new_way_supersedes_the_old_one_with_its_history(world):
