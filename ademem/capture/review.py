@@ -59,7 +59,12 @@ def _keep(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
         content=remark.text,
         category=Category.CONVENTION if category is Category.FACT else category,
         path=remark.path,
-        origin=Origin(trust=Trust.TOOL, source_type=SOURCE, source_id=remark.url or remark.key),
+        origin=Origin(
+            trust=Trust.TOOL,
+            source_type=SOURCE,
+            source_id=remark.url or remark.key,
+            branch=runtime.branch,
+        ),
     )
     written = gate.write(draft, store, runtime.settings.gate, now)
     if written.memory is None:

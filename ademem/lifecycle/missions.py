@@ -150,7 +150,7 @@ class Copying(Value):
             source_id=memory.scope_owner_id,
             run_id=memory.source_run_id,
             agent_id=memory.agent_id,
-            branch=memory.source_branch,
+            branch=self.act.branch,
         )
         draft = Draft(
             content=memory.content,

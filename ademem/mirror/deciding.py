@@ -69,7 +69,10 @@ def _propose(offer: Offered, taking: Taking) -> None:
         promoted=offer.ticked,
         created_at=_day(told.rpartition(", ")[2]),
         origin=Origin(
-            trust=Trust.USER if by_person else doubtful, source_type="file", source_id=SHEET
+            trust=Trust.USER if by_person else doubtful,
+            source_type="file",
+            source_id=SHEET,
+            branch=taking.waits_on(item.entry.id, None),
         ),
     )
     written = gate.write(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 
 import pytest
 
+from ademem import api
 from ademem.store import jobs
 from tests.mirror.repository import Worktree, git
 
@@ -51,7 +53,24 @@ def typed(world):
     world.know(LESSON)
 
 
-@pytest.mark.parametrize("learn", [dictate, key_learnings, learned, corrected, failed, typed])
+def reviewed(world):
+    remark = {"id": 7, "user": {"login": "ana", "type": "User"}, "body": f"Please note: {LESSON}"}
+    with world.memories() as memories:
+        memories.capture_feedback(json.dumps([remark]))
+
+
+def of_a_mission(world):
+    with world.memories() as memories:
+        mission = memories.start_mission("billing in euro")
+        draft = api.Draft(content=LESSON, scope="mission", owner=mission.id, importance="high")
+        memories.write(draft)
+        memories.end_mission(mission.id, "success")
+
+
+WAYS = (dictate, key_learnings, learned, corrected, failed, typed, reviewed, of_a_mission)
+
+
+@pytest.mark.parametrize("learn", WAYS)
 def test_whatever_notices_it_what_is_learned_on_a_branch_waits_there(repository, learn):
     repository.fire("session_start", source="startup")
     learn(repository)
