@@ -124,7 +124,8 @@ def restore(record: Record, job: Import, *, even_older: bool = False) -> Outcome
     known = memories.find(job.store, "sync_id = :sync_id", sync_id=sync_id)
     if known:
         return _renewed(known[0], row, job, even_older)
-    return Outcome.MERGED if shelf.exact(draft) else _added(row, job)
+    here_already = row.status is not Status.ARCHIVED and shelf.exact(draft)
+    return Outcome.MERGED if here_already else _added(row, job)
 
 
 def _record(memory: Memory) -> dict[str, Any]:
@@ -157,12 +158,13 @@ def _row(record: Record, sync_id: str, draft: Reviewed, job: Import) -> Memory:
         row,
         id=_name(record, "id"),
         observation_count=max(1, int(_number(record, "observation_count") or 1)),
-        created_at=_at_most(moment(record, "created_at"), job.now),
-        updated_at=_at_most(moment(record, "updated_at"), job.now),
+        created_at=at_most(moment(record, "created_at"), job.now),
+        updated_at=at_most(moment(record, "updated_at"), job.now),
     )
 
 
-def _at_most(moment: datetime | None, now: datetime) -> datetime:
+def at_most(moment: datetime | None, now: datetime) -> datetime:
+    """A time that somebody else's clock told, believed within bounds."""
     return min(moment or now, now + CLOCKS_DIFFER)
 
 
@@ -211,6 +213,7 @@ def _renewed(known: Memory, row: Memory, job: Import, even_older: bool) -> Outco
     newer = even_older or row.updated_at > known.updated_at
     if known.live and not row.quarantine_reason and newer:
         changes = {name: getattr(row, name) for name in (*RENEWED, "trust", "dedupe_key")}
+        changes["created_at"] = min(row.created_at, known.created_at)
         try:
             row = replace(known, **changes, last_accessed_at=job.now)
             memories.put_back(job.store, row, _change(job))

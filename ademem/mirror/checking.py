@@ -8,7 +8,7 @@ import re
 
 from ademem import core
 from ademem.core import BadCore
-from ademem.mirror import entry, knowledge, pages, selection, sheet
+from ademem.mirror import entry, knowledge, pages, selection, sheet, tombstone
 from ademem.mirror.privacy import no_secrets, nobodys_own_files, nobodys_own_lines
 from ademem.mirror.problem import Problem
 from ademem.mirror.reading import conflicts, is_taken
@@ -156,7 +156,9 @@ def sound_lines(subject: Subject) -> Iterator[Problem]:
             try:
                 record = json.loads(line)
                 wrong = [key for key, kind in SHAPE.items() if type(record[key]) is not kind]
-                message = f"has a wrong {', '.join(wrong)}" if wrong else known.seen(record["id"])
+                message = f"has a wrong {', '.join(wrong)}" if wrong else None
+                if not wrong and not tombstone.is_one(record):
+                    message = known.seen(record["id"])
             except (ValueError, KeyError, TypeError):
                 message = "is not an object with " + ", ".join(SHAPE)
             if message:

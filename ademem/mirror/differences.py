@@ -44,6 +44,13 @@ class Added(Value):
     doubtful: bool = False
 
 
+class Outlived(Value):
+    """A line that somebody wrote while somebody else archived its memory."""
+
+    line: Line
+    gone: Line
+
+
 class Foreign(Value):
     """A line that ademem did not write."""
 
@@ -66,18 +73,22 @@ class Refused(Value):
     """The sheet itself says that it was."""
 
 
-Difference = Told | Edited | Gone | Added | Foreign | Reviewed | Refused
+Difference = Told | Outlived | Edited | Gone | Added | Foreign | Reviewed | Refused
 
 
 def differences(before: Snapshot, now: Snapshot) -> Iterator[Difference]:
-    """In the order in which they can be taken over."""
-    for id, line in now.lines.items():
+    """In the order in which they can be taken over: what goes makes room for what comes."""
+    for id, line in sorted(now.lines.items(), key=lambda told: not told[1].gone):
         known = before.lines.get(id)
         if known is None or known.record != line.record:
             yield Told(id=id, line=line, before=known)
+    for id, line in now.lost.items():
+        yield Outlived(line=line, gone=now.lines[id])
     yield from (Foreign(line=line) for line in now.foreign if line not in before.foreign)
+    lines = (*now.lines.values(), *now.lost.values())
+    told = {line.said[2] for line in lines if line.said and not line.gone}
     for id, items in now.placed.items():
-        yield from _edits(id, items, before, now)
+        yield from _edits(id, items, before, now, told)
     yield from _gone(before, now)
     yield from _decisions(before, now)
     yield from (Added(item=item) for item in now.unnamed)
@@ -103,7 +114,7 @@ def changes(difference: Edited, known: Memory) -> dict[str, Any]:
 
 
 def _edits(
-    id: str, items: tuple[Placed, ...], before: Snapshot, now: Snapshot
+    id: str, items: tuple[Placed, ...], before: Snapshot, now: Snapshot, told: set[str]
 ) -> Iterator[Difference]:
     earlier = next(iter(before.placed.get(id, ())), None)
     line = now.lines.get(id)
@@ -111,11 +122,15 @@ def _edits(
     typed = [item for item in fresh if line is None or item.said != line.said]
     if not typed:
         return
-    if len(typed) == len(items) and not (len(items) > 1 and _is_news(line, before.lines.get(id))):
+    gone = line is not None and line.gone and _is_news(line, before.lines.get(id))
+    if (
+        not gone
+        and len(typed) == len(items)
+        and not (len(items) > 1 and _is_news(line, before.lines.get(id)))
+    ):
         yield Edited(id=id, now=typed[0], before=earlier)
         typed = typed[1:]
-    told = line.said[2] if line and line.said else ""
-    yield from (Added(item=item, doubtful=True) for item in typed if item.said[2] != told)
+    yield from (Added(item=item, doubtful=True) for item in typed if item.said[2] not in told)
 
 
 def _is_news(line: Line | None, before: Line | None) -> bool:
@@ -126,10 +141,12 @@ def _is_news(line: Line | None, before: Line | None) -> bool:
 def _gone(before: Snapshot, now: Snapshot) -> Iterator[Gone]:
     """Only out of files that are there and sound; a file that is missing is written again."""
     for id, items in before.placed.items():
-        if id not in now.placed and all(item.path in now.read for item in items):
+        edited = id in now.placed or id in now.survived
+        if not edited and all(item.path in now.read for item in items):
             yield Gone(id=id, before=items[0])
     for id, line in before.lines.items():
-        if id not in now.lines and id not in before.placed and line.path in now.read:
+        told = id in now.lines or id in before.placed or line.gone
+        if not told and line.path in now.read:
             yield Gone(id=id, before=line)
 
 

@@ -29,11 +29,15 @@ _LINE_BREAKS = str.maketrans({char: f"\\u{ord(char):04x}" for char in "\x85\u202
 
 
 def render(
-    memories: Sequence[Memory], settings: MirrorSettings, unread: Sequence[str] = ()
+    memories: Sequence[Memory],
+    settings: MirrorSettings,
+    unread: Sequence[str] = (),
+    gone: Sequence[dict[str, Any]] = (),
 ) -> dict[str, str]:
     """The lines, and their archive once there is one; *memories* are oldest first.
 
-    *unread*, what nobody could read of the file before, stays at its end.
+    *unread*, what nobody could read of the file before, stays at its end; the archive ends with
+    the tombstones of what is *gone*.
     """
     archived, live = rotated(
         [line(record) for record in records(memories)],
@@ -41,6 +45,7 @@ def render(
         by=settings.rotate_lines,
     )
     live = [*live, *(f"{raw}\n" for raw in unread)]
+    archived = [*archived, *map(line, gone)]
     pages = {LIVE: live, ARCHIVE: archived} if archived else {LIVE: live}
     return {name: "".join(lines) for name, lines in pages.items()}
 

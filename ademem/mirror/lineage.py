@@ -47,8 +47,18 @@ class Lineage(Value):
         """Whether what is there again was taken out on this line of history before."""
         if self.by_hand:
             return True
-        changes = _git(self.root, "log", "--format=%H", f"-G{re.escape(id)}", "HEAD", "--", FOLDER)
-        return id in self.touched and len(changes.split()) > 2  # put in, taken out, put in
+        name = re.escape(id)
+        there = f'"id":"{name}","sync_id":"[^"]*","category"|<!-- {name} -->'
+        return id in self.touched and self._changes(there) > 2  # put in, taken out, put in
+
+    def buried(self, id: str) -> bool:
+        """Whether a commit on this line of history says that the memory is gone."""
+        return not self.by_hand and self._changes(f'"key":"gone-{re.escape(id)}"') > 0
+
+    def _changes(self, pattern: str) -> int:
+        """Commits after which files have the pattern more often, or less often, than before."""
+        asked = ("log", "--format=%H", "--pickaxe-regex", f"-S{pattern}", "HEAD", "--", FOLDER)
+        return len(_git(self.root, *asked).split())
 
 
 def lineage(project: Project, base: Base) -> Lineage:

@@ -2,7 +2,8 @@
 
 A field that one side changed is taken from that side. Where both changed the text, the newer one
 wins and the other becomes a candidate beside it; of other fields the greater value, for a line has
-one time only. What one side deleted and the other changed stays.
+one time only. What one side archived and the other changed is what was done later; a line that is
+missing, without a tombstone to tell when it went, stays if the other side changed it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 from itertools import product
 
 from ademem.digest import sha256_hex
-from ademem.mirror import entry, keep, knowledge, sheet, topics
+from ademem.mirror import entry, keep, knowledge, sheet, tombstone, topics
 from ademem.mirror.entry import Entry, Loose
 from ademem.mirror.pages import INDEX
 from ademem.mirror.sheet import Item, Sheet
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 CONFLICT = "conflict"
 """The tag of a text that lost against a newer one."""
 
+_NEWER = ("content", "key", "updated_at")
+_EARLIER = ("created_at", "ts")
+"""Learned twice, a memory is as old as the first time."""
 _FIELDS = ("title", "content", "tags", "path")
 
 
@@ -69,14 +73,18 @@ def _record(base: Record | None, ours: Record | None, theirs: Record | None) -> 
     if ours == base or ours is None or theirs is None:
         kept = theirs if ours == base else ours or theirs
         return [kept] if kept else []
-    before = base or {}
     older, newer = sorted((ours, theirs), key=_age)
+    if tombstone.is_one(newer) and tombstone.outlived(newer, older):
+        return [newer, loser(str(older["content"]), newer)]
+    if tombstone.is_one(older) or tombstone.is_one(newer):
+        return [newer]
+    before = base or {}
     won = {name: _field(name, before, older, newer) for name in {**newer, **older}}
     if "updated_at" in won and older["content"] != newer["content"]:
         # A time that another field brought would make the text newer than it is.
         won["updated_at"] = (newer if won["content"] == newer["content"] else older)["updated_at"]
     lost = older["content"] not in (won["content"], before.get("content"))
-    return [won, _loser(str(older["content"]), base or older)] if lost else [won]
+    return [won, loser(str(older["content"]), base or older)] if lost else [won]
 
 
 def _field(name: str, before: Record, older: Record, newer: Record) -> Any:
@@ -86,23 +94,31 @@ def _field(name: str, before: Record, older: Record, newer: Record) -> Any:
         return second
     if second == then:
         return first
-    if name in ("content", "key", "updated_at"):
+    if name in _NEWER:
         return second
+    if name in _EARLIER:
+        return min(filter(None, (first, second)))
     return max(first, second, key=json.dumps)
 
 
-def _loser(content: str, base: Record) -> Record:
+def loser(content: str, base: Record) -> Record:
     """A candidate of its own, the same on every machine and in whatever order it lost."""
     name = sha256_hex("conflict", str(base.get("id")), content)
-    return base | {
-        "content": content,
+    learned = base.get("created_at")
+    return {
         "key": f"conflict-{name[:12]}",
+        "type": base.get("category"),
+        "content": content,
+        "source": "merge",
+        "tags": [CONFLICT],
+        "ts": base.get("ts"),
+        "bead": "",
         "id": name[:12],
         "sync_id": name[:32],
+        "category": base.get("category"),
         "status": "candidate",
-        "pinned": False,
-        "topic_key": None,
-        "tags": [*(base.get("tags") or ()), CONFLICT],
+        "created_at": learned,
+        "updated_at": learned,
     }
 
 

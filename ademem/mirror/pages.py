@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from ademem.mirror import brief, index, keep, knowledge, sheet, topics
+from ademem.mirror import brief, entry, index, keep, knowledge, sheet, tombstone, topics
 from ademem.mirror.selection import is_line, renders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
     from ademem.core import CoreMemory
     from ademem.mirror.entry import Loose
@@ -21,6 +22,7 @@ FOLDER = ".ade/memory/"
 INDEX = FOLDER + "MEMORY.md"
 LINES = FOLDER + knowledge.LIVE
 SHEET = FOLDER + sheet.NAME
+ARCHIVE = FOLDER + knowledge.ARCHIVE
 BRIEF = ".ade/cto/MEMORY.md"
 
 
@@ -29,8 +31,12 @@ def render(
     document: CoreMemory | None,
     present: Mapping[str, str],
     settings: MirrorSettings,
+    gone: Iterable[dict[str, Any]] = (),
 ) -> dict[str, str]:
-    """Of the memories, oldest first, what may be shown; what is not ours of the *present* stays."""
+    """Of the memories, oldest first, what may be shown; what is not ours of the *present* stays.
+
+    *gone* are tombstones of memories that may be shown no more.
+    """
     lines = [memory for memory in memories if is_line(memory)]
     shown = [memory for memory in lines if renders(memory)]
     files = topics.files(shown, settings.topic_entries)
@@ -43,9 +49,17 @@ def render(
     for file in files:
         pages |= _in_folder(topics.render(file, loose))
     unread = [
-        raw for raw in present.get(LINES, "").splitlines() if raw and knowledge.read(raw) is None
+        raw for raw in entry.lines_of(present.get(LINES, "")) if raw and knowledge.read(raw) is None
     ]
-    return pages | _in_folder(knowledge.render(lines, settings, unread))
+    alive = {memory.id for memory in lines}
+    standing = tombstone.standing(gone, alive)
+    return pages | _in_folder(knowledge.render(lines, settings, unread, standing))
+
+
+def buried(present: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The tombstones that stand in the archive."""
+    records = map(knowledge.read, entry.lines_of(present.get(ARCHIVE, "")))
+    return [record for record in records if record and tombstone.is_one(record)]
 
 
 def _loose(present: Mapping[str, str], files: Iterable[TopicFile]) -> dict[str, list[Loose]]:

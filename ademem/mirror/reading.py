@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from ademem.mirror import entry, knowledge, sheet, topics
+from ademem.mirror import entry, knowledge, sheet, tombstone, topics
 from ademem.mirror.pages import FOLDER, SHEET
 from ademem.mirror.problem import Problem
 from ademem.model import Category
@@ -14,7 +14,7 @@ from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from ademem.mirror.entry import Entry
@@ -56,6 +56,11 @@ class Line(Value):
         return id if isinstance(id, str) and "sync_id" in self.record else None
 
     @property
+    def gone(self) -> bool:
+        """A tombstone: it says of the memory only that it is no more."""
+        return tombstone.is_one(self.record)
+
+    @property
     def said(self) -> Said | None:
         record = self.record
         category, tags = record.get("category"), record.get("tags") or ()
@@ -95,6 +100,10 @@ class Snapshot(Value):
     """Items that a person added."""
     lines: dict[str, Line] = {}
     """The newest line of each memory, by its id."""
+    lost: dict[str, Line] = {}
+    """Lines that are older than the tombstone of their memory, by its id."""
+    survived: frozenset[str] = frozenset()
+    """Ids of memories whose line is newer than their tombstone."""
     foreign: tuple[Line, ...] = ()
     """Lines without an id of ours."""
     sheet: dict[str, Offered] = {}
@@ -120,20 +129,22 @@ def snapshot(texts: Mapping[str, str]) -> Snapshot:
                 placed.setdefault(item.entry.id, []).append(item)
             else:
                 unnamed.append(item)
-    lines: dict[str, Line] = {}
     foreign: list[Line] = []
+    told: dict[str, list[Line]] = {}
     for line in (line for path in LINES for line in _lines(path, sound.get(path, ""), problems)):
-        known = lines.get(line.id or "")
-        if line.id is None:
-            foreign.append(line)
-        elif known is None or _time(line) >= _time(known):
-            lines[line.id] = line
+        (told.setdefault(line.id, []) if line.id else foreign).append(line)
+    lines = {id: _newest(found) for id, found in told.items()}
+    lives = {id: [line for line in found if not line.gone] for id, found in told.items()}
     candidates = sheet.read(sound.get(SHEET, ""))
     offers = [_offered(item, problems) for item in candidates.items]
     return Snapshot(
         placed={id: tuple(items) for id, items in placed.items()},
         unnamed=tuple(unnamed),
         lines=lines,
+        lost={id: _newest(lives[id]) for id, line in lines.items() if line.gone and lives[id]},
+        survived=frozenset(
+            id for id, line in lines.items() if not line.gone and len(lives[id]) < len(told[id])
+        ),
         foreign=tuple(foreign),
         sheet={offer.item.entry.id: offer for offer in offers if offer.item.entry.id},
         proposed=tuple(offer for offer in offers if not offer.item.entry.id),
@@ -221,6 +232,11 @@ def _lines(path: str, text: str, problems: list[Problem]) -> Iterator[Line]:
             problems.append(Problem(path=path, line=number, message=message))
         else:
             yield Line(path=path, number=number, record=record)
+
+
+def _newest(lines: Sequence[Line]) -> Line:
+    """Of two that are equally new the later one."""
+    return max(reversed(lines), key=_time)
 
 
 def _time(line: Line) -> str:

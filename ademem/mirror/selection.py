@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from ademem.clock import parse
+from ademem.gate.rows import id_of
+from ademem.jsontext import array
+from ademem.mirror import tombstone
 from ademem.mirror.topics import TOPICS
-from ademem.model import Memory, Status
-from ademem.store import memories
+from ademem.model import Memory, Scope, Status
+from ademem.store import LIVE, memories
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ademem.mirror.staging import Place
+    from ademem.mirror.tombstone import Record
     from ademem.store import Store
+
+_GONE = (
+    "select id, sync_id, updated_at, category, created_at, content, deleted_at, revision_count,"
+    " source_branch from unified_memories where project_id = ? and scope = 'project'"
+    " and (promoted_at is not null or knowledge_key is not null)"
+    f" and quarantine_reason is null and not ({LIVE})"
+)
 
 
 def renders(memory: Memory) -> bool:
@@ -53,6 +65,45 @@ def offered(store: Store, place: Place) -> list[Memory]:
         store, "scope = 'project' and status = 'candidate'", "order by created_at, id"
     )
     return [memory for memory in found if is_offered(memory) and place.shows(memory)]
+
+
+def gone_of(store: Store, place: Place, carried: Sequence[Record] = ()) -> Iterator[Record]:
+    """Tombstones of what may have been a line once.
+
+    The *carried* ones are of the files: of memories that were never here, or that went elsewhere.
+    """
+    asked = array([record["id"] for record in carried])
+    query = (
+        "select id, updated_at from unified_memories where id in (select value from json_each(?))"
+    )
+    ours = dict(map(tuple, store.db.execute(query, (asked,))))
+    for record in carried:
+        if ours.get(record["id"], record["updated_at"]) == record["updated_at"]:
+            yield record
+    for row in store.db.execute(_GONE, (store.project_id,)).fetchall():
+        id, sync_id, at, category, learned_at, content, deleted_at, revision, branch = row
+        never = deleted_at and _was_undone(store, id, revision, deleted_at)
+        if not never and branch in (None, place.branch):
+            yield tombstone.of(id, sync_id, parse(at), category, parse(learned_at), content)
+    yield from _deleted_for_good(store)
+
+
+def _was_undone(store: Store, id: str, revision: int, deleted_at: str) -> bool:
+    """Whether it is hidden because the act that brought it was taken back: as if it never was."""
+    query = (
+        "select operation, created_at from memory_revisions where memory_id = ? and revision = ?"
+    )
+    row = store.db.execute(query, (id, revision)).fetchone()
+    return row is not None and tuple(row) == ("undo", deleted_at)
+
+
+def _deleted_for_good(store: Store) -> Iterator[Record]:
+    query = "select sync_id, deleted_at from tombstones where entity = 'memory' and project_id = ?"
+    for sync_id, at in store.db.execute(query, (store.project_id,)).fetchall():
+        id = id_of(sync_id)
+        left = [revision["snapshot"] for revision in memories.revisions(store, id)[-1:]]
+        for it in (it for it in left if it["scope"] == Scope.PROJECT and it["promoted_at"]):
+            yield tombstone.of(id, sync_id, parse(at), it["category"], parse(it["created_at"]), "")
 
 
 def best_first(given: Iterable[Memory]) -> list[Memory]:

@@ -7,6 +7,7 @@ import os
 from ademem import core, files
 from ademem.core import BadCore
 from ademem.mirror import pages, selection, sheet, written
+from ademem.mirror.reading import is_taken
 from ademem.mirror.staging import Place
 from ademem.value import Value
 
@@ -56,13 +57,16 @@ def survey(
     document, core_file = _core(project, store)
     texts = present(project)
     readable = {path: text for path, text in texts.items() if text != NOT_TEXT}
-    wanted = pages.render(selection.lines_of(store, place), document, readable, settings)
+    lines = selection.lines_of(store, place)
+    gone = list(selection.gone_of(store, place, pages.buried(readable)))
+    wanted = pages.render(lines, document, readable, settings, gone)
     page = candidates(store, settings, readable.get(pages.SHEET), place)
     if page:
         wanted[pages.SHEET] = page
     before = written.load(project)
     found = [core_file]
-    for path in (wanted.keys() | before.keys() | texts.keys() & {pages.SHEET}) - {CORE}:
+    known = wanted.keys() | before.keys() | set(filter(is_taken, taken))
+    for path in (known | texts.keys() & {pages.SHEET}) - {CORE}:
         there = texts.get(path)
         ours = (
             there is None

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from ademem import curate, gate
-from ademem.clock import stamp
 from ademem.curate import Act, CannotDo
 from ademem.digest import sha256_hex
-from ademem.errors import NoSuchMemory
-from ademem.exchange import own, plain
+from ademem.exchange import plain
 from ademem.exchange.record import BadLine, Import
 from ademem.gate.instructions import instruction_in
-from ademem.mirror import deciding, knowledge
+from ademem.mirror import deciding
 from ademem.mirror.differences import (
     Added,
     Edited,
     Foreign,
     Gone,
+    Outlived,
     Refused,
     Reviewed,
     Told,
@@ -26,8 +25,9 @@ from ademem.mirror.pages import SHEET
 from ademem.mirror.problem import Problem
 from ademem.mirror.reading import Line, Placed, said_of, snapshot
 from ademem.mirror.taken import Taken
-from ademem.model import Draft, Origin, Status, Trust
-from ademem.store import ledger, memories, revisions
+from ademem.mirror.telling import known_as, make_way, outlived, settle, told
+from ademem.model import Draft, Origin, Trust
+from ademem.store import ledger
 from ademem.store.memories import new_event
 from ademem.value import replace
 
@@ -69,6 +69,8 @@ class Taking:
         self.before = base.texts
         self.done: dict[str, list[str]] = {}
         self.problems: list[Problem] = []
+        self.later: list[Difference] | None = []
+        """What waits until the others are taken over; None: they are."""
 
     def is_new(self, item: Placed) -> bool:
         """False when it was taken from this very file before, by somebody who was killed then."""
@@ -113,6 +115,11 @@ def take(
     with store.transaction():
         for difference in differences(snapshot(taking.before), present):
             _taken_over(difference, taking)
+        later, taking.later = taking.later or [], None
+        make_way(later, taking)
+        for difference in later:
+            _taken_over(difference, taking)
+        settle(later, taking)
     named = {name: tuple(ids) for name, ids in taking.done.items()}
     problems = (*present.problems, *taking.problems)
     return Taken(event=taking.event if named else "", problems=problems, **named)
@@ -126,29 +133,16 @@ def _taken_over(difference: Difference, taking: Taking) -> None:
         taking.problems.append(Problem(path=at[0], line=at[1], message=str(error)))
 
 
-def told(difference: Told, taking: Taking) -> None:
-    """A line about a memory that we do not have, that we know less of, or that commits changed."""
-    known = _known(difference.id, taking)
-    record = portable(difference.line, taking)
-    if known and not known.live:
-        if difference.before is None and _comes_back(known, record, taking):
-            curate.restore(known.id, taking.act)
-            own.restore(record, taking.job)
-            taking.note("restored", known.id)
-        return
-    own.restore(record, taking.job, even_older=known is not None and _agreed(difference, taking))
-    now = _known(difference.id, taking)
-    if now and now != known:
-        taking.note("edited" if known else "added", now.id)
-
-
 def edited(difference: Edited, taking: Taking) -> None:
     """Only what was changed in the file."""
-    known = _known(difference.id, taking)
+    known = known_as(difference.id, taking)
     if known is None:
         return added(Added(item=difference.now), taking)
+    if known.superseded_by and difference.now.said == said_of(known):
+        return None
     if not known.live:
-        if difference.before or not taking.lineage.returned(known.id):
+        on_purpose = taking.lineage.returned(known.id) and not taking.lineage.buried(known.id)
+        if difference.before or not on_purpose:
             return None
         known = curate.restore(known.id, taking.act)
         taking.note("restored", known.id)
@@ -157,7 +151,7 @@ def edited(difference: Edited, taking: Taking) -> None:
 
 def gone(difference: Gone, taking: Taking) -> None:
     """Unless it says more by now than whoever deleted it could see."""
-    known = _known(difference.id, taking)
+    known = known_as(difference.id, taking)
     unchanged = known and known.live and difference.before.said == said_of(known)
     if known and unchanged and taking.lineage.counts(known.id):
         curate.archive(known.id, taking.act)
@@ -202,6 +196,7 @@ def foreign(difference: Foreign, taking: Taking) -> None:
 
 _TAKE: dict[type, Callable[[Any, Taking], None]] = {
     Told: told,
+    Outlived: outlived,
     Edited: edited,
     Gone: gone,
     Added: added,
@@ -211,62 +206,11 @@ _TAKE: dict[type, Callable[[Any, Taking], None]] = {
 }
 
 
-def portable(line: Line, taking: Taking) -> dict[str, Any]:
-    """The line as a line of our export, which `own.restore` reads."""
-    record = line.record
-    missing = [name for name in ("key", "category", "updated_at") if not record.get(name)]
-    if missing:
-        raise BadLine(f"has no {', '.join(missing)}")
-    confirmed = record.get("status") == Status.PROMOTED
-    return {
-        own.MARK: own.VERSION,
-        **{name: record.get(name) for name in own.FIELDS},
-        "scope": "project",
-        "scope_owner_id": None,
-        "tier": 1 if record.get("pinned") else 2 if confirmed else 3,
-        "source_type": record.get("source"),
-        "source_branch": taking.waits_on(line.id, knowledge.key_of(record)),
-        "file_scope_pattern": record.get("path"),
-        "knowledge_key": knowledge.key_of(record),
-        "bead": record.get("bead") or None,
-        "promoted_at": record.get("updated_at") if confirmed else None,
-        "trust": record.get("trust"),
-    }
-
-
-def _known(id: str, taking: Taking) -> Memory | None:
-    try:
-        return memories.get(taking.act.store, id)
-    except NoSuchMemory:
-        return None
-
-
-def _agreed(difference: Told, taking: Taking) -> bool:
-    """We know nothing newer than what the line said before, and it was changed on purpose."""
-    known, before = _known(difference.id, taking), difference.before
-    then = before and before.record.get("updated_at")
-    return bool(known and then == stamp(known.updated_at) and taking.lineage.counts(difference.id))
-
-
-def _comes_back(known: Memory, record: Mapping[str, Any], taking: Taking) -> bool:
-    """The line is newer than the archive, or is what was archived, put back on purpose.
-
-    What was refused comes back confirmed only: another machine may have captured it again.
-    """
-    if known.rejected_at and record["status"] != Status.PROMOTED:
-        return False
-    store, then = taking.act.store, str(record["updated_at"])
-    last = revisions.last(store, known.id)
-    if then > last.created_at:
-        return True
-    before = revisions.before(store, last)
-    archived = before and before.snapshot["updated_at"] == then
-    return bool(archived and taking.lineage.returned(known.id))
-
-
 def _place(difference: Difference) -> tuple[str, int]:
     match difference:
-        case Told(line=line) | Foreign(line=line) | Gone(before=Line() as line):
+        case (
+            Told(line=line) | Outlived(line=line) | Foreign(line=line) | Gone(before=Line() as line)
+        ):
             return line.path, line.number
         case Edited(now=item) | Added(item=item) | Gone(before=Placed() as item):
             return item.path, item.entry.line

@@ -1,0 +1,194 @@
+"""Taking over the lines of knowledge.jsonl: what somebody's ademem said of a memory."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from ademem import curate
+from ademem.clock import parse, stamp
+from ademem.errors import NoSuchMemory
+from ademem.exchange import own
+from ademem.exchange.record import BadLine
+from ademem.mirror import knowledge, tombstone
+from ademem.mirror.differences import Told
+from ademem.mirror.merging import loser
+from ademem.model import Status, Tier
+from ademem.store import LIVE, jobs, memories, revisions
+from ademem.store.memories import Change
+from ademem.text import clean, dedupe_key
+from ademem.value import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.mirror.differences import Difference, Outlived
+    from ademem.mirror.reading import Line
+    from ademem.mirror.taking import Taking
+    from ademem.model import Memory
+
+LEAST = timedelta(milliseconds=1)
+"""By which an act is later than what it answers to."""
+
+
+def told(difference: Told, taking: Taking) -> None:
+    """A line about a memory that we do not have, that we know less of, or that commits changed."""
+    known = known_as(difference.id, taking)
+    if difference.line.gone:
+        return buried(difference, taking)
+    record = portable(difference.line, taking)
+    twin = _twin(record, taking)
+    if twin and taking.later is not None:
+        return taking.later.append(difference)
+    if twin and not _elder(record, twin):
+        return _fold(record, twin, taking)
+    if twin:
+        _archive(twin, _after(record, twin), taking, superseded_by=difference.id)
+    if known and not known.live:
+        absent = difference.before is None or difference.before.gone
+        if absent and _comes_back(known, record, taking):
+            curate.restore(known.id, taking.act)
+            own.restore(record, taking.job, even_older=True)
+            taking.note("restored", known.id)
+        return None
+    own.restore(record, taking.job, even_older=known is not None and _agreed(difference, taking))
+    now = known_as(difference.id, taking)
+    if now and now != known:
+        taking.note("edited" if known else "added", now.id)
+    return None
+
+
+def make_way(waiting: Iterable[Difference], taking: Taking) -> None:
+    """Texts that are about to change are in nobody's way: memories may have exchanged theirs."""
+    for difference in waiting:
+        known = known_as(difference.id, taking) if isinstance(difference, Told) else None
+        if known and known.live:
+            _key(known, f"in between {known.id}", taking)
+
+
+def settle(waiting: Iterable[Difference], taking: Taking) -> None:
+    """Give those that stayed as they were their place again."""
+    for difference in waiting:
+        known = known_as(difference.id, taking) if isinstance(difference, Told) else None
+        if known and known.dedupe_key.startswith("in between "):
+            _key(known, dedupe_key(known.content, known.topic_key), taking)
+
+
+def _key(known: Memory, key: str, taking: Taking) -> None:
+    taking.act.store.db.execute(
+        "update unified_memories set dedupe_key = ? where id = ?", (key, known.id)
+    )
+
+
+def _twin(record: Mapping[str, Any], taking: Taking) -> Memory | None:
+    """Another live memory that says the same."""
+    key = dedupe_key(clean(str(record["content"])), record.get("topic_key"))
+    found = memories.find(
+        taking.act.store,
+        f"dedupe_key = :key and id <> :id and scope = 'project' and {LIVE}",
+        key=key,
+        id=record["id"],
+    )
+    return found[0] if found else None
+
+
+def _elder(record: Mapping[str, Any], twin: Memory) -> bool:
+    """Of two memories that say the same the elder stays, on every machine."""
+    return (str(record["created_at"]), str(record["id"])) < (stamp(twin.created_at), twin.id)
+
+
+def _after(record: Mapping[str, Any], twin: Memory) -> datetime:
+    """When one of the two went: right after both had come to say the same."""
+    return max(parse(record["updated_at"]), twin.updated_at) + LEAST
+
+
+def _fold(record: dict[str, Any], twin: Memory, taking: Taking) -> None:
+    """Keep ours, which is the elder; of the other it is known here, too, that it went."""
+    known = known_as(record["id"], taking)
+    if known is None:
+        archived = record | {"status": Status.ARCHIVED, "pinned": False, "tier": Tier.FADING.value}
+        own.restore(archived, taking.job)
+        known = known_as(record["id"], taking)
+    if known:
+        _archive(known, _after(record, twin), taking, superseded_by=twin.id)
+
+
+def buried(difference: Told, taking: Taking) -> None:
+    """The memory was archived, and not changed after that."""
+    known, gone_at = known_as(difference.id, taking), tombstone.moment(difference.line.record)
+    if known and gone_at and (gone_at > known.updated_at or _agreed(difference, taking)):
+        _archive(known, own.at_most(gone_at, taking.act.now), taking)
+
+
+def outlived(difference: Outlived, taking: Taking) -> None:
+    """A text that nobody archived waits for a word of its own."""
+    record, gone = difference.line.record, difference.gone.record
+    if tombstone.outlived(gone, record):
+        line = replace(difference.line, record=loser(record["content"], gone))
+        told(Told(id=line.record["id"], line=line, before=None), taking)
+
+
+def _archive(known: Memory, at: datetime, taking: Taking, **changes: Any) -> None:
+    """As if it had been done here when it was done elsewhere."""
+    act = taking.act
+    change = Change(operation="archive", actor=act.actor, at=act.now, event_id=taking.event)
+    gone = {"status": Status.ARCHIVED, "tier": Tier.FADING, "pinned": False, "updated_at": at}
+    memories.put_back(act.store, replace(known, **gone, **changes), change)
+    jobs.follow(act.store, act.now)
+    if known.live:
+        taking.note("archived", known.id)
+
+
+def portable(line: Line, taking: Taking) -> dict[str, Any]:
+    """The line as a line of our export, which `own.restore` reads."""
+    record = line.record
+    missing = [name for name in ("key", "category", "updated_at") if not record.get(name)]
+    if missing:
+        raise BadLine(f"has no {', '.join(missing)}")
+    confirmed = record.get("status") == Status.PROMOTED
+    return {
+        own.MARK: own.VERSION,
+        **{name: record.get(name) for name in own.FIELDS},
+        "scope": "project",
+        "scope_owner_id": None,
+        "tier": 1 if record.get("pinned") else 2 if confirmed else 3,
+        "source_type": record.get("source"),
+        "source_branch": taking.waits_on(line.id, knowledge.key_of(record)),
+        "file_scope_pattern": record.get("path"),
+        "knowledge_key": knowledge.key_of(record),
+        "bead": record.get("bead") or None,
+        "promoted_at": record.get("updated_at") if confirmed else None,
+        "trust": record.get("trust"),
+    }
+
+
+def known_as(id: str, taking: Taking) -> Memory | None:
+    try:
+        return memories.get(taking.act.store, id)
+    except NoSuchMemory:
+        return None
+
+
+def _agreed(difference: Told, taking: Taking) -> bool:
+    """We know nothing newer than what the line said before, and it was changed on purpose."""
+    known, before = known_as(difference.id, taking), difference.before
+    then = before and before.record.get("updated_at")
+    return bool(known and then == stamp(known.updated_at) and taking.lineage.counts(difference.id))
+
+
+def _comes_back(known: Memory, record: Mapping[str, Any], taking: Taking) -> bool:
+    """The line is newer than the archive, or is what was archived, put back on purpose.
+
+    What was refused comes back confirmed only: another machine may have captured it again.
+    """
+    if known.rejected_at and record["status"] != Status.PROMOTED:
+        return False
+    store, then = taking.act.store, str(record["updated_at"])
+    last = revisions.last(store, known.id)
+    if then > stamp(known.updated_at):
+        return True
+    before = revisions.before(store, last)
+    archived = before and before.snapshot["updated_at"] == then
+    return bool(archived and taking.lineage.returned(known.id))
