@@ -13,7 +13,7 @@ from ademem import files
 from tests.mirror import team as team_
 from tests.mirror.team import BY_COMMAND, BY_HAND, COMMITS, Driver, Team
 
-DRIVEN = 60
+DRIVEN = 25
 
 
 def acts(names, most):
