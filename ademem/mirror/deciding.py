@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import re
 
 from ademem import curate, gate
+from ademem.clock import parse
 from ademem.curate import CannotDo
 from ademem.mirror.differences import Edited, changes
 from ademem.mirror.pages import SHEET
@@ -15,13 +16,12 @@ from ademem.value import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from ademem.mirror.differences import Refused, Reviewed
     from ademem.mirror.reading import Offered, Placed
     from ademem.mirror.taking import Taking
     from ademem.model import Memory
-
-DOUBTFUL = (Trust.TOOL.value, Trust.WEB.value)
-"""What a sheet may say of whom to trust: a better name is not for a file to give."""
 
 
 def reviewed(difference: Reviewed, taking: Taking) -> None:
@@ -44,13 +44,20 @@ def reviewed(difference: Reviewed, taking: Taking) -> None:
 
 
 def refused(difference: Refused, taking: Taking) -> None:
-    """Unless it says more by now than whoever deleted it could see."""
+    """Unless it says more by now than whoever deleted it could see.
+
+    Where a commit took item and offer away, somebody else's store had no use for it any more.
+    """
     known, before = _candidate(difference.id, taking), difference.before
     unchanged = known and (before is None or _filed(before, known).said == said_of(known))
-    here = taking.lineage.by_hand or (difference.offered and taking.lineage.reached(SHEET))
-    if known and unchanged and here:
+    if not known or not unchanged:
+        return
+    if taking.lineage.by_hand or (difference.offered and taking.lineage.reached(SHEET)):
         curate.reject(known.id, taking.act)
         taking.note("rejected", known.id)
+    elif taking.lineage.counts(known.id):
+        curate.archive(known.id, taking.act)
+        taking.note("archived", known.id)
 
 
 def _propose(offer: Offered, taking: Taking) -> None:
@@ -58,8 +65,9 @@ def _propose(offer: Offered, taking: Taking) -> None:
     item, by_person = offer.item, offer.item.entry.id is None and taking.lineage.by_hand
     if not taking.is_new(item):
         return
-    trust, _, told = offer.told_by.partition(" by ")
-    doubtful = Trust(trust) if trust in DOUBTFUL else Trust.IMPORT
+    trust, source, moment = _told_by(offer.told_by)
+    if by_person or source in taking.job.settings.promote_sources:
+        source = "file"
     draft = Draft(
         content=item.entry.content,
         category=item.category,
@@ -67,10 +75,10 @@ def _propose(offer: Offered, taking: Taking) -> None:
         tags=item.entry.tags,
         path=item.entry.path,
         promoted=offer.ticked,
-        created_at=_day(told.rpartition(", ")[2]),
+        created_at=moment,
         origin=Origin(
-            trust=Trust.USER if by_person else doubtful,
-            source_type="file",
+            trust=Trust.USER if by_person else trust,
+            source_type=source,
             source_id=SHEET,
             branch=taking.waits_on(item.entry.id, None),
         ),
@@ -101,8 +109,13 @@ def _filed(offer: Offered, known: Memory) -> Placed:
     return offer.item if offer.filed else replace(offer.item, category=known.category)
 
 
-def _day(text: str) -> datetime | None:
+def _told_by(text: str) -> tuple[Trust, str, datetime | None]:
+    """Trust, kind of source and moment; a better trust is not for a sheet to give."""
+    said = re.fullmatch(r"(?:(tool|web) by )?([\w-]{1,40})(?:, (\S+))?", text)
+    if not said:
+        return Trust.IMPORT, "file", None
     try:
-        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+        moment = parse(said[3]) if said[3] else None
     except ValueError:
-        return None
+        moment = None
+    return Trust(said[1] or Trust.IMPORT), said[2], moment

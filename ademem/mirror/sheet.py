@@ -3,7 +3,7 @@
     - [ ] **Title** <!-- id -->
       Text, tags and path as in a topic file.
       - category: gotcha
-      - from: agent by passive, 2026-01-31
+      - from: passive, 2026-01-31T12:00:00.000Z
 
 At its end stands what it offered: who deletes an item leaves its id there, and so refuses it.
 """
@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import re
 
+from ademem.clock import stamp
 from ademem.mirror import entry
 from ademem.mirror.entry import Entry, Loose
+from ademem.mirror.knowledge import DOUBTFUL
 from ademem.value import Value, replace
 
 TYPE_CHECKING = False
@@ -29,6 +31,8 @@ INTRO = (
     "What was captured and nobody confirmed. Tick a box to confirm, correct a text where it stands,"
     " delete an entry to reject it."
 )
+NOTHING = "Nothing waits for a word."
+OURS = (TITLE, INTRO, NOTHING)
 OFFERED, END = "<!-- offered", "-->"
 
 DETAIL_CHARS = 200
@@ -47,7 +51,7 @@ class Item(Value):
     category: str = ""
     """As it was typed; empty when the line is gone."""
     told_by: str = ""
-    """Trust, kind of source and day."""
+    """Kind of source and moment, the same on every machine; before them a doubtful trust."""
 
 
 class Sheet(Value):
@@ -58,17 +62,25 @@ class Sheet(Value):
     """A person's own lines."""
 
 
-def of(memories: Iterable[Memory], loose: Iterable[Loose] = ()) -> Sheet:
-    """The sheet that offers these."""
-    items = tuple(map(_item, memories))
+def of(memories: Iterable[Memory], old: Sheet | None = None) -> Sheet:
+    """The sheet that offers these, oldest first, with a person's lines of the *old* one.
+
+    Where two machines captured the same, both keep what the sheet says of its origin.
+    """
+    old = old or Sheet()
+    told = {item.entry.id: item.told_by for item in old.items if item.told_by}
+    items = [_item(memory) for memory in memories]
+    items = [replace(item, told_by=told.get(item.entry.id, item.told_by)) for item in items]
+    items.sort(key=lambda item: (item.told_by.rpartition(", ")[2], item.entry.id or ""))
     offered = tuple(item.entry.id for item in items if item.entry.id)
-    return Sheet(items=items, offered=offered, loose=tuple(loose))
+    return Sheet(items=tuple(items), offered=offered, loose=old.loose)
 
 
 def written(sheet: Sheet) -> str:
     """The page; a person's own lines stay behind the item they stood behind, else on top."""
     here = {item.entry.id for item in sheet.items}
-    blocks = [TITLE, INTRO, *(part.text for part in sheet.loose if part.after not in here)]
+    blocks = [TITLE, INTRO, *(() if sheet.items else (NOTHING,))]
+    blocks += [part.text for part in sheet.loose if part.after not in here]
     for item in sheet.items:
         blocks.append(_block(item))
         blocks += [
@@ -88,7 +100,7 @@ def read(text: str) -> Sheet:
     items, loose = [], []
     for part in entry.parts("\n".join(lines)):
         if isinstance(part, Loose):
-            own = "\n".join(line for line in part.text.split("\n") if line not in (TITLE, INTRO))
+            own = "\n".join(line for line in part.text.split("\n") if line not in OURS)
             loose.append(replace(part, text=own.strip("\n")))
             continue
         said = details.get(part.line, {})
@@ -114,7 +126,8 @@ def _item(memory: Memory) -> Item:
         tags=memory.tags,
         path=memory.file_scope_pattern,
     )
-    told_by = f"{memory.trust} by {memory.source_type}, {memory.created_at:%Y-%m-%d}"
+    doubtful = f"{memory.trust} by " if memory.trust in DOUBTFUL else ""
+    told_by = f"{doubtful}{memory.source_type}, {stamp(memory.created_at)}"
     return Item(entry=said, category=memory.category, told_by=told_by)
 
 

@@ -87,8 +87,8 @@ def candidates(
     waiting = selection.offered(store, place)
     if not settings.candidates:
         waiting = [memory for memory in waiting if memory.id in old.offered]
-    waiting = waiting[: settings.topic_entries]
-    return sheet.written(sheet.of(waiting, old.loose)) if waiting or old.loose else None
+    needed = settings.candidates or waiting or old.loose
+    return sheet.written(sheet.of(waiting[: settings.topic_entries], old)) if needed else None
 
 
 def present(project: Project) -> dict[str, str]:

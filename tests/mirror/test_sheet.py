@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import Phase, given
+from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-from ademem import curate, gate, history, mirror
+from ademem import curate, enrolment, gate, history, mirror
 from ademem.curate import Act
 from ademem.mirror import sheet
 from ademem.mirror.merging import merged
@@ -17,7 +20,7 @@ from ademem.settings import MirrorSettings, Settings
 from ademem.store import memories
 from ademem.text import clean
 from ademem.value import replace
-from tests.builders import memory
+from tests.builders import NOW, memory
 from tests.mirror import test_taking
 
 FOLDER = ".ade/memory"
@@ -103,7 +106,7 @@ def test_a_candidate_stands_with_its_box_category_and_origin(clone):
 
     assert clone.item(SHEET, row) == (
         f"- [ ] **Cache** <!-- {row.id} -->\n  {CACHE}\n"
-        "  - tags: api\n  - category: gotcha\n  - from: agent by passive, 2026-01-31"
+        "  - tags: api\n  - category: gotcha\n  - from: passive, 2026-01-31T12:01:00.000Z"
     )
 
 
@@ -121,7 +124,7 @@ def test_what_may_not_be_shown_or_needs_no_word_is_not_offered(clone, fields):
     clone.learn(**fields)
     clone.refresh()
 
-    assert not clone.there()
+    assert clone.read(SHEET) == sheet.written(sheet.Sheet())
 
 
 def test_there_is_no_sheet_unless_it_is_asked_for(clone):
@@ -142,14 +145,26 @@ def test_a_sheet_that_nobody_touched_changes_nothing(clone):
     assert clone.store.db.total_changes == before
 
 
-def test_a_sheet_is_taken_away_when_nothing_waits(clone):
+def test_a_sheet_that_was_asked_for_stays_when_nothing_waits(clone):
     row = clone.learn()
     clone.refresh()
     curate.promote(row.id, clone.act())
     clone.refresh()
 
-    assert not clone.there()
+    assert clone.read(SHEET).endswith("\n\nNothing waits for a word.\n")
     assert clone.live() == [CACHE]
+
+
+def test_a_sheet_that_is_not_asked_for_any_more_is_taken_away_when_nothing_on_it_waits(clone):
+    row = clone.learn()
+    clone.refresh()
+    clone.settings = Settings()
+    clone.refresh()
+    assert clone.there()
+
+    curate.promote(row.id, clone.act())
+    clone.refresh()
+    assert not clone.there()
 
 
 # --- what a person does to it ---
@@ -187,7 +202,7 @@ def test_the_last_entry_can_be_deleted_too(clone):
     clone.strike(row)
 
     assert clone.taken().rejected == (row.id,)
-    assert not clone.there()
+    assert row.id not in clone.read(SHEET)
 
 
 def test_a_whole_import_of_decisions_is_taken_back_at_once(clone):
@@ -243,7 +258,7 @@ def test_a_text_can_be_corrected_and_confirmed_at_once(clone):
         pytest.param(lambda text: text.replace("\n", "  \n"), id="blanks at the end"),
         pytest.param(lambda text: text.replace("- [ ]", "* [ ]"), id="another bullet"),
         pytest.param(lambda text: text.replace("is not", "is\n  not"), id="a wrapped line"),
-        pytest.param(lambda text: text.replace("  - from: agent", "  - from: x"), id="an origin"),
+        pytest.param(lambda text: text.replace("  - from: passive", "  - from: x"), id="an origin"),
         pytest.param(lambda text: text.replace("  - category: fact\n", ""), id="no category"),
         pytest.param(lambda text: text.replace("<!-- offered", "<!-- x"), id="no offer"),
     ],
@@ -410,18 +425,41 @@ def test_what_a_merged_sheet_left_undecided_goes_on_being_offered_and_nothing_el
     assert sheet.read(repository.read(SHEET)).offered == (row.id,)
 
 
+def capture(clone, content=CACHE, **fields):
+    """A candidate as a machine brings it, under the same id on every machine."""
+    draft = Draft(content=content, **fields)
+    memory = gate.write(draft, clone.store, ON.gate, clone.tick()).memory
+    clone.refresh()
+    return memory
+
+
+def test_what_two_machines_captured_is_offered_once_and_alike(repository, fork):
+    repository.refresh()
+    repository.commit()
+    other = fork(repository)
+    mine, theirs = capture(repository), capture(other, category=Category.FACT)
+    assert mine.id == theirs.id
+
+    repository.commit()
+    other.git("checkout", "--quiet", "--", FOLDER)
+    other.git("pull", "--quiet", str(repository.root), "main")
+    other.refresh()
+    assert other.read(SHEET) == repository.read(SHEET)
+    assert other.git("status", "--porcelain", "--", FOLDER) == ""
+
+
 def test_a_teammates_candidates_are_candidates_here_under_the_same_ids(repository, fork):
     repository.refresh()
     repository.commit()
-    draft = Draft(content=CACHE, category=Category.GOTCHA, tags=("api",))
-    row = gate.write(draft, repository.store, ON.gate, repository.tick()).memory
-    repository.refresh()
+    row = capture(repository, category=Category.GOTCHA, tags=("api",))
     repository.commit()
     other = fork(repository)
 
     theirs = other.get(row)
     assert (theirs.status, theirs.trust) == (Status.CANDIDATE, Trust.IMPORT)
     assert (theirs.category, theirs.tags) == (row.category, row.tags)
+    assert (theirs.source_type, theirs.created_at) == (row.source_type, row.created_at)
+    assert other.git("status", "--porcelain", "--", FOLDER) == ""
     other.tick_box(theirs)
     other.refresh()
     other.commit()
@@ -430,9 +468,126 @@ def test_a_teammates_candidates_are_candidates_here_under_the_same_ids(repositor
     assert repository.live() == other.live() == [CACHE]
 
 
-def test_what_was_deleted_for_good_does_not_come_back_with_a_sheet(repository):
-    row = gate.write(Draft(content=CACHE), repository.store, ON.gate, repository.tick()).memory
+@pytest.mark.parametrize(
+    ("told", "trust", "source"),
+    [
+        pytest.param("passive, 2026-01-31T12:00:00.000Z", "import", "passive", id="a machine"),
+        pytest.param("web by passive, 2026-01-31", "web", "passive", id="what the web said"),
+        pytest.param("user by user, 2026-01-31", "import", "file", id="who says to be a person"),
+        pytest.param("user, yesterday", "import", "file", id="a source that needs no word"),
+        pytest.param("", "import", "file", id="nothing"),
+    ],
+)
+def test_a_sheet_cannot_say_to_be_a_person(clone, told, trust, source):
+    clone.refresh()
+    item = f"- [ ] {CACHE} <!-- 0123456789ab -->\n  - from: {told}\n"
+    clone.write(SHEET, f"{clone.read(SHEET)}\n{item}")
+    (id,) = clone.taken().added
+
+    row = memories.get(clone.store, id)
+    assert (row.trust, row.source_type, row.status) == (trust, source, "candidate")
+
+
+def test_a_refusal_reaches_a_teammate_though_the_sheet_was_written_anew(repository, fork):
     repository.refresh()
+    row = capture(repository)
+    repository.commit()
+    other = fork(repository)
+    assert other.get(row).status is Status.CANDIDATE
+    repository.strike(row)
+    repository.refresh()
+    repository.commit()
+    other.git("pull", "--quiet", str(repository.root), "main")
+    taken = other.taken()
+
+    assert taken.archived == (row.id,)
+    assert other.git("status", "--porcelain", "--", FOLDER) == ""
+
+
+def test_a_candidate_that_never_was_in_a_commit_is_not_taken_away_by_one(repository, fork):
+    first = capture(repository)
+    repository.commit()
+    other = fork(repository)
+    mine = capture(other, "retries need a limit")
+    other.git("checkout", "--quiet", "--", FOLDER)
+    repository.strike(first)
+    repository.refresh()
+    repository.commit()
+    other.git("pull", "--quiet", str(repository.root), "main")
+    taken = other.taken()
+
+    assert taken.archived == (first.id,)
+    assert other.get(mine).live
+    assert mine.id in other.read(SHEET)
+
+
+@hypothesis(max_examples=5, derandomize=True, phases=[Phase.generate])
+@given(st.data())
+def test_two_people_with_a_sheet_each_end_with_the_same_memories_and_files(data):
+    with tempfile.TemporaryDirectory() as folder:
+        ada, bob = pair(Path(folder))
+        for person in (ada, bob):
+            for row in memories.find(person.store, "status = 'candidate'", "order by id"):
+                decide(person, row, data.draw(st.sampled_from(["tick", "strike", "edit", "leave"])))
+            if data.draw(st.booleans()):
+                capture(person, data.draw(st.sampled_from(["ports are closed", "logs rotate"])))
+            person.refresh()
+            person.commit()
+        for giver, taker in ((ada, bob), (bob, ada), (ada, bob), (bob, ada)):
+            pull(taker, giver)
+            taker.commit()
+        said = [person.pages() for person in (ada, bob)]
+        known = [states(person) for person in (ada, bob)]
+        for person in (ada, bob):
+            person.store.close()
+
+    assert said[0] == said[1]
+    assert known[0] == known[1]
+
+
+def pair(folder):
+    """Two clones with the driver, which have two candidates each, one from either."""
+    ada = Clone(folder / "ada")
+    ada.git("init", "--quiet", "--initial-branch=main")
+    enrolment.enrol(ada.project, "unused")
+    first = capture(ada)
+    ada.git("add", "-A")
+    ada.commit()
+    ada.git("clone", "--quiet", str(ada.root), str(folder / "bob"))
+    bob = Clone(folder / "bob", ada.now)
+    bob.refresh()
+    assert bob.get(first).live
+    capture(bob, "retries need a limit")
+    bob.commit()
+    pull(ada, bob)
+    for clone in (ada, bob):
+        test_taking.with_driver(clone)
+    return ada, bob
+
+
+def pull(taker, giver):
+    taker.git("pull", "--quiet", "--no-rebase", "--no-edit", str(giver.root), "main")
+    taker.now = max(taker.now, giver.now)
+    taker.refresh()
+
+
+def decide(person, row, how):
+    if how == "tick":
+        person.tick_box(row)
+    elif how == "strike":
+        person.strike(row)
+    elif how == "edit":
+        person.edit(SHEET, row.content, f"{row.content} says {person.root.name}")
+
+
+def states(person):
+    """What everybody knows; who archived what, and why, is theirs."""
+    rows = memories.find(person.store, "status <> 'archived' and deleted_at is null")
+    return sorted((row.content, row.status, row.category) for row in rows)
+
+
+def test_what_was_deleted_for_good_does_not_come_back_with_a_sheet(repository):
+    row = capture(repository)
     repository.commit()
     curate.delete(row.id, repository.act(), hard=True)
     repository.refresh()
@@ -453,7 +608,10 @@ def page(*rows, **edits):
     return text
 
 
-ROWS = [memory(text, status=Status.CANDIDATE) for text in ("one text", "two texts", "three")]
+ROWS = [
+    memory(text, status=Status.CANDIDATE, created_at=NOW + timedelta(minutes=minute))
+    for minute, text in enumerate(("one text", "two texts", "three"))
+]
 
 
 def both_ways(base, ours, theirs):
@@ -540,7 +698,10 @@ def test_the_example_of_the_readme_is_what_is_written():
 
 @given(st.lists(TEXT, max_size=4, unique=True), st.booleans())
 def test_what_is_written_is_read_again(texts, titled):
-    rows = [memory(text, title="T" if titled else None) for text in texts]
+    rows = [
+        memory(text, title="T" if titled else None, created_at=NOW + timedelta(minutes=minute))
+        for minute, text in enumerate(texts)
+    ]
     written = sheet.written(sheet.of(rows))
     found = sheet.read(written)
 
