@@ -30,7 +30,8 @@ GROUPS = 16
 GROUP = 8
 """Most groups of words they are found by, and most words of one."""
 
-REJECTED = "status = 'archived' and rejected_at is not null"
+REJECTED = "status = 'archived' and +rejected_at is not null"
+"""The sign keeps the planner from the index of all that was refused: it is for one text."""
 _HOME = "scope = :scope and ifnull(scope_owner_id, '') = :owner"
 
 
@@ -59,16 +60,22 @@ class StoreShelf:
         refused = "select 1 from unified_memories where project_id = ? and rejected_at is not null"
         if not self._store.db.execute(f"{refused} limit 1", (self._store.project_id,)).fetchone():
             return []
-        same = "dedupe_key = :text or knowledge_key = :key"
-        named = memories.find(
+        same = self._refused(
+            draft, "dedupe_key = :key and rejected_at is not null", draft.dedupe_key
+        )
+        if draft.knowledge_key:
+            same += self._refused(draft, "knowledge_key = :key", draft.knowledge_key)
+        return [*same, *self._alike(draft, REJECTED, self._settings.near_duplicate)]
+
+    def _refused(self, draft: Reviewed, where: str, key: str) -> list[Memory]:
+        """By one key at a time, as each has an index of its own."""
+        return memories.find(
             self._store,
-            f"{_HOME} and {REJECTED} and ({same})",
+            f"{_HOME} and {where} and {REJECTED}",
             scope=draft.scope,
             owner=draft.owner or "",
-            text=draft.dedupe_key,
-            key=draft.knowledge_key,
+            key=key,
         )
-        return [*named, *self._alike(draft, REJECTED, 0.0)]
 
     def _alike(self, draft: Reviewed, where: str, least: float) -> list[Memory]:
         """Those that share *least* of the words or more; most of those looked at do not."""
