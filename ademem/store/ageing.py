@@ -28,15 +28,21 @@ _SAID = """
  from memory_revisions as said
  where said.memory_id = memory.id and operation in ('insert', 'merge', 'revise') {whose})
 """
+# A session that did something with what it was shown has used it, and so has who ran a procedure.
+_LAST_USE = """
+max(last_accessed_at,
+  ifnull((select last_used_at from memory_exposure where memory_id = memory.id), ''),
+  ifnull((select last_used_at from memory_procedure_details where memory_id = memory.id), ''))
+"""
 _LIVE_ROWS = f"""
-select memory.*,
+select memory.*, {_LAST_USE} as last_use,
   case when observation_count > 1 then {_SAID.format(whose="")} else 1 end as origins,
   case when observation_count > 1
     then {_SAID.format(whose="and actor in ('user', 'agent')")} else 1 end as witnesses,
   tier = 3 and status = 'promoted' and exists (
     select 1 from memory_revisions as faded
     where faded.memory_id = memory.id and actor = '{ADEMEM}' and operation = 'demote'
-      and faded.created_at < memory.last_accessed_at) as used_since_faded,
+      and faded.created_at < {_LAST_USE}) as used_since_faded,
   mission is not null and mission_end is null as in_live_mission,
   mission_end is not null as of_ended_mission
 from unified_memories as memory
@@ -78,7 +84,7 @@ def fullest(store: Store) -> dict[str, int]:
 
 
 def idle_days(row: sqlite3.Row, now: datetime) -> float:
-    return days_between(parse(row["last_accessed_at"]), now)
+    return days_between(parse(row["last_use"]), now)
 
 
 def decay(store: Store, scores: Iterable[tuple[float, int, str]]) -> None:

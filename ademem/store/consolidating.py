@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ademem.model import Memory
     from ademem.store import Store
 
+PURPOSE = "consolidation"
+"""Under which `ademem cost` counts what an AI is asked."""
 UNAVAILABLE = "embeddings-unavailable"
 """The outcome when no memory has a vector to be compared by."""
 
@@ -80,14 +82,17 @@ def note(store: Store, done: Consolidation, started: datetime, now: datetime) ->
     """Enter how a consolidation ended."""
     store.db.execute(
         "insert into memory_consolidation_log (consolidation_id, project_id, trigger_reason,"
-        " started_at, completed_at, clusters_found, entries_merged, entries_created, duration_ms,"
-        " outcome, error)"
-        " values (:id, :project, :trigger, :started, :now, :found, :merged, :created, :ms,"
-        " :outcome, :error)",
+        " started_at, completed_at, clusters_found, entries_merged, entries_created, tokens_used,"
+        " duration_ms, outcome, error)"
+        " values (:id, :project, :trigger, :started, :now, :found, :merged, :created,"
+        " (select ifnull(sum(tokens_in + tokens_out), 0) from ai_calls"
+        "  where purpose = :purpose and at >= :started),"
+        " :ms, :outcome, :error)",
         {
             "id": done.id,
             "project": store.project_id,
             "trigger": done.trigger,
+            "purpose": PURPOSE,
             "started": stamp(started),
             "now": done.completed_at,
             "found": done.found,

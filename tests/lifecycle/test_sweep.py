@@ -7,10 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ademem import curate, history
+from ademem.clock import stamp
 from ademem.curate import Act
 from ademem.lifecycle import sweeping
 from ademem.settings import LifecycleSettings
-from ademem.store import ageing, jobs, memories
+from ademem.store import ageing, exposure, jobs, memories
 from tests.builders import NOW, insert
 from tests.lifecycle.sweeps import (
     aged,
@@ -117,6 +118,30 @@ def test_what_faded_and_was_recalled_since_is_active_again(store):
 
     sweep(store, NOW + 2 * DAY)
     assert standing(store, row) == ACTIVE
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        pytest.param(
+            lambda store, row, now: exposure.used(store, [row.id], now), id="in a session"
+        ),
+        pytest.param(
+            lambda store, row, now: store.db.execute(
+                "insert into memory_procedure_details values"
+                " (?, '', '', 1, 0, ?, null, null, null, '', '')",
+                (row.id, stamp(now)),
+            ),
+            id="as a procedure",
+        ),
+    ],
+)
+def test_what_was_used_without_a_recall_is_as_good_as_recalled(store, use):
+    row, other = insert(store, aged("a", 100), aged("b", 100))
+    use(store, row, NOW - DAY)
+    sweep(store)
+
+    assert (standing(store, row), standing(store, other)) == (ACTIVE, FADING)
 
 
 def test_thirty_daily_sweeps_halve_a_score_as_one_does(store):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ademem import ai
 from ademem.gate.alike import said
+from ademem.store.consolidating import PURPOSE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def writer(runtime: Runtime) -> Write | None:
             return None
         notes = "\n".join(f"{at}. {said(memory)}" for at, memory in enumerate(members, 1))
         prompt = PROMPT.format(category=members[0].category, notes=notes)
-        answer = ai.ask(runtime, "consolidation", prompt, SCHEMA)
+        answer = ai.ask(runtime, PURPOSE, prompt, SCHEMA)
         return str(answer["content"]) if answer else None
 
     return write
