@@ -200,6 +200,15 @@ def test_of_2001_the_lowest_of_the_fading_goes(store):
     assert [(move.id, move.act) for move in swept.moves] == [(lowest.id, "archive")]
 
 
+@pytest.mark.parametrize("changes", [{"pinned": True, "tier": 1}, {"tier": 1}])
+def test_what_is_pinned_stays_though_there_is_more_of_it_than_may_be(store, changes):
+    insert(store, *(aged(f"note {n}", 400, **changes) for n in range(5)), aged("other", 0))
+    plan = sweeping.planned(store, LifecycleSettings(project_limit=2), NOW)
+
+    assert [move.why for move in plan.moves] == ["6 memories where 2 may be"]
+    assert sweep(store, project_limit=2).archived == 1
+
+
 def test_a_limit_of_zero_is_none(store):
     insert(store, *(aged(f"note {n}", 0) for n in range(5)))
 

@@ -1,13 +1,16 @@
 """What is due by the clock: once, for whoever asks, however many they are."""
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from ademem import work
+from ademem import clock, work
 from ademem.lifecycle import sweeping
+from ademem.locks import locked
 from ademem.store import ageing, jobs
 from ademem.value import replace
 from ademem.work import journal
@@ -16,6 +19,12 @@ from tests.builders import NOW, memory
 from tests.lifecycle.sweeps import aged, sweep
 
 ROOT = Path(__file__).parents[2]
+START = """
+import runpy, sys
+sys.path.insert(0, sys.argv[1])
+runpy.run_path(sys.argv[1] + "/hooks/session_start.py")
+"""
+"""A session begins, as the client tells it."""
 
 
 @pytest.fixture
@@ -171,3 +180,29 @@ def test_without_a_model_it_says_why_nothing_was_merged(world):
     told = world.memories.status()["lifecycle"]
     assert told["last_consolidation"]["outcome"] == "embeddings-unavailable"
     assert told["next_consolidation"] == "2026-02-14T12:00:00.000Z"
+
+
+@pytest.mark.slow
+def test_ten_sessions_that_start_as_processes_sweep_once(world):
+    builders.insert(world.store, *(memory(f"note {number}") for number in range(40)))
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(world.root),
+        "TMPDIR": str(world.root),
+        "ADEMEM_MODELS_DIR": str(world.root / "none"),
+        "CLAUDE_PROJECT_DIR": str(world.root),
+    }
+    command = [sys.executable, "-I", "-S", "-c", START, str(ROOT)]
+    hooks = [
+        subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, text=True, cwd=world.root)
+        for _ in range(10)
+    ]
+    for number, hook in enumerate(hooks):
+        hook.communicate(json.dumps({"session_id": f"s{number}", "source": "startup"}), timeout=120)
+    for _ in hooks:  # whoever was started is at it, or has left it to us
+        with locked(os.path.join(world.runtime.project.home, "run", "work.lock")):
+            pass
+    world.now = clock.now()
+    world.work(model=None)
+
+    assert [tuple(row) for row in sweeps(world)] == [("ok",)]
