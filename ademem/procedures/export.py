@@ -117,11 +117,6 @@ def export(procedure: Procedure, job: Export) -> list[Exported]:
     return told
 
 
-def is_due(runtime: Runtime) -> bool:
-    """Whether a confirmed procedure has changed since it was exported."""
-    return runtime.settings.skills.export and table.any_unexported(runtime.store)
-
-
 def take_edit(procedure: Procedure, found: Page, runtime: Runtime, now: datetime) -> Procedure:
     """What a person made of the file is the next version of the procedure."""
     if page.says(found, procedure.wording):
@@ -130,7 +125,7 @@ def take_edit(procedure: Procedure, found: Page, runtime: Runtime, now: datetime
     return rows.edit(procedure, found.wording, act, runtime.settings)
 
 
-def owner(sync_id: str | None, runtime: Runtime) -> Procedure | None:
+def owner(sync_id: str | None, runtime: Runtime, now: datetime) -> Procedure | None:
     """The procedure that a file with this mark speaks of: the one that took its place, if any."""
     found = memories.find(runtime.store, "sync_id = :sync_id", sync_id=sync_id) if sync_id else []
     seen: set[str] = set()
@@ -138,6 +133,8 @@ def owner(sync_id: str | None, runtime: Runtime) -> Procedure | None:
         seen.add(found[0].id)
         found = memories.find(runtime.store, "id = :id", id=found[0].superseded_by)
     details = table.get(runtime.store, found[0].id) if found else None
+    if found and details is None and found[0].source_type == rows.PROCEDURE:
+        return rows.adopt(found[0], runtime.store, now)
     return rows.Procedure(memory=found[0], details=details) if details else None
 
 
@@ -186,7 +183,7 @@ def _put(procedure: Procedure, path: str, name: str, job: Export) -> Exported:
             return Exported(path=path, outcome=DELETED)
         return _write(procedure, path, name, job)
     found = page.read(there)
-    known = owner(found.sync_id, runtime)
+    known = owner(found.sync_id, runtime, job.now)
     if known is None or known.id != procedure.id:
         return Exported(path=path, outcome=FOREIGN)
     if found.edited and found.digest != _known_digest(path, runtime):

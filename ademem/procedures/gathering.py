@@ -58,7 +58,8 @@ def has_skill(steps: tuple[Step, ...], store: Store) -> bool:
 
 def sessions_of(store: Store) -> dict[str, str]:
     """The session that each episode tells of, by the id of its memory."""
-    return {each.memory_id: each.session_id for each in episodes.listed(store)}
+    query = "select memory_id, session_id from episodes where project_id = ?"
+    return {row[0]: row[1] for row in store.db.execute(query, (store.project_id,))}
 
 
 def meant(

@@ -16,6 +16,7 @@ from ademem.store import LIVE, jobs, memories
 from ademem.store import procedures as table
 from ademem.store.memories import Change
 from ademem.store.procedures import Details
+from ademem.store.unwritten import ARRIVED
 from ademem.text import bounded_bytes, clean, dedupe_key, preview
 from ademem.value import Value, replace
 
@@ -184,9 +185,26 @@ def supersede(old: Procedure, new: Procedure, store: Store, now: datetime) -> No
         jobs.follow(store, now)
 
 
+def adopt(memory: Memory, store: Store, now: datetime) -> Procedure:
+    """Give a procedure that came with the files of the project its details; uses start anew."""
+    said = wording.read(memory.title or "", memory.content, "this work comes up")
+    details = Details(
+        memory_id=memory.id,
+        trigger=said.trigger,
+        procedure_markdown=said.markdown,
+        created_at=now,
+        updated_at=now,
+    )
+    table.put(store, details)
+    return Procedure(memory=memory, details=details)
+
+
 def settle(store: Store, now: datetime) -> int:
     """Let the details say what people made of the memories; how many had changed."""
     count = 0
+    for memory in memories.find(store, f"{ARRIVED} and {LIVE}"):
+        adopt(memory, store, now)
+        count += 1
     for procedure in ever(store):
         said, details = procedure.wording, procedure.details
         told = {"trigger": said.trigger, "procedure_markdown": said.markdown}

@@ -155,7 +155,7 @@ def _is_exported(skill: Skill, entry: Entry | None, look: Scan) -> bool:
     from ademem.procedures import export, page
 
     found = page.read(skill.raw)
-    procedure = export.owner(found.sync_id, look.runtime)
+    procedure = export.owner(found.sync_id, look.runtime, look.now)
     if procedure is None or (entry and entry.source == table.USER and not entry.archived_at):
         return False
     if found.edited and (entry is None or entry.content_hash != skill.digest):

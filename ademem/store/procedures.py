@@ -6,7 +6,6 @@ import os
 
 from ademem.clock import parse, stamp
 from ademem.redact import redact
-from ademem.store import CURRENT
 from ademem.value import Value, as_dict
 
 TYPE_CHECKING = False
@@ -146,22 +145,6 @@ def uses(store: Store) -> list[Use]:
         (store.project_id,),
     )
     return [Use(procedure_id=row[0], session_id=row[1], asked=bool(row[2])) for row in rows]
-
-
-def any_unexported(store: Store) -> bool:
-    """Whether one has changed since it was written to a file, never was, or should be no more."""
-    row = store.db.execute(
-        "select 1 from memory_procedure_details as details"
-        " join unified_memories as memory on memory.id = details.memory_id"
-        " where memory.project_id = ? and ("
-        f"  scope = 'project' and status = 'promoted' and {CURRENT}"
-        "   and (exported_at is null or exported_at < memory.updated_at)"
-        "  or exported_at is not null and superseded_by is null"
-        "   and (status = 'archived' or deleted_at is not null)"
-        " ) limit 1",
-        (store.project_id,),
-    ).fetchone()
-    return row is not None
 
 
 def _details(row: sqlite3.Row) -> Details:

@@ -9,8 +9,7 @@ from ademem import configuration, worktree
 from ademem.configuration import BadSetting
 from ademem.project import worktrees
 from ademem.repository import under_way
-from ademem.store import ageing, embeddings, jobs, search_files
-from ademem.store import procedures as procedures_
+from ademem.store import ageing, embeddings, jobs, search_files, unwritten
 from ademem.work import schedule
 from ademem.work.shift import Kind
 
@@ -80,9 +79,11 @@ def procedures(shift: Shift, _job: Job) -> None:
 
 
 def procedure_is_unwritten(shift: Shift) -> None:
-    """Somebody confirmed or changed one."""
-    unwritten = shift.runtime.settings.skills.export and procedures_.any_unexported(shift.store)
-    if unwritten and not jobs.is_known(shift.store, "procedures"):
+    """Somebody confirmed or changed one, or it came with the files."""
+    export = shift.runtime.settings.skills.export
+    if unwritten.any_procedure(shift.store, export=export) and not jobs.is_known(
+        shift.store, "procedures"
+    ):
         jobs.queue(shift.store, "procedures", "project", shift.now())
 
 

@@ -1,10 +1,12 @@
 """Procedures as skill files: the same bytes each time, and a person's edit is the next version."""
 
 import os
+import shutil
 
 import pytest
 import yaml
 
+from ademem import api
 from ademem.model import Status, Trust
 from ademem.procedures import export, page
 from ademem.procedures.wording import Wording
@@ -239,6 +241,36 @@ def test_the_file_goes_on_under_its_name_when_a_new_way_supersedes_it(made):
 
     assert exported(made) == {PATH: "written"}
     assert "npm publish" in text(made)
+
+
+def test_a_fresh_clone_knows_its_procedures_by_their_files(made, tmp_path):
+    exported(made)
+    made.memories.work()
+    clone = tmp_path / "clone"
+    shutil.copytree(made.root / ".ade/memory", clone / ".ade/memory")
+    shutil.copytree(made.root / ".ade/skills", clone / ".ade/skills")
+
+    with api.open_memories(str(clone), environment={}, now=lambda: made.now) as memories:
+        assert memories.reindex_skills().added == (PATH,)
+        (skill,) = memories.skills()
+        (found,) = memories.procedures()
+        assert skill.entry.source == "exported"
+        assert (found.memory.sync_id, found.outcomes) == (made.procedure().memory.sync_id, 0)
+        assert found.wording == made.procedure().wording
+        memories.work()
+        assert memories.work() == []
+    assert (clone / PATH).read_bytes() == (made.root / PATH).read_bytes()
+
+
+def test_a_procedure_that_a_colleague_pushed_is_one_here(made, tmp_path):
+    made.memories.work()
+    clone = tmp_path / "clone"
+    shutil.copytree(made.root / ".ade/memory", clone / ".ade/memory")
+
+    with api.open_memories(str(clone), environment={}, now=lambda: made.now) as memories:
+        assert "procedures" in memories.work()
+        (found,) = memories.procedures()
+        assert found.details.trigger == made.procedure().details.trigger
 
 
 @pytest.mark.parametrize(
