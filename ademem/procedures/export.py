@@ -111,10 +111,15 @@ def export(procedure: Procedure, job: Export) -> list[Exported]:
         procedure = rows.get(store, procedure.id)
         told.append(_put(procedure, f".claude/skills/{name}/SKILL.md", name, job))
     if not job.dry_run:
-        details = rows.get(store, procedure.id).details
-        noted = {"exported_skill_path": told[0].path, "exported_at": job.now}
-        table.put(store, replace(details, **noted))
+        _note_export(rows.get(store, procedure.id), told[0].path, job)
     return told
+
+
+def _note_export(procedure: Procedure, path: str, job: Export) -> None:
+    """By the later of two clocks: the change may come from a machine that is ahead."""
+    at = max(job.now, procedure.memory.updated_at)
+    noted = replace(procedure.details, exported_skill_path=path, exported_at=at)
+    table.put(job.runtime.store, noted)
 
 
 def take_edit(procedure: Procedure, found: Page, runtime: Runtime, now: datetime) -> Procedure:

@@ -2,11 +2,13 @@
 
 import os
 import shutil
+from datetime import timedelta
 
 import pytest
 import yaml
 
 from ademem import api
+from ademem.clock import stamp
 from ademem.model import Status, Trust
 from ademem.procedures import export, page
 from ademem.procedures.wording import Wording
@@ -229,6 +231,15 @@ def test_confirmed_procedures_are_written_in_the_background_and_once(world):
     assert "procedures" in world.memories.work()
     assert (world.root / PATH).exists()
     assert world.memories.work() == []
+
+
+def test_a_change_from_a_machine_that_is_ahead_is_written_once(made):
+    later = made.now + timedelta(days=1)
+    made.store.db.execute("update unified_memories set updated_at = ?", (stamp(later),))
+
+    assert "procedures" in made.memories.work()
+    assert made.memories.work() == []
+    assert (made.root / PATH).exists()
 
 
 def test_the_file_goes_on_under_its_name_when_a_new_way_supersedes_it(made):
