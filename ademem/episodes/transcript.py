@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 import os
 import re
+import stat
 
 from ademem.fence import without_recalled
 from ademem.jsontext import loads
@@ -107,7 +108,7 @@ def whole(path: str, *, since: str = "") -> Iterator[Event]:
 
 def lines(path: str, *, tail: int = 0) -> Iterator[bytes]:
     """The whole lines that may matter; never more than one of them is in memory."""
-    with open(path, "rb") as file:
+    with _opened(path) as file:
         if tail and os.fstat(file.fileno()).st_size > tail:
             file.seek(-tail, os.SEEK_END)
             _pass_over(file)
@@ -128,6 +129,15 @@ def of_agents(path: str) -> list[str]:
     except OSError:
         return []
     return [os.path.join(folder, name) for name in names if name.endswith(".jsonl")]
+
+
+def _opened(path: str) -> BinaryIO:
+    """A file in the true sense: a device would never end, and a pipe would be waited for."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(f"{path} is no regular file")
+    return open(handle, "rb")
 
 
 def _pass_over(file: BinaryIO) -> None:

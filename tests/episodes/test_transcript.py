@@ -1,6 +1,7 @@
 """The client's record is read as far as it goes, whatever stands in it."""
 
 import json
+import os
 import tracemalloc
 
 import pytest
@@ -195,6 +196,17 @@ ANY = st.recursive(
     max_leaves=6,
 )
 KEYS = "type message attachment timestamp isMeta content role name input id text prompt".split()
+
+
+@pytest.mark.parametrize("kind", ["device", "pipe", "folder", "nothing"])
+def test_what_is_no_file_is_not_read(tmp_path, kind):
+    places = {"device": "/dev/zero", "folder": str(tmp_path), "nothing": str(tmp_path / "none")}
+    if kind == "pipe":
+        os.mkfifo(tmp_path / "pipe")
+        places["pipe"] = str(tmp_path / "pipe")
+
+    with pytest.raises(OSError, match=places[kind]):
+        list(transcript.events(places[kind]))
 
 
 @given(row=st.dictionaries(st.sampled_from(KEYS), ANY), kind=st.sampled_from(["user", "assistant"]))

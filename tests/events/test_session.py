@@ -223,7 +223,7 @@ def test_before_compaction_the_summariser_is_told_in_plain_words(world, tmp_path
     assert world.row("select key from jobs where kind = 'extract'")[0] == "s1"
 
 
-@pytest.mark.parametrize("path", ["", "/nowhere/s1.jsonl", "/"])
+@pytest.mark.parametrize("path", ["", "/nowhere/s1.jsonl", "/", "/dev/zero"])
 def test_without_a_transcript_the_summariser_is_told_what_holds_for_all(world, path):
     said = world.fire("pre_compact", trigger="auto", transcript_path=path)
 
