@@ -123,6 +123,16 @@ def may_be_seen(
     return {seq: bool(turn) for seq, turn in rows}
 
 
+def are_few(store: Store, statuses: tuple[str, ...], most: int) -> bool:
+    """Whether at most so many rows have one of the statuses; an index tells."""
+    query = (
+        "select count(*) from (select 1 from unified_memories where project_id = ?"
+        " and status in (select value from json_each(?)) limit ?)"
+    )
+    (count,) = store.db.execute(query, (store.project_id, array(statuses), most + 1)).fetchone()
+    return bool(count <= most)
+
+
 def eligible(store: Store, filters: Filters, statuses: tuple[str, ...]) -> list[int]:
     """Every row that may be seen."""
     query = f"select memory.seq from unified_memories as memory where {_CONDITIONS}"

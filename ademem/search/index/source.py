@@ -67,6 +67,8 @@ class Indexed:
 
     def _kept(self, search: Search) -> dict[int, Signals]:
         turns = self._seen(self._by_words, search) | self._seen(self._by_meaning, search)
+        if not turns:
+            return {}
         reach = REACH if search.settings.near_words or search.settings.near_meaning else 0
         if reach:
             self._add_neighbours(turns, search)
@@ -134,13 +136,15 @@ class Indexed:
     def _seen(self, ranked: Ranked, search: Search) -> dict[int, bool]:
         """The best rows that may be seen, as many as the pool holds."""
         pool = search.settings.pool
-        for look in LOOKS:
+        for look in () if filters.are_few(self.store, search.statuses, pool) else LOOKS:
             rows = ranked(look * pool, None)
             turns = pipeline.seen(self.index.seqs(rows).tolist(), search)
             if len(turns) >= pool or len(rows) < look * pool:
                 return turns
-        among = np.zeros(len(self.index), bool)
         open_to = filters.eligible(self.store, search.filters, search.statuses)
+        if not open_to:
+            return {}
+        among = np.zeros(len(self.index), bool)
         rows = self.index.where(np.array(open_to, np.int64))
         among[rows[rows != NONE]] = True
         rows = ranked(pool, among)

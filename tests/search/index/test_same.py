@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ademem.model import DIALOGUE, Status
-from ademem.search import Filters, index, search
+from ademem.search import Filters, filters, index, search
 from ademem.search.index import file, source
 from ademem.settings import SearchSettings
 from ademem.store import search_files
@@ -67,8 +67,8 @@ def fill(world, memories):
             world.embed(id, vector=Hashing().embed([text])[0])
 
 
-def ask(world, query, **filters):
-    return search(query, world.store, SearchSettings(), Filters(**filters), NOW, 30, Hashing())
+def ask(world, query, **shown):
+    return search(query, world.store, SearchSettings(), Filters(**shown), NOW, 30, Hashing())
 
 
 def without_index(patch):
@@ -130,10 +130,16 @@ def test_texts_that_only_contain_what_was_asked_are_not_lost_in_a_crowd(crowd, m
 
 
 @pytest.mark.parametrize(
-    "looks", [pytest.param(source.LOOKS, id="at first"), pytest.param((), id="by filters")]
+    ("looks", "are_few"),
+    [
+        pytest.param(source.LOOKS, lambda *_: False, id="at first"),
+        pytest.param((), lambda *_: False, id="by filters"),
+        pytest.param(source.LOOKS, filters.are_few, id="by their few statuses"),
+    ],
 )
-def test_rows_that_filters_hide_take_no_place(crowd, monkeypatch, looks):
+def test_rows_that_filters_hide_take_no_place(crowd, monkeypatch, looks, are_few):
     monkeypatch.setattr(source, "LOOKS", looks)
+    monkeypatch.setattr(filters, "are_few", are_few)
     found = ask(crowd, "sqlite wal lock", statuses=("promoted",))
 
     assert len(found.hits) == 6
