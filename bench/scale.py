@@ -7,14 +7,16 @@ take hours to embed. A search runs as `ademem search` runs in a process that has
 the real model embeds the question, a drawn vector near a memory takes the place of the result, and
 the rest is the product's. All times are ratios to yardsticks of the same run, taken in turn with
 what they measure: `embed`, the real model on the question, and `pass`, one product of numpy with
-the float32 matrix. Agreement is with brute force: the same search with every row a candidate. With
---folder the stores stay for the next run.
+the float32 matrix; a write is compared with one in a small store. The files are built within the
+memory that a worker has. Agreement is with brute force: the same search with every row a candidate.
+With --folder the stores stay for the next run.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import resource
 import statistics
 import tempfile
 import time
@@ -150,6 +152,18 @@ def everything(found: reading.Index) -> Iterator[None]:
         Indexed._seen, Indexed._add_neighbours = kept  # type: ignore[method-assign]
 
 
+@contextmanager
+def bounded(megabytes: int) -> Iterator[None]:
+    """Give this process no more memory than a worker has: what needs more ends in a MemoryError."""
+    kind = resource.RLIMIT_DATA
+    known = resource.getrlimit(kind)
+    resource.setrlimit(kind, (megabytes * 1024 * 1024, known[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(kind, known)
+
+
 def timed(do: Callable[[], object]) -> float:
     started = time.perf_counter()
     do()
@@ -204,7 +218,8 @@ def measured(size: int, folder: Path, real: Embedder, questions: int) -> dict[st
     ):
         search_files.withdraw(store)
         before = resident()[0]
-        built = timed(lambda: index.build(store, stores.MODEL))
+        with bounded(Settings().jobs.memory_mb):
+            built = timed(lambda: index.build(store, stores.MODEL))
         bench = Bench(store, real, questions)
         spent = bench.times()
         ram, _ = resident()
