@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from ademem.value import Value
 
-MUTATING = tuple(
-    """
-    write edit create update delete remove move rename insert append replace patch put post push
-    merge commit execute run send set
-    """.split()
+MUTATING = (
+    *"write edit create update delete remove move rename insert append replace patch".split(),
+    *"put post push merge commit execute run send set".split(),
 )
 
 
@@ -84,6 +82,8 @@ class SearchSettings(Value):
     """With vectors, a question is answered when one row holds this share of it,"""
     answer_cosine: float = 0.35
     """or has this cosine to it."""
+    answer_words: float = 0.2
+    """Without vectors, a row answers a long question by 2 words and this part of all; 0: by any."""
     mmr_lambda: float = 0.7
     """1 ranks by score alone, 0 by novelty alone."""
     half_life_days: float = 30.0

@@ -101,7 +101,7 @@ def _assist(turn: Turn, runtime: Runtime) -> str:
     from ademem import fence, search
     from ademem.lifecycle.binding import mission_of
 
-    settings = search.hurried(runtime.settings.search)
+    settings = search.hurried(runtime.settings.search, answer_words=0.0)
     mission = mission_of(runtime.environment)
     filters = search.Filters(here=runtime.branch, elsewhere=False, mission=mission)
     hits = search.search(turn.hint, runtime.store, settings, filters, runtime.now, limit=5).hits

@@ -9,7 +9,7 @@ from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from ademem.model import Memory
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 FIRST_LOOK = 10
 """Rows by meaning that are looked at for each that is wanted, before all are: filters take some."""
+ENOUGH = 0.6
+"""Share of a full answer that two rare words make up, which answers a question however long."""
 
 
 class Search(Value):
@@ -52,6 +54,8 @@ def judged(found: Found, database: Database, search: Search) -> dict[int, Signal
     """The best of the rows found, and of their neighbours, that are above the floor."""
     turns = _candidates(found, database.meanings, search)
     found = _with_neighbours(found, turns, database, search)
+    if database.meanings is None and not words_answer(found, turns, search.query, search.settings):
+        return {}
     found = _with_meaning(found, turns, database.meanings)
     signals = fuse.signals(found, turns)
     for seq, mine in signals.items():
@@ -73,6 +77,23 @@ def answers(
     return {
         seq: mine for seq, mine in signals.items() if _above_floor(mine, settings, turn=turns[seq])
     }
+
+
+def words_answer(found: Found, rows: Iterable[int], query: Query, settings: SearchSettings) -> bool:
+    """Whether, by words alone, one of the rows answers a question that has several.
+
+    It has two of them and part of all that they tell: one rare word is in any two texts.
+    """
+    if not settings.answer_words or not query.is_question:
+        return True
+    enough = min(settings.answer_words * sum(found.tells), ENOUGH)
+    return any(
+        seq in found.exact
+        or (
+            len(held := found.held.get(seq, ())) > 1 and sum(found.tells[i] for i in held) >= enough
+        )
+        for seq in rows
+    )
 
 
 def _answered(mine: Signals, query: Query, settings: SearchSettings) -> bool:

@@ -53,6 +53,11 @@ class Query(Value):
     typed: bool
     """It is so short that somebody typed it to find something."""
 
+    @property
+    def is_question(self) -> bool:
+        """It has more telling words than somebody types to find something."""
+        return sum(index is Index.WORDS for index in self.terms.values()) > TYPED_WORDS
+
 
 def parse(text: str) -> Query:
     """Read any text; of a huge one both ends, where people type around what they paste."""

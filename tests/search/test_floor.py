@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ademem.search import Filters, search
+from ademem.search import Filters, pipeline, search
+from ademem.search.found import Found
+from ademem.search.query import parse
 from ademem.settings import SearchSettings
 from ademem.value import replace
 from tests.builders import NOW, insert, memory, open_project
@@ -35,9 +37,57 @@ def test_a_prompt_about_something_else_recalls_nothing(shop, prompt):
     assert search(prompt, shop, PROMPTED, Filters(), NOW).hits == ()
 
 
-def test_one_rare_word_is_enough_for_a_question_that_was_typed(shop):
-    question = "would it be much simpler with MySQL than with what we run today"
+def test_one_rare_word_is_enough_for_what_was_typed_to_find_it(shop):
+    (hit,) = search("simpler with MySQL", shop, TYPED, Filters(), NOW).hits
 
-    (hit,) = search(question, shop, TYPED, Filters(), NOW).hits
     assert "because of partial indexes" in hit.memory.content
-    assert search(question, shop, PROMPTED, Filters(), NOW).hits == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "is_answered"),
+    [
+        pytest.param("would MySQL be much simpler today than what we run", False, id="one word"),
+        pytest.param("would MySQL lack partial indexes today as it did then", True, id="three"),
+        pytest.param(
+            "would MySQL and partial scale for tenants in Europe, America, Africa, Asia,"
+            " Australia, Iceland, Greenland, Madagascar, Zanzibar and Tasmania",
+            True,
+            id="two rare ones of many",
+        ),
+    ],
+)
+def test_a_question_is_answered_by_several_words_of_it(shop, question, is_answered):
+    found = search(question, shop, TYPED, Filters(), NOW)
+
+    assert bool(found.hits) is is_answered
+
+
+@pytest.mark.parametrize(
+    ("held", "expected"),
+    [
+        pytest.param((0,), False, id="one word"),
+        pytest.param((2, 3), False, id="two that tell little"),
+        pytest.param((0, 2), True, id="enough for any question"),
+        pytest.param((1, 2), True, id="a fifth of what all tell"),
+    ],
+)
+def test_what_words_alone_answer(held, expected):
+    query = parse("alpha beta gamma delta epsilon zeta")
+    found = Found(share={7: 0.3}, bm25={}, whole=frozenset(), held={7: held}, tells=TELLS)
+
+    assert pipeline.words_answer(found, [7], query, TYPED) is expected
+    assert not pipeline.words_answer(found, [8], query, TYPED)
+    assert pipeline.words_answer(found, [8], query, replace(TYPED, answer_words=0.0))
+
+
+TELLS = (0.5, 0.3, 0.15, 0.05, 0.6, 0.6)
+"""What each of six words tells, as part of a full answer; in all 2.2."""
+
+
+def test_a_question_in_a_script_without_blanks_is_answered_by_any_part_of_it(tmp_path):
+    store = open_project(tmp_path)
+    insert(store, memory("数据库连接池会耗尽"), *map(memory, NOTES))
+
+    (hit,) = search("怎么监控数据库", store, TYPED, Filters(), NOW).hits
+    assert hit.memory.content.startswith("数据库")
+    store.close()
