@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ademem.embed import Embedder
     from ademem.exchange import Imported
     from ademem.gate import Step, Written
-    from ademem.mirror import Problem, Refreshed
+    from ademem.mirror import Problem, Refreshed, Taken
     from ademem.runtime import Runtime
     from ademem.scrub import Scrubbed
     from ademem.search import Results
@@ -188,6 +188,13 @@ class Memories(Practice, Missions, Telling, Upkeep):
             self._now(),
             force=force,
         )
+
+    def take_over_files(self) -> Taken:
+        """Take over edits of the files, and leave the files as they are."""
+        from ademem import mirror
+
+        runtime = self.runtime
+        return mirror.take_over(runtime.project, runtime.store, runtime.settings, self._now())
 
     def check_files(self) -> tuple[Problem, ...]:
         from ademem import mirror

@@ -54,14 +54,21 @@ def refresh(
 
 
 @files.command("import")
-def take(dry_run: DryRun = False, project: Project = None, as_json: AsJson = False) -> None:
+def take(
+    only: Annotated[
+        bool, typer.Option("--only", help="Leave the files as they are, even where they lag.")
+    ] = False,
+    dry_run: DryRun = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
     """Take over what people and git did to the files; exit code 1 if some was not understood."""
     if dry_run:
         with api.inspect(project) as inspection:
             taken = inspection.preview().taken
     else:
         with opened(project) as memories:
-            taken = memories.refresh_files().taken
+            taken = memories.take_over_files() if only else memories.refresh_files().taken
     if as_json:
         show.json(_as_json(taken))
     else:

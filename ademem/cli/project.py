@@ -13,7 +13,7 @@ from ademem import install as install_
 from ademem import project as project_
 from ademem.cli import app, show
 from ademem.cli.options import AsJson, DryRun, Limit, Project, opened
-from ademem.install import Where
+from ademem.install import Where, git_hooks
 from ademem.value import as_dict
 
 guard = typer.Typer(help="Memory before mutation.", no_args_is_help=True)
@@ -34,7 +34,13 @@ def init(project: Project = None) -> None:
 
 @app.command()
 def install(
-    project: Project = None, shared: Shared = False, user: User = False, dry_run: DryRun = False
+    project: Project = None,
+    shared: Shared = False,
+    user: User = False,
+    with_git: Annotated[
+        bool, typer.Option("--git-hooks", help="Import after each pull, checkout and rebase, too.")
+    ] = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Register the hooks and the permission to recall with Claude Code."""
     change = install_.install(
@@ -45,6 +51,9 @@ def install(
         dry_run=dry_run,
     )
     _tell(change, dry_run, "registered in", "was registered already in")
+    if with_git:
+        for done in git_hooks.install(_root(project), _own_program(), dry_run=dry_run):
+            typer.echo(done)
 
 
 @app.command()
@@ -56,6 +65,8 @@ def uninstall(
     if not dry_run:
         enrolment.leave(project_.at(_root(project)))
     _tell(change, dry_run, "removed from", "was not in")
+    for done in git_hooks.uninstall(_root(project), dry_run=dry_run):
+        typer.echo(done)
 
 
 @app.command()
@@ -178,6 +189,11 @@ def refusals(limit: Limit = 20, project: Project = None, as_json: AsJson = False
         return show.json({"count": len(rows), "refusals": rows})
     for row in rows:
         show.say(f"{row['created_at']}  {row['rule']}: {row['reason']}\n    {row['preview']}")
+
+
+def _own_program() -> str:
+    """As git finds it, whose PATH may be another's."""
+    return os.path.join(os.path.dirname(sys.executable), "ademem")
 
 
 def _progress(line: str) -> None:

@@ -13,6 +13,7 @@ from ademem.mirror.writing import (
     preview_aside,
     read_aside,
     refresh,
+    take_over,
 )
 
 __all__ = [
@@ -27,4 +28,5 @@ __all__ = [
     "read_aside",
     "refresh",
     "survey",
+    "take_over",
 ]

@@ -78,6 +78,19 @@ def refresh(
     )
 
 
+def take_over(project: Project, store: Store, settings: Settings, now: datetime) -> Taken:
+    """What `refresh` takes over; the files themselves stay as git left them."""
+    with locked(os.path.join(project.run, "mirror.lock")):
+        with suppress(BadCore):
+            core.reconcile(store, project)
+        taken, texts = _take(project, store, settings, Place(project, settings.mirror), now)
+        agreed = base.load(project, made_at(store))
+        read = {path: text for path, text in texts.items() if is_taken(path)}
+        texts = dict(agreed.texts) | read
+        base.save(project, replace(agreed, commit=commit(project.root), texts=texts))
+    return taken
+
+
 class Preview(Value):
     """What `refresh` would do."""
 

@@ -239,3 +239,24 @@ def test_a_beads_project_is_imported_and_what_was_not_read_is_told(project):
     assert found["errors"][0]["message"].startswith("knowledge.jsonl: is no JSON")
     assert (project.root / ".ade/log/not-imported.jsonl").exists()
     assert json.loads(project("import", "--format", "beads", str(sample)))["inserted"] == 0
+
+
+def test_an_import_can_leave_the_files_as_they_are(project):
+    edit(project.root / FACTS, f"- {TEXT}", f"- mine\n\n- {TEXT}")
+    before = everything(project.root / ".ade/memory")
+    said = project("files", "import", "--only")
+
+    assert said.startswith("1 memory from git and hand edits: added")
+    assert everything(project.root / ".ade/memory") == before
+    assert project("files", "import", "--only") == "the files say nothing new\n"
+    project("files", "refresh")
+    assert (project.root / FACTS).read_text().count("mine") == 1
+
+
+def test_hooks_of_git_come_and_go_with_those_of_the_client(project):
+    git(project.root, "init", "--quiet")
+    assert project("install", "--git-hooks").count("wrote ") == 3
+
+    said = project("uninstall")
+    assert said.count("removed ") == 4
+    assert not (project.root / ".git/hooks/post-merge").exists()
