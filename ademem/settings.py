@@ -202,10 +202,10 @@ class LifecycleSettings(Value):
     """Time after which the next consolidation is due."""
     merge_cosine: float = 0.85
     """Cosine from which two memories may mean the same; those of different matters stay below."""
+    conflict_cosine: float = 0.7
+    """Cosine from which two with different numbers are taken for one statement that changed."""
     merge_least: int = 3
     """Memories that must mean the same before they are merged."""
-    crowded: float = 0.8
-    """Share of a limit above which a sweep asks for a consolidation."""
     mission_confidence: float = 0.6
     """Confidence from which a memory of a mission that succeeded is copied to the project."""
     project_limit: int = 2000

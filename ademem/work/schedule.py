@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from ademem.work.shift import Shift
 
 
+CROWDED = 0.8
+"""Share of a limit above which a sweep asks for a consolidation."""
+
+
 def next_sweep(store: Store, settings: LifecycleSettings) -> datetime:
     """A period after the last that succeeded, or after the project began."""
     last = ageing.last(store, "ok")
@@ -50,7 +54,7 @@ def consolidation_period(shift: Shift) -> timedelta:
 def is_crowded(store: Store, settings: LifecycleSettings) -> bool:
     """Whether a project, an agent or a mission is near its limit."""
     return any(
-        count > settings.crowded * limit
+        count > CROWDED * limit
         for scope, count in ageing.fullest(store).items()
         if (limit := getattr(settings, f"{scope}_limit"))
     )

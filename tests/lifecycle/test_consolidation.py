@@ -17,7 +17,7 @@ from tests.lifecycle import statements
 from tests.lifecycle.statements import MODEL
 from tests.store.stores import in_memory
 
-INVOICES, MIGRATIONS, UPLOADS = 1, 2, 15
+INVOICES, MIGRATIONS, PORTS, UPLOADS = 1, 2, 4, 15
 DAY = timedelta(days=1)
 
 
@@ -154,6 +154,13 @@ class TestWhatContradicts:
         assert (done.merged, done.conflicts[0].why) == (0, "20 against 50")
         (found,) = relations.conflicts(store)
         assert {found.left, found.right} == {left.id, right.id}
+
+    def test_may_be_farther_apart_when_it_is_a_number(self, store):
+        left, right = put(store, [group(PORTS)[0], *group(PORTS, "!")])
+        done = run(store)
+
+        (found,) = done.conflicts
+        assert (found.why, {found.left, found.right}) == ("8080 against 9090", {left.id, right.id})
 
     def test_is_told_once(self, store):
         put(store, [*group(UPLOADS)[:1], *group(UPLOADS, "!")])

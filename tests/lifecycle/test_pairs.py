@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ademem import embed
-from ademem.lifecycle.consolidation.pairs import Kinship, conflict, kinship
+from ademem.lifecycle.consolidation.pairs import Kinship, conflict, is_renumbered, kinship
 from ademem.settings import EmbedSettings, LifecycleSettings
 from tests.lifecycle.statements import MODEL, STATEMENTS
 
@@ -73,6 +73,18 @@ def test_every_contradiction_is_found_and_no_agreement_taken_for_one():
 
     assert found["against"] == {True}
     assert found["same"] == {False}
+
+
+def test_of_different_matters_none_looks_like_one_with_another_number():
+    changed = [
+        (left, right)
+        for kind, cosine, left, right in pairs()
+        if kind == "different"
+        and cosine >= LifecycleSettings().conflict_cosine
+        and is_renumbered(left, right)
+    ]
+
+    assert changed == []
 
 
 def test_one_sentence_about_two_things_is_told_from_one_said_twice():

@@ -43,13 +43,27 @@ def conflict(left: str, right: str) -> str | None:
     """Why both cannot be true, if so; the same for both orders."""
     if turn := alike.turned(left, right):
         return turn
-    mine, theirs = (sorted(set(named)) for named in alike.names(left, right))
-    ours = [name for name in mine if name not in theirs]
-    others = [name for name in theirs if name not in mine]
-    values = [name for name in (*ours, *others) if any(char.isdigit() for char in name)]
-    if ours and others and (len(values) > 1 or _is_of_another(left, right)):
+    ours, others = _own_names(left, right)
+    if ours and others and (is_renumbered(left, right) or _is_of_another(left, right)):
         return " against ".join(sorted((" ".join(ours), " ".join(others))))
     return None
+
+
+def is_renumbered(left: str, right: str) -> bool:
+    """Whether each has a number, or a version, in the place of the other's."""
+    return all(map(_has_number, _own_names(left, right)))
+
+
+def _own_names(left: str, right: str) -> tuple[list[str], list[str]]:
+    """What each names that the other does not."""
+    mine, theirs = (sorted(set(named)) for named in alike.names(left, right))
+    return [name for name in mine if name not in theirs], [
+        name for name in theirs if name not in mine
+    ]
+
+
+def _has_number(names: list[str]) -> bool:
+    return any(char.isdigit() for name in names for char in name)
 
 
 def _is_of_another(left: str, right: str) -> bool:

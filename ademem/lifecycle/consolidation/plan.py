@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.gate.alike import said
-from ademem.lifecycle.consolidation.pairs import Kinship, conflict, kinship
+from ademem.lifecycle.consolidation.pairs import Kinship, conflict, is_renumbered, kinship
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -53,11 +53,17 @@ def planned(known: Iterable[Known], settings: LifecycleSettings, *, rewritten: b
     merges: list[Merge] = []
     contradictions: list[Contradiction] = []
     for alike in _by_home(known).values():
-        near = neighbours([each.vector for each in alike], settings.merge_cosine)
+        around = neighbours(
+            [each.vector for each in alike], min(settings.merge_cosine, settings.conflict_cosine)
+        )
+        near = [_above(settings.merge_cosine, others) for others in around]
         clusters += _count(near)
         kin = _kin(alike, near, rewritten=rewritten)
         merges += _merges(alike, near, kin, settings.merge_least)
         contradictions += _contradictions(alike, near)
+        contradictions += _changed(
+            alike, [_above(settings.conflict_cosine, others) for others in around], near
+        )
     return Plan(clusters=clusters, merges=tuple(merges), contradictions=tuple(contradictions))
 
 
@@ -125,6 +131,20 @@ def _fitness(
     same = [other for other in others if kin[other] is Kinship.SAME]
     likeness = sum(near[at][other] for other in same)
     return len(others), len(same), likeness, alike[at].memory.confidence, -at
+
+
+def _above(threshold: float, others: Mapping[int, float]) -> dict[int, float]:
+    return {at: cosine for at, cosine in others.items() if cosine >= threshold}
+
+
+def _changed(alike: list[Known], around: Near, near: Near) -> Iterator[Contradiction]:
+    """Farther apart than what may be merged, and with another number in it."""
+    for at, others in enumerate(around):
+        for other in sorted(each for each in others if each > at and each not in near[at]):
+            left, right = alike[at].memory, alike[other].memory
+            why = is_renumbered(said(left), said(right)) and conflict(said(left), said(right))
+            if why:
+                yield Contradiction(left=left, right=right, why=why)
 
 
 def _contradictions(alike: list[Known], near: Near) -> list[Contradiction]:
