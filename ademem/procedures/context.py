@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import datetime
 
-    from ademem.shell import Command
+    from ademem.shell import Command, Word
     from ademem.store.episodes import Action
 
 SUCCEEDED, FAILED, UNKNOWN = "succeeded", "failed", "unknown"
@@ -46,6 +46,15 @@ _DEEP = frozenset(
 )
 """Program and word after which one more word tells what is done."""
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*")
+_HEREDOC = re.compile(r"""<<-?\s*(['"]?)(\w+)\1(?:; |\n).*?(?:; |\n)\2(?:; |\n|$)""", re.DOTALL)
+"""A document in a command, its lines parted by semicolons."""
+_BLOCK = re.compile(r"\b(do|then|else)\s*;")
+_OPENING = re.compile(r"""["'`]|<<|\$\(""")
+"""Where a command opens what may never be closed."""
+_ASIDE = frozenset(
+    "-C -H -c -f -n -w --context --git-dir --namespace --prefix --work-tree --workspace".split()
+)
+"""Options before the subcommand of `git`, `kubectl`, `make`, … that take a word."""
 MOST_STEPS = 200
 """Of one session, the last ones."""
 
@@ -95,8 +104,9 @@ def steps(actions: Iterable[Action]) -> tuple[Step, ...]:
 
 
 def command_steps(command: str) -> list[Step]:
-    """The steps that a shell command takes."""
-    script = shell.parse(command)
+    """The steps that a shell command takes, of one that is cut short or put on one line, too."""
+    line = _BLOCK.sub(r"\1 ", _HEREDOC.sub("<<'-'\n…\n-\n", command.rstrip("…")))
+    script = shell.parse(line) or shell.parse(_OPENING.split(line, maxsplit=1)[0])
     said = (_step(each) for each in script.commands) if script else ()
     return [step for step in said if step]
 
@@ -133,19 +143,26 @@ def _steps(action: Action) -> Iterator[Step]:
 
 
 def _step(command: Command) -> Step | None:
-    words = tuple(word.text for word in command.words)
+    words = tuple(_said(word) for word in command.words)
     if not words or not command.name or _looks(command.name, words):
         return None
     return Step(sign=f"{RUN} {_name(command.name, words)}", words=(command.name, *words[1:]))
 
 
+def _said(word: Word) -> str:
+    """What a command prints into it differs each time."""
+    return "…" if word.expands and _OPENING.search(word.text) else word.text
+
+
 def _looks(name: str, words: tuple[str, ...]) -> bool:
-    return name in _LOOKS or (name == "git" and len(words) > 1 and words[1] in _GIT_LOOKS)
+    return name in _LOOKS or (name == "git" and _name(name, words)[len("git ") :] in _GIT_LOOKS)
 
 
 def _name(program: str, words: tuple[str, ...]) -> str:
     """The program with the words that tell what it does: `npm run build`, `git tag`."""
     rest = words[1:]
+    while rest[:1] and rest[0] in _ASIDE and program not in _INTERPRETERS:
+        rest = rest[2:]
     if program in _INTERPRETERS:
         named = rest[:2] if rest[:1] == ("-m",) else [word for word in rest if word[0] != "-"][:1]
         return " ".join([program, *named])

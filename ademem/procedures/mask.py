@@ -44,10 +44,10 @@ def common(lines: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _common(words: Sequence[str], before: str) -> str:
-    if len(set(words)) == 1:
+    if len(set(words)) == 1 and words[0] != "…":
         return words[0]
     plain = {masked(word) for word in words}
-    if len(plain) == 1:
+    if len(plain) == 1 and "…" not in plain:
         return plain.pop()
     if _SAYING.fullmatch(before):
         return "MESSAGE"

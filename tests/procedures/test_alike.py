@@ -57,10 +57,32 @@ def day(number, kind):
         pytest.param("cd app && make && ademem recall x", ["run make"], id="one step among looks"),
         pytest.param("sudo systemctl restart x", ["run sudo systemctl"], id="a wrapper"),
         pytest.param("echo 'unclosed", [], id="no command at all"),
+        pytest.param("git -C app push", ["run git push"], id="an option with a word"),
+        pytest.param("kubectl -n prod apply -f x", ["run kubectl apply"], id="a namespace"),
+        pytest.param(
+            "git add -A && git commit -m \"$(cat <<'EOF'; Fix it; ; EOF; )\"; make",
+            ["run git add", "run git commit", "run make"],
+            id="a message in a document",
+        ),
+        pytest.param(
+            "git add -A && git commit -m \"$(cat <<'EOF'; Fix it and much…",
+            ["run git add", "run git commit"],
+            id="cut short",
+        ),
+        pytest.param("cat > x <<'E'; make; E; ./x", ["run ./x"], id="a file in a document"),
+        pytest.param("for f in a b; do; make $f; done", ["run make"], id="a loop on one line"),
+        pytest.param("time npm test…", ["run npm test"], id="cut after a word"),
     ],
 )
 def test_a_command_is_known_by_what_it_does(command, signs):
     assert [step.sign for step in command_steps(command)] == signs
+
+
+def test_a_message_from_a_document_is_told_as_any_message():
+    written = [f"git commit -m \"$(cat <<'EOF'; Add {n}; EOF; )\"" for n in "ab"]
+    told = distil([steps([run(line)]) for line in written], SETTINGS.share)
+
+    assert told[0].words == ("git", "commit", "-m", "MESSAGE")
 
 
 def test_reads_are_no_steps_and_a_step_repeated_at_once_is_one():
@@ -90,6 +112,7 @@ def test_what_differs_each_time_is_a_word_in_capitals(text, expected):
         pytest.param(["git tag v1.2.0", "git tag v1.3.0"], "git tag VERSION", id="versions"),
         pytest.param(["git add a/b.sql", "git add c.sql"], "git add PATH", id="paths"),
         pytest.param(["git commit -m a", "git commit -m b"], "git commit -m MESSAGE", id="words"),
+        pytest.param(["git commit -m …", "git commit -m …"], "git commit -m MESSAGE", id="printed"),
         pytest.param(["up a", "up b"], "up NAME", id="names"),
         pytest.param(["x 1.2", "x 1.2"], "x 1.2", id="the same each time"),
         pytest.param(["tar app-1.0.tgz", "tar app-2.0.tgz"], "tar app-VERSION.tgz", id="inside"),
