@@ -55,12 +55,13 @@ class Bench:
 
     def __init__(self, root: str, size: int) -> None:
         self.root = root
-        os.makedirs(os.path.join(root, ".git"))
+        self.rng = random.Random(size)
+        branch = "-".join(["feature/the", *self.rng.sample(NOUNS, 2)])
+        subprocess.run(["git", "init", "-q", "-b", branch, root], check=True)
         api.init(root)
         install.install(root, Where.LOCAL, python=sys.executable, hooks=install.hooks_folder())
         self.commands = install.installed(root, Where.LOCAL)
         self.memories: Memories = api.open_memories(root, environment={})
-        self.rng = random.Random(size)
         fill(self.memories, size, self.rng)
 
     def required(self, call: dict[str, Any], *, searched: bool = False) -> dict[str, Any]:
@@ -178,6 +179,19 @@ def startup(_bench: Bench) -> dict[str, Any]:
     return {"source": "startup", "session_id": fresh_id()}
 
 
+def after_commits(bench: Bench) -> dict[str, Any]:
+    """A start after three commits by a person, as git leaves them."""
+    git = ["git", "-C", bench.root, "-c", "user.name=A", "-c", "user.email=a@b"]
+    for number in range(3):
+        path = os.path.join(bench.root, "src", f"file{number}.py")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(sentence(bench.rng))
+        subprocess.run([*git, "add", "src"], check=True)
+        subprocess.run([*git, "commit", "-q", "-m", sentence(bench.rng)[:60]], check=True)
+    return startup(bench)
+
+
 SCENES = (
     Scene("guard: satisfied", "PreToolUse", 0.3, lambda b: b.required(writing(), searched=True)),
     Scene("sites: nothing on this file", "PreToolUse", 0.5, editing("docs/x.md")),
@@ -188,6 +202,7 @@ SCENES = (
     Scene("capture: nothing there", "PostToolUse", 0.3, lambda b: done("ls -la src")),
     Scene("capture: LEARNED, whole gate", "PostToolUse", 2.0, lesson),
     Scene("session start", "SessionStart", 1.5, startup),
+    Scene("session start after commits", "SessionStart", 1.8, after_commits),
     Scene("prompt with lexical recall", "UserPromptSubmit", 1.5, order),
     Scene("prompt that needs no memory", "UserPromptSubmit", 1.5, lambda b: {"prompt": "thanks!"}),
     Scene("stop", "Stop", 1.5, lambda b: {"last_assistant_message": "Done."}),

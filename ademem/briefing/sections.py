@@ -25,6 +25,8 @@ FIELD_CHARS = 600
 """Of a field of the standing brief."""
 POOL = 2
 """Rows looked at for each that is told, by importance."""
+SPARE = 4
+"""Rows beyond the level of those that fit a branch: some have been told, or do not fit in."""
 BRANCH_WORDS = 4
 MATCHES = 500
 """Rows with one of a branch's words that are compared, the newest first."""
@@ -71,7 +73,7 @@ def by_branch(reader: Reader) -> list[Entry]:
         (" OR ".join(f'"{name}"' for name in names), MATCHES),
     )
     fits = {row[0]: row[1] for row in rows}
-    best = sorted(fits, key=lambda seq: (-fits[seq], -seq))[: POOL * reader.level]
+    best = sorted(fits, key=lambda seq: (-fits[seq], -seq))[: reader.level + SPARE]
     found = reader.find(f"{ESTABLISHED} and seq in ({', '.join(map(str, best))})")
     entries = reader.by_worth(found)
     top = max(fits.values(), default=1.0)
