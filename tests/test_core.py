@@ -132,6 +132,17 @@ def test_who_read_an_older_version_is_told_and_changes_nothing(store, here):
     assert core.load(store).notes == ("two",)
 
 
+def test_of_two_who_change_the_same_version_one_is_told(store, here, tmp_path):
+    other = open_project(tmp_path)
+    core.patch(store, here, {"notes": ["one"]}, NOW, expect_version=0)
+
+    with pytest.raises(StaleCore):
+        core.patch(other, here, {"notes": ["two"]}, LATER, expect_version=0)
+    assert core.patch(other, here, {"notes": ["two"]}, LATER, expect_version=1).version == 2
+    assert core.load(store).notes == ("two",)
+    other.close()
+
+
 def test_a_newer_file_wins_over_the_database(store, here):
     core.patch(store, here, {"notes": ["ours"]}, NOW)
     edit(here, version=5, notes=["theirs"])

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 SHORT = 7
 """Digits of a commit's name."""
+AUTHORS = 5
+"""People who are named."""
 FOLDERS = 8
 """Folders that are named; of the others there is `ademem digest`."""
 
@@ -29,8 +31,10 @@ def by_people(reader: Reader) -> list[Entry]:
     if not made and not lost:
         return []
     said = f"{len(made)} commit{'' if len(made) == 1 else 's'}"
-    if made:
-        said += f" by {', '.join(unique(each.author for each in made))}"
+    authors = unique(each.author for each in made)
+    if authors:
+        others = f" and {len(authors) - AUTHORS} others" if len(authors) > AUTHORS else ""
+        said += f" by {', '.join(authors[:AUTHORS])}{others}"
     if lost:
         said += f"; history was rewritten, {lost[:SHORT]} is no longer part of it"
     told = [

@@ -174,6 +174,14 @@ def test_a_long_list_is_cut_by_the_level_and_says_so(world, place, level):
     assert told[-1] == f"and {25 - shown} more: `ademem digest`"
 
 
+def test_of_many_people_a_few_are_named(world, place):
+    brief(world, "s1")
+    for number in range(8):
+        place.commit(f"commit {number}", "a.txt", author=f"P{number}")
+
+    assert brief(world, "s2")[0] == "8 commits by P7, P6, P5, P4, P3 and 3 others"
+
+
 def test_without_a_repository_or_a_commit_there_is_nothing_to_tell(world):
     assert brief(world, "s1") == []
     Repository(world.root)
