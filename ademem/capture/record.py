@@ -12,11 +12,15 @@ from ademem.value import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ademem.client import Payload
     from ademem.gate import Written
     from ademem.model import Memory
     from ademem.runtime import Runtime
     from ademem.store.turns import TurnKey
+
+    Place = Callable[[Draft, Runtime], Draft]
 
 CLUSTER = 3
 """Distinct sessions that must meet an error before it counts as knowledge."""
@@ -40,8 +44,13 @@ def category_of(text: str) -> Category:
     return next((category for category, cue in CUES if re.search(cue, text, re.I)), Category.FACT)
 
 
-def once(draft: Draft, source_key: str, runtime: Runtime) -> Written | None:
-    """Write the draft unless this event was captured before; then None."""
+def once(
+    draft: Draft, source_key: str, runtime: Runtime, home: Place | None = None
+) -> Written | None:
+    """Write the draft unless this event was captured before; then None.
+
+    It belongs to where the process is, unless *home* says where it was learned.
+    """
     from ademem import gate
 
     store = runtime.store
@@ -49,7 +58,7 @@ def once(draft: Draft, source_key: str, runtime: Runtime) -> Written | None:
     with store.transaction():
         if not ledger.claim(store, source_type, source_key, runtime.now):
             return None
-        draft = _here(draft, runtime)
+        draft = (home or _here)(draft, runtime)
         written = gate.write(draft, store, runtime.settings.gate, runtime.now)
         if written.memory:
             ledger.credit(store, source_type, source_key, written.memory.id)

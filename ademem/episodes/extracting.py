@@ -11,6 +11,7 @@ from ademem.capture.passive import learnings
 from ademem.capture.record import category_of
 from ademem.digest import sha256_hex
 from ademem.episodes import transcript
+from ademem.episodes.place import Place
 from ademem.episodes.transcript import Message, Prompt
 from ademem.model import Category, Draft, Origin, Trust
 from ademem.store import sessions
@@ -30,16 +31,17 @@ Found = tuple[Trust | None, str, Category, str]
 """Whose word, the source type, the category, the text; nobody's: the session's own."""
 
 
-def extract(session_id: str, runtime: Runtime) -> int:
-    """How many new candidates came of the session's transcript; a second look adds nothing."""
-    session = sessions.get(runtime.store, session_id)
+def extract(key: str, runtime: Runtime) -> int:
+    """How many new candidates came of a session's transcript; a second look adds nothing."""
+    place = Place.of(key)
+    session = sessions.get(runtime.store, place.session_id)
     if session is None:
         return 0
-    own = heard.trust_of_session(session_id, runtime.store)
+    own = heard.trust_of_session(session.id, runtime.store)
     kept = 0
     with suppress(OSError):
         for trust, source_type, category, text in _found(session, runtime):
-            kept += _keep(trust or own, source_type, category, text, session_id, runtime)
+            kept += _keep(trust or own, source_type, category, text, place, runtime)
             if kept >= MOST:
                 break
     return kept
@@ -62,14 +64,15 @@ def _found(session: sessions.Session, runtime: Runtime) -> Iterator[Found]:
 
 
 def _keep(
-    trust: Trust, source_type: str, category: Category, text: str, session_id: str, runtime: Runtime
+    trust: Trust, source_type: str, category: Category, text: str, place: Place, runtime: Runtime
 ) -> bool:
     """Whether it was news: what the session's hooks captured already is not counted once more."""
-    if _captured(text, session_id, runtime.store):
+    if _captured(text, place.session_id, runtime.store):
         return False
-    origin = Origin(trust=trust, source_type=source_type, session_id=session_id)
+    origin = Origin(trust=trust, source_type=source_type, session_id=place.session_id)
     draft = Draft(content=text, category=category, origin=origin)
-    written = record.once(draft, f"{session_id}:{sha256_hex(text)}", runtime)
+    source_key = f"{place.session_id}:{sha256_hex(text)}"
+    written = record.once(draft, source_key, runtime, place.home)
     return written is not None and written.accepted and not written.deduped
 
 

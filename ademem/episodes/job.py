@@ -10,7 +10,8 @@ from ademem.capture import heard
 from ademem.episodes import telling, transcript
 from ademem.episodes.gathering import Gathering
 from ademem.episodes.transcript import Prompt
-from ademem.model import EPISODE, Category, Draft, Origin, Scope
+from ademem.lifecycle.binding import VARIABLE, bound
+from ademem.model import EPISODE, Category, Draft, Origin
 from ademem.store import ai_calls, episodes, ledger, memories, sessions
 from ademem.store.episodes import Episode
 from ademem.value import replace
@@ -122,8 +123,6 @@ def _keep(told: Told, runtime: Runtime, now: datetime) -> Episode | None:
         content=told.text,
         title=told.title,
         category=Category.EPISODE,
-        scope=Scope.MISSION if episode.mission_id else Scope.PROJECT,
-        owner=episode.mission_id or None,
         confidence=told.confidence,
         topic_key=f"episode/{source}",
         origin=Origin(
@@ -134,6 +133,7 @@ def _keep(told: Told, runtime: Runtime, now: datetime) -> Episode | None:
         ),
     )
     with store.transaction():
+        draft = bound(draft, {VARIABLE: episode.mission_id}, store, now)
         written = gate.write(draft, store, runtime.settings.gate, now)
         if written.memory is None:
             return None

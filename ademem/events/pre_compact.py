@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ademem import work
 from ademem.episodes import keeping
+from ademem.episodes.place import here
 from ademem.store import jobs
 
 TYPE_CHECKING = False
@@ -16,7 +17,8 @@ def handle(payload: Payload, runtime: Runtime) -> str:
     """The client appends the text to the summariser's instructions as it stands."""
     said = keeping.text(payload.session_id, payload.transcript_path, runtime)
     try:
-        jobs.queue(runtime.store, "extract", payload.session_id, runtime.now)
+        place = here(payload.session_id, runtime)
+        jobs.queue(runtime.store, "extract", place.key, runtime.now)
     except runtime.store.db.OperationalError:
         return said  # somebody holds the database; the end of the session asks again
     work.start(runtime)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ademem import work
+from ademem.episodes.place import here
 from ademem.store import jobs, sessions
 
 TYPE_CHECKING = False
@@ -20,8 +21,8 @@ def handle(payload: Payload, runtime: Runtime) -> None:
         now,
         transcript=payload.transcript_path,
     )
-    jobs.queue(store, "extract", payload.session_id, now)
-    mission_id = runtime.environment.get("ADEMEM_MISSION", "")
-    jobs.queue(store, "episode", f"{payload.session_id} {mission_id}".strip(), now)
+    place = here(payload.session_id, runtime)
+    jobs.queue(store, "extract", place.key, now)
+    jobs.queue(store, "episode", f"{place.session_id} {place.mission_id}".strip(), now)
     jobs.queue(store, "current", "project", now)
     work.start(runtime)

@@ -1,9 +1,12 @@
 """What a conversation called a finding becomes a candidate, once, with its origin."""
 
+import pytest
+
 from ademem import api
 from ademem.capture import record
 from ademem.digest import sha256_hex
 from ademem.episodes.extracting import MOST, extract
+from ademem.episodes.place import Place
 from ademem.store import jobs, ledger
 from tests.episodes.talk import Talk
 
@@ -131,3 +134,36 @@ def test_the_worker_extracts(world):
 
     assert "extract" in world.memories.work()
     assert list(told(world)) == [CAUSE]
+
+
+@pytest.mark.parametrize(
+    ("key", "home"),
+    [
+        pytest.param("s1 -", ("project", None, None), id="everybody's"),
+        pytest.param("s1 feature/login", ("project", None, "feature/login"), id="a branch's"),
+        pytest.param("s1 - apollo one", ("mission", "apollo one", None), id="a mission's"),
+    ],
+)
+def test_what_was_learned_elsewhere_belongs_there(world, key, home):
+    world.runtime.environment = {"ADEMEM_MISSION": "that of the worker"}
+    world.session(Talk().says(f"Root cause: {CAUSE}"))
+    extract(key, world.runtime)
+    row = world.store.db.execute(
+        "select scope, scope_owner_id, source_branch from unified_memories"
+    ).fetchone()
+
+    assert tuple(row) == home
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        Place(session_id="s1"),
+        Place(session_id="s1", branch="feature/x"),
+        Place(session_id="s1", mission_id="apollo one"),
+        Place(session_id="s1", branch="feature/x", mission_id="apollo"),
+    ],
+    ids=["nowhere", "on a branch", "for a mission", "both"],
+)
+def test_a_place_is_read_as_it_was_written(place):
+    assert Place.of(place.key) == place

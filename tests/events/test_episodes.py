@@ -7,10 +7,10 @@ import pytest
 from ademem.store import jobs, sessions
 
 
-def due(world):
-    """Keys of the episodes asked for."""
+def due(world, kind="episode"):
+    """Keys of the work asked for."""
     with world.memories() as memories:
-        return [job.key for job in jobs.due(memories.runtime.store, "episode", world.now)]
+        return [job.key for job in jobs.due(memories.runtime.store, kind, world.now)]
 
 
 def known(world, id="s1"):
@@ -30,6 +30,7 @@ def test_a_session_bound_to_a_mission_says_so(world):
     world.fire("session_end", reason="other")
 
     assert due(world) == ["s1 apollo"]
+    assert due(world, "extract") == ["s1 - apollo"]
 
 
 def test_the_transcript_of_a_running_session_is_known(world):

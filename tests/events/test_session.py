@@ -220,7 +220,7 @@ def test_before_compaction_the_summariser_is_told_in_plain_words(world, tmp_path
 
     assert "- Open task: Fix the login\n- Files changed: /p/src/auth.py" in said
     assert "{" not in said
-    assert world.row("select key from jobs where kind = 'extract'")[0] == "s1"
+    assert world.row("select key from jobs where kind = 'extract'")[0] == "s1 -"
 
 
 @pytest.mark.parametrize("path", ["", "/nowhere/s1.jsonl", "/", "/dev/zero"])
