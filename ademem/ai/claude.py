@@ -25,6 +25,8 @@ MODEL = "haiku"
 """Small, and an alias that every account has."""
 MAX_USD = "0.50"
 """The client ends a conversation that costs more."""
+UNBOUND = ("/bin/sh", "-c", 'ulimit -S -d "$(ulimit -H -d)" 2>&-; exec "$@"', "sh")
+"""Runs what follows without the bound that a worker sets to its own memory."""
 OF_THE_CALLER = (
     "CLAUDECODE",
     "CLAUDE_CODE_ENTRYPOINT",
@@ -45,7 +47,7 @@ def ask(question: Question) -> Reply:
         return failed("no program `claude` on PATH")
     try:
         ran = run(
-            [program, *_options(question)],
+            [*UNBOUND, program, *_options(question)],
             question.prompt,
             environment=_environment(question.environment),
             timeout_s=question.timeout_s,

@@ -179,6 +179,20 @@ def test_nothing_that_it_started_outlives_it(ask, pipe, then, timeout_s, outcome
     assert is_let_go(path, handle)
 
 
+def test_the_bound_of_a_worker_does_not_bind_the_client(ask):
+    resource = pytest.importorskip("resource")
+    given, most = resource.getrlimit(resource.RLIMIT_DATA)
+    told = "print(resource.getrlimit(resource.RLIMIT_DATA)[0], file=sys.stderr); sys.exit(1)"
+    ask.claude(f"import resource, sys; {told}")
+    resource.setrlimit(resource.RLIMIT_DATA, (3_000_000_000, most))
+    try:
+        ask()
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (given, most))
+
+    assert ask.outcomes() == [("failed", f"exit code 1: {most}")]
+
+
 def test_complaints_without_end_fill_no_memory(ask):
     ask.claude(f"import os\nfor _ in range(200): os.write(2, b'x' * 65536)\n{saying()}")
 
