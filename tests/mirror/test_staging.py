@@ -459,3 +459,19 @@ def test_an_entry_that_was_deleted_before_a_branch_was_begun_is_deleted(main):
     main.switch("-b", "topic")
 
     assert main.live() == {}
+
+
+def test_nothing_is_given_up_while_git_cannot_read_every_branch(main):
+    main.switch("-b", "topic")
+    row = main.learn(LESSON)
+    main.commit()
+    main.switch("main")
+    main.git("branch", "-D", "topic")
+    broken = main.root / ".git/refs/heads/broken"
+    broken.write_text(f"{'1' * 40}\n")
+    main.refresh()
+    assert main.row(row).status is Status.PROMOTED
+
+    broken.unlink()
+    main.refresh()
+    assert main.row(row).forsaken
