@@ -28,6 +28,7 @@ SHEET = f"{FOLDER}/candidates.md"
 GOTCHAS = f"{FOLDER}/gotchas.md"
 FACTS = f"{FOLDER}/facts.md"
 ON = Settings(mirror=MirrorSettings(candidates=True))
+SECRET = "AKIA" + "A1B2C3D4E5F6G7H8"
 CACHE = "the cache is not thread safe"
 
 
@@ -125,6 +126,13 @@ def test_what_may_not_be_shown_or_needs_no_word_is_not_offered(clone, fields):
     clone.refresh()
 
     assert clone.read(SHEET) == sheet.written(sheet.Sheet())
+
+
+def test_a_secret_is_not_on_the_sheet(clone):
+    capture(clone, f"the key of the build host is {SECRET}")
+
+    assert "the key of the build host is [redacted:" in clone.read(SHEET)
+    assert SECRET not in clone.read(SHEET)
 
 
 def test_there_is_no_sheet_unless_it_is_asked_for(clone):
@@ -654,6 +662,37 @@ def test_of_two_corrections_one_stands_and_the_other_beside_it():
         (None, "one line"),
     ]
     assert found.items[1].entry.tags == ("conflict",)
+
+
+DECISIONS = st.lists(st.sampled_from(["leave", "tick", "strike", "edit"]), min_size=3, max_size=3)
+
+
+def decided(decisions, who):
+    """The sheet after somebody's decisions about each of the rows."""
+    base = sheet.of(ROWS)
+    items = []
+    for item, how in zip(base.items, decisions, strict=True):
+        edit = replace(item.entry, content=f"{item.entry.content} says {who}")
+        after = {"tick": replace(item, ticked=True), "edit": replace(item, entry=edit)}
+        if how != "strike":
+            items.append(after.get(how, item))
+    return sheet.written(replace(base, items=tuple(items)))
+
+
+@given(DECISIONS, DECISIONS)
+def test_no_decision_is_lost_and_none_is_made_up(ours, theirs):
+    found = both_ways(page(*ROWS), decided(ours, "Ada"), decided(theirs, "Bob"))
+    named = {item.entry.id: item for item in found.items if item.entry.id}
+
+    for row, both in zip(ROWS, zip(ours, theirs, strict=True), strict=True):
+        gone = "strike" in both and not {"tick", "edit"} & set(both)
+        assert (row.id in named) is not gone
+        if not gone:
+            assert named[row.id].ticked is ("tick" in both)
+            assert (named[row.id].entry.content != row.content) is ("edit" in both)
+    assert len(found.items) - len(named) == sum(
+        both == ("edit", "edit") for both in zip(ours, theirs, strict=True)
+    )
 
 
 def test_new_candidates_of_both_sides_are_offered():
