@@ -45,10 +45,10 @@ class Added(Value):
 
 
 class Outlived(Value):
-    """A line that somebody wrote while somebody else archived its memory."""
+    """A line that somebody wrote while somebody else archived its memory, or wrote another."""
 
     line: Line
-    gone: Line
+    newer: Line
 
 
 class Foreign(Value):
@@ -78,12 +78,12 @@ Difference = Told | Outlived | Edited | Gone | Added | Foreign | Reviewed | Refu
 
 def differences(before: Snapshot, now: Snapshot) -> Iterator[Difference]:
     """In the order in which they can be taken over: what goes makes room for what comes."""
+    for id, line in now.lost.items():
+        yield Outlived(line=line, newer=now.lines[id])
     for id, line in sorted(now.lines.items(), key=lambda told: not told[1].gone):
         known = before.lines.get(id)
         if known is None or known.record != line.record:
             yield Told(id=id, line=line, before=known)
-    for id, line in now.lost.items():
-        yield Outlived(line=line, gone=now.lines[id])
     yield from (Foreign(line=line) for line in now.foreign if line not in before.foreign)
     lines = (*now.lines.values(), *now.lost.values())
     told = {line.said[2] for line in lines if line.said and not line.gone}

@@ -29,7 +29,9 @@ _ESCAPED_MARKUP = re.compile(r"\\" + _OURS)
 _ID = re.compile(r"(?:^| )<!-- (\S+) -->$")
 _TITLE = re.compile(r"\*\*(.*)\*\*")
 _BULLET = re.compile(r"[-*+] +(?=\S)")
-_STRUCTURE = re.compile(r"#{1,6}(?:\s|$)|```|~~~|<!--|[<>=]{7}|\||\s")
+NOTHING = "Nothing here yet."
+"""What stands on a page without items."""
+_STRUCTURE = re.compile(rf"#{{1,6}}(?:\s|$)|```|~~~|<!--|[<>=]{{7}}|\||\s|{re.escape(NOTHING)}$")
 """How a line begins that is no wrapped end of the one before."""
 _DETAIL = re.compile(r"- (tags|path): (.*)")
 

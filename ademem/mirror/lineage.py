@@ -12,6 +12,8 @@ from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ademem.mirror.base import Base
     from ademem.project import Project
 
@@ -79,13 +81,25 @@ def lineage(project: Project, base: Base) -> Lineage:
     return Lineage(root=project.root, by_hand=False, touched=touched, since=commits)
 
 
-def is_committed(project: Project, path: str) -> bool:
-    """Whether the file is as the commit that is checked out has it."""
-    asked = ["git", "-C", project.root, "diff", "--quiet", "HEAD", "--", path]
-    try:
-        return subprocess.run(asked, capture_output=True, timeout=TIMEOUT_S).returncode == 0
-    except (OSError, subprocess.TimeoutExpired):
-        return False
+def committed(project: Project, paths: Iterable[str]) -> list[str]:
+    """Those that are as the commit that is checked out has them; none when git cannot tell."""
+    asked = (
+        ("diff", "--name-only", "--relative", "-z", "HEAD", "--", ".ade"),
+        ("ls-files", "--others", "-z", "--", ".ade"),
+    )
+    other = set[str]()
+    for arguments in asked:
+        try:
+            told = subprocess.run(
+                ["git", "-C", project.root, *arguments],
+                capture_output=True,
+                timeout=TIMEOUT_S,
+                check=True,
+            ).stdout
+        except (OSError, subprocess.SubprocessError):
+            return []
+        other |= set(told.decode(errors="replace").split("\0"))
+    return [path for path in paths if path not in other]
 
 
 def _at_the_same_commit(root: str, base: Base) -> Lineage:

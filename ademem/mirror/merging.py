@@ -158,7 +158,7 @@ def _page(*versions: str) -> str:
     for id, items in kept.items():
         blocks += [entry.item(one) for one in items]
         blocks += [text for after, text in sorted(loose, key=str) if after == id and items]
-    return "\n\n".join([*head, *(blocks or [topics.NOTHING])]) + "\n"
+    return "\n\n".join([*head, *(blocks or [entry.NOTHING])]) + "\n"
 
 
 def _sheet(*versions: str) -> str:

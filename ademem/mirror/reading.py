@@ -101,7 +101,7 @@ class Snapshot(Value):
     lines: dict[str, Line] = {}
     """The newest line of each memory, by its id."""
     lost: dict[str, Line] = {}
-    """Lines that are older than the tombstone of their memory, by its id."""
+    """Lines with another text than the newer line or the tombstone of their memory, by its id."""
     survived: frozenset[str] = frozenset()
     """Ids of memories whose line is newer than their tombstone."""
     foreign: tuple[Line, ...] = ()
@@ -135,13 +135,14 @@ def snapshot(texts: Mapping[str, str]) -> Snapshot:
         (told.setdefault(line.id, []) if line.id else foreign).append(line)
     lines = {id: _newest(found) for id, found in told.items()}
     lives = {id: [line for line in found if not line.gone] for id, found in told.items()}
+    lost = {id: _lost(lives[id], line) for id, line in lines.items()}
     candidates = sheet.read(sound.get(SHEET, ""))
     offers = [_offered(item, problems) for item in candidates.items]
     return Snapshot(
         placed={id: tuple(items) for id, items in placed.items()},
         unnamed=tuple(unnamed),
         lines=lines,
-        lost={id: _newest(lives[id]) for id, line in lines.items() if line.gone and lives[id]},
+        lost={id: line for id, line in lost.items() if line},
         survived=frozenset(
             id for id, line in lines.items() if not line.gone and len(lives[id]) < len(told[id])
         ),
@@ -237,6 +238,11 @@ def _lines(path: str, text: str, problems: list[Problem]) -> Iterator[Line]:
 def _newest(lines: Sequence[Line]) -> Line:
     """Of two that are equally new the later one."""
     return max(reversed(lines), key=_time)
+
+
+def _lost(lives: Sequence[Line], newest: Line) -> Line | None:
+    others = [line for line in lives if line.record["content"] != newest.record["content"]]
+    return _newest(others) if others else None
 
 
 def _time(line: Line) -> str:

@@ -74,9 +74,15 @@ class Taking:
 
     def is_new(self, item: Placed) -> bool:
         """False when it was taken from this very file before, by somebody who was killed then."""
+        return ledger.claim(self.act.store, SOURCE, self._key(item), self.act.now)
+
+    def refused(self, item: Placed) -> None:
+        """It was not taken, and is told of again while it stands there."""
+        ledger.release(self.act.store, SOURCE, self._key(item))
+
+    def _key(self, item: Placed) -> str:
         file = sha256_hex(self.before.get(item.path, ""))
-        key = sha256_hex(item.path, file, str(item.entry.line), *map(str, item.said))
-        return ledger.claim(self.act.store, SOURCE, key, self.act.now)
+        return sha256_hex(item.path, file, str(item.entry.line), *map(str, item.said))
 
     def waits_on(self, id: str | None, key: str | None) -> str | None:
         """The branch that what the files tell waits on."""
@@ -184,6 +190,7 @@ def added(difference: Added, taking: Taking) -> None:
         draft, taking.act.store, taking.job.settings, taking.act.now, event_id=taking.event
     )
     if written.memory is None:
+        taking.refused(item)
         raise CannotDo(f"not kept ({written.rule}): {written.reason}")
     taking.note("edited" if written.deduped else "added", written.memory.id)
 

@@ -123,11 +123,24 @@ def buried(difference: Told, taking: Taking) -> None:
 
 
 def outlived(difference: Outlived, taking: Taking) -> None:
-    """A text that nobody archived waits for a word of its own."""
-    record, gone = difference.line.record, difference.gone.record
-    if tombstone.outlived(gone, record):
-        line = replace(difference.line, record=loser(record["content"], gone))
+    """A text that nobody archived, and nobody replaced, waits for a word of its own."""
+    record, newer = difference.line.record, difference.newer
+    if newer.gone:
+        unseen = tombstone.outlived(newer.record, record)
+    else:
+        unseen = _unseen(record, difference, taking)
+    if unseen:
+        line = replace(difference.line, record=loser(record["content"], newer.record))
         told(Told(id=line.record["id"], line=line, before=None), taking)
+
+
+def _unseen(record: Mapping[str, Any], difference: Outlived, taking: Taking) -> bool:
+    """Whether the memory never had the text, or got it later and has it still."""
+    rows = memories.revisions(taking.act.store, str(record["id"]))
+    if not rows:
+        return difference.line.path == difference.newer.path
+    texts = list(dict.fromkeys(row["snapshot"]["content"] for row in rows))
+    return record["content"] not in texts or texts.index(record["content"]) == len(texts) - 1 > 0
 
 
 def _archive(known: Memory, at: datetime, taking: Taking, **changes: Any) -> None:

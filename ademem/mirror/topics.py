@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.mirror import entry
-from ademem.mirror.entry import Loose
+from ademem.mirror.entry import NOTHING, Loose
 from ademem.model import TYPES, Category
 from ademem.text import slug
 from ademem.value import Value, replace
@@ -23,7 +23,6 @@ KINDS = frozenset({"learned", "investigation", *Category, *TYPES})
 
 
 WEIGH = "Notes to weigh: the files of today win over them."
-NOTHING = "Nothing here yet."
 
 
 class Topic(Value):

@@ -9,8 +9,8 @@ from ademem import agents, core, files, worktree
 from ademem.core import BadCore
 from ademem.locks import locked
 from ademem.mirror import base, taking, written
-from ademem.mirror.lineage import Lineage, is_committed, lineage
-from ademem.mirror.reading import conflicts, is_taken
+from ademem.mirror.lineage import Lineage, committed, lineage
+from ademem.mirror.reading import conflicts, is_taken, topic_of
 from ademem.mirror.staging import Place, settle
 from ademem.mirror.survey import NOT_TEXT, File, present, survey
 from ademem.mirror.taken import Taken
@@ -145,13 +145,15 @@ def _take(
     texts = {path: text for path, text in there.items() if is_taken(path)}
     agreed = base.load(project, made_at(store))
     if commit(project.root) != agreed.commit:  # what a teammate's ademem wrote is ours, too
-        texts |= {path: text for path, text in there.items() if is_committed(project, path)}
+        texts |= {path: there[path] for path in committed(project, there)}
     read = {path: text for path, text in texts.items() if is_taken(path)}
     if agreed.texts == read:
         return Taken(), texts
     line = lineage(project, agreed)
     taken = taking.take(agreed, read, line, store, settings.gate, now, place)
-    return taken, {path: text for path, text in texts.items() if not any(conflicts(text))}
+    refused = {problem.path for problem in taken.problems if topic_of(problem.path)}
+    whole = {path: text for path, text in texts.items() if not any(conflicts(text))}
+    return taken, {path: text for path, text in whole.items() if path not in refused}
 
 
 def _agree(project: Project, store: Store, found: Iterable[File], due: Sequence[File]) -> None:

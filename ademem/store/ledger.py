@@ -51,6 +51,15 @@ def any_claimed(store: Store, source_type: str, beginning: str) -> bool:
     return row is not None
 
 
+def release(store: Store, source_type: str, source_key: str) -> None:
+    """Nothing came of the claimed event: it may be tried again."""
+    store.db.execute(
+        "delete from memory_capture_ledger"
+        " where project_id = ? and source_type = ? and source_key = ?",
+        (store.project_id, source_type, source_key),
+    )
+
+
 def credit(store: Store, source_type: str, source_key: str, memory_id: str) -> None:
     """Note which memory came of a claimed event."""
     store.db.execute(

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-from ademem import files
+from ademem import files, history
 from tests.mirror import team as team_
 from tests.mirror.team import BY_COMMAND, BY_HAND, COMMITS, Driver, Team
 
-DRIVEN = 25
+MANY = int(os.environ.get("ADEMEM_HISTORIES", "1"))
+"""How many times more histories than in everyday runs."""
+DRIVEN, UNDRIVEN, UNDONE = 80 * MANY, 40 * MANY, 120 * MANY
 
 
 def acts(names, most):
@@ -98,7 +101,76 @@ def texts(told):
     return {record["content"] for record in told.values()}
 
 
+def settled(member):
+    """A person who knows no driver keeps both sides of each conflict, and commits."""
+    for name, text in member.pages().items():
+        marked = ("<<<<<<< ", "=======", ">>>>>>> ")
+        lines = [line for line in text.splitlines(keepends=True) if not line.startswith(marked)]
+        member.write(name, "".join(lines))
+    member.commit("merge")
+
+
+def lossless(team, merging, start, branches):
+    """Without the driver texts may come twice, but none is lost and what nobody touched stays."""
+    with team.history(merging, len(branches)) as members:
+        begin(members, start)
+        base = members[0].told()
+        tips = [work(member, done) for member, done in zip(members, branches, strict=True)]
+        said = [member.told() for member in members]
+        for tip in tips[1:]:
+            if not members[0].merge(tip):
+                settled(members[0])
+            members[0].share()
+
+        first = members[0]
+        assert "<<<<" not in json.dumps(first.pages())
+        for side in said:
+            assert texts(side) - texts(base) <= first.texts()
+        untouched = {id for id in base if all(side.get(id) == base[id] for side in said)}
+        assert {id: first.told().get(id) for id in untouched} == {id: base[id] for id in untouched}
+        assert first.refresh().taken.count == 0
+        assert first.refresh().written == ()
+
+
+@pytest.mark.parametrize("merging", ["merge=union", "!merge"])
+@hypothesis(derandomize=True, max_examples=UNDRIVEN, database=None)
+@given(start=acts(BY_COMMAND, 5), branches=st.lists(acts(ALL, 5), min_size=2, max_size=3))
+def test_without_the_driver_nothing_is_lost(team, merging, start, branches):
+    lossless(team, merging, start, branches)
+
+
 @hypothesis(derandomize=True, max_examples=DRIVEN, database=None)
 @given(start=acts(BY_COMMAND, 5), branches=st.lists(acts(ALL, 5), min_size=2, max_size=3))
 def test_with_the_driver_everybody_ends_with_the_same(team, start, branches):
     all_orders(team, start, branches)
+
+
+def takes_back(team, done, back):
+    """After the last *back* acts were taken back, all is as it was before them."""
+    with team.history("merge=ademem", 1) as (member,):
+        states = []
+        for act, which, value in done:
+            member.refresh()
+            states.append((events(member), said(member)))
+            act(member, which, value)
+        member.refresh()
+        before, was = states[max(0, len(states) - back)] if states else (events(member), None)
+        for event in events(member)[: len(events(member)) - len(before)]:
+            history.undo(event, member.act)
+        member.refresh()
+        assert was is None or said(member) == was
+
+
+def events(member):
+    return [event.id for event in history.log(member.store, 1000)]
+
+
+def said(member):
+    """What the files and an export say."""
+    return member.pages(), member.export()
+
+
+@hypothesis(derandomize=True, max_examples=UNDONE, database=None)
+@given(done=acts((*BY_COMMAND, *BY_HAND), 8), back=st.integers(1, 8))
+def test_after_acts_were_taken_back_everything_is_as_before(team, done, back):
+    takes_back(team, done, back)

@@ -237,6 +237,35 @@ def test_a_deleted_entry_that_says_more_by_now_stays(clone):
     assert "the cache is safe now" in clone.read(GOTCHAS)
 
 
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        pytest.param("- Fixed the login bug", "code_derivable", id="refused by the gate"),
+        pytest.param("- <private>x</private>", "redaction", id="nothing left of it"),
+    ],
+)
+def test_an_entry_that_is_not_taken_is_reported_and_left_where_it_is(clone, typed, why):
+    row = gotcha(clone)
+    clone.refresh()
+    page = clone.read(GOTCHAS) + f"\n{typed}\n\n- Dates are stored in UTC\n"
+    clone.write(GOTCHAS, page)
+    taken = clone.taken()
+
+    (problem,) = taken.problems
+    assert (problem.path, problem.line) == (GOTCHAS, page[: page.index(typed)].count("\n") + 1)
+    assert why in problem.message
+    assert len(taken.added) == 1
+    gotcha(clone, "retries need a limit")
+    clone.refresh()
+    assert clone.read(GOTCHAS) == page
+    clone.write(GOTCHAS, page.replace(typed, "- Logins need a retry"))
+    clone.refresh()
+    assert clone.live() == sorted(
+        [row.content, "Dates are stored in UTC", "Logins need a retry", "retries need a limit"]
+    )
+    assert "Logins need a retry <!--" in clone.read(GOTCHAS)
+
+
 def test_entries_in_another_order_are_no_change(clone):
     rows = [gotcha(clone, f"rule {n} of the cache") for n in range(3)]
     clone.refresh()
