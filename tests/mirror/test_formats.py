@@ -1,0 +1,68 @@
+"""The files as the README shows them: read, and written again, they are the same bytes."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from ademem import core
+from tests.mirror.test_taking import FOLDER, Clone
+
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+SECTION = README.partition("### What the files look like\n")[2].partition("\n### ")[0]
+PLACES = {
+    "# Gotchas": f"{FOLDER}/gotchas.md",
+    "# Project memory": f"{FOLDER}/MEMORY.md",
+    '{"key":"gotcha': f"{FOLDER}/knowledge.jsonl",
+    '{"key":"gone': f"{FOLDER}/knowledge.archive.jsonl",
+    "{\n": ".ade/cto/core-memory.json",
+}
+
+
+def shown():
+    """The examples, by the path of the file that each of them is."""
+    blocks = re.findall(r"^```\w+\n(.*?)^```$", SECTION, re.MULTILINE | re.DOTALL)
+    return {
+        path: block for block in blocks for start, path in PLACES.items() if block.startswith(start)
+    }
+
+
+@pytest.fixture
+def clone(tmp_path):
+    clone = Clone(tmp_path)
+    for path, text in shown().items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        if not path.endswith("MEMORY.md"):
+            clone.write(path, text)
+    yield clone
+    clone.store.close()
+
+
+def test_every_format_has_an_example():
+    assert set(shown()) == set(PLACES.values())
+
+
+def test_the_examples_are_read_and_written_as_they_stand(clone):
+    taken = clone.taken()
+
+    assert (len(taken.added), taken.problems) == (2, ())
+    assert {path: clone.read(path) for path in shown()} == shown()
+    assert clone.refresh().written == ()
+
+
+def test_the_lines_have_the_fields_told_in_their_order(clone):
+    told = re.findall(r"^\| `(\w+)` \|", SECTION, re.MULTILINE)
+    lines = shown()[f"{FOLDER}/knowledge.jsonl"].splitlines()
+
+    assert [list(json.loads(line)) for line in lines] == [told, told]
+
+
+def test_the_brief_has_the_fields_shown(clone):
+    clone.refresh()
+    document = core.load(clone.store)
+
+    assert document is not None
+    assert core.as_json(document) == json.loads(shown()[".ade/cto/core-memory.json"])
