@@ -65,4 +65,4 @@ def test_the_brief_has_the_fields_shown(clone):
     document = core.load(clone.store)
 
     assert document is not None
-    assert core.as_json(document) == json.loads(shown()[".ade/cto/core-memory.json"])
+    assert core.file_text(document) == shown()[".ade/cto/core-memory.json"]
