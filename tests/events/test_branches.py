@@ -187,3 +187,22 @@ def test_a_hook_reads_the_branch_without_starting_git(repository, monkeypatch):
 
     assert {row.source_branch for row in repository.live()} == {"topic"}
     assert repository.failures() == []
+
+
+def test_a_session_that_starts_in_the_middle_of_a_merge_leaves_the_files_to_git(repository):
+    repository.fire("session_start", source="startup")
+    code, page = repository.root / "code", repository.root / ".ade/memory/conventions.md"
+    for branch in ("topic", "main"):
+        git(repository.root, "checkout", "--quiet", branch)
+        code.write_text(branch)
+        git(repository.root, "add", "code")
+        git(repository.root, "commit", "--quiet", "-m", branch)
+    repository.know(LESSON)
+    git(repository.root, "merge", "--quiet", "topic", check=False)
+    page.touch()
+    repository.fire("session_start", source="startup", session_id="s2")
+    assert LESSON not in page.read_text()
+
+    git(repository.root, "merge", "--abort")
+    repository.fire("session_start", source="startup", session_id="s3")
+    assert LESSON in page.read_text()

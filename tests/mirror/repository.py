@@ -19,8 +19,10 @@ PERSON = Origin(trust=Trust.USER, source_type="user")
 
 def git(root, *arguments, check=True):
     ran = subprocess.run(
-        ["git", "-c", "user.name=n", "-c", "user.email=e@x", *map(str, arguments)],
+        ["git", "-c", "user.name=n", "-c", "user.email=e@x", "-c", "core.editor=true"]
+        + [str(argument) for argument in arguments],
         cwd=root,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,

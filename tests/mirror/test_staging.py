@@ -475,3 +475,21 @@ def test_nothing_is_given_up_while_git_cannot_read_every_branch(main):
     broken.unlink()
     main.refresh()
     assert main.row(row).forsaken
+
+
+def test_a_newer_line_that_comes_with_another_branch_does_not_move_what_waits(main, tmp_path):
+    main.switch("-b", "topic")
+    row = main.learn(LESSON)
+    main.commit()
+    main.switch("-b", "next")
+    main.git("clone", "--quiet", str(main.root), str(tmp_path / "clone"))
+    other = Worktree(tmp_path / "clone", main.clock)
+    other.refresh()
+    with other.open() as memories:
+        memories.edit(row.id, content="the cache is thread safe since 2.0")
+    other.commit()
+    main.git("pull", "--quiet", str(other.root), "next")
+    main.refresh()
+
+    assert main.row(row).content == "the cache is thread safe since 2.0"
+    assert main.row(row).source_branch == "topic"
