@@ -80,9 +80,10 @@ def _record(base: Record | None, ours: Record | None, theirs: Record | None) -> 
         return [newer]
     before = base or {}
     won = {name: _field(name, before, older, newer) for name in {**newer, **older}}
-    if "updated_at" in won and older["content"] != newer["content"]:
+    if older["content"] != newer["content"]:
         # A time that another field brought would make the text newer than it is.
-        won["updated_at"] = (newer if won["content"] == newer["content"] else older)["updated_at"]
+        teller = newer if won["content"] == newer["content"] else older
+        won |= {name: teller[name] for name in ("key", "updated_at") if name in teller}
     lost = older["content"] not in (won["content"], before.get("content"))
     return [won, loser(str(older["content"]), base or older)] if lost else [won]
 

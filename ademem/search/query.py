@@ -30,6 +30,13 @@ _STOP_WORDS = """
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
+_ASKING = """
+    are can could did do does had has have how is may might shall should was were what when where
+    which who whom whose why will would
+"""
+ASKING = frozenset(_ASKING.split())
+"""First words of a question."""
+
 _WORD = re.compile(r"[^\W_]\w{0,127}")
 _QUOTED = re.compile(r'"([^"]{1,80})"')
 
@@ -52,11 +59,14 @@ class Query(Value):
     """What to look for inside words when no word answers; empty for a prompt."""
     typed: bool
     """It is so short that somebody typed it to find something."""
+    asks: bool
+    """It begins as a question does."""
 
     @property
     def is_question(self) -> bool:
-        """It has more telling words than somebody types to find something."""
-        return sum(index is Index.WORDS for index in self.terms.values()) > TYPED_WORDS
+        """It is one, with more telling words than somebody types to find something."""
+        words = sum(index is Index.WORDS for index in self.terms.values())
+        return self.asks and words > TYPED_WORDS
 
 
 def parse(text: str) -> Query:
@@ -74,6 +84,7 @@ def parse(text: str) -> Query:
         terms=terms | {_quoted(phrase): Index.WORDS for phrase in phrases},
         substrings={_quoted(word): Index.GRAMS for word in telling if typed and len(word) >= GRAM},
         typed=typed,
+        asks=bool(words) and words[0] in ASKING,
     )
 
 

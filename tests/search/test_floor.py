@@ -72,12 +72,16 @@ def test_a_question_is_answered_by_several_words_of_it(shop, question, is_answer
     ],
 )
 def test_what_words_alone_answer(held, expected):
-    query = parse("alpha beta gamma delta epsilon zeta")
+    query = parse("is alpha beta gamma delta epsilon zeta")
     found = Found(share={7: 0.3}, bm25={}, whole=frozenset(), held={7: held}, tells=TELLS)
 
     assert pipeline.words_answer(found, [7], query, TYPED) is expected
     assert not pipeline.words_answer(found, [8], query, TYPED)
     assert pipeline.words_answer(found, [8], query, replace(TYPED, answer_words=0.0))
+
+
+def test_any_word_is_enough_for_what_is_no_question(shop):
+    assert search("MySQL zeppelin qwyjibo heliotrope greenland", shop, TYPED, Filters(), NOW).hits
 
 
 TELLS = (0.5, 0.3, 0.15, 0.05, 0.6, 0.6)
