@@ -125,12 +125,19 @@ class StoreShelf:
         ).fetchall()
 
     def shown(self, draft: Reviewed) -> list[Memory]:
-        return memories.find(
-            self._store,
-            "id in (select memory_id from recall_log where session_id = :session"
-            f" and memory_id is not null order by recall_log.id desc limit {SHOWN})",
-            session=draft.origin.session_id,
+        """What the session saw last: looked up one by one, whatever the size of the store."""
+        rows = self._store.db.execute(
+            "select memory.* from (select distinct memory_id from (select memory_id from recall_log"
+            " where session_id = :session and memory_id is not null order by id desc limit :most))"
+            " as seen cross join unified_memories as memory on memory.id = seen.memory_id"
+            " where memory.project_id = :project order by memory.seq",
+            {
+                "session": draft.origin.session_id,
+                "most": SHOWN,
+                "project": self._store.project_id,
+            },
         )
+        return [memories.from_row(row) for row in rows]
 
     def _one(self, draft: Reviewed, where: str, key: str | None) -> Memory | None:
         found = memories.find(
