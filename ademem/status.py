@@ -18,7 +18,6 @@ from ademem.store import (
     consolidating,
     embeddings,
     exposure,
-    hook_output,
     jobs,
     logs,
     missions,
@@ -106,7 +105,7 @@ def work_due(runtime: Runtime) -> dict[str, Any]:
 def cost(runtime: Runtime, days: int) -> dict[str, Any]:
     """What `ademem cost` shows; `usd` is None while no call told its price."""
     since = runtime.now - timedelta(days=days - 1)
-    calls, output = ai_calls.spent(runtime.store, since), hook_output.noted(runtime.store, since)
+    calls, output = ai_calls.spent(runtime.store, since), logs.told(runtime.store, since)
     prices = [row["usd"] for row in calls if row["usd"] is not None]
     return {
         "days": days,

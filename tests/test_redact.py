@@ -529,3 +529,9 @@ def test_a_megabyte_of_bait_takes_well_under_a_second(piece):
 @pytest.mark.parametrize("prose", ["rotate the secret token and the key", "forgot my password"])
 def test_words_for_secrets_in_plain_prose_load_no_pattern(prose):
     assert list(hinted(prose)) == []
+
+
+@pytest.mark.parametrize("row", TABLE, ids=[row[0] for row in TABLE])
+def test_no_pattern_repeats_a_group_possessively(row):
+    """Python before 3.11.5 then misses what it should match, and the secret stays."""
+    assert not re.search(r"\)(?:[*+?]|\{\d*,?\d*\})\+", row[2])

@@ -70,9 +70,9 @@ def answer(
 
 
 def _count(said: str, event: str, runtime: Runtime) -> None:
-    from ademem.store import hook_output  # most hooks say nothing
+    from ademem.store import logs  # most hooks say nothing
 
-    hook_output.note(runtime.store, event, len(said), runtime.now)
+    logs.said(runtime.store, event, len(said), runtime.now)
 
 
 def _working_folder() -> str:

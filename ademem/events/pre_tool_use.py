@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from ademem import client
-from ademem.events import sites
 from ademem.events.turn import key_of
 from ademem.guard import flags
 from ademem.guard.policy import Call, Deny, Known, Pass, decide
@@ -34,6 +33,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         case Pass(settled=settled):
             if settled:
                 flags.set_quiet(runtime.project, key, True)
+            from ademem.events import sites  # a denial tells nothing else
+
             return sites.before(payload, key, runtime)
         case Deny():
             return _deny(call, key, runtime)

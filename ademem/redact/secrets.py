@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 # A key starts where a word does, also behind an escaped line break or a percent-encoded sign.
 _EDGE = r"(?:(?<![\w-])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
 _END = r"(?![\w-])"
+# Only what repeats one sign is possessive: with choices inside, groups fail before Python 3.11.5.
 _QUOTE = r"""\\{0,3}["'`]"""
 _BARE = r"""[^\s"'`,;<>(){}\[\]|&\\]"""
 _IS = rf"(?:{_QUOTE}\]?)?[ \t]*(?::[ \t]*&?\w{{1,12}}[ \t]*=|:=|=>|={{1,3}}|:|>)[ \t]*"
@@ -28,7 +29,7 @@ _SYMBOL = r"""(?=[^\s"'`]{0,99}?\w[!@#$%^&*?~+]\w)"""
 # What people call things: `api_key_v2`, `OAuth2Token`; chance hardly spells words this long.
 _WORDS = (
     r"(?-i:(?:(?:[A-Z]{0,2}+[a-z]{3,}+|[A-Z]?+[a-z]{1,2}+(?![a-z]|[A-Z](?![a-z]{3}))"
-    rf"|[A-Z]{{2,}}+(?![a-z]))\d{{0,2}}+[-_.:]*+)++(?!{_BARE}))"
+    rf"|[A-Z]{{2,}}+(?![a-z]))\d{{0,2}}+[-_.:]*+)+(?!{_BARE}))"
 )
 _OPAQUE = rf"(?!{_WORDS})(?:{_DIGIT}{_LETTER}|(?=[\w-]{{0,40}}?[A-Za-z]{{16}}))"
 
@@ -39,7 +40,7 @@ def _assigned(names: str, quoted: str, bare: str) -> str:
         rf"(?i)(?:(?<![^\s\"'`(])--?[\w-]{{0,30}}?(?:{names})[ \t]+"
         rf"|(?:{names})(?:_base)?(?:[_-]?(?:prod|production|staging|dev|live|test|\d))?{_IS})"
         rf"(?P<quote>{_QUOTE})?{_REFERENCE}"
-        rf"((?(quote){quoted}(?:(?!(?P=quote))(?:\\.|\S)){{4,}}+"
+        rf"((?(quote){quoted}(?:(?!(?P=quote))(?:\\.|[^\s\\]|\\(?=\s|\Z))){{4,}}"
         # a bare word that goes on as a path, a call or an index is code
         rf"|{bare}(?![a-z_]+\.[a-z_]){_BARE}{{6,}}+(?![(\[{{])))"
         r"(?(quote)(?:(?P=quote)|(?=[\r\n])|\Z))"
@@ -67,11 +68,11 @@ _SECRET = _assigned(
 
 _PEM = (
     r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----(?:"
-    r"(?=[^-]{0,200}?[A-Za-z0-9+/]{8})[^-]*+(?:-(?!----(?:BEGIN|END) )[^-]*+)*+"
+    r"(?=[^-]{0,200}?[A-Za-z0-9+/]{8})[^-]*+(?:-(?!----(?:BEGIN|END) )[^-]*+)*"
     r"-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
     # without its end, as far as lines look like base64; the last one may be short
-    r"|(?:(?:\\[nr]|\s)++[A-Z][A-Za-z-]+: [^\n\\]*+)*+"
-    r"(?:(?:\\[nr]|[\s\"',|>#])++[A-Za-z0-9+/=]{16,}+)++"
+    r"|(?:(?:\\[nr]|\s)+[A-Z][A-Za-z-]+: [^\n\\]*+)*"
+    r"(?:(?:\\[nr]|[\s\"',|>#])+[A-Za-z0-9+/=]{16,}+)+"
     r"(?:(?:\\[nr]|\n)\s*+[A-Za-z0-9+/=]+(?=\s*(?:\n|\\n|[\"']|\Z)))?)"
 )
 
@@ -84,7 +85,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
         r'"private_key(?:_id)?"\s*:\s*"(-----BEGIN [^"]+|[0-9a-f]{40})',
     ),
     ("private-key", "PRIVATE KEY-, PRIVATE KEY BLOCK-", _PEM),
-    ("putty-key", "Private-Lines:", r"Private-Lines: \d+\s+((?:[A-Za-z0-9+/=]{4,}+(?!\S)\s*+)++)"),
+    ("putty-key", "Private-Lines:", r"Private-Lines: \d+\s+((?:[A-Za-z0-9+/=]{4,}+(?!\S)\s*+)+)"),
     ("age-secret-key", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-1[A-Z0-9]{50,}"),
     (
         "aws-access-key",

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ademem.store import Store
     from ademem.store.turns import TurnKey
 
+DAY_CHARS = len("2026-01-31")
+
 
 class Refusal(Value):
     rule: str
@@ -199,4 +201,27 @@ def refusals(store: Store, limit: int) -> list[dict[str, Any]]:
 def decisions(store: Store, limit: int) -> list[dict[str, Any]]:
     """What the guard decided, newest first."""
     rows = store.db.execute("select * from guard_log order by id desc limit ?", (limit,))
+    return [dict(row) for row in rows]
+
+
+def said(store: Store, event: str, characters: int, now: datetime) -> None:
+    """Count what a hook printed; its answer is worth more than its count."""
+    try:
+        store.db.execute(
+            "insert into hook_output (day, event, answers, characters) values (?, ?, 1, ?)"
+            " on conflict do update set answers = answers + 1,"
+            " characters = characters + excluded.characters",
+            (stamp(now)[:DAY_CHARS], event, characters),
+        )
+    except store.db.Error:
+        return
+
+
+def told(store: Store, since: datetime) -> list[dict[str, Any]]:
+    """What hooks printed by day and event, newest day first."""
+    rows = store.db.execute(
+        "select day, event, answers, characters from hook_output where day >= ?"
+        " order by day desc, event",
+        (stamp(since)[:DAY_CHARS],),
+    )
     return [dict(row) for row in rows]
