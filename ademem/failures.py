@@ -51,6 +51,13 @@ def log(
         _append(_own(user_log_dir(environment)), line)
 
 
+def in_words(error: Exception) -> str:
+    """What went wrong, on one line and without secrets."""
+    from ademem.redact import redact
+
+    return " ".join(redact(f"{type(error).__name__}: {error}").text.split())
+
+
 def recent(found: Project, environment: Mapping[str, str]) -> list[dict[str, str]]:
     """The failures in this project that the logs still hold, newest last."""
     failures = [

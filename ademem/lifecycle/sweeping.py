@@ -6,11 +6,11 @@ import os
 import sqlite3
 from collections import Counter
 
+from ademem.failures import in_words
 from ademem.lifecycle.entry import ARCHIVE, DEMOTE, PROMOTE, REVIVE, Entry
 from ademem.lifecycle.passes import PASSES, score
 from ademem.locks import locked
 from ademem.model import Importance, Status, Tier
-from ademem.redact import redact
 from ademem.store import ageing, jobs, memories
 from ademem.store.ageing import ADEMEM
 from ademem.store.memories import Change
@@ -87,7 +87,7 @@ def sweep(
     try:
         swept = _carried_out(id, store, settings, now)
     except Exception as error:
-        told = " ".join(redact(f"{type(error).__name__}: {error}").text.split())
+        told = in_words(error)
         ageing.end(store, id, "failed", told[: jobs.ERROR_CHARS], now)
         raise
     ageing.end(store, id, "ok", None, now)

@@ -85,6 +85,6 @@ def attempt(do: Callable[[], T]) -> T | Failure:
     try:
         return do()
     except Exception as error:
-        from ademem.redact import redact
+        from ademem.failures import in_words
 
-        return Failure(error=" ".join(redact(f"{type(error).__name__}: {error}").text.split()))
+        return Failure(error=in_words(error))

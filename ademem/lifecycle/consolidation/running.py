@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from ademem.clock import stamp
+from ademem.failures import in_words
 from ademem.lifecycle.consolidation import merging
 from ademem.lifecycle.consolidation.plan import Merge, planned
 from ademem.locks import locked
-from ademem.redact import redact
 from ademem.store import consolidating, embeddings, jobs, memories, relations
 from ademem.store.ageing import ADEMEM
 from ademem.store.consolidating import UNAVAILABLE, Consolidation
@@ -106,7 +106,7 @@ def consolidate(run: Run, now: Callable[[], datetime]) -> Consolidated:
             texts = [_text(merge, run) for merge in plan.merges]
             done = _carried_out(id, plan, texts, run, now())
     except Exception as error:
-        told = " ".join(redact(f"{type(error).__name__}: {error}").text.split())
+        told = in_words(error)
         failed = _logged(id, _nothing("failed"), run, now(), told[: jobs.ERROR_CHARS])
         consolidating.note(run.store, failed, started, now())
         raise
