@@ -107,7 +107,9 @@ def _best(rows: list[sqlite3.Row]) -> list[tuple[Memory, str]]:
     )
     found: dict[str, tuple[Memory, str]] = {}
     for row in rows:
-        fields = {name: value for name, value in dict(row).items() if name[:5] != "site_"}
+        fields = {
+            name: value for name, value in memories.columns(row).items() if name[:5] != "site_"
+        }
         state = row["site_state"] if row["site_kind"] == "anchor" else ""
         found.setdefault(row["id"], (memories.from_values(fields), state or ""))
     return list(found.values())

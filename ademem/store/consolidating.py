@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.clock import stamp
 from ademem.model import DIALOGUE, SKILL
 from ademem.store import CURRENT
-from ademem.store.memories import from_values
+from ademem.store.memories import columns, from_values
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -68,7 +68,7 @@ def known(store: Store, model: str) -> Iterator[Known]:
         {"project": store.project_id, "model": model},
     )
     for row in rows:
-        values = dict(row)
+        values = columns(row)
         vector, taken_back = values.pop("vector"), bool(values.pop("taken_back"))
         yield Known(memory=from_values(values), vector=vector, taken_back=taken_back)
 

@@ -172,12 +172,16 @@ def revisions(store: Store, id: str) -> list[dict[str, Any]]:
 
 
 def from_row(row: sqlite3.Row) -> Memory:
-    # dict(row) looks each name up among all of them, which takes four times as long.
-    return from_values(dict(zip(row.keys(), row, strict=True)))
+    return from_values(columns(row))
 
 
-def from_values(columns: dict[str, Any]) -> Memory:
-    values = columns.copy()
+def columns(row: sqlite3.Row) -> dict[str, Any]:
+    """As `dict(row)`, which looks each name up among all of them and takes four times as long."""
+    return dict(zip(row.keys(), row, strict=True))
+
+
+def from_values(given: dict[str, Any]) -> Memory:
+    values = given.copy()
     values["scope"] = Scope(values["scope"])
     values["tier"] = Tier(values["tier"])
     values["category"] = Category(values["category"])
