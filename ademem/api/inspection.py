@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
+from ademem.api.opened import Closing
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
-    from types import TracebackType
-    from typing import Self
 
     from ademem.mirror import Preview, Problem, Taken
     from ademem.runtime import Runtime
 
 
-class Inspection:
-    """Of a fresh clone, what its files make of an empty store in memory; a context manager."""
+class Inspection(Closing):
+    """Of a fresh clone, what its files make of an empty store in memory."""
 
     def __init__(self, runtime: Runtime, now: Callable[[], datetime], read: Taken | None) -> None:
-        self.runtime = runtime
+        super().__init__(runtime, now)
         self.read = read
         """What the empty store was told; None: there is a database."""
-        self._now = now
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.runtime.close()
 
     def check(self) -> tuple[Problem, ...]:
         """What is wrong with the files, by file and line."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ademem.runtime import Runtime
 
 
-class Opened:
+class Closing:
     """Closes what it opened; a context manager."""
 
     def __init__(self, runtime: Runtime, now: Callable[[], datetime]) -> None:
@@ -42,10 +42,15 @@ class Opened:
         self.close()
 
     def close(self) -> None:
+        self.runtime.close()
+
+
+class Opened(Closing):
+    def close(self) -> None:
         """Also tells the hooks where the memories that changed come up by themselves."""
         with suppress(sqlite3.OperationalError):  # read-only, or busy: a hook does it
             sites.refresh(self.runtime)
-        self.runtime.close()
+        super().close()
 
     @property
     def session_id(self) -> str | None:
