@@ -36,12 +36,13 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     source = payload.source or "startup"
     if source == "compact":
         _rearm(payload, runtime)  # also for one that looks like the twin of another just before
+    here = branch(runtime.project.root)
     fresh = sessions.start(
         runtime.store,
         payload.session_id,
         source=source,
         directory=payload.cwd,
-        branch=branch(runtime.project.root),
+        branch=here,
         now=runtime.now,
         transcript=payload.transcript_path,
     )
@@ -53,7 +54,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     with runtime.store.transaction():
         _list_sites(payload, runtime)
         _make_due(payload, runtime)
-        brief = _brief(source, payload, runtime)
+        brief = _brief(source, here, payload, runtime)
         _note(brief, source, payload, runtime)
     work.start(runtime)
     text = "\n".join(filter(None, (brief.text, arrived)))
@@ -88,7 +89,7 @@ def _note(brief: Brief, source: str, payload: Payload, runtime: Runtime) -> None
         table.told(runtime.store, runtime.project.root, payload.session_id, runtime.now)
 
 
-def _brief(source: str, payload: Payload, runtime: Runtime) -> Brief:
+def _brief(source: str, here: str | None, payload: Payload, runtime: Runtime) -> Brief:
     goes_on = source in ("resume", "fork")
     reader = Reader(
         store=runtime.store,
@@ -96,7 +97,7 @@ def _brief(source: str, payload: Payload, runtime: Runtime) -> Brief:
         now=runtime.now,
         session=payload.session_id,
         root=runtime.project.root,
-        branch=branch(runtime.project.root),
+        branch=here,
         seen=frozenset(logs.shown_in(runtime.store, payload.session_id) if goes_on else ()),
     )
     if reader.seen:
