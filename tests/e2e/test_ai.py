@@ -106,17 +106,20 @@ def test_it_has_no_tool_to_touch_anything_with(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize(
-    "replies",
+    ("replies", "outcomes"),
     [
-        pytest.param([model("I will not.")] * 9, id="refusing"),
-        pytest.param([model("word " * 20_000)] * 9, id="rambling"),
-        pytest.param([model(data(task=7))] * 9, id="broken"),
+        pytest.param([model("I will not.")] * 9, {"invalid"}, id="refusing"),
+        # The client may give up on so much text before we do.
+        pytest.param([model("word " * 20_000)] * 9, {"invalid", "failed"}, id="rambling"),
+        pytest.param([model(data(task=7))] * 9, {"failed"}, id="broken"),
     ],
 )
-def test_what_is_no_answer_ends_soon_and_is_counted(machine: Machine, replies: list[Reply]) -> None:
+def test_what_is_no_answer_ends_soon_and_is_counted(
+    machine: Machine, replies: list[Reply], outcomes: set[str]
+) -> None:
     assert machine.ask(*replies) is None
     call = machine.call()
-    assert call["outcome"] in ("invalid", "failed"), call  # the client may give up before we do
+    assert call["outcome"] in outcomes, call
     assert len(machine.heard) < len(replies)
 
 

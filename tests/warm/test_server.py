@@ -294,6 +294,7 @@ def test_a_server_whose_folder_was_swept_away_comes_back(world):
     with answering(world):
         (world.root / ".ade/run").rename(world.root / "swept")  # at once: it may be back any moment
         until(lambda: world.ask("ping") is not None)
+        assert os.path.exists(world.socket)
 
 
 @pytest.mark.parametrize("where", ["XDG_RUNTIME_DIR", "TMPDIR"])
