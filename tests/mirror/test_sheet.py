@@ -41,9 +41,6 @@ class Clone(test_taking.Clone):
             **{"status": Status.CANDIDATE, "promoted_at": None, "source_type": "passive"} | fields,
         )
 
-    def refresh(self, **flags):
-        return mirror.refresh(self.project, self.store, self.settings, self.tick(), **flags)
-
     def there(self, path=SHEET):
         return (self.root / path).exists()
 
@@ -61,11 +58,6 @@ class Clone(test_taking.Clone):
     def item(self, path, row):
         (block,) = (part for part in self.read(path).split("\n\n") if f"<!-- {row.id} -->" in part)
         return block
-
-    def commit(self, message="memory"):
-        self.git("add", "-A", ".ade/memory")
-        self.git("commit", "--quiet", "--allow-empty", "-m", message)
-        return self.git("rev-parse", "HEAD")
 
 
 @pytest.fixture

@@ -32,6 +32,8 @@ LINES = f"{FOLDER}/knowledge.jsonl"
 class Clone:
     """A worktree with its own store, whose clock moves a minute with every act."""
 
+    settings = Settings()
+
     def __init__(self, root, now=NOW):
         self.root = root
         self.project = builders.project(root)
@@ -48,7 +50,7 @@ class Clone:
         return memories.insert(self.store, replace(row, project_id=self.store.project_id), change)
 
     def refresh(self, **flags):
-        return mirror.refresh(self.project, self.store, Settings(), self.tick(), **flags)
+        return mirror.refresh(self.project, self.store, self.settings, self.tick(), **flags)
 
     def taken(self):
         return self.refresh().taken
