@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import UTC, datetime, timedelta
+else:
+    try:  # the module around it defines all of it once more in Python first
+        from _datetime import UTC, datetime, timedelta
+    except ImportError:
+        from datetime import UTC, datetime, timedelta
+
+__all__ = ["UTC", "datetime", "days_between", "now", "parse", "stamp", "timedelta"]
 
 
 def now() -> datetime:

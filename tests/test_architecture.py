@@ -31,8 +31,8 @@ LAYERS = tuple(frozenset(row.split()) for row in PICTURE.strip().splitlines())
 ROW = {name: number for number, names in enumerate(LAYERS) for name in names}
 
 _SLOW = """
-    argparse click dataclasses hashlib inspect jsonlines logging numpy onnxruntime orjson pathlib
-    pydantic rich socket subprocess tomllib traceback typer typing yaml
+    argparse click dataclasses datetime hashlib inspect jsonlines logging numpy onnxruntime orjson
+    pathlib pydantic rich socket subprocess tomllib traceback typer typing yaml
 """
 SLOW = frozenset(_SLOW.split())
 """Modules that cost a hook more than its own work does."""

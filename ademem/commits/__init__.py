@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ademem.clock import parse
+from ademem.clock import UTC, datetime, parse, stamp
 from ademem.repository import branch, commit
 from ademem.store import commits as table
 from ademem.store.commits import Latest, Made
@@ -192,8 +192,4 @@ def _safe(text: str) -> str:
 
 
 def _moment(seconds: int) -> str:
-    from datetime import UTC, datetime
-
-    from ademem.clock import stamp
-
     return stamp(datetime.fromtimestamp(max(0, min(seconds, 2**38)), UTC))

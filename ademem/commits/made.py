@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from datetime import timedelta
 
+from ademem.clock import timedelta
 from ademem.repository import commit, git_dir, git_root
 from ademem.store import commits as table
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from datetime import UTC
 
+from ademem.clock import UTC
 from ademem.gate.verdict import Reject, Reviewed
 from ademem.model import TYPES, Category, Importance, Scope
 from ademem.redact import redact, suspicious

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from datetime import timedelta
 from itertools import groupby
 
 from ademem import files
-from ademem.clock import stamp
+from ademem.clock import stamp, timedelta
 from ademem.mirror.entry import one_line
 from ademem.store import happenings
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from ademem import curate
-from ademem.clock import parse, stamp
+from ademem.clock import parse, stamp, timedelta
 from ademem.errors import NoSuchMemory
 from ademem.exchange import own
 from ademem.exchange.record import BadLine

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
-from ademem.clock import stamp
+from ademem.clock import datetime, stamp
 from ademem.jsontext import array
 from ademem.model import DIALOGUE, Status
 from ademem.store import memories

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
-from ademem.clock import stamp
+from ademem.clock import stamp, timedelta
 from ademem.jsontext import array, loads
 from ademem.value import Value
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
-from ademem.clock import days_between, parse, stamp
+from ademem.clock import days_between, parse, stamp, timedelta
 from ademem.digest import sha256_hex
 from ademem.redact import redact
 from ademem.value import Value

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from datetime import timedelta
 
-from ademem.clock import stamp
+from ademem.clock import stamp, timedelta
 from ademem.store import jobs, sessions
 from ademem.work.kinds import JOBS
 from ademem.work.shift import Failure, Model, Shift, attempt

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import timedelta
 
 from ademem import configuration, worktree
+from ademem.clock import timedelta
 from ademem.configuration import BadSetting
 from ademem.project import worktrees
 from ademem.repository import under_way

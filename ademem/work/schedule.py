@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from ademem import store as store_
-from ademem.clock import parse
+from ademem.clock import parse, timedelta
 from ademem.store import ageing, consolidating
 
 TYPE_CHECKING = False
