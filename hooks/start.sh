@@ -33,7 +33,8 @@ python=${python:-${ADEMEM_PREFIX:-$HOME/.local/share/ademem}/bin/python}
 # for the standard library. `-S` saves looking for packages, which would cost more than most hooks,
 # where the one that is needed lies beside the interpreter; elsewhere (a checkout) it has to be found.
 # Collecting garbage would cost such a short life more than it gives back.
-run='import gc, sys; gc.disable(); sys.path.append(sys.argv[2]); exec(open(sys.argv[1]).read())'
+run='import gc, sys; gc.disable(); sys.path.append(sys.argv[2])
+from ademem import bytecode; bytecode.use(); exec(open(sys.argv[1]).read())'
 start_python() {
   set -- "${python%/bin/*}"/lib/python3.*/site-packages
   if [ -d "$1/ademem" ]; then

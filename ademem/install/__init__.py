@@ -8,6 +8,7 @@ import sysconfig
 from enum import StrEnum
 from shlex import quote
 
+from ademem.bytecode import writing
 from ademem.errors import AdememError, NotEnrolled
 from ademem.files import remove
 from ademem.install import json_text, registration, settings_file
@@ -55,6 +56,8 @@ def install(
     """
     if where is not Where.USER and not os.path.isdir(os.path.join(project, ".ade")):
         raise NotEnrolled(project)
+    if not dry_run:
+        writing.keep()
     path = settings_path(project, where)
     if where is Where.SHARED:
         wanted = registration.groups(python="", hooks=f'"{PREFIX}/share/ademem/hooks"')

@@ -7,6 +7,7 @@ import sys
 import time
 
 from ademem import clock, project
+from ademem.bytecode import writing
 from ademem.runtime import open_runtime
 from ademem.work import Shift, installed, run_due
 
@@ -25,6 +26,7 @@ PAUSE_S = 0.1
 def main(root: str, model: Model | None = None) -> None:
     """Do what is due and leave; *model* stands in for the installed one."""
     os.environ["ADEMEM_DISABLE"] = "1"  # no job starts a session whose hooks start a job
+    writing.keep()
     runtime = open_runtime(project.at(root), os.environ, clock.now())
     try:
         _bound_memory(runtime)
