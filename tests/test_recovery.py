@@ -86,7 +86,7 @@ def test_a_word_index_that_lost_its_way_is_rebuilt(root):
 
 
 def test_every_check_of_a_healthy_project_is_ok_but_for_the_hooks_it_lacks(root):
-    environment = {"ADEMEM_MODELS_DIR": str(root / "models")}
+    environment = {"ADEMEM_MODELS_DIR": str(root / "models"), "TMPDIR": str(root)}
     patient = doctor.Patient(
         project=project.at(str(root)), environment=environment, now=clock.now()
     )
