@@ -62,13 +62,16 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
 
 
 def _arrived(runtime: Runtime) -> str:
-    """Take over what people and git did to the files; one line when memories came of it."""
+    """Take over what people and git did to the files; one line when memories came of it.
+
+    Writing the files anew is left to the worker, for nobody is to wait for it.
+    """
     if not worktree.changed(runtime.project):
         return ""
-    from ademem.mirror import refresh
+    from ademem.mirror import take_over
 
-    taken = refresh(runtime.project, runtime.store, runtime.settings, runtime.now).taken
-    return taken.summary
+    jobs.queue(runtime.store, "mirror", "project", runtime.now)
+    return take_over(runtime.project, runtime.store, runtime.settings, runtime.now).summary
 
 
 def _make_due(payload: Payload, runtime: Runtime) -> None:

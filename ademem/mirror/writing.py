@@ -57,12 +57,7 @@ def refresh(
         taken, texts = Taken(), dict[str, str]()
         place = Place(project, settings.mirror)
         if not dry_run:
-            with suppress(BadCore):
-                core.reconcile(store, project)
-            agents.refresh(store, project)
-            if not force:
-                taken, texts = _take(project, store, settings, place, now)
-            settle(place, store, now)
+            taken, texts = _catch_up(project, store, settings, place, now, force=force)
         found = survey(project, store, settings.mirror, texts, place)
         due = [file for file in found if not file.settled and _may_change(file, force)]
         if not dry_run:
@@ -81,13 +76,12 @@ def refresh(
 def take_over(project: Project, store: Store, settings: Settings, now: datetime) -> Taken:
     """What `refresh` takes over; the files themselves stay as git left them."""
     with locked(os.path.join(project.run, "mirror.lock")):
-        with suppress(BadCore):
-            core.reconcile(store, project)
-        taken, texts = _take(project, store, settings, Place(project, settings.mirror), now)
+        place = Place(project, settings.mirror)
+        taken, texts = _catch_up(project, store, settings, place, now)
         agreed = base.load(project, made_at(store))
         read = {path: text for path, text in texts.items() if is_taken(path)}
-        texts = dict(agreed.texts) | read
-        base.save(project, replace(agreed, commit=commit(project.root), texts=texts))
+        _save(project, replace(agreed, texts=dict(agreed.texts) | read))
+        worktree.note(project, place.watched(store))
     return taken
 
 
@@ -137,6 +131,27 @@ class _TakenBack(Exception):
     """Ends a transaction without its effect."""
 
 
+def _catch_up(
+    project: Project,
+    store: Store,
+    settings: Settings,
+    place: Place,
+    now: datetime,
+    *,
+    force: bool = False,
+) -> tuple[Taken, dict[str, str]]:
+    """Bring the store to what files and branches say now; with *force* edits of memories are lost.
+
+    Returns what `_take` does.
+    """
+    with suppress(BadCore):
+        core.reconcile(store, project)
+    agents.refresh(store, project)
+    found = (Taken(), dict[str, str]()) if force else _take(project, store, settings, place, now)
+    settle(place, store, now)
+    return found
+
+
 def _take(
     project: Project, store: Store, settings: Settings, place: Place, now: datetime
 ) -> tuple[Taken, dict[str, str]]:
@@ -164,8 +179,13 @@ def _agree(project: Project, store: Store, found: Iterable[File], due: Sequence[
         text = file.wanted if file.settled or file in due else agreed.texts.get(file.path)
         if text is not None and is_taken(file.path):
             texts[file.path] = text
+    _save(project, replace(agreed, texts=texts))
+
+
+def _save(project: Project, agreed: base.Base) -> None:
+    """As agreed upon what is checked out now."""
     here = {"commit": commit(project.root), "branch": branch(project.root) or ""}
-    base.save(project, replace(agreed, texts=texts, **here))
+    base.save(project, replace(agreed, **here))
 
 
 def _may_change(file: File, force: bool) -> bool:

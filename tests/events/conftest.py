@@ -62,6 +62,11 @@ class World:
     def memories(self):
         return api.open_memories(str(self.root), environment=self.environment, now=lambda: self.now)
 
+    def work(self):
+        """Let a worker do what is due."""
+        with self.memories() as memories:
+            return memories.work()
+
     def know(self, *texts, **changes):
         """Memories that a person has confirmed."""
         with self.memories() as memories:

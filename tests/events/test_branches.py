@@ -133,8 +133,7 @@ def test_a_search_finds_it_anywhere_behind_what_is_true_here_and_says_where_it_i
 def test_a_merge_in_the_middle_of_a_session_is_noticed_at_the_end_of_the_turn(repository):
     repository.fire("session_start", source="startup")
     repository.know(LESSON)
-    with repository.memories() as memories:
-        memories.work()
+    repository.work()
     git(repository.root, "commit", "--quiet", "-am", "memory")
     on_main(repository)
     git(repository.root, "merge", "--quiet", "topic")
@@ -148,8 +147,7 @@ def test_a_merge_in_the_middle_of_a_session_is_noticed_at_the_end_of_the_turn(re
 
 def test_a_branch_that_was_deleted_is_noticed_by_the_session_that_starts(repository):
     repository.know(LESSON)
-    with repository.memories() as memories:
-        memories.work()
+    repository.work()
     git(repository.root, "commit", "--quiet", "-am", "memory")
     on_main(repository)
     repository.fire("session_start", source="startup")
@@ -201,8 +199,10 @@ def test_a_session_that_starts_in_the_middle_of_a_merge_leaves_the_files_to_git(
     git(repository.root, "merge", "--quiet", "topic", check=False)
     page.touch()
     repository.fire("session_start", source="startup", session_id="s2")
+    repository.work()
     assert LESSON not in page.read_text()
 
     git(repository.root, "merge", "--abort")
     repository.fire("session_start", source="startup", session_id="s3")
+    repository.work()
     assert LESSON in page.read_text()

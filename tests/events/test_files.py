@@ -24,8 +24,21 @@ def test_what_was_typed_into_a_file_is_in_the_next_briefing(world):
     (row,) = world.live()
     assert "Deploys go through the staging branch" in said
     assert f"1 memory from git and hand edits: added {row.id}." in said
-    assert row.id in (world.root / FACTS).read_text()
     assert "hand edits" not in world.context("session_start", source="startup", session_id="s3")
+
+
+def test_a_session_that_starts_leaves_writing_to_the_worker(world):
+    world.fire("session_start", source="startup")
+    edit(world, NOTHING, "- Deploys go through the staging branch")
+    page = world.root / FACTS
+    typed = page.read_text()
+    world.fire("session_start", source="startup", session_id="s2")
+    assert page.read_text() == typed
+
+    world.work()
+
+    (row,) = world.live()
+    assert f"<!-- {row.id} -->" in page.read_text()
 
 
 def test_the_first_session_of_a_fresh_clone_knows_what_the_files_know(world):
