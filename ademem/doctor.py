@@ -6,10 +6,11 @@ import os
 import sqlite3
 import sys
 
-from ademem import configuration, failures, files, install, mirror, recovery, work
+from ademem import ai, configuration, failures, files, install, mirror, recovery, work
 from ademem.embed import report
 from ademem.embed.cache import State
 from ademem.errors import AdememError
+from ademem.redact import redact
 from ademem.rehearsal import rehearse
 from ademem.runtime import open_runtime, program
 from ademem.store import indexes, jobs
@@ -196,6 +197,23 @@ def model_is_sound(patient: Patient) -> Finding:
     return Finding(check="model", ok=True, message=message, hint=hint)
 
 
+def ai_can_be_asked(patient: Patient) -> Finding:
+    """As far as can be told without asking; going without one is fine."""
+    try:
+        chosen = configuration.load(patient.project.config, patient.environment).ai
+    except AdememError:
+        return _bad("ai", "not checked: the settings cannot be read", "see above")
+    if wrong := ai.problem(chosen, patient.environment):
+        return _bad(
+            "ai", wrong, f"see `[ai]` in {patient.project.config}; without it, rules decide"
+        )
+    if chosen.provider == "none":
+        return _good("ai", "nobody is asked, so rules decide")
+    there = redact(f"{chosen.model} at {chosen.url}").text
+    whom = {"claude": "`claude -p`", "openai": there}[chosen.provider]
+    return _good("ai", f"{whom}, at most {chosen.daily_calls} times a day (`ademem cost`)")
+
+
 def index_is_whole(patient: Patient) -> Finding:
     """Every byte of the search index is the one that was written."""
     from ademem.search import index
@@ -219,6 +237,7 @@ CHECKS: tuple[Callable[[Patient], Finding], ...] = (
     settings_are_readable,
     disk_is_local,
     model_is_sound,
+    ai_can_be_asked,
     database_is_sound,
     files_are_current,
     index_is_whole,

@@ -29,15 +29,13 @@ def log(
     """Append to the project's log or, where that cannot be written, to the user's."""
     from traceback import extract_tb
 
-    from ademem.redact import redact
-
     frames = extract_tb(error.__traceback__)
     line = json.dumps(
         {
             "at": clock.stamp(now),
             "project": found.root if found else "",
             "event": event,
-            "error": redact(f"{type(error).__name__}: {error}").text[:ERROR_CHARS],
+            "error": in_words(error)[:ERROR_CHARS],
             "where": [
                 f"{os.path.basename(frame.filename)}:{frame.lineno}" for frame in frames[-6:]
             ],

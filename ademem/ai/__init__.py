@@ -8,17 +8,18 @@ from __future__ import annotations
 import time
 
 from ademem.ai.fit import Misfit, fitted, found_in
-from ademem.ai.reply import Question, Reply
+from ademem.ai.reply import Provider, Question, Reply
 from ademem.redact import redact
 from ademem.store import ai_calls
 from ademem.value import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from ademem.runtime import Runtime
+    from ademem.settings import AISettings
 
 PROMPT_CHARS = 120_000
 """Longest question, in characters: what is more is cut off its end."""
@@ -40,17 +41,14 @@ def ask(
     )
     if call is None:
         return None
-    question = Question(
+    question = replace(
+        _question(settings, runtime.environment),
         prompt=redact(prompt[: 2 * PROMPT_CHARS]).text[:PROMPT_CHARS],
         schema=schema,
         purpose=purpose,
-        model=settings.model,
-        url=settings.url,
-        timeout_s=settings.timeout_s,
-        environment=runtime.environment,
     )
     began = time.monotonic()
-    answer, reply = _checked(_PROVIDERS[settings.provider](question), schema)
+    answer, reply = _checked(_PROVIDERS[settings.provider]().ask(question), schema)
     ms = round((time.monotonic() - began) * 1000)
     ai_calls.end(runtime.store, call, reply.outcome, reply.price, ms=ms, error=reply.error)
     return answer
@@ -60,6 +58,28 @@ def is_there(runtime: Runtime) -> bool:
     """Whether `ask` would ask somebody now."""
     left = runtime.settings.ai.daily_calls - ai_calls.today(runtime.store, runtime.now)
     return _somebody(runtime) and left > 0
+
+
+def problem(settings: AISettings, environment: Mapping[str, str]) -> str:
+    """Why the one who is named cannot be asked; empty: as far as can be told unasked, he can."""
+    if settings.provider not in _PROVIDERS:
+        return ""
+    if not settings.daily_calls:
+        return f"ai.daily_calls is 0, so {settings.provider} is never asked"
+    return _PROVIDERS[settings.provider]().problem(_question(settings, environment))
+
+
+def _question(settings: AISettings, environment: Mapping[str, str]) -> Question:
+    """Nothing yet, to whom the settings say."""
+    return Question(
+        prompt="",
+        schema={},
+        purpose="",
+        model=settings.model,
+        url=settings.url,
+        timeout_s=settings.timeout_s,
+        environment=environment,
+    )
 
 
 def _somebody(runtime: Runtime) -> bool:
@@ -84,16 +104,16 @@ def _clean(text: str) -> str:
     return redact(visible.encode("utf-8", "replace").decode()).text
 
 
-def _claude(question: Question) -> Reply:
+def _claude() -> Provider:
     from ademem.ai import claude
 
-    return claude.ask(question)
+    return Provider(ask=claude.ask, problem=claude.problem)
 
 
-def _openai(question: Question) -> Reply:
+def _openai() -> Provider:
     from ademem.ai import openai
 
-    return openai.ask(question)
+    return Provider(ask=openai.ask, problem=openai.problem)
 
 
-_PROVIDERS: dict[str, Callable[[Question], Reply]] = {"claude": _claude, "openai": _openai}
+_PROVIDERS: dict[str, Callable[[], Provider]] = {"claude": _claude, "openai": _openai}

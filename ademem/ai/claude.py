@@ -41,10 +41,18 @@ OF_THE_CALLER = (
 """What a session tells its children; a client that hears it takes itself for a part of it."""
 
 
+NOT_THERE = "no program `claude` on PATH"
+
+
+def problem(question: Question) -> str:
+    """Why this cannot be asked; empty: it can."""
+    return "" if _program(question.environment) else NOT_THERE
+
+
 def ask(question: Question) -> Reply:
     program = _program(question.environment)
     if program is None:
-        return failed("no program `claude` on PATH")
+        return failed(NOT_THERE)
     try:
         ran = run(
             [*UNBOUND, program, *_options(question)],

@@ -38,8 +38,8 @@ class _TooLong(Exception):
 
 
 def ask(question: Question) -> Reply:
-    if problem := _problem(question):
-        return failed(problem)
+    if wrong := problem(question):
+        return failed(wrong)
     deadline = time.monotonic() + question.timeout_s
     for with_schema in (True, False):
         try:
@@ -59,10 +59,14 @@ def ask(question: Question) -> Reply:
     raise AssertionError("the second try ends the loop")
 
 
-def _problem(question: Question) -> str:
+def problem(question: Question) -> str:
     """Why this cannot be asked; a key goes to this machine or through TLS, and nowhere else."""
-    url = urlsplit(question.url)
-    if url.scheme not in ("http", "https") or not url.hostname:
+    try:
+        url = urlsplit(question.url)
+        is_address = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+    except ValueError:  # no such host or port can be
+        is_address = False
+    if not is_address:
         return "ai.url has to be an address such as http://localhost:11434/v1"
     if not question.model:
         return "ai.model has to name one of the models there"

@@ -7,7 +7,7 @@ from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 ANSWER_BYTES = 1_000_000
@@ -40,6 +40,14 @@ class Reply(Value):
     value: Any = None
     """The answer as data, where the provider hands it out so; else it is looked for in the text."""
     price: Price = Price()
+
+
+class Provider(Value):
+    """Somebody who can be asked."""
+
+    ask: Callable[[Question], Reply]
+    problem: Callable[[Question], str]
+    """Why a question cannot even be put, as far as can be told unasked; empty: it can."""
 
 
 def failed(error: str, outcome: str = "failed") -> Reply:

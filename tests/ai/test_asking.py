@@ -5,6 +5,7 @@ import json
 import pytest
 
 from ademem import ai
+from ademem.ai.reply import Provider
 from ademem.value import replace
 from tests.ai.conftest import SCHEMA, said
 
@@ -57,7 +58,8 @@ def test_a_day_has_only_so_many_calls(ask, served):
 
 def test_a_call_that_nobody_came_back_from_counts_too(ask, served, monkeypatch):
     ask.settings(provider="openai", model="m", url=served.url, daily_calls=1)
-    monkeypatch.setitem(ai._PROVIDERS, "openai", lambda _: (_ for _ in ()).throw(MemoryError))
+    nobody = Provider(ask=lambda _: (_ for _ in ()).throw(MemoryError), problem=lambda _: "")
+    monkeypatch.setitem(ai._PROVIDERS, "openai", lambda: nobody)
     with pytest.raises(MemoryError):
         ask()
 

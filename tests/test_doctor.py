@@ -1,0 +1,98 @@
+"""What the doctor finds before anybody runs into it."""
+
+import pytest
+
+from ademem import api, project
+from ademem.doctor import CHECKS, Patient, ai_can_be_asked
+from tests.builders import NOW
+
+MODEL = 'model = "small"\n'
+
+
+@pytest.fixture
+def examined(tmp_path):
+    """What is found of these settings where `claude` is installed, or is not."""
+    api.init(str(tmp_path))
+
+    def examine(settings, *, claude=False):
+        (tmp_path / ".ade/config.toml").write_text(f"[ai]\n{settings}", encoding="utf-8")
+        folder = tmp_path / "bin"
+        if claude:
+            folder.mkdir()
+            (folder / "claude").write_text("#!/bin/sh\nexit 1\n")
+            (folder / "claude").chmod(0o755)
+        environment = {"PATH": str(folder), "HOME": str(tmp_path), "ADEMEM_AI_KEY": "k" * 20}
+        at = project.at(str(tmp_path))
+        return ai_can_be_asked(Patient(project=at, environment=environment, now=NOW))
+
+    return examine
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        pytest.param("", "nobody is asked", id="none"),
+        pytest.param('provider = "claude"\n', "`claude -p`, at most 40 times a day", id="claude"),
+        pytest.param(
+            f'provider = "openai"\n{MODEL}url = "http://localhost:11434/v1"\n',
+            "small at http://localhost:11434/v1",
+            id="an API",
+        ),
+    ],
+)
+def test_an_ai_that_can_be_asked_is_named(examined, settings, said):
+    finding = examined(settings, claude=True)
+
+    assert finding.ok
+    assert said in finding.message
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        pytest.param('provider = "claude"\n', "no program `claude` on PATH", id="no client"),
+        pytest.param(f'provider = "openai"\n{MODEL}', "ai.url has to be", id="no address"),
+        pytest.param(
+            f'provider = "openai"\n{MODEL}url = "localhost:11434"\n',
+            "ai.url has to be",
+            id="no scheme",
+        ),
+        pytest.param(
+            f'provider = "openai"\n{MODEL}url = "http://[::1/v1"\n',
+            "ai.url has to be",
+            id="a broken host",
+        ),
+        pytest.param(
+            f'provider = "openai"\n{MODEL}url = "http://localhost:llm/v1"\n',
+            "ai.url has to be",
+            id="a broken port",
+        ),
+        pytest.param(
+            'provider = "openai"\nurl = "http://localhost/v1"\n',
+            "ai.model has to name",
+            id="no model",
+        ),
+        pytest.param(
+            f'provider = "openai"\n{MODEL}url = "http://example.com/v1"\n',
+            "only sent to an address with https",
+            id="a key in the open",
+        ),
+        pytest.param(
+            'provider = "claude"\ndaily_calls = 0\n', "ai.daily_calls is 0", id="no calls a day"
+        ),
+    ],
+)
+def test_an_ai_that_cannot_be_asked_is_found_unasked(examined, settings, said):
+    finding = examined(settings)
+
+    assert not finding.ok
+    assert said in finding.message
+    assert "config.toml" in finding.hint
+
+
+def test_settings_that_cannot_be_read_are_another_s_finding(examined):
+    assert "not checked" in examined("provider =").message
+
+
+def test_every_check_is_made(examined):
+    assert ai_can_be_asked in CHECKS
