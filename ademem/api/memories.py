@@ -6,7 +6,6 @@ import os
 
 from ademem import core, embed, gate
 from ademem import search as search_
-from ademem import work as work_
 from ademem.api.missions import Missions
 from ademem.api.practice import Practice
 from ademem.api.telling import Telling
@@ -18,7 +17,6 @@ from ademem.sites import verify
 from ademem.store import embeddings, logs
 from ademem.text import preview
 from ademem.value import replace
-from ademem.work import Shift
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,11 +36,9 @@ if TYPE_CHECKING:
     from ademem.sites.verify import Checked
 
     Rows = list[dict[str, Any]]
-    Kinds = list[str]
     Steps = list[Step]
     Found = list[Memory]
     Places = list[Checked]
-    Tell = Callable[[str], None]
 
 
 SIMILAR_CHARS = 300
@@ -236,11 +232,6 @@ class Memories(Practice, Missions, Telling, Upkeep):
 
     def decisions(self, limit: int = 20) -> Rows:
         return logs.decisions(self.runtime.store, limit)
-
-    def work(self, *, retry: bool = False, on_progress: Tell | None = None) -> Kinds:
-        """Do what is due now and tell its kinds; *retry* includes what gave up."""
-        shift = Shift(self.runtime, self._now, work_.installed(self.runtime), tell=on_progress)
-        return work_.run_due(shift, retry=retry)
 
     def status(self) -> dict[str, Any]:
         """Health in numbers; the keys are those of `ademem status --json`."""

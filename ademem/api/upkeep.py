@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from ademem import work as work_
 from ademem.api.curation import Curation
 from ademem.store import memories, relations
+from ademem.work import Shift
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ademem.lifecycle.consolidation import Consolidated
     from ademem.lifecycle.sweeping import Swept
     from ademem.store.relations import Conflict
@@ -14,6 +18,25 @@ if TYPE_CHECKING:
 
 class Upkeep(Curation):
     """All memories at once."""
+
+    def work(
+        self,
+        *,
+        retry: bool = False,
+        wait: bool = False,
+        on_progress: Callable[[str], None] | None = None,
+    ) -> list[str]:
+        """Do what is due now and tell its kinds; *retry* includes what gave up.
+
+        Another worker is left alone at what it does; with *wait* that is over when this returns.
+        """
+        shift = Shift(self.runtime, self._now, work_.installed(self.runtime), tell=on_progress)
+        return work_.run_due(shift, retry=retry, wait=wait)
+
+    @property
+    def is_worked_on(self) -> bool:
+        """Whether a worker is at it."""
+        return work_.is_running(self.runtime.project)
 
     def sweep(self, *, dry_run: bool = False) -> Swept:
         """Age the memories now; its `id` is the event that `undo` takes back."""

@@ -107,15 +107,26 @@ def work(
     retry: Annotated[
         bool, typer.Option("--retry", help="Give parked jobs another chance.")
     ] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait/--no-wait", help="For another worker that is at it.")
+    ] = True,
     project: Project = None,
 ) -> None:
     """Do the work that is due now."""
     bar = _progress if sys.stderr.isatty() else None
     with opened(project) as memories:
-        done = memories.work(retry=retry, on_progress=bar)
+        others = memories.is_worked_on
+        if others and wait:
+            typer.echo("another worker is at it; waiting (`--no-wait` leaves it alone)", err=True)
+        done = memories.work(retry=retry, wait=wait, on_progress=bar)
     if bar:
         bar("")
-    typer.echo(f"done: {', '.join(done)}" if done else "nothing was due")
+    if done:
+        typer.echo(f"done: {', '.join(done)}")
+    elif others and not wait:
+        typer.echo("another worker is at it; `ademem status` tells how far")
+    else:
+        typer.echo("the other worker did it all" if others else "nothing was due")
 
 
 @app.command()

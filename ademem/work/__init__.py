@@ -42,8 +42,11 @@ def due(shift: Shift, kind: Kind) -> list[Job]:
     return found
 
 
-def run_due(shift: Shift, *, retry: bool = False) -> list[str]:
-    """Do what is due until nothing is, and tell the kinds done; what fails is due again later."""
+def run_due(shift: Shift, *, retry: bool = False, wait: bool = False) -> list[str]:
+    """Do what is due until nothing is, and tell the kinds done; what fails is due again later.
+
+    What another worker is at is left to it; with *wait* it is over when this returns.
+    """
     from ademem.locks import locked
 
     if retry:
@@ -52,7 +55,7 @@ def run_due(shift: Shift, *, retry: bool = False) -> list[str]:
     done: list[str] = []
     # Asked again after the lock is let go: whoever found it taken left his work to us.
     while any(due(shift, kind) for kind in JOBS):
-        with locked(_lock(shift.runtime.project), wait=False) as ours:
+        with locked(_lock(shift.runtime.project), wait=wait) as ours:
             if not ours:
                 break
             done += [job.kind for kind in JOBS for job in due(shift, kind) if _do(kind, job, shift)]
