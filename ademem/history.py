@@ -9,7 +9,7 @@ from itertools import groupby
 from ademem.clock import parse, stamp
 from ademem.curate import CannotDo
 from ademem.errors import AdememError
-from ademem.store import jobs, memories, revisions
+from ademem.store import jobs, memories, procedures, revisions
 from ademem.store.memories import Change
 from ademem.value import Value, replace
 
@@ -91,6 +91,7 @@ def undo(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
             raise CannotDo(
                 "another live memory says the same by now", "`ademem search` finds it"
             ) from error
+        procedures.take_back(act.store, event, change.event_id)
         jobs.follow(act.store, act.now)
     return restored
 

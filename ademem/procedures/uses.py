@@ -8,6 +8,7 @@ from ademem.model import Status, Tier
 from ademem.procedures import belief, rows
 from ademem.store import jobs, memories
 from ademem.store import procedures as table
+from ademem.store.memories import new_event
 from ademem.value import replace
 
 TYPE_CHECKING = False
@@ -54,9 +55,9 @@ def record(
         )
         moved = _moved(memory, details, confidence, settings, now, won=won)
         changed = replace(memory, confidence=confidence, **moved)
-        change = rows.change_of(outcome, reason, now, actor)
+        change = replace(rows.change_of(outcome, reason, now, actor), event_id=new_event())
         table.put(store, details)
-        table.record(store, memory.id, confidence, outcome, reason, now)
+        table.record(store, memory.id, confidence, outcome, reason, now, event=change.event_id)
         memory = memories.update(store, changed, change)
         jobs.follow(store, now)
     return rows.Procedure(memory=memory, details=details)

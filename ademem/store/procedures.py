@@ -106,13 +106,20 @@ def learned_from(store: Store) -> dict[str, list[str]]:
 
 
 def record(
-    store: Store, memory_id: str, confidence: float, outcome: str, reason: str, now: datetime
+    store: Store,
+    memory_id: str,
+    confidence: float,
+    outcome: str,
+    reason: str,
+    now: datetime,
+    *,
+    event: str = "",
 ) -> None:
-    """One more row of history."""
+    """One more row of history, of the act *event*."""
     store.db.execute(
         "insert into memory_procedure_history"
-        " (id, procedure_memory_id, confidence, outcome, reason, recorded_at)"
-        " values (?, ?, ?, ?, ?, ?)",
+        " (id, procedure_memory_id, confidence, outcome, reason, recorded_at, event_id)"
+        " values (?, ?, ?, ?, ?, ?, ?)",
         (
             os.urandom(16).hex(),
             memory_id,
@@ -120,15 +127,46 @@ def record(
             outcome,
             redact(reason).text or None,
             stamp(now),
+            event or None,
         ),
     )
 
 
+def take_back(store: Store, event: str, by: str) -> None:
+    """The outcomes that the act *event* told count no more; those that it took back do again."""
+    told = store.db.execute(
+        "update memory_procedure_history set taken_back_by = :by"
+        " where event_id = :event and taken_back_by is null returning procedure_memory_id, outcome",
+        {"event": event, "by": by},
+    ).fetchall()
+    retold = store.db.execute(
+        "update memory_procedure_history set taken_back_by = null"
+        " where taken_back_by = ? returning procedure_memory_id, outcome",
+        (event,),
+    ).fetchall()
+    for rows, step in ((told, -1), (retold, 1)):
+        for memory_id, outcome in rows:
+            _recount(store, memory_id, outcome, step)
+
+
+def _recount(store: Store, memory_id: str, outcome: str, step: int) -> None:
+    store.db.execute(
+        "update memory_procedure_details set"
+        " success_count = success_count + iif(:outcome = 'success', :step, 0),"
+        " failure_count = failure_count + iif(:outcome = 'failure', :step, 0),"
+        " last_used_at = (select max(recorded_at) from memory_procedure_history"
+        "  where procedure_memory_id = :id and taken_back_by is null)"
+        " where memory_id = :id",
+        {"id": memory_id, "outcome": outcome, "step": step},
+    )
+
+
 def history(store: Store, memory_id: str) -> list[dict[str, Any]]:
-    """How its uses ended, newest first."""
+    """How its uses ended, newest first, without what was taken back."""
     rows = store.db.execute(
         "select outcome, confidence, reason, recorded_at from memory_procedure_history"
-        " where procedure_memory_id = ? order by recorded_at desc, rowid desc limit ?",
+        " where procedure_memory_id = ? and taken_back_by is null"
+        " order by recorded_at desc, rowid desc limit ?",
         (memory_id, HISTORY),
     )
     return [dict(row) for row in rows]

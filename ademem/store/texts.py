@@ -80,7 +80,8 @@ SAFE = {
     "ids and digests, which we make": (
         "id sync_id project_id memory_id episode_memory_id procedure_memory_id event_id dedupe_key"
         " text_hash content_hash superseded_by superseded_by_memory_id superseded_by_relation_id"
-        " source_id target_id sweep_id consolidation_id entity_key chunk_id target_key sha lost_sha"
+        " taken_back_by source_id target_id sweep_id consolidation_id entity_key chunk_id"
+        " target_key sha lost_sha"
     ),
     "ids of the client, which name files and are bounded": (
         "session_id told_session_id agent_id prompt_id tool_use_id denied"
