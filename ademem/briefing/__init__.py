@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem import fence
 from ademem.briefing.reader import Reader
-from ademem.briefing.sections import NEWS, SECTIONS, knowledge, pinned, standing
+from ademem.briefing.sections import NEWS, SECTIONS, knowledge, of_mission, pinned, standing
 from ademem.briefing.worth import chosen
 from ademem.client import units
 from ademem.store import CURRENT, skills
@@ -90,8 +90,11 @@ def news(reader: Reader) -> Brief:
 
 
 def agent(reader: Reader, program: str, own: CoreMemory | None = None) -> Brief:
-    """A subagent's brief: its *own* standing brief, what is pinned, and the best of the rest."""
-    entries = [*pinned(reader), *knowledge(reader)][: reader.settings.agent]
+    """A subagent's brief: its *own* standing brief, what is pinned, and the best of the rest.
+
+    What the mission it works for has learned comes before what is everybody's.
+    """
+    entries = [*pinned(reader), *of_mission(reader), *knowledge(reader)][: reader.settings.agent]
     return _listed(reader, how_to(program), [*standing(own), *entries])
 
 

@@ -6,7 +6,7 @@ from ademem import fence
 from ademem.briefing.worth import Entry, worth
 from ademem.client import units
 from ademem.settings import LEVELS
-from ademem.store import BROWSED, CURRENT, exposure, memories
+from ademem.store import BROWSED, CURRENT, LIVE, exposure, memories
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -25,6 +25,8 @@ PRACTICE = f"category = 'procedure' and {BROWSED}"
 HERE = "(source_branch is null or source_branch = :branch)"
 """Waits on no branch other than the reader's."""
 ENTRY_CHARS = 400
+MISSION_MEMORIES = 200
+"""Most of a mission that are compared; it may have as many."""
 
 
 class Reader(Value):
@@ -38,6 +40,8 @@ class Reader(Value):
     """The id of the session that is about to hear it."""
     root: str = ""
     """The worktree that the session is in."""
+    mission: str | None = None
+    """The one that the session works for; its memories are the reader's, too."""
     branch: str | None = None
     """Where it works; what waits on another branch is not told."""
     seen: frozenset[str] = frozenset()
@@ -58,6 +62,18 @@ class Reader(Value):
             agent=self.agent,
             branch=self.branch,
             **values,
+        )
+
+    def of_mission(self) -> list[Memory]:
+        """What its mission learned and holds, confirmed or not, the newest first."""
+        return memories.find(
+            self.store,
+            "scope = 'mission' and scope_owner_id = :mission"
+            f" and {BROWSED} and {CURRENT} and {LIVE} and {HERE}",
+            "order by created_at desc, seq desc limit :limit",
+            mission=self.mission,
+            branch=self.branch,
+            limit=MISSION_MEMORIES,
         )
 
     def by_worth(self, found: Iterable[Memory], chars: int = ENTRY_CHARS) -> list[Entry]:

@@ -7,7 +7,7 @@ from ademem.briefing.committed import by_people, latest
 from ademem.briefing.reader import HERE, KNOWLEDGE, PRACTICE, Reader, line, told
 from ademem.briefing.since import since_last_session
 from ademem.model import Importance
-from ademem.store import CURRENT, exposure, memories
+from ademem.store import CURRENT, exposure, memories, missions
 from ademem.text import preview
 from ademem.value import Value, replace
 
@@ -60,6 +60,20 @@ def core_brief(reader: Reader) -> list[Entry]:
 def standing(document: CoreMemory | None) -> list[Entry]:
     """A standing brief, one line a field, whole items only."""
     return [line(f"{label}: {_items(texts)}") for label, texts in core.items(document)]
+
+
+def of_mission(reader: Reader) -> list[Entry]:
+    """What the mission is for, and the worthiest of what it learned."""
+    if not reader.mission:
+        return []
+    mission = missions.get(reader.store, reader.mission)
+    entries = sorted(reader.by_worth(reader.of_mission()), key=_is_not_pinned)
+    if mission is None and not entries:
+        return []
+    goal = preview(mission.goal, FIELD_CHARS) if mission else ""
+    over = "" if mission is None or mission.status == missions.RUNNING else f"{mission.status}; "
+    held = f"{len(entries)} memories: `ademem mission list {reader.mission}`"
+    return [line(f"{goal or reader.mission} ({over}{held})"), *entries[: reader.level]]
 
 
 def by_branch(reader: Reader) -> list[Entry]:
@@ -118,6 +132,8 @@ def knowledge(reader: Reader) -> list[Entry]:
 def fresh(reader: Reader) -> list[Entry]:
     """What is pinned or new, and was not before the reader's eyes."""
     newest = _newest(reader)
+    if reader.mission:
+        newest = [*reader.of_mission()[: reader.settings.recent], *newest]
     found = [entry.memory for entry in pinned(reader) if entry.memory not in newest] + newest
     return [told(memory) for memory in found if memory and memory.id not in reader.seen]
 
@@ -140,6 +156,10 @@ def _seq(entry: Entry) -> int:
     return entry.memory.seq if entry.memory else 0
 
 
+def _is_not_pinned(entry: Entry) -> bool:
+    return entry.memory is None or not entry.memory.pinned
+
+
 def _items(texts: tuple[str, ...]) -> str:
     """As many whole items as fit on the line, at least a part of the first; how many more."""
     kept = [preview(texts[0], FIELD_CHARS)]
@@ -153,6 +173,7 @@ def _items(texts: tuple[str, ...]) -> str:
 
 PINNED = Section(title="Pinned", tell=pinned, share=0.5)
 CORE = Section(title="Standing brief", tell=core_brief, share=0.4)
+MISSION = Section(title="This mission", tell=of_mission, share=0.3)
 BRANCH = Section(title="On this branch", tell=by_branch, share=0.25, ranked=True)
 COMMITS = Section(title="Last commits", tell=latest, share=0.1)
 RECENT = Section(title="Recent knowledge", tell=recent_knowledge, share=0.25)
@@ -161,7 +182,7 @@ PEOPLE = Section(title="Committed outside of sessions", tell=by_people, share=0.
 SINCE = Section(title="Since the last session", tell=since_last_session, share=0.15)
 KNOWN = Section(title="Project knowledge", tell=knowledge, share=1.0, ranked=True)
 
-SECTIONS = (PINNED, CORE, BRANCH, COMMITS, RECENT, PROCEDURES, PEOPLE, SINCE, KNOWN)
+SECTIONS = (PINNED, CORE, MISSION, BRANCH, COMMITS, RECENT, PROCEDURES, PEOPLE, SINCE, KNOWN)
 """What a session is told, in order; what one leaves of its share is there for those below."""
 
 NEWS = (PEOPLE, Section(title="New", tell=fresh, share=1.0))

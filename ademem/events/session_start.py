@@ -7,6 +7,7 @@ import os
 from ademem import briefing, client, commits, work, worktree
 from ademem.briefing import Brief, Reader
 from ademem.guard import flags
+from ademem.lifecycle.binding import mission_of
 from ademem.repository import branch
 from ademem.runtime import program
 from ademem.sites import marks, settle
@@ -100,6 +101,7 @@ def _brief(source: str, here: str | None, payload: Payload, runtime: Runtime) ->
         now=runtime.now,
         session=payload.session_id,
         root=runtime.project.root,
+        mission=mission_of(runtime.environment),
         branch=here,
         seen=frozenset(logs.shown_in(runtime.store, payload.session_id) if goes_on else ()),
     )

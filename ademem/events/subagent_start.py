@@ -5,6 +5,7 @@ from __future__ import annotations
 from ademem import agents, briefing, client
 from ademem.briefing import Reader
 from ademem.guard import flags
+from ademem.lifecycle.binding import mission_of
 from ademem.repository import branch
 from ademem.runtime import program
 from ademem.store import identities, logs, turns
@@ -27,6 +28,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         settings=runtime.settings.briefing,
         now=runtime.now,
         agent=payload.agent_type or None,
+        mission=mission_of(runtime.environment),
         branch=branch(runtime.project.root),
     )
     own = _own_brief(payload.agent_type, runtime)

@@ -32,6 +32,19 @@ def test_a_briefing_stays_within_its_budget_and_says_what_it_left_out(world):
     assert f"{60 - shown} more" in said
 
 
+def test_the_next_session_of_a_mission_is_briefed_with_what_the_last_one_learned(world, calls):
+    world.environment["ADEMEM_MISSION"] = "apollo"
+    world.fire("post_tool_use", **calls.ran(f'bd comment BD-1 "LEARNED: {LESSON}"'))
+    bound = world.context("session_start", source="startup", session_id="s2")
+    helped = world.context("subagent_start", session_id="s2", agent_id="a1", agent_type="Explore")
+    del world.environment["ADEMEM_MISSION"]
+
+    assert "## This mission\napollo (1 memories" in bound
+    assert LESSON in bound
+    assert LESSON in helped
+    assert LESSON not in world.context("session_start", source="startup", session_id="s3")
+
+
 def test_an_empty_memory_is_explained_in_one_line(world):
     said = world.context("session_start", source="startup")
 
