@@ -72,7 +72,8 @@ def of_mission(reader: Reader) -> list[Entry]:
         return []
     goal = preview(mission.goal, FIELD_CHARS) if mission else ""
     over = "" if mission is None or mission.status == missions.RUNNING else f"{mission.status}; "
-    held = f"{len(entries)} memories: `ademem mission list {reader.mission}`"
+    count = f"{len(entries)} memor{'y' if len(entries) == 1 else 'ies'}"
+    held = f"{count}: `ademem mission list {reader.mission}`"
     return [line(f"{goal or reader.mission} ({over}{held})"), *entries[: reader.level]]
 
 

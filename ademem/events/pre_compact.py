@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem import work
 from ademem.episodes import keeping
 from ademem.episodes.place import here
-from ademem.store import jobs
+from ademem.store import jobs, sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ def handle(payload: Payload, runtime: Runtime) -> str:
     """The client appends the text to the summariser's instructions as it stands."""
     said = keeping.text(payload.session_id, payload.transcript_path, runtime)
     try:
+        sessions.compacting(runtime.store, payload.session_id, runtime.now)
         place = here(payload.session_id, runtime)
         jobs.queue(runtime.store, "extract", place.key, runtime.now)
     except runtime.store.db.OperationalError:

@@ -92,12 +92,19 @@ def start(
 
 def _is_twin(db: sqlite3.Connection, id: str, source: str, now: datetime) -> bool:
     row = db.execute(
-        "select last_source, last_started_at from sessions where id = ?", (id,)
+        "select last_source, last_started_at, compacting_at from sessions where id = ?", (id,)
     ).fetchone()
     if row is None or row["last_source"] != source:
         return False
+    if source == "compact" and (row["compacting_at"] or "") > row["last_started_at"]:
+        return False
     elapsed_s = days_between(parse(row["last_started_at"]), now) * 86400
     return abs(elapsed_s) < TWIN_WINDOW_S  # the twin may have read its clock first
+
+
+def compacting(store: Store, id: str, now: datetime) -> None:
+    """The session is about to start anew, after a compaction."""
+    store.db.execute("update sessions set compacting_at = ? where id = ?", (stamp(now), id))
 
 
 def end(store: Store, id: str, reason: str, now: datetime, *, transcript: str = "") -> None:

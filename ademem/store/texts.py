@@ -98,6 +98,7 @@ SAFE = {
         " completed_at last_started_at ended_at searched_at superseded_at occurred_at acked_at"
         " backoff_until lease_expires_at imported_at last_attempted_at first_seen_at due_at"
         " parked_at at day own_since committed_at seen_at told_at"
+        " compacting_at"
     ),
 }
 """Why the other columns hold nothing that somebody wrote, by their names in any table."""

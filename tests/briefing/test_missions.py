@@ -115,7 +115,7 @@ def test_a_mission_that_is_over_says_so(store):
 
 
 def test_a_session_that_goes_on_hears_what_its_mission_learned_since(store):
-    known, new = insert(store, learned("Safari wants a gesture"), learned("Chrome does not"))
+    known, _ = insert(store, learned("Safari wants a gesture"), learned("Chrome does not"))
     news = briefing.news(replace(reader(store), seen=frozenset({known.id}))).text
 
     assert "Chrome does not" in news

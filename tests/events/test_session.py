@@ -39,7 +39,7 @@ def test_the_next_session_of_a_mission_is_briefed_with_what_the_last_one_learned
     helped = world.context("subagent_start", session_id="s2", agent_id="a1", agent_type="Explore")
     del world.environment["ADEMEM_MISSION"]
 
-    assert "## This mission\napollo (1 memories" in bound
+    assert "## This mission\napollo (1 memory" in bound
     assert LESSON in bound
     assert LESSON in helped
     assert LESSON not in world.context("session_start", source="startup", session_id="s3")
@@ -73,6 +73,18 @@ def test_after_compaction_the_index_is_told_again_with_one_question(world):
     assert "compacted" in said
     assert "ademem add" in said
     assert "NO_DISCOVERIES" in said
+
+
+def test_a_second_compaction_is_no_twin_of_the_first_however_soon_it_comes(world):
+    world.know("Deploys go through the staging branch")
+    world.fire("session_start", source="startup")
+    told = []
+    for _ in range(2):
+        world.fire("pre_compact", trigger="auto")
+        world.fire("pre_compact", trigger="auto")  # the twin hook of a double installation
+        told.append([world.context("session_start", source="compact") for _ in range(2)])
+
+    assert [["staging" in said for said in pair] for pair in told] == [[True, False]] * 2
 
 
 def test_the_question_after_compaction_is_asked_once_a_session(world):
