@@ -50,6 +50,7 @@ def overview(runtime: Runtime) -> dict[str, Any]:
         "schema": schema_version(store),
         "branch": branch(runtime.project.root),
         "scopes": {scope.value: _scope(runtime, scope) for scope in Scope},
+        "overfull": overfull(runtime),
         "memories": {
             "promoted": _count(store, f"status = 'promoted' and {LIVE}"),
             "candidates": _count(store, f"status = 'candidate' and {LIVE}"),
@@ -225,6 +226,22 @@ def guard(runtime: Runtime) -> dict[str, Any]:
             for row in turns
         },
     }
+
+
+def overfull(runtime: Runtime) -> str | None:
+    """What the next sweep archives for want of room alone, and how to keep it."""
+    settings = runtime.settings.lifecycle
+    limits = {scope.value: getattr(settings, f"{scope}_limit") for scope in Scope}
+    over = ageing.above(runtime.store, limits)
+    if not over:
+        return None
+    told = ", ".join(f"{count:,} above {scope}_limit" for scope, count in over.items())
+    when = stamp(schedule.next_sweep(runtime.store, settings))[:16].replace("T", " ")
+    keep = ", ".join(f"lifecycle.{scope}_limit = 0" for scope in over)
+    return (
+        f"{told}: a sweep from {when} UTC on archives the lowest (`ademem sweep --dry-run`);"
+        f" {keep} in .ade/config.toml keeps them"
+    )
 
 
 def _ended(run: Sweep) -> dict[str, Any]:

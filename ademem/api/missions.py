@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ademem.api.curation import Curation
+from ademem.errors import UsageError
 from ademem.lifecycle import binding
 from ademem.value import replace
 
@@ -31,14 +32,17 @@ class Missions(Curation):
     ) -> Draft:
         """The draft in the *scope* that was asked for, or else in that mission, if there is one.
 
-        With *begin* a mission that nobody began begins with it.
+        With *begin* a mission that nobody began begins with it. Raises UsageError for none at all.
         """
         if scope is None:
             if not begin:
                 return binding.placed(draft, self.runtime.environment)
             return binding.bound(draft, self.runtime.environment, self.runtime.store, self._now())
-        is_mission = scope.strip().lower() in ("mission", "lane")
-        return replace(draft, scope=scope, owner=owner or (self.mission if is_mission else None))
+        if scope.strip().lower() in ("mission", "lane"):
+            owner = owner or self.mission
+            if not owner:
+                raise UsageError("which mission?", f"--owner ID, or {binding.VARIABLE}")
+        return replace(draft, scope=scope, owner=owner)
 
     def start_mission(self, goal: str, *, id: str = "") -> Mission:
         from ademem.lifecycle import missions

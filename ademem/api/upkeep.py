@@ -47,6 +47,12 @@ class Upkeep(Curation):
             return sweeping.planned(self.runtime.store, lifecycle, self._now())
         return sweeping.sweep_alone(self.runtime, self._now())
 
+    def overfull(self) -> str | None:
+        """What the next sweep archives because a scope is beyond its limit, and how to keep it."""
+        from ademem import status
+
+        return status.overfull(self.runtime)
+
     def consolidate(self, *, dry_run: bool = False) -> Consolidated:
         """Merge now what means the same; its `id` is the event that `undo` takes back."""
         from ademem.embed import model_id

@@ -225,6 +225,9 @@ def import_(
             imported = memories.import_beads(source)
         else:
             imported = memories.import_lines(_lines(source), bar)
+        overfull = memories.overfull()
+    if overfull:
+        typer.echo(overfull, err=True)
     if as_json or not sys.stdout.isatty():
         errors = [{"line": number, "message": message} for number, message in imported.errors]
         show.json(

@@ -10,7 +10,7 @@ from ademem.value import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
     from ademem.store import Store
@@ -81,6 +81,26 @@ def fullest(store: Store) -> dict[str, int]:
         (store.project_id,),
     )
     return {row[0]: row[1] for row in rows}
+
+
+def above(store: Store, limits: Mapping[str, int]) -> dict[str, int]:
+    """By scope, the live memories beyond the limit of their owner, if there are any; 0: no limit.
+
+    Those of a running mission have none.
+    """
+    rows = store.db.execute(
+        "select scope, count(*) as held from unified_memories"
+        f" where project_id = :project and {LIVE} and source_type <> '{SKILL}'"
+        " and not (scope = 'mission' and scope_owner_id in"
+        "  (select id from memory_missions where ended_at is null))"
+        " group by scope, scope_owner_id",
+        {"project": store.project_id},
+    )
+    over: dict[str, int] = {}
+    for scope, held in rows:
+        if limits[scope] and held > limits[scope]:
+            over[scope] = over.get(scope, 0) + held - limits[scope]
+    return over
 
 
 def idle_days(row: sqlite3.Row, now: datetime) -> float:

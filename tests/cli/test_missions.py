@@ -121,3 +121,10 @@ def test_which_mission_is_meant_is_asked_for_when_several_run(ademem):
     told = ademem("mission", "end", "--outcome", "cancelled")
 
     assert (ademem.exit_code, "running: two, one" in told) == (2, True)
+
+
+def test_a_memory_of_a_mission_needs_a_mission(ademem):
+    told = ademem("add", "Deploys need a lock", "--scope", "mission")
+
+    assert (ademem.exit_code, "which mission?" in told) == (2, True)
+    assert ademem.json("list", "--scope", "mission")["count"] == 0

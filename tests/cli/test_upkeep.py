@@ -1,5 +1,7 @@
 """Keeping memory in order by hand."""
 
+import json
+
 from ademem import api
 from tests.lifecycle import statements
 
@@ -112,3 +114,44 @@ def test_without_vectors_a_consolidation_says_what_is_missing(ademem):
     assert ademem.json("status")["lifecycle"]["last_consolidation"]["outcome"] == (
         "embeddings-unavailable"
     )
+
+
+def limited(ademem, **limits):
+    lines = [f"lifecycle.{scope}_limit = {limit}\n" for scope, limit in limits.items()]
+    (ademem.root / ".ade" / "config.toml").write_text("".join(lines), encoding="utf-8")
+
+
+def imported(ademem, count, **fields):
+    """What is said of an import of so many notes that no other import has."""
+    file = ademem.root / "notes.jsonl"
+    name = " ".join(fields.values()) or "the project"
+    texts = [f"note {n} of {name} tells of matter{n}" for n in range(count)]
+    file.write_text("".join(json.dumps({"content": text} | fields) + "\n" for text in texts))
+    return ademem("import", str(file))
+
+
+def test_an_import_beyond_the_limit_says_what_a_sweep_will_do_and_how_to_keep_it(ademem):
+    limited(ademem, project=3)
+    assert "above" not in imported(ademem, 3)
+
+    told = imported(ademem, 5)
+    assert "2 above project_limit: a sweep from 20" in told
+    assert ademem.json("status")["overfull"] in told
+    assert ademem.json("sweep", "--dry-run")["archived"] == 2
+    assert "lifecycle.project_limit = 0 in .ade/config.toml keeps them" in told
+    limited(ademem, project=0)
+    assert ademem.json("status")["overfull"] is None
+    assert ademem.json("sweep", "--dry-run")["archived"] == 0
+
+
+def test_every_owner_has_a_limit_of_its_own_and_a_running_mission_has_none(ademem):
+    limited(ademem, agent=2, mission=2)
+    ademem("mission", "start", "Ship passkeys", "--id", "m1")
+    imported(ademem, 2, scope="agent", scope_owner_id="ada")
+    imported(ademem, 3, scope="agent", scope_owner_id="ben")
+    told = imported(ademem, 5, scope="mission", scope_owner_id="m1")
+    assert "1 above agent_limit:" in told
+    assert "mission_limit" not in told
+
+    ademem("mission", "end", "m1", "--outcome", "cancelled")
+    assert "3 above mission_limit" in ademem.json("status")["overfull"]
