@@ -58,6 +58,8 @@ SKILL = "skill"
 """The source type of a memory that stands for a skill file, which is where people read it."""
 EPISODE = "episode"
 """The source type of a memory that tells what a session did."""
+PROCEDURE = "procedure"
+"""The source type of what was learned from the steps of sessions."""
 HIDDEN = (SKILL, EPISODE)
 """Source types of memories that are shown to those alone who ask for their category."""
 

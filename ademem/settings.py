@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from ademem.value import Value
 
-MUTATING = (
-    *"write edit create update delete remove move rename insert append replace patch".split(),
-    *"put post push merge commit execute run send set".split(),
-)
+_WRITES = "write edit create update delete remove move rename insert append replace patch"
+MUTATING = (*_WRITES.split(), *"put post push merge commit execute run send set".split())
 
 
 class GateSettings(Value):
@@ -52,19 +50,21 @@ class SearchSettings(Value):
     """Added for a memory learned in the month or year that the question names."""
     asks: float = -0.08
     """Added for a memory that ends with a question: it rarely answers one."""
-    relevance: float = 0.70
+    steps: float = -0.1
+    """Added for a procedure that sessions taught, when a question is asked and no task given."""
+    relevance: float = 0.8
     """Weight of the relevance in the composite score; the rest is shared out below."""
     recency: float = 0.02
     """Weight of how lately the memory changed."""
     importance: float = 0.11
     """Weight of its importance."""
-    confidence: float = 0.11
+    confidence: float = 0.05
     """Weight of how far it is believed."""
-    access: float = 0.06
+    access: float = 0.02
     """Weight of how much it is used."""
-    tier_bonus: tuple[float, float, float] = (0.05, 0.0, -0.05)
+    tier_bonus: tuple[float, float, float] = (0.08, 0.0, -0.05)
     """Added for tier 1, 2, 3."""
-    candidate_discount: float = 0.92
+    candidate_discount: float = 0.97
     """A candidate's composite is multiplied by it."""
     branch_discount: float = 0.8
     """The same for a memory that waits on a branch other than yours."""

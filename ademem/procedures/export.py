@@ -8,7 +8,7 @@ from ademem import curate, files
 from ademem.curate import Act
 from ademem.digest import sha256_hex
 from ademem.errors import AdememError
-from ademem.model import Status, Trust
+from ademem.model import PROCEDURE, Status, Trust
 from ademem.procedures import page, rows
 from ademem.store import memories
 from ademem.store import procedures as table
@@ -138,7 +138,7 @@ def owner(sync_id: str | None, runtime: Runtime, now: datetime) -> Procedure | N
         seen.add(found[0].id)
         found = memories.find(runtime.store, "id = :id", id=found[0].superseded_by)
     details = table.get(runtime.store, found[0].id) if found else None
-    if found and details is None and found[0].source_type == rows.PROCEDURE:
+    if found and details is None and found[0].source_type == PROCEDURE:
         return rows.adopt(found[0], runtime.store, now)
     return rows.Procedure(memory=found[0], details=details) if details else None
 

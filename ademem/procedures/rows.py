@@ -8,7 +8,7 @@ from ademem.errors import AdememError
 from ademem.gate.instructions import instruction_in
 from ademem.gate.rows import id_of
 from ademem.gate.shelf import is_taken
-from ademem.model import Category, Importance, Memory, Scope, Status, Tier, Trust
+from ademem.model import PROCEDURE, Category, Importance, Memory, Scope, Status, Tier, Trust
 from ademem.procedures import wording
 from ademem.procedures.wording import Wording, steps_of
 from ademem.redact import redact
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from ademem.settings import Settings
     from ademem.store import Store
 
-PROCEDURE = "procedure"
-"""The source type of what was learned from sessions."""
 ACTOR = "system"
 _BEHIND = "id in (select memory_id from memory_procedure_details)"
 

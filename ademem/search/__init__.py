@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.search import cues, pipeline
 from ademem.search.filters import UNARCHIVED, Filters, listed
 from ademem.search.query import parse, readable
-from ademem.search.score import Hit, diversify, sunk
+from ademem.search.score import COMPLETE, NAMED, Hit, diversify, sunk
 from ademem.search.source import Database
 from ademem.store.logs import Shown
 from ademem.value import Value, replace
@@ -78,9 +78,8 @@ def search(
     hits = sunk(hits, "astray", settings.astray_discount, _astray(hits, store))
     hits = sunk(hits, "elsewhere", settings.branch_discount, _elsewhere(hits, filters))
     hits = sunk(hits, "contradicted", settings.contradicted_discount, _contradicted(hits, store))
-    if mode == "lexical":
-        hits = _strict_if_enough(hits, limit)
-    hits = diversify(hits, settings.mmr_lambda, limit)
+    first = COMPLETE if mode == "lexical" else NAMED
+    hits = diversify(hits, settings.mmr_lambda, limit, first)
     relaxed = any(not hit.signals["whole"] for hit in hits)
     return Results(query=query, mode=mode, relaxed=relaxed, hits=tuple(hits))
 
@@ -138,8 +137,9 @@ def explain(hit: Hit) -> str:
 
 
 def _settles(hit: Hit, settings: SearchSettings) -> bool:
-    """Whether it holds so much of what was asked that the unconfirmed need not be heard."""
-    return bool(hit.signals["exact"]) or hit.signals["share"] >= settings.answer_share
+    """Whether it states so much of what was asked that the unconfirmed need not be heard."""
+    states = "steps" not in hit.signals and hit.signals["share"] >= settings.answer_share
+    return bool(hit.signals["exact"]) or states
 
 
 def _astray(hits: Iterable[Hit], store: Store) -> set[int]:
@@ -165,9 +165,3 @@ def _contradicted(hits: Sequence[Hit], store: Store) -> set[int]:
     from ademem.store import relations
 
     return relations.outdated(store, [hit.memory.seq for hit in hits])
-
-
-def _strict_if_enough(hits: list[Hit], limit: int) -> list[Hit]:
-    """Hits with every term alone, when they are as many as asked for."""
-    strict = [hit for hit in hits if hit.signals["whole"]]
-    return strict if len(strict) >= limit else hits

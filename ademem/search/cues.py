@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ademem.model import PROCEDURE
+from ademem.search.query import ASKING
 from ademem.text import words
 from ademem.value import Value
 
@@ -35,6 +37,8 @@ class Cues(Value):
     """It asks for a time."""
     months: frozenset[int]
     years: frozenset[int]
+    asks: bool
+    """It is a question."""
 
 
 def read(query: str) -> Cues:
@@ -45,6 +49,7 @@ def read(query: str) -> Cues:
         when=_asks_when(said),
         months=frozenset(_months(said)),
         years=frozenset(int(word) for word in said if _is_year(word)),
+        asks=bool(said) and said[0] in ASKING,
     )
 
 
@@ -97,7 +102,12 @@ def asks(cues: Cues, memory: Memory) -> bool:
     return memory.content.endswith("?")
 
 
-CUES: tuple[Callable[[Cues, Memory], bool], ...] = (speaker, time, date, asks)
+def steps(cues: Cues, memory: Memory) -> bool:
+    """It is what sessions did, and the question is how things are."""
+    return cues.asks and memory.source_type == PROCEDURE
+
+
+CUES: tuple[Callable[[Cues, Memory], bool], ...] = (speaker, time, date, asks, steps)
 
 
 def bonus(cues: Cues, memory: Memory, settings: SearchSettings) -> dict[str, float]:

@@ -7,7 +7,7 @@ from operator import attrgetter
 
 from ademem.clock import days_between
 from ademem.lifecycle import decayed
-from ademem.model import Status, Tier
+from ademem.model import DIALOGUE, Status, Tier
 from ademem.text import jaccard, words
 from ademem.value import Value, replace
 
@@ -23,6 +23,11 @@ ENOUGH_WORDS = 3.0
 """Words that one memory alone has, of which so many answer any prompt in full."""
 CONTENDERS = 5
 """Hits that compete for each place of a result; the others are too far behind to be compared."""
+
+NAMED = ("exact",)
+"""What was asked for by its id or key goes first;"""
+COMPLETE = (*NAMED, "whole")
+"""where the words decide alone, what has all of them goes next."""
 
 ALIKE = 0.5
 """Share of common words from which two memories say the same; below, they share a topic."""
@@ -68,7 +73,6 @@ def weigh(
     memory: Memory, signals: Mapping[str, float], settings: SearchSettings, now: datetime
 ) -> Hit:
     """Add to the relevance of a memory what it is worth itself."""
-    tier = Tier.PINNED if memory.pinned else memory.tier
     weighed = {
         **signals,
         "recency": recency(days_between(memory.updated_at, now), settings.half_life_days),
@@ -79,13 +83,21 @@ def weigh(
             idle_days=days_between(memory.last_accessed_at, now),
             half_life_days=settings.half_life_days,
         ),
-        "tier": settings.tier_bonus[tier - 1],
+        "tier": _tier_bonus(memory, settings),
     }
     score = composite(weighed, settings) + weighed["tier"]
     if memory.status is Status.CANDIDATE:
         score *= settings.candidate_discount
     weighed["composite"] = score
     return Hit(memory=memory, score=score, relevance=weighed["relevance"], signals=weighed)
+
+
+def _tier_bonus(memory: Memory, settings: SearchSettings) -> float:
+    """A candidate has not faded: its tier says that nobody confirmed it, and so does its status."""
+    tier = Tier.PINNED if memory.pinned else memory.tier
+    if tier is Tier.FADING and memory.status is Status.CANDIDATE:
+        return 0.0
+    return settings.tier_bonus[tier - 1]
 
 
 def sunk(hits: Sequence[Hit], name: str, discount: float, which: Collection[int]) -> list[Hit]:
@@ -98,13 +110,15 @@ def sunk(hits: Sequence[Hit], name: str, discount: float, which: Collection[int]
     ]
 
 
-def diversify(hits: Sequence[Hit], mmr_lambda: float, limit: int) -> list[Hit]:
+def diversify(
+    hits: Sequence[Hit], mmr_lambda: float, limit: int, first: Sequence[str] = NAMED
+) -> list[Hit]:
     """The best *limit* hits, each discounted by how far an earlier one says the same already.
 
-    What was asked for by its id or key goes before everything.
+    Those with the signals *first* go before everything.
     """
-    contenders = sorted(hits, key=_first, reverse=True)[: CONTENDERS * limit]
-    left = [_Contender(hit, mmr_lambda) for hit in contenders]
+    ranked = sorted(hits, key=lambda hit: (_before(hit, first), hit.score), reverse=True)
+    left = [_Contender(hit, mmr_lambda, first) for hit in ranked[: CONTENDERS * limit]]
     chosen: list[_Contender] = []
     while left and len(chosen) < limit:
         left.sort(key=attrgetter("order"), reverse=True)
@@ -117,8 +131,9 @@ def diversify(hits: Sequence[Hit], mmr_lambda: float, limit: int) -> list[Hit]:
 class _Contender:
     """A hit on its way into the result; the higher its order, the better."""
 
-    def __init__(self, hit: Hit, mmr_lambda: float) -> None:
+    def __init__(self, hit: Hit, mmr_lambda: float, first: Sequence[str]) -> None:
         self.hit = hit
+        self.before = _before(hit, first)
         self.weight = mmr_lambda
         self.words: frozenset[str] | None = None
         self.alike = 0.0
@@ -144,8 +159,10 @@ class _Contender:
 
     def _settle(self) -> None:
         self.marginal = self.weight * self.hit.score - (1 - self.weight) * self.alike**2
-        self.order = (self.hit.signals["exact"], self.marginal, self.hit.memory.seq)
+        self.order = (self.before, self.marginal, self.hit.memory.seq)
 
 
-def _first(hit: Hit) -> tuple[float, float]:
-    return hit.signals["exact"], hit.score
+def _before(hit: Hit, first: Sequence[str]) -> tuple[float, ...]:
+    """A turn of a dialogue repeats the words of a question before anybody answers it."""
+    names = NAMED if DIALOGUE in hit.memory.tags else first
+    return tuple(hit.signals[name] if name in names else 0.0 for name in first)

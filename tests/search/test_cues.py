@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ademem.model import DIALOGUE
+from ademem.model import DIALOGUE, PROCEDURE
 from ademem.search import cues
 from ademem.search.embedded import embedded_text
 from tests.builders import memory
@@ -61,6 +61,20 @@ def test_a_title_is_no_speaker():
 
 def test_a_memory_that_ends_with_a_question_asks():
     assert cues.asks(cues.read("x"), memory("Why is it red?"))
+
+
+@pytest.mark.parametrize(
+    ("query", "holds"),
+    [
+        pytest.param("how is billing deployed", True, id="a question"),
+        pytest.param("deploy billing", False, id="a task"),
+    ],
+)
+def test_the_steps_of_sessions_answer_no_question(query, holds):
+    taught = memory("Use when the task is like “deploy billing”.", source_type=PROCEDURE)
+
+    assert cues.steps(cues.read(query), taught) is holds
+    assert not cues.steps(cues.read(query), memory("To deploy billing, tag it."))
 
 
 @pytest.mark.parametrize(

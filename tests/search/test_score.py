@@ -72,8 +72,8 @@ def test_a_missing_signal_leaves_the_score_of_the_others_alone():
     assert score.composite({"relevance": 0.5, "recency": 1.0}, weights) == pytest.approx(0.625)
 
 
-def weighed(**changes) -> Hit:
-    return weigh(memory(**changes), {"relevance": 0.65}, SETTINGS, NOW)
+def weighed(relevance: float = 0.65, **changes) -> Hit:
+    return weigh(memory(**changes), {"relevance": relevance}, SETTINGS, NOW)
 
 
 def test_a_hit_tells_every_signal_of_its_score():
@@ -92,19 +92,19 @@ def test_a_hit_tells_every_signal_of_its_score():
             "confidence": 0.5,
             "access": 0.2,
             "tier": 0.0,
-            "composite": 0.642,
+            "composite": 0.669,
         }
     )
-    assert (hit.score, hit.relevance) == pytest.approx((0.642, 0.65))
+    assert (hit.score, hit.relevance) == pytest.approx((0.669, 0.65))
 
 
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        pytest.param({"tier": Tier.PINNED}, 0.05, id="tier 1"),
+        pytest.param({"tier": Tier.PINNED}, 0.08, id="tier 1"),
         pytest.param({"tier": Tier.ACTIVE}, 0.0, id="tier 2"),
         pytest.param({"tier": Tier.FADING}, -0.05, id="tier 3"),
-        pytest.param({"tier": Tier.FADING, "pinned": True}, 0.05, id="pinned, whatever its tier"),
+        pytest.param({"tier": Tier.FADING, "pinned": True}, 0.08, id="pinned, whatever its tier"),
     ],
 )
 def test_tier_and_pin_add_to_the_score(changes, expected):
@@ -114,7 +114,17 @@ def test_tier_and_pin_add_to_the_score(changes, expected):
 def test_a_candidate_is_worth_less_than_the_same_promoted():
     candidate = weighed(status=Status.CANDIDATE)
 
-    assert candidate.score == pytest.approx(0.92 * weighed().score)
+    assert candidate.score == pytest.approx(0.97 * weighed().score)
+
+
+def test_a_candidate_has_not_faded_though_its_tier_is_the_last():
+    assert weighed(status=Status.CANDIDATE, tier=Tier.FADING).signals["tier"] == 0.0
+
+
+def test_what_is_confirmed_and_often_recalled_is_no_better_than_a_candidate_that_answers():
+    told = {"status": Status.CANDIDATE, "tier": Tier.FADING, "confidence": 0.6}
+
+    assert weighed(0.9, **told, access_score=0.0).score > weighed(0.8, access_score=1.0).score
 
 
 def hit(content: str, value: float, *, seq: int, exact: float = 0.0) -> Hit:

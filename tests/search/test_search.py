@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.model import Status, Tier
+from ademem.model import PROCEDURE, Category, Status, Tier
 from ademem.search import explain, search
 from ademem.search.filters import Filters
 from ademem.settings import SearchSettings
@@ -95,6 +95,22 @@ def test_memories_with_every_word_are_not_crowded_out_by_the_others(keep, texts)
     keep("whoever wants to flush what is left over from last week has to ask for the cache key")
 
     assert texts("cache flush", limit=1)[0].startswith("whoever")
+
+
+def test_what_comes_first_does_not_depend_on_how_many_are_asked_for(keep, texts):
+    keep("flush flush flush")
+    keep("cache cache", pinned=True)
+    keep("whoever wants to flush what is left over from last week has to ask for the cache key")
+
+    assert texts("cache flush", limit=1) == texts("cache flush", limit=10)[:1]
+
+
+def test_a_procedure_leaves_no_candidate_unheard(keep, texts):
+    steps = "Use when the task is like “Add a retry and run the tests of billing”.\n\n1. Run it"
+    keep(steps, category=Category.PROCEDURE, source_type=PROCEDURE, confidence=1.0)
+    keep("tests of billing need redis, when you run them", status=Status.CANDIDATE, confidence=0.6)
+
+    assert "redis" in texts("what do I need to run the tests of billing?")[0]
 
 
 def test_a_foreign_word_relaxes_the_search(keep, ask):
