@@ -20,7 +20,7 @@ except ImportError:
 
     _make_scanner = _make_encoder = _quoted = None  # type: ignore[assignment, misc]
 
-__all__ = ["array", "flat", "loads", "quoted"]
+__all__ = ["array", "flat", "loads", "numbers", "quoted"]
 
 
 class _Context:
@@ -65,6 +65,11 @@ def array(items: Iterable[str | int]) -> str:
     """Texts and whole numbers as a JSON array."""
     written = [quoted(item) if isinstance(item, str) else str(int(item)) for item in items]
     return f"[{','.join(written)}]"
+
+
+def numbers(items: Iterable[int]) -> str:
+    """Whole numbers as a JSON array."""
+    return f"[{','.join(map(str, map(int, items)))}]"
 
 
 def flat(items: Mapping[str, str | float | None]) -> str:

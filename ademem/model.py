@@ -83,7 +83,10 @@ class Importance(StrEnum):
 
     @property
     def weight(self) -> float:
-        return {"low": 0.3, "medium": 0.6, "high": 1.0}[self]
+        return _WEIGHTS[self]
+
+
+_WEIGHTS = {Importance.LOW: 0.3, Importance.MEDIUM: 0.6, Importance.HIGH: 1.0}
 
 
 class Trust(StrEnum):

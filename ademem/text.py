@@ -84,7 +84,8 @@ def is_cjk(text: str) -> bool:
 
 def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
     """|A∩B| / |A∪B|; 0 when either is empty."""
-    return len(left & right) / len(left | right) if left and right else 0.0
+    shared = len(left & right)
+    return shared / (len(left) + len(right) - shared) if shared else 0.0
 
 
 def bounded(text: str, limit: int) -> str:

@@ -295,6 +295,15 @@ def test_a_hook_loads_nothing_slow(day, event, payload):
     assert SLOW.isdisjoint(after_handling)
 
 
+def test_a_prompt_loads_the_ranking_only_where_no_process_with_a_model_ranks(day):
+    prompt = {"prompt": "Why do login tokens expire?", "prompt_id": "p2"}
+    at_import, after_handling, said = day.fire("user_prompt_submit", prompt)
+
+    assert "ademem.search.pipeline" not in at_import
+    assert "ademem.search.pipeline" in after_handling
+    assert "expire in UTC" in said
+
+
 def test_the_guard_denies_on_such_a_day(day):
     _, _, denial = day.fire("pre_tool_use", EDIT)
 

@@ -21,3 +21,8 @@ def test_a_flat_object_is_written_as_json_writes_it(encode, items):
         written = jsontext.flat(items)
 
     assert written == json.dumps(items, ensure_ascii=False, sort_keys=True)
+
+
+@given(items=st.lists(st.integers()))
+def test_numbers_are_written_as_a_json_array(items):
+    assert json.loads(jsontext.numbers(items)) == items

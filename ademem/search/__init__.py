@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from ademem.search import cues, pipeline
 from ademem.search.filters import UNARCHIVED, Filters, listed
 from ademem.search.query import parse, readable
-from ademem.search.score import COMPLETE, NAMED, Hit, diversify, sunk
-from ademem.search.source import Database
 from ademem.store.logs import Shown
 from ademem.value import Value, replace
 
@@ -20,6 +17,7 @@ if TYPE_CHECKING:
 
     from ademem.embed import Embedder
     from ademem.search.query import Query
+    from ademem.search.score import Hit
     from ademem.search.source import Source
     from ademem.settings import SearchSettings
     from ademem.store import Store
@@ -56,6 +54,9 @@ def search(
     embedder: Embedder | None = None,
 ) -> Results:
     """Rank what answers *query*, any text at all; without an embedder words alone decide."""
+    from ademem.search import cues, pipeline  # a hook that a warm process answers ranks nothing
+    from ademem.search.score import COMPLETE, NAMED, diversify, sunk
+
     limit = settings.limit if limit is None else limit
     asked = parse(query)
     source, mode = _source(query, asked, store, settings, embedder)
@@ -88,6 +89,8 @@ def _source(
     query: str, asked: Query, store: Store, settings: SearchSettings, embedder: Embedder | None
 ) -> tuple[Source, str]:
     """Without a word in it a query means nothing either; a model that fails leaves the words."""
+    from ademem.search.source import Database
+
     if embedder is None or not asked.terms:
         return Database(asked, settings.floor, store), "lexical"
     from ademem.search import dense, index

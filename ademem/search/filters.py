@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.clock import datetime, stamp
-from ademem.jsontext import array
+from ademem.jsontext import array, numbers
 from ademem.model import DIALOGUE, Status
 from ademem.store import memories
 from ademem.value import Value, as_dict
@@ -107,16 +107,15 @@ def visible(
     ranked: Sequence[int], store: Store, filters: Filters, statuses: tuple[str, ...], limit: int
 ) -> list[Memory]:
     """The first *limit* of the ranked rows that the filters let through, best first."""
-    given = {"limit": limit, "ranked": array(ranked)}
-    rows = store.db.execute(_ROWS, _bound(store, filters, statuses) | given)
-    return [memories.from_row(row) for row in rows]
+    given = {"limit": limit, "ranked": numbers(ranked)}
+    return memories.from_rows(store.db.execute(_ROWS, _bound(store, filters, statuses) | given))
 
 
 def may_be_seen(
     ranked: Sequence[int], store: Store, filters: Filters, statuses: tuple[str, ...], limit: int
 ) -> dict[int, bool]:
     """The same as row numbers, and whether each is a turn of a dialogue."""
-    given = {"limit": limit, "ranked": array(ranked)}
+    given = {"limit": limit, "ranked": numbers(ranked)}
     rows = store.db.execute(_MAY_BE_SEEN, _bound(store, filters, statuses) | given)
     return {seq: bool(turn) for seq, turn in rows}
 
@@ -141,9 +140,9 @@ def listed(store: Store, filters: Filters, limit: int | None) -> list[Memory]:
     """Memories by filter alone, newest first; no *limit* means all."""
     given = {"limit": -1 if limit is None else limit}
     for statuses in filters.stages:
-        rows = store.db.execute(_NEWEST, _bound(store, filters, statuses) | given).fetchall()
-        if rows:
-            return [memories.from_row(row) for row in rows]
+        rows = store.db.execute(_NEWEST, _bound(store, filters, statuses) | given)
+        if found := memories.from_rows(rows):
+            return found
     return []
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from ademem.jsontext import array
+from ademem.jsontext import array, numbers
 from ademem.search import score
 from ademem.search.found import Found
 from ademem.search.query import Index
@@ -143,7 +143,7 @@ def containing(text: str, db: sqlite3.Connection, among: Sequence[int] | None) -
     if among is None:
         found = db.execute(_LOOKUPS[Index.ROWS].rows, (array([text]),))
         return [row[1] for row in found]
-    return [row[0] for row in db.execute(_CONTAINING, (text, array(among)))]
+    return [row[0] for row in db.execute(_CONTAINING, (text, numbers(among)))]
 
 
 def affordable(counts: Mapping[str, int], most: int = MAX_POSTINGS) -> list[str]:
@@ -164,7 +164,7 @@ def _bm25(
     points: defaultdict[int, float] = defaultdict(float)
     for lookup, mine in _by_index(chosen, terms):
         if lookup.bm25 and rows:
-            for seq, some in db.execute(lookup.bm25, (" OR ".join(mine), array(rows))):
+            for seq, some in db.execute(lookup.bm25, (" OR ".join(mine), numbers(rows))):
                 points[seq] += some
     return points
 

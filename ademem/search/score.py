@@ -64,9 +64,13 @@ def recency(age_days: float, half_life_days: float) -> float:
 
 def composite(signals: Mapping[str, float], settings: SearchSettings) -> float:
     """Mean of the signals there are by the weights of the settings; a missing one costs nothing."""
-    weights = {name: getattr(settings, name) for name in _WEIGHED if name in signals}
-    total = sum(weights.values()) or 1.0
-    return float(sum(weights[name] * signals[name] for name in weights) / total)
+    total = weights = 0.0
+    for name in _WEIGHED:
+        if name in signals:
+            weight = getattr(settings, name)
+            total += weight * signals[name]
+            weights += weight
+    return float(total / (weights or 1.0))
 
 
 def weigh(

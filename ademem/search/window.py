@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.jsontext import array, loads
+from ademem.jsontext import loads, numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ where memory.source_session_id is not null
 def around(rows: Iterable[int], store: Store) -> dict[int, Around]:
     """The neighbours of the rows and those of these neighbours; rows of no session have none."""
     found: dict[int, Around] = {}
-    values = {"rows": array(rows), "reach": 2 * REACH}
+    values = {"rows": numbers(rows), "reach": 2 * REACH}
     for seq, before, after in store.db.execute(_LINES, values):
         before, after = loads(before), loads(after)
         if not before and not after:

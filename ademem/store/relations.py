@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.clock import stamp
 from ademem.digest import sha256_hex
-from ademem.jsontext import array
+from ademem.jsontext import numbers
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -95,7 +95,7 @@ def conflicts(store: Store) -> list[Conflict]:
 
 def outdated(store: Store, rows: Sequence[int]) -> set[int]:
     """Those of the rows that a later memory, no less confirmed, contradicts."""
-    return {row[0] for row in store.db.execute(_OUTDATED, {"rows": array(rows)})}
+    return {row[0] for row in store.db.execute(_OUTDATED, {"rows": numbers(rows)})}
 
 
 def settle(store: Store, left: Memory, right: Memory, actor: str, now: datetime) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.jsontext import array
+from ademem.jsontext import array, numbers
 from ademem.store import BROWSED, CURRENT
 from ademem.value import Value
 
@@ -112,7 +112,7 @@ def astray(store: Store, seqs: Iterable[int]) -> set[int]:
     rows = store.db.execute(
         "select distinct memory_seq from memory_sites"
         " where memory_seq in (select value from json_each(?)) and state in ('changed', 'gone')",
-        (array(seqs),),
+        (numbers(seqs),),
     )
     return {row[0] for row in rows}
 

@@ -57,11 +57,18 @@ class Segment:
 
     def holders(self, word: str) -> slice:
         """Where the postings of *word* are."""
-        return self._between(word.encode(), word.encode() + b"\0")
+        spelled = word.encode()
+        place = bisect_left(self._spelled, spelled)
+        known = place < len(self._spelled) and self._spelled[place] == spelled
+        return slice(self._start(place), self._start(place + known))
 
     def beginners(self, prefix: str) -> slice:
         """Where the postings of all words are that begin with *prefix*."""
-        return self._between(prefix.encode(), prefix.encode() + b"\xff")
+        first = prefix.encode()
+        return slice(
+            self._start(bisect_left(self._spelled, first)),
+            self._start(bisect_left(self._spelled, first + b"\xff")),
+        )
 
     def containing(self, text: str) -> Rows:
         """The rows that have a word with *text* inside, ascending; a word that was cut may have."""
@@ -87,12 +94,6 @@ class Segment:
             return np.full(len(seqs), NONE, np.int64)
         found = np.minimum(np.searchsorted(self.seqs, seqs), len(self) - 1)
         return np.where(self.seqs[found] == seqs, found, NONE)
-
-    def _between(self, first: bytes, end: bytes) -> slice:
-        return slice(
-            self._start(bisect_left(self._spelled, first)),
-            self._start(bisect_left(self._spelled, end)),
-        )
 
     def _start(self, word: int) -> int:
         return int(self.words.ends[word - 1]) if word else 0
