@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 
 from ademem.mirror import trees
 from ademem.mirror.pages import FOLDER
-from ademem.repository import branch, commit
+from ademem.repository import branch, commit, git_root
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -83,23 +84,22 @@ def lineage(project: Project, base: Base) -> Lineage:
 
 def committed(project: Project, paths: Iterable[str]) -> list[str]:
     """Those that are as the commit that is checked out has them; none when git cannot tell."""
-    asked = (
-        ("diff", "--name-only", "--relative", "-z", "HEAD", "--", ".ade"),
-        ("ls-files", "--others", "-z", "--", ".ade"),
-    )
-    other = set[str]()
-    for arguments in asked:
-        try:
-            told = subprocess.run(
-                ["git", "-C", project.root, *arguments],
-                capture_output=True,
-                timeout=TIMEOUT_S,
-                check=True,
-            ).stdout
-        except (OSError, subprocess.SubprocessError):
-            return []
-        other |= set(told.decode(errors="replace").split("\0"))
-    return [path for path in paths if path not in other]
+    listing = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
+    asked = ("--no-optional-locks", *listing, "--ignored=matching", "--", ".ade")
+    told = trees.git(project.root, *asked)
+    if told is None:
+        return []
+    names = [name[3:] for name in told.decode(errors="replace").split("\0")]  # behind "XY "
+    root = os.path.realpath(project.root)
+    below = os.path.relpath(root, git_root(root) or root)
+    other = {os.path.relpath(name, below) for name in names if name}
+    return [path for path in paths if other.isdisjoint(_with_folders(path))]
+
+
+def _with_folders(path: str) -> set[str]:
+    """The path and the folders above it, which git names in place of all that is in them."""
+    parts = path.split("/")
+    return {"/".join(parts[:count]) for count in range(1, len(parts) + 1)}
 
 
 def _at_the_same_commit(root: str, base: Base) -> Lineage:

@@ -77,9 +77,11 @@ class Place:
 
     def watched(self, store: Store) -> list[str]:
         """Refs of which news may end the waiting of a memory."""
-        names = {str(memory.source_branch) for memory in memories.find(store, STAGED)}
-        refs = [ref for name, ref in sorted((self.names or {}).items()) if name in names and ref]
-        return [*self._default, *refs] if names else []
+        waited_on = {str(memory.source_branch) for memory in memories.find(store, STAGED)}
+        if not waited_on:
+            return []
+        there = sorted((self.names or {}).items())
+        return [*self._default, *(ref for name, ref in there if name in waited_on and ref)]
 
     def knows_all(self) -> bool:
         """Whether git can tell of every branch there is; all are asked for at once."""
