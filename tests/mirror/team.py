@@ -14,7 +14,7 @@ import threading
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 
-from ademem import curate, enrolment, files, gate, mirror
+from ademem import curate, enrolment, files, gate, mirror, repository
 from ademem.curate import Act, CannotDo
 from ademem.exchange import export_lines
 from ademem.mirror import knowledge, selection
@@ -42,8 +42,8 @@ ENVIRONMENT = {
 CONFIG = """[core]
 	repositoryformatversion = 0
 	fsync = none
-[gc]
-	auto = 0
+[maintenance]
+	auto = false
 [advice]
 	mergeConflict = false
 	skippedCherryPicks = false
@@ -109,6 +109,7 @@ class Member:
         self.store = in_memory()
         self.project = builders.project(root)
         self.now = NOW + timedelta(hours=number)
+        self._tracked = set()
 
     def tick(self):
         self.now += timedelta(seconds=1)
@@ -126,15 +127,18 @@ class Member:
         return ran
 
     def head(self):
-        return self.git("rev-parse", "HEAD").stdout.strip()
+        return repository.commit(self.root)
 
     def refresh(self):
         return mirror.refresh(self.project, self.store, SETTINGS, self.tick())
 
     def commit(self, message="memory"):
         """What is on disk, as a person does it who cares for nothing else."""
-        self.git("add", "-A", FOLDER)
-        self.git("commit", "--quiet", "--allow-empty", "-m", message)
+        there = set(os.listdir(self.project.memory))
+        if not there <= self._tracked:
+            self.git("add", "-A", FOLDER)
+        self.git("commit", "--all", "--quiet", "--allow-empty", "-m", message)
+        self._tracked = there
 
     def share(self, message="memory"):
         self.refresh()
@@ -223,6 +227,9 @@ class Team:
         members = []
         for number, root in enumerate(self.roots[:size]):
             shutil.rmtree(root / ".ade", ignore_errors=True)
+            for name in ("refs", "logs"):
+                shutil.rmtree(root / ".git" / name, ignore_errors=True)
+            (root / ".git/refs").mkdir()
             for name in os.listdir(root / ".git"):
                 if name.isupper() or name == "index":
                     (root / ".git" / name).unlink()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 
 from ademem.store import Store, database, open_store
@@ -13,9 +14,16 @@ from tests.builders import NOW, project
 def in_memory() -> Store:
     """A new store that is gone when it is closed."""
     db = database.connect(":memory:", wait_s=0)
-    database.run_schema(db)
-    db.execute("insert into projects values ('atlas', '', '', '', '')")
+    db.deserialize(_new())
     return Store(db, "atlas")
+
+
+@cache
+def _new() -> bytes:
+    with closing(database.connect(":memory:", wait_s=0)) as db:
+        database.run_schema(db)
+        db.execute("insert into projects values ('atlas', '', '', '', '')")
+        return db.serialize()
 
 
 def reopen(root: Path) -> None:
