@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from ademem.mirror.entry import Entry
+from ademem.mirror.merging import variants
 from ademem.mirror.pages import SHEET
 from ademem.mirror.reading import Line, Offered, Placed, Snapshot, said_of
-from ademem.value import Value
+from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from ademem.mirror.joined import Joins
     from ademem.model import Memory
 
 
@@ -76,8 +79,13 @@ class Refused(Value):
 Difference = Told | Outlived | Edited | Gone | Added | Foreign | Reviewed | Refused
 
 
-def differences(before: Snapshot, now: Snapshot) -> Iterator[Difference]:
-    """In the order in which they can be taken over: what goes makes room for what comes."""
+def differences(
+    before: Snapshot, now: Snapshot, joins: Joins | None = None
+) -> Iterator[Difference]:
+    """In the order in which they can be taken over: what goes makes room for what comes.
+
+    *joins* tells apart what git put together where it merged without us.
+    """
     for id, line in now.lost.items():
         yield Outlived(line=line, newer=now.lines[id])
     for id, line in sorted(now.lines.items(), key=lambda told: not told[1].gone):
@@ -85,10 +93,11 @@ def differences(before: Snapshot, now: Snapshot) -> Iterator[Difference]:
         if known is None or known.record != line.record:
             yield Told(id=id, line=line, before=known)
     yield from (Foreign(line=line) for line in now.foreign if line not in before.foreign)
-    lines = (*now.lines.values(), *now.lost.values())
-    told = {line.said[2] for line in lines if line.said and not line.gone}
+    every = (*now.lines.values(), *now.lost.values())
+    told = {line.said[2] for line in every if line.said and not line.gone}
     for id, items in now.placed.items():
-        yield from _edits(id, items, before, now, told)
+        typed = _edits(id, items, before, now, joins)
+        yield from (one for one in typed if isinstance(one, Edited) or one.item.said[2] not in told)
     yield from _gone(before, now)
     yield from _decisions(before, now)
     yield from (Added(item=item) for item in now.unnamed)
@@ -114,23 +123,40 @@ def changes(difference: Edited, known: Memory) -> dict[str, Any]:
 
 
 def _edits(
-    id: str, items: tuple[Placed, ...], before: Snapshot, now: Snapshot, told: set[str]
-) -> Iterator[Difference]:
+    id: str, items: tuple[Placed, ...], before: Snapshot, now: Snapshot, joins: Joins | None
+) -> Iterator[Edited | Added]:
     earlier = next(iter(before.placed.get(id, ())), None)
     line = now.lines.get(id)
-    fresh = [item for item in items if earlier is None or item.said != earlier.said]
-    typed = [item for item in fresh if line is None or item.said != line.said]
-    if not typed:
-        return
-    gone = line is not None and line.gone and _is_news(line, before.lines.get(id))
-    if (
-        not gone
-        and len(typed) == len(items)
-        and not (len(items) > 1 and _is_news(line, before.lines.get(id)))
-    ):
+    typed = _typed(items, earlier, line)
+    if typed and joins:
+        parts = (part for item in items for part in joins.apart(item))
+        items = tuple({part.said: part for part in parts}.values())
+        typed = _typed(items, earlier, line)
+    news = _is_news(line, before.lines.get(id))
+    if len(items) > 1 and typed == items and not news:
+        typed = items = _merged(earlier, typed)
+    gone = news and line is not None and line.gone
+    if typed and not gone and len(typed) == len(items) and not (len(items) > 1 and news):
         yield Edited(id=id, now=typed[0], before=earlier)
         typed = typed[1:]
-    yield from (Added(item=item, doubtful=True) for item in typed if item.said[2] not in told)
+    yield from (Added(item=item, doubtful=True) for item in typed)
+
+
+def _typed(
+    items: tuple[Placed, ...], earlier: Placed | None, line: Line | None
+) -> tuple[Placed, ...]:
+    """Those that say what neither the files before nor the line of their memory say."""
+    known = {earlier.said if earlier else None, line.said if line else None}
+    return tuple(item for item in items if item.said not in known)
+
+
+def _merged(earlier: Placed | None, items: tuple[Placed, ...]) -> tuple[Placed, ...]:
+    """What several people typed, as the driver brings it together."""
+    base = (replace(earlier.entry, line=0),) if earlier else ()
+    found: tuple[Entry, ...] = (replace(items[0].entry, line=0),)
+    for item in items[1:]:
+        found = variants(base, found, (replace(item.entry, line=0),))
+    return tuple(replace(items[0], entry=one) for one in found)
 
 
 def _is_news(line: Line | None, before: Line | None) -> bool:

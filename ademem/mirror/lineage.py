@@ -31,6 +31,8 @@ class Lineage(Value):
     """Ids of the memories that the commits since then changed; none when history went elsewhere."""
     since: str = ""
     """Those commits, as git names them; empty when history went elsewhere."""
+    agreed: str | None = None
+    """The commit that was checked out when files and store last agreed."""
 
     def counts(self, id: str) -> bool:
         """Whether what happened to the memory in the files was done to it, here or by a commit.
@@ -45,6 +47,12 @@ class Lineage(Value):
             return True
         changed = self.since and _git(self.root, "log", "-1", "--format=%H", self.since, "--", path)
         return bool(changed)
+
+    def commits(self) -> set[str]:
+        """Ids of the commits since then; none when history went elsewhere."""
+        return (
+            set(_git(self.root, "rev-list", self.since).decode().split()) if self.since else set()
+        )
 
     def returned(self, id: str) -> bool:
         """Whether what is there again was taken out on this line of history before."""
@@ -79,7 +87,9 @@ def lineage(project: Project, base: Base) -> Lineage:
         lines = (line for line in patches.splitlines() if line[:1] in (b"+", b"-"))
         found = (_NAMED.search(line) for line in lines)
         touched = frozenset((name[1] or name[2]).decode() for name in found if name)
-    return Lineage(root=project.root, by_hand=False, touched=touched, since=commits)
+    return Lineage(
+        root=project.root, by_hand=False, touched=touched, since=commits, agreed=base.commit
+    )
 
 
 def committed(project: Project, paths: Iterable[str]) -> list[str]:

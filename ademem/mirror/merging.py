@@ -152,7 +152,7 @@ def _page(*versions: str) -> str:
     kept: dict[object, Variants] = {}
     order = sorted((ours.keys() | theirs.keys()) - base.keys(), key=str)
     for id in (*base, *order):
-        kept[id] = _variants(base.get(id, ()), ours.get(id, ()), theirs.get(id, ()))
+        kept[id] = variants(base.get(id, ()), ours.get(id, ()), theirs.get(id, ()))
     loose = _three_way(*(set(_loose(text)) for text in versions))
     head = _head(versions)
     blocks = [text for after, text in sorted(loose, key=str) if after not in kept]
@@ -193,7 +193,7 @@ def _candidate(base: Item | None, ours: Item | None, theirs: Item | None) -> lis
         kept = theirs if ours == base else ours or theirs
         return [kept] if kept else []
     before = base or replace(ours, entry=Entry(line=0), ticked=False, category="")
-    texts = _variants((before.entry,) if base else (), (ours.entry,), (theirs.entry,))
+    texts = variants((before.entry,) if base else (), (ours.entry,), (theirs.entry,))
     won, *lost = sorted(texts, key=_said, reverse=True)
     filed = {before.category, ours.category, theirs.category} - {before.category}
     item = Item(
@@ -212,7 +212,7 @@ def _candidates(given: Sheet) -> dict[object, Item]:
     return {item.entry.id or _said(item.entry): item for item in found}
 
 
-def _variants(base: Variants, ours: Variants, theirs: Variants) -> Variants:
+def variants(base: Variants, ours: Variants, theirs: Variants) -> Variants:
     """What the item says, or each text that it was given; nothing when it was deleted."""
     if ours == theirs or theirs == base:
         return ours

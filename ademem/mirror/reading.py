@@ -74,6 +74,18 @@ class Line(Value):
             record.get("path"),
         )
 
+    @property
+    def item(self) -> Placed | None:
+        """What says the same on a page; None for a tombstone, and for what stands on none."""
+        told = self.said
+        if told is None or self.gone:
+            return None
+        title, content, path = (self.record.get(name) for name in ("title", "content", "path"))
+        said = entry.Entry(
+            line=self.number, title=title, content=str(content), tags=told[3], path=path
+        )
+        return Placed(path=self.path, category=told[0], entry=said)
+
 
 class Offered(Value):
     """An item of candidates.md."""

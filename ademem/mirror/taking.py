@@ -21,6 +21,7 @@ from ademem.mirror.differences import (
     changes,
     differences,
 )
+from ademem.mirror.joined import Joins
 from ademem.mirror.pages import SHEET
 from ademem.mirror.problem import Problem
 from ademem.mirror.reading import Line, Placed, said_of, snapshot
@@ -119,7 +120,9 @@ def take(
     taking = Taking(base, lineage, store, settings, now, place)
     taking.waits_on(None, None)  # asks git now, not while others wait for the database
     with store.transaction():
-        for difference in differences(snapshot(taking.before), present):
+        before = snapshot(taking.before)
+        joins = None if lineage.by_hand else Joins(lineage, before, present)
+        for difference in differences(before, present, joins):
             _taken_over(difference, taking)
         later, taking.later = taking.later or [], None
         make_way(later, taking)
