@@ -23,7 +23,7 @@ LINE_CHARS = 160
 
 @app.command()
 def episodes(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> None:
-    """List what sessions did, newest first; `get ID` shows one whole."""
+    """List what sessions and missions did, newest first; `get ID` shows one whole."""
     with opened(project) as memories:
         found = memories.episodes(limit)
     if as_json:
@@ -39,8 +39,9 @@ def _lines(episode: Episode) -> Iterator[str]:
     task = preview(episode.task, LINE_CHARS)
     yield f"{episode.memory_id}  {day}  [{episode.outcome}] {task}"
     files, runs = len(episode.files), len(episode.tests)
+    did = "actions" if episode.session_id else f"sessions of the mission {episode.mission_id}"
     yield (
-        f"    {len(episode.actions)} actions, {files} files, {runs} test runs,"
+        f"    {len(episode.actions)} {did}, {files} files, {runs} test runs,"
         f" {len(episode.errors)} errors; told by {episode.summarised_by}"
     )
 

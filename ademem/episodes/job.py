@@ -18,9 +18,11 @@ from ademem.value import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from ademem.episodes.telling import Told
+    from ademem.model import Trust
     from ademem.runtime import Runtime
     from ademem.store.sessions import Session
 
@@ -50,7 +52,9 @@ def build(key: str, runtime: Runtime, now: datetime) -> Episode | None:
     if gathered.is_empty:
         return None
     made = _episode(gathered, session, mission_id, size)
-    return _keep(_told(made, gathered, runtime), runtime, now)
+    trust = heard.trust_of_session(session_id, runtime.store)
+    said = told(made, telling.of_conversation(made, gathered), runtime)
+    return keep(said, trust, mission_id, runtime, now)
 
 
 def _size(session: Session | None) -> int:
@@ -104,21 +108,21 @@ def _named_by_deeds(gathered: Gathering) -> str:
     return f"Run {gathered.actions[0].target}" if gathered.actions else "Talk about the project"
 
 
-def _told(episode: Episode, gathered: Gathering, runtime: Runtime) -> Told:
-    """An episode is never lost because no AI answered."""
+def told(episode: Episode, beside: Iterable[str], runtime: Runtime) -> Told:
+    """In the words of an AI that hears what was said *beside*; never lost because none answered."""
     if not ai.is_there(runtime):
         return telling.by_rules(episode)
-    answer = ai.ask(runtime, PURPOSE, telling.question(episode, gathered), telling.SCHEMA)
+    answer = ai.ask(runtime, PURPOSE, telling.question(episode, beside), telling.SCHEMA)
     if answer is None:
         return telling.by_rules(episode)
     call = ai_calls.last(runtime.store)
     return telling.by_model(episode, answer, call["model"] if call else "")
 
 
-def _keep(told: Told, runtime: Runtime, now: datetime) -> Episode | None:
-    """Text and data in one transaction; the gate's word is final."""
+def keep(told: Told, trust: Trust, home: str, runtime: Runtime, now: datetime) -> Episode | None:
+    """Text and data in one transaction, in the mission *home* if any; the gate's word is final."""
     episode, store = told.episode, runtime.store
-    source = key_of(episode.session_id, episode.mission_id)
+    source = key_of(episode.session_id or "mission", episode.mission_id)
     draft = Draft(
         content=told.text,
         title=told.title,
@@ -126,14 +130,14 @@ def _keep(told: Told, runtime: Runtime, now: datetime) -> Episode | None:
         confidence=told.confidence,
         topic_key=f"episode/{source}",
         origin=Origin(
-            trust=heard.trust_of_session(episode.session_id, store),
+            trust=trust,
             source_type=EPISODE,
-            source_id=episode.session_id,
-            session_id=episode.session_id,
+            source_id=episode.session_id or episode.mission_id,
+            session_id=episode.session_id or None,
         ),
     )
     with store.transaction():
-        draft = bound(draft, {VARIABLE: episode.mission_id}, store, now)
+        draft = bound(draft, {VARIABLE: home}, store, now)
         written = gate.write(draft, store, runtime.settings.gate, now)
         if written.memory is None:
             return None

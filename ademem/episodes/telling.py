@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.store.episodes import Episode
+from ademem.store.episodes import SESSION, Episode
 from ademem.text import bounded, preview, unique
 from ademem.value import Value, replace
 
@@ -86,21 +86,34 @@ def by_model(episode: Episode, answer: dict[str, Any], model: str) -> Told:
     return Told(episode=episode, text=bounded("\n".join(lines), CHARS), confidence=MODEL_CONFIDENCE)
 
 
-def question(episode: Episode, gathered: Gathering) -> str:
-    """What an AI is told: the same facts, and some of what was said."""
-    lines = [
-        *by_rules(episode).text.splitlines(),
+def question(episode: Episode, beside: Iterable[str]) -> str:
+    """What an AI is told: the same facts, and what was said beside them."""
+    return ASKED + "\n".join([*by_rules(episode).text.splitlines(), *beside])
+
+
+def of_conversation(episode: Episode, gathered: Gathering) -> list[str]:
+    """Some of what was said and done in a session."""
+    return [
         *(f"Asked: {prompt}" for prompt in gathered.prompts),
         *(f"Did ({action.kind}): {action.target}" for action in episode.actions),
         f"At the end: {gathered.last_said}",
     ]
-    return ASKED + "\n".join(lines)
+
+
+def of_parts(parts: Iterable[Episode], learned: Iterable[str]) -> list[str]:
+    """What the sessions of a mission were, one after the other, and what they learned."""
+    return [
+        *(by_rules(part).text for part in parts),
+        *(f"Learned: {text}" for text in learned),
+    ]
 
 
 def _facts(episode: Episode) -> list[str]:
     done = [_deed(action.kind, action.target) for action in episode.actions if action.kind in DEEDS]
     runs = [f"`{run.command}` {run.error or 'passed'}" for run in episode.tests[-3:]]
+    sessions = [action.target for action in episode.actions if action.tool == SESSION]
     told = (
+        ("Sessions", sessions),
         ("Did", done),
         ("Changed", episode.files),
         ("Tests", unique(runs)),

@@ -7,7 +7,7 @@ from ademem.curate import CannotDo
 from ademem.errors import AdememError, UsageError
 from ademem.model import Category, Draft, Memory, Origin, Scope, Status, Trust
 from ademem.redact import redact
-from ademem.store import LIVE, imports, ledger, memories, missions
+from ademem.store import LIVE, imports, jobs, ledger, memories, missions
 from ademem.store.memories import new_event
 from ademem.store.missions import Mission
 from ademem.text import clean, slug
@@ -98,6 +98,7 @@ def end(id: str, outcome: str, reason: str, act: Act, settings: Settings) -> End
         own = entries(act.store, id)
         copying = Copying(act=act, settings=settings, event=event)
         copied = _ENDINGS[outcome](mission, clean(reason), own, copying)
+        jobs.queue(act.store, "mission", id, act.now)
     return Ended(
         mission=known(act.store, id),
         event=event if copied else "",

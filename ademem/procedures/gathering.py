@@ -30,8 +30,9 @@ _PULL = re.compile(r"^(.*/pull/\d+)")
 
 
 def of_sessions(store: Store, settings: ProcedureSettings) -> list[Context]:
-    """The newest sessions that changed or ran something."""
-    found = (_of_episode(each) for each in episodes.listed(store, settings.newest))
+    """The newest sessions that changed or ran something; a mission as a whole did what they did."""
+    told = episodes.listed(store, settings.newest)
+    found = (_of_episode(each) for each in told if each.session_id)
     return [context for context in found if context.steps or context.skills]
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 RULES = "rules"
 """Who summarised an episode that no model did."""
+SESSION = "session"
+"""The tool of what a mission did: each of its sessions is one action of it."""
 
 
 class Action(Value):
@@ -42,6 +44,7 @@ class Run(Value):
 class Episode(Value):
     memory_id: str
     session_id: str
+    """Empty: it tells of the whole mission."""
     mission_id: str = ""
     task: str
     outcome: str

@@ -170,8 +170,17 @@ def episode(shift: Shift, job: Job) -> None:
     from ademem.episodes.job import build
 
     jobs.queue(shift.store, "uses", job.key.partition(" ")[0], shift.now())
-    if build(job.key, shift.runtime, shift.now()):
+    if made := build(job.key, shift.runtime, shift.now()):
         jobs.queue(shift.store, "procedures", "project", shift.now())
+        if made.mission_id:
+            jobs.queue(shift.store, "mission", made.mission_id, shift.now())
+
+
+def mission(shift: Shift, job: Job) -> None:
+    """Keep what a mission was that is over."""
+    from ademem.episodes.mission import build
+
+    build(job.key, shift.runtime, shift.now())
 
 
 def consolidate(shift: Shift, job: Job) -> None:
@@ -211,6 +220,7 @@ def uses(shift: Shift, job: Job) -> None:
 JOBS: tuple[Kind, ...] = (
     Kind(name="extract", when="a conversation is compacted, or a session ended", run=extract),
     Kind(name="episode", when="a session ended, or was left open", run=episode),
+    Kind(name="mission", when="a mission ended, or a session of one that had", run=mission),
     Kind(name="uses", when="a session ended that was shown memories", run=uses),
     Kind(name="mirror", when="a memory or the brief changed", run=mirror),
     Kind(name="current", when="a session ended, or the brief changed", run=current),
