@@ -1,9 +1,14 @@
 """What every test stands on."""
 
 import os
+from contextlib import closing
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.builders import open_project, project
+from tests.world import World
 
 pytest_plugins = ["pytester", "tests.skips"]
 
@@ -24,3 +29,49 @@ def models():
     if not place:
         pytest.skip("ADEMEM_MODELS_DIR names no folder with an installed model")
     return {"ADEMEM_MODELS_DIR": place}
+
+
+@pytest.fixture
+def here(tmp_path):
+    """A project of which nothing is known yet."""
+    return project(tmp_path)
+
+
+@pytest.fixture
+def store(tmp_path):
+    """The database of that project."""
+    with closing(open_project(tmp_path)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def world(tmp_path):
+    """A project and the client that works in it; where others are at work, these are the world."""
+    root = tmp_path / "project"
+    root.mkdir()
+    return World(root)
+
+
+@pytest.fixture
+def calls():
+    """Tool calls as the client describes them."""
+
+    def bash(command, number=1):
+        return {
+            "tool_name": "Bash",
+            "tool_input": {"command": command},
+            "tool_use_id": f"toolu_bash_{number}",
+        }
+
+    def write(path="/p/x.py", number=1):
+        return {
+            "tool_name": "Write",
+            "tool_input": {"file_path": path, "content": "x"},
+            "tool_use_id": f"toolu_write_{number}",
+        }
+
+    def ran(command, number=1):
+        response = {"stdout": "", "stderr": "", "interrupted": False}
+        return bash(command, number) | {"tool_response": response}
+
+    return SimpleNamespace(bash=bash, write=write, ran=ran)

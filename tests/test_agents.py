@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import closing
 from datetime import timedelta
 
 import pytest
@@ -13,29 +12,11 @@ from ademem.core import StaleCore
 from ademem.model import Category, Scope
 from ademem.settings import Settings
 from ademem.store import identities
-from tests.builders import NOW, insert, memory, open_project, project
-from tests.events.conftest import World
+from tests.builders import NOW, insert, memory
 from tests.repositories import Repository
+from tests.world import World
 
 LATER = NOW + timedelta(hours=1)
-
-
-@pytest.fixture
-def here(tmp_path):
-    return project(tmp_path)
-
-
-@pytest.fixture
-def store(tmp_path):
-    with closing(open_project(tmp_path)) as opened:
-        yield opened
-
-
-@pytest.fixture
-def world(tmp_path):
-    root = tmp_path / "project"
-    root.mkdir()
-    return World(root)
 
 
 def own(text, agent="Explore"):

@@ -11,21 +11,9 @@ from ademem import core, files
 from ademem.core import BadCore, StaleCore
 from ademem.errors import UsageError
 from ademem.store import jobs
-from tests.builders import NOW, open_project, project
+from tests.builders import NOW, open_project
 
 LATER = NOW + timedelta(hours=1)
-
-
-@pytest.fixture
-def here(tmp_path):
-    return project(tmp_path)
-
-
-@pytest.fixture
-def store(tmp_path):
-    store = open_project(tmp_path)
-    yield store
-    store.close()
 
 
 def edit(here, **changes):

@@ -16,13 +16,6 @@ SECRET = "ghp_" + "a1B2c3D4e5" * 4
 
 
 @pytest.fixture
-def store(tmp_path):
-    store = builders.open_project(tmp_path)
-    yield store
-    store.close()
-
-
-@pytest.fixture
 def act(store):
     return Act(store=store, now=NOW)
 

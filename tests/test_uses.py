@@ -11,7 +11,6 @@ from ademem.episodes.transcript import Call, Prompt
 from ademem.settings import GuardSettings
 from ademem.uses import Clue
 from tests.builders import insert, memory
-from tests.events.conftest import World
 
 ID = "79a1d49e4dc0"
 
@@ -125,13 +124,6 @@ def session(world, shown, *calls, id="s1"):
     with world.memories() as memories:
         memories.work()
         return {row["id"]: row for row in memories.exposure(100)["by_memory"] if row["id"] in shown}
-
-
-@pytest.fixture
-def world(tmp_path):
-    root = tmp_path / "project"
-    root.mkdir()
-    return World(root)
 
 
 @pytest.fixture

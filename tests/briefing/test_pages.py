@@ -1,6 +1,5 @@
 """The arithmetic of a briefing: whole entries, within the budget, and every one accounted for."""
 
-from contextlib import closing
 from datetime import timedelta
 
 import pytest
@@ -10,7 +9,7 @@ from ademem.briefing import Reader, sections
 from ademem.client import units
 from ademem.model import Category, Importance, Scope, Status
 from ademem.settings import BriefingSettings
-from tests.builders import NOW, insert, memory, open_project, project
+from tests.builders import NOW, insert, memory, project
 
 LONG = {
     "words": "every rule has its reason " * 40,
@@ -19,12 +18,6 @@ LONG = {
     "one line each": "a\nb\u2028c " * 100,
 }
 """Texts that fill an entry, and grow as they are counted or escaped."""
-
-
-@pytest.fixture
-def store(tmp_path):
-    with closing(open_project(tmp_path)) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """What each section of a briefing tells, to whom."""
 
-from contextlib import closing
 from datetime import timedelta
 
 import pytest
@@ -13,15 +12,9 @@ from ademem.store import logs, memories, sessions
 from ademem.store.memories import Change
 from ademem.store.turns import TurnKey
 from ademem.value import replace
-from tests.builders import NOW, insert, memory, open_project, project
+from tests.builders import NOW, insert, memory, project
 
 LATER = NOW + timedelta(hours=2)
-
-
-@pytest.fixture
-def store(tmp_path):
-    with closing(open_project(tmp_path)) as opened:
-        yield opened
 
 
 def reader(store, **changes):

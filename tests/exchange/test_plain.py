@@ -13,17 +13,10 @@ from ademem import exchange
 from ademem.model import Category, Scope, Status, Trust
 from ademem.settings import Settings
 from ademem.store import jobs, memories
-from tests.builders import NOW, open_project
+from tests.builders import NOW
 from tests.store.stores import in_memory
 
 SECRET = "AKIA" + "A1B2C3D4E5F6G7H8"
-
-
-@pytest.fixture
-def store(tmp_path):
-    store = open_project(tmp_path)
-    yield store
-    store.close()
 
 
 @pytest.fixture

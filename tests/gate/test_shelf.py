@@ -11,19 +11,12 @@ from ademem.model import Scope, Status
 from ademem.settings import GateSettings
 from ademem.store import signatures
 from ademem.text import jaccard, words
-from tests.builders import NOW, insert, memory, open_project
+from tests.builders import NOW, insert, memory
 from tests.gate.shelf import SETTINGS, reviewed
 
 TEXT = "the importer reads every file twice because the first pass only counts lines"
 
 CHINESE = "数据库文件不能放在网络共享上，否则会损坏索引"
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = open_project(tmp_path)
-    yield opened
-    opened.close()
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,16 @@
-"""Somebody to ask, as the tests of the AI have it."""
+"""A store in memory, and somebody to ask, as the tests of the AI have it."""
+
+from contextlib import closing
+
+import pytest
 
 from tests.ai.conftest import ask
+from tests.store.stores import in_memory
 
-__all__ = ["ask"]
+__all__ = ["ask", "store"]
+
+
+@pytest.fixture
+def store():
+    with closing(in_memory()) as opened:
+        yield opened

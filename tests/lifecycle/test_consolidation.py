@@ -15,17 +15,9 @@ from ademem.store import consolidating, jobs, memories, relations
 from tests.builders import NOW, insert, memory
 from tests.lifecycle import statements
 from tests.lifecycle.statements import MODEL
-from tests.store.stores import in_memory
 
 INVOICES, MIGRATIONS, PORTS, UPLOADS = 1, 2, 4, 15
 DAY = timedelta(days=1)
-
-
-@pytest.fixture
-def store():
-    store = in_memory()
-    yield store
-    store.close()
 
 
 def put(store, given, **changes):

@@ -14,16 +14,8 @@ from ademem.store import memories
 from ademem.store import missions as table
 from tests.builders import NOW, insert, memory
 from tests.lifecycle.sweeps import aged, standing, sweep
-from tests.store.stores import in_memory
 
 DAY = timedelta(days=1)
-
-
-@pytest.fixture
-def store():
-    store = in_memory()
-    yield store
-    store.close()
 
 
 def act(store, now=NOW, actor="user"):

@@ -27,13 +27,6 @@ from tests.store.stores import in_memory
 DAY = timedelta(days=1)
 
 
-@pytest.fixture
-def store():
-    store = in_memory()
-    yield store
-    store.close()
-
-
 ACTIVE, FADING, GONE, WAITING = ("promoted", 2), ("promoted", 3), ("archived", 3), ("candidate", 3)
 
 

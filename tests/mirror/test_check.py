@@ -12,7 +12,7 @@ from ademem.settings import MirrorSettings, Settings
 from ademem.store import memories
 from ademem.store.memories import Change
 from ademem.value import replace
-from tests.builders import NOW, insert, memory, open_project, project
+from tests.builders import NOW, insert, memory, open_project
 
 SETTINGS = MirrorSettings()
 INDEX = ".ade/memory/MEMORY.md"
@@ -22,11 +22,6 @@ BRIEF = ".ade/cto/core-memory.json"
 SECRET = "AKIA" + "A1B2C3D4E5F6G7H8"
 HEAD = "-----BEGIN " + "RSA PRIVATE KEY-----"
 KEY = f"{HEAD}\nMIIEpAIBAAKCAQEA7x\n{HEAD.replace('BEGIN', 'END')}\n"
-
-
-@pytest.fixture
-def here(tmp_path):
-    return project(tmp_path)
 
 
 @pytest.fixture

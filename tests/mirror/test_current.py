@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from datetime import timedelta
 
 import pytest
@@ -11,29 +10,10 @@ from ademem import core, files
 from ademem.mirror import current, daily
 from ademem.model import Category, Scope, Status
 from ademem.store import sessions
-from tests.builders import NOW, insert, memory, open_project, project
-from tests.events.conftest import World
+from tests.builders import NOW, insert, memory
 
 LATER = NOW + timedelta(hours=1)
 TOMORROW = NOW + timedelta(days=1)
-
-
-@pytest.fixture
-def here(tmp_path):
-    return project(tmp_path)
-
-
-@pytest.fixture
-def store(tmp_path):
-    with closing(open_project(tmp_path)) as opened:
-        yield opened
-
-
-@pytest.fixture
-def world(tmp_path):
-    root = tmp_path / "project"
-    root.mkdir()
-    return World(root)
 
 
 def hold(store, id, at, *prompts, branch="main"):

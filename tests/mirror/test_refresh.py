@@ -27,18 +27,6 @@ MINE = "<!-- ademem:keep -->\nmine\n<!-- /ademem:keep -->"
 
 
 @pytest.fixture
-def here(tmp_path):
-    return project(tmp_path)
-
-
-@pytest.fixture
-def store(tmp_path):
-    store = open_project(tmp_path)
-    yield store
-    store.close()
-
-
-@pytest.fixture
 def refresh(here, store):
     def refresh(settings=SETTINGS, **flags):
         return mirror.refresh(here, store, Settings(mirror=settings), NOW, **flags)

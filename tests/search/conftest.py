@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,17 +11,10 @@ from ademem.model import Memory
 from ademem.search import Filters, Results, search
 from ademem.settings import SearchSettings
 from ademem.store import Store
-from tests.builders import NOW, insert, memory, open_project
+from tests.builders import NOW, insert, memory
 
 Ask = Callable[..., Results]
 Keep = Callable[..., Memory]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_project(tmp_path)
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

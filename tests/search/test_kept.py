@@ -12,13 +12,6 @@ from tests.builders import NOW, memory
 from tests.work import fake
 
 
-@pytest.fixture
-def store(tmp_path):
-    store = builders.open_project(tmp_path)
-    yield store
-    store.close()
-
-
 def put(store, text, meaning=None, now=NOW):
     """A memory with the vector of its text, or of another one."""
     row = store.db.execute("select id from unified_memories where content = ?", (text,)).fetchone()

@@ -1,14 +1,5 @@
 import pytest
 
-from tests.builders import open_project
-
-
-@pytest.fixture
-def store(tmp_path):
-    store = open_project(tmp_path)
-    yield store
-    store.close()
-
 
 @pytest.fixture
 def path(tmp_path):

@@ -1,18 +1,10 @@
 """How often memories were shown, and what came of it."""
 
-from contextlib import closing
-
 import pytest
 
 from ademem.store import exposure, logs
 from ademem.store.turns import TurnKey
-from tests.builders import NOW, insert, memory, open_project
-
-
-@pytest.fixture
-def store(tmp_path):
-    with closing(open_project(tmp_path)) as opened:
-        yield opened
+from tests.builders import NOW, insert, memory
 
 
 def show(store, memory, place="briefing", session="s1", agent=""):

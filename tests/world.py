@@ -3,9 +3,6 @@
 import json
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
-from types import SimpleNamespace
-
-import pytest
 
 from ademem import api
 from ademem.events import answer
@@ -89,35 +86,3 @@ class World:
     def failures(self):
         log = self.root / ".ade" / "log" / "hooks.log"
         return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-
-
-@pytest.fixture
-def world(tmp_path):
-    root = tmp_path / "project"
-    root.mkdir()
-    return World(root)
-
-
-@pytest.fixture
-def calls():
-    """Tool calls as the client describes them."""
-
-    def bash(command, number=1):
-        return {
-            "tool_name": "Bash",
-            "tool_input": {"command": command},
-            "tool_use_id": f"toolu_bash_{number}",
-        }
-
-    def write(path="/p/x.py", number=1):
-        return {
-            "tool_name": "Write",
-            "tool_input": {"file_path": path, "content": "x"},
-            "tool_use_id": f"toolu_write_{number}",
-        }
-
-    def ran(command, number=1):
-        response = {"stdout": "", "stderr": "", "interrupted": False}
-        return bash(command, number) | {"tool_response": response}
-
-    return SimpleNamespace(bash=bash, write=write, ran=ran)
