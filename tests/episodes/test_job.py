@@ -278,6 +278,16 @@ def test_a_long_session_has_a_text_that_fits_and_data_that_is_whole(world):
     assert len(episode.files) == 80
 
 
+@pytest.mark.parametrize("opening", ["Fixed", "Implemented", "Updated", "Status:", "---"])
+def test_a_task_may_begin_like_a_report(world, opening):
+    task = f"{opening} the login bug yesterday, now add the test in src/auth.py"
+    world.session(Talk().types(task).edits("/p/src/auth.py"))
+    episode = world.build()
+
+    assert episode.task == task
+    assert world.memory(episode).status == "candidate"
+
+
 def test_no_secret_is_left_anywhere(world):
     talk = Talk().types(f"Fix the login, the token is {KEY}").edits(f"/p/{KEY}/a.py")
     world.session(talk.runs(f"deploy --token {KEY}", f"fatal: {KEY}", failed=True))

@@ -207,6 +207,14 @@ def test_an_episode_is_kept_whole_even_when_it_reports(write):
     assert written.memory.content == episode[:1500].strip()
 
 
+def test_what_is_known_counts_once_more_even_when_it_reads_like_a_report(store, write):
+    report = "Fixed the login bug, all tests pass now"
+    known = write(report, origin=Origin(trust=Trust.IMPORT, source_type="import")).memory
+
+    assert write(report).merged_into_id == known.id
+    assert not write("Fixed the logout bug, all checks are green again").accepted
+
+
 def test_corroboration_counts_and_changes_no_text(store, write):
     known = write("WAL needs shared memory", importance="low").memory
 
