@@ -8,13 +8,13 @@ import re
 from ademem import text as text_
 from ademem.gate.alike import said
 from ademem.gate.rows import id_of
+from ademem.jsontext import numbers
 from ademem.signature import SHARE
 from ademem.store import LIVE, memories, signatures
 from ademem.text import is_cjk, jaccard, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
     from typing import Any
 
     from ademem.gate.verdict import Reviewed
@@ -78,17 +78,21 @@ class StoreShelf:
         )
 
     def _alike(self, draft: Reviewed, where: str, least: float) -> list[Memory]:
-        """Those that share *least* of the words or more; most of those looked at do not."""
+        """Those that share *least* of the words or more; most of those looked at do not.
+
+        The larger the store, the more there are to look at: of these the texts alone are read.
+        """
         asked = signatures.asked(said(draft), draft.scope, draft.owner)
-        found = self._all(draft, where, signatures.ALIKE, asked=asked)
+        texts = self._texts(draft, where, signatures.ALIKE, asked=asked)
         last = self._last_unsigned()
         if last is not None:
-            known = {row["seq"] for row in found}
-            worded = self._worded(draft, where, last)
-            found += (row for row in worded if row["seq"] not in known)
-            found.sort(key=lambda row: row["seq"], reverse=True)
+            texts |= self._worded(draft, where, last)
         mine = words(said(draft))
-        return [memories.from_row(row) for row in found if _shared(mine, row, least) >= least]
+        near = [seq for seq, text in texts.items() if not least or _shared(mine, text) >= least]
+        if not near:
+            return []
+        wanted = "seq in (select value from json_each(:near))"
+        return memories.find(self._store, wanted, "order by seq desc", near=numbers(near))
 
     def _last_unsigned(self) -> int | None:
         """Up to where near duplicates can be without a signature in common."""
@@ -96,11 +100,11 @@ class StoreShelf:
             return 2**62
         return signatures.last_unsigned(self._store.db)
 
-    def _worded(self, draft: Reviewed, where: str, last: int) -> list[sqlite3.Row]:
+    def _worded(self, draft: Reviewed, where: str, last: int) -> dict[int, str]:
         index, groups = _probes(said(draft), self._settings.near_duplicate)
         if not groups:
-            return []
-        return self._all(
+            return {}
+        return self._texts(
             draft,
             where,
             f"select rowid as seq from {index} where {index} match :probe and rowid <= :last"
@@ -109,20 +113,20 @@ class StoreShelf:
             last=last,
         )
 
-    def _all(self, draft: Reviewed, where: str, numbers: str, **values: Any) -> list[sqlite3.Row]:
-        """Those with the *numbers*, a query, for which the condition holds."""
-        return self._store.db.execute(
-            f"select memory.* from ({numbers}) as hit"
+    def _texts(self, draft: Reviewed, where: str, seqs: str, **values: Any) -> dict[int, str]:
+        """What those of the *seqs*, a query, say for which the condition holds."""
+        found = self._store.db.execute(
+            f"select memory.seq, title, content from ({seqs}) as hit"
             " cross join unified_memories as memory on memory.seq = hit.seq"
-            f" where project_id = :project and {_HOME} and {where}"
-            " order by memory.seq desc",
+            f" where project_id = :project and {_HOME} and {where}",
             values
             | {
                 "project": self._store.project_id,
                 "scope": draft.scope,
                 "owner": draft.owner or "",
             },
-        ).fetchall()
+        )
+        return {seq: text_.said(title, content) for seq, title, content in found}
 
     def shown(self, draft: Reviewed) -> list[Memory]:
         """What the session saw last: looked up one by one, whatever the size of the store."""
@@ -162,9 +166,8 @@ def is_taken(store: Store, sync_id: str) -> bool:
     return bool(row[0])
 
 
-def _shared(mine: frozenset[str], row: sqlite3.Row, least: float) -> float:
-    """Jaccard similarity to the row's texts; not worked out where any will do."""
-    return jaccard(mine, words(text_.said(row["title"], row["content"]))) if least else 0.0
+def _shared(mine: frozenset[str], text: str) -> float:
+    return jaccard(mine, words(text))
 
 
 def _probes(text: str, share: float) -> tuple[str, list[list[str]]]:
