@@ -1,4 +1,4 @@
-"""What a search costs and weighs at sizes up to a million memories.
+"""What memory costs and weighs at sizes up to a million.
 
     python bench/scale.py [--sizes 2000,20000,200000,1000000] [--questions N] [--folder DIR]
 
@@ -7,9 +7,11 @@ take hours to embed. A search runs as `ademem search` runs in a process that has
 the real model embeds the question, a drawn vector near a memory takes the place of the result, and
 the rest is the product's. All times are ratios to yardsticks of the same run, taken in turn with
 what they measure: `embed`, the real model on the question, and `pass`, one product of numpy with
-the float32 matrix; a write is compared with one in a small store. The files are built within the
-memory that a worker has. Agreement is with brute force: the same search with every row a candidate.
-With --folder the stores stay for the next run.
+the float32 matrix; a write is compared, in processor time, with one in a small store. The files are
+built within the memory that a worker has. Agreement is with brute force: the same search with every
+row a candidate. `bench/processes.py` adds what whole processes cost, in stores of their own, as far
+as a project may have so many memories. With --folder the stores stay for the next run; where they
+are there already, all sizes take a quarter of an hour.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import argparse
 import os
 import resource
 import statistics
+import sys
 import tempfile
 import time
 from contextlib import closing, contextmanager
@@ -26,6 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import processes
 import stores
 
 from ademem import clock, embed, gate, project
@@ -51,6 +55,12 @@ WRITES = 200
 """Memories written through the gate, and then added to the files."""
 SMALL = 2000
 """Memories of the store that a write is compared with."""
+TEXTS = 100
+"""Memories that are embedded, one by one as the worker does."""
+PROCESSES = 20_000
+"""Memories up to which whole processes are tried: ten times what a project may have."""
+RUNS = 40
+"""How often each process is run."""
 AGREE = 50
 """Questions that are also answered by brute force."""
 TOP = 10
@@ -170,8 +180,15 @@ def timed(do: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def p(values: list[float], percent: float) -> float:
-    return float(np.percentile(values, percent))
+def spread(values: list[float], yardstick: float) -> str:
+    """Median and 95th percentile, in yardsticks."""
+    return " ".join(f"{np.percentile(values, percent) / yardstick:.2f}" for percent in (50, 95))
+
+
+def ratio(values: list[float], others: list[float]) -> str:
+    """Of the medians and of the means."""
+    of_medians = statistics.median(values) / statistics.median(others)
+    return f"{of_medians:.2f} {statistics.mean(values) / statistics.mean(others):.2f}"
 
 
 def resident() -> tuple[int, int]:
@@ -181,8 +198,21 @@ def resident() -> tuple[int, int]:
     return tuple(int(fields[name].split()[0]) * 1024 for name in ("VmRSS", "RssAnon"))
 
 
-def write(store: Store, small: Store, first: int) -> tuple[float, float]:
-    """Seconds of one memory through the gate, in the median, and in a small store, in turn."""
+def worked(do: Callable[[], object]) -> float:
+    """Seconds of the processor: others may use the disk, too."""
+    started = time.process_time()
+    do()
+    return time.process_time() - started
+
+
+def throughput(store: Store, real: Embedder) -> float:
+    """Memories that are embedded in a second."""
+    rows = store.db.execute("select content from unified_memories limit ?", (TEXTS,)).fetchall()
+    return len(rows) / timed(lambda: real.embed([row[0] for row in rows]))
+
+
+def write(store: Store, small: Store, first: int) -> list[list[float]]:
+    """Seconds of some memories through the gate, and the same in a small store, in turn."""
     origin = Origin(trust=Trust.USER, source_type="user", session_id="bench")
     maker = stores.Maker(0, seed=first)
     spent: list[list[float]] = [[], []]
@@ -190,8 +220,8 @@ def write(store: Store, small: Store, first: int) -> tuple[float, float]:
         draft = Draft(content=f"{maker.text()} {number}", origin=origin)
         for times, one in zip(spent, (store, small), strict=True):
             writing = partial(gate.write, draft, one, GateSettings(), clock.now())
-            times.append(timed(writing))
-    return statistics.median(spent[0]), statistics.median(spent[1])
+            times.append(worked(writing))
+    return spent
 
 
 def forget(store: Store, last: int) -> None:
@@ -211,7 +241,7 @@ def opened(folder: Path, name: str, size: int) -> Store:
     return store
 
 
-def measured(size: int, folder: Path, real: Embedder, questions: int) -> dict[str, str]:
+def in_store(size: int, folder: Path, real: Embedder, questions: int) -> dict[str, str]:
     with (
         closing(opened(folder, str(size), size)) as store,
         closing(opened(folder, "small", SMALL)) as small,
@@ -221,6 +251,7 @@ def measured(size: int, folder: Path, real: Embedder, questions: int) -> dict[st
         with bounded(Settings().jobs.memory_mb):
             built = timed(lambda: index.build(store, stores.MODEL))
         bench = Bench(store, real, questions)
+        texts = throughput(store, real)
         spent = bench.times()
         ram, _ = resident()
         where = search_files.folder(store)
@@ -236,23 +267,35 @@ def measured(size: int, folder: Path, real: Embedder, questions: int) -> dict[st
     one, matrix = statistics.median(spent["embed"]), statistics.median(spent["pass"])
     return {
         "memories": f"{size:,}",
-        "write / embed": f"{wrote / one:.2f}",
-        f"write / with {SMALL:,}": f"{wrote / wrote_small:.2f}",
-        "texts a second": f"{1 / one:.0f}",
+        "write, ms": spread(wrote, 1e-3),
+        f"write / with {SMALL:,}": ratio(wrote, wrote_small),
+        "embedded a second": f"{texts:.0f}",
+        "embed, pass, ms": f"{one * 1e3:.2f} {matrix * 1e3:.2f}",
         **{
-            f"{name} / pass": f"{p(spent[name], 50) / matrix:.2f} {p(spent[name], 95) / matrix:.2f}"
+            f"{name} / pass": spread(spent[name], matrix)
             for name in ("words", "meaning", "lexical", "hybrid")
         },
-        "hybrid / embed": f"{p(spent['hybrid'], 50) / one:.2f} {p(spent['hybrid'], 95) / one:.2f}",
-        "hybrid / (pass + embed)": f"{p(spent['hybrid'], 95) / (matrix + one):.2f}",
+        "hybrid, ms": spread(spent["hybrid"], 1e-3),
+        "hybrid / embed": spread(spent["hybrid"], one),
+        "hybrid / (pass + embed)": spread(spent["hybrid"], matrix + one),
         "RAM more / files": f"{(ram - before) / files:.2f}",
         "files, bytes a memory": f"{files / size:.0f}",
         "database, bytes a memory": f"{whole / size:.0f}",
         "build, s": f"{built:.1f}",
         f"add {WRITES}, s": f"{added:.2f}",
         "agrees": f"{agreed:.0%}",
-        "embed, pass ms": f"{one * 1e3:.2f} {matrix * 1e3:.2f}",
     }
+
+
+def measured(size: int, folder: Path, real: Embedder, questions: int) -> dict[str, str]:
+    """All figures of one size, as soon as they are known."""
+    print(f"{size:,} memories …", file=sys.stderr)
+    found = in_store(size, folder, real, questions)
+    cold, later = "-", "-"
+    if size <= PROCESSES:
+        slower, more_ms = processes.measured(folder, size, real.model_id, RUNS)
+        cold, later = f"{slower:.2f}", f"{more_ms:.1f}"
+    return found | {"cold recall / libraries": cold, "prompt: warm - words, ms": later}
 
 
 def main() -> None:

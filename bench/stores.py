@@ -96,8 +96,8 @@ def unit(vectors: NDArray[Any]) -> NDArray[np.float32]:
     return (vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)).astype(np.float32)
 
 
-def fill(store: Store, size: int) -> None:
-    """Put so many promoted memories with vectors into an empty store."""
+def fill(store: Store, size: int, model: str = MODEL) -> None:
+    """Put so many promoted memories, with vectors as if of *model*, into an empty store."""
     maker = Maker(size)
     numbers = itertools.count()
     for texts, vectors in maker.rows():
@@ -115,7 +115,7 @@ def fill(store: Store, size: int) -> None:
                 )
                 db.execute(
                     "insert into unified_memory_embeddings values (?, ?, ?, ?, ?, ?, 1.0, ?, ?)",
-                    (id, id, store.project_id, MODEL, vector.tobytes(), DIMENSIONS, STAMP, STAMP),
+                    (id, id, store.project_id, model, vector.tobytes(), DIMENSIONS, STAMP, STAMP),
                 )
 
     complete(store)
