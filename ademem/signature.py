@@ -66,7 +66,7 @@ def _band(size: int) -> int:
 @lru_cache(maxsize=4)
 def _dealt(words: frozenset[str]) -> tuple[tuple[int, int], ...]:
     """Hash and length of each word."""
-    return tuple((_number(word), len(word)) for word in words)
+    return tuple([(_number(word), len(word)) for word in words])
 
 
 @lru_cache(maxsize=2**15)

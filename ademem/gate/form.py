@@ -60,7 +60,7 @@ def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
         importance=importance,
         category=TYPES.get(word, word),
         title=draft.title and " ".join(draft.title.split()),
-        tags=unique(filter(None, map(_tag, (*draft.tags, word if word in TYPES else "")))),
+        tags=unique(filter(None, map(_tag, (*draft.tags, *([word] if word in TYPES else ()))))),
     )
 
 

@@ -18,6 +18,7 @@ GAP = 5
 _SENTENCE_ENDS = ".!?;\n\u3002"
 _WORD = re.compile(r"[\w@$]+")
 _LEET = str.maketrans("013457@$", "oieastas")
+_MAYBE_LEET = re.compile(r"[013457@$]")
 
 
 def phrases(*lines: str) -> tuple[Phrase, ...]:
@@ -34,7 +35,7 @@ def sentences(text: str) -> list[list[str]]:
     for part in re.split(f"[{_SENTENCE_ENDS}](?=\\s|$)|\n", text):
         words = _WORD.findall(part)
         found.append([_stem(word) for word in words])
-        plain = [_without_leet(word) for word in words]
+        plain = [_without_leet(word) for word in words] if _MAYBE_LEET.search(part) else words
         if plain != words:
             found.append([_stem(word) for word in plain])
     return found
@@ -78,8 +79,8 @@ def may_say(text: str, known: Index, beginnings: frozenset[str]) -> bool:
 
 def first(words: list[str], known: Index) -> int | None:
     """The place of the first phrase that a sentence has."""
-    candidates = (one for word in set(words) for one in known.get(word, ()))
-    places = [place for place, phrase in candidates if says(words, phrase)]
+    said = known.keys() & set(words)
+    places = [place for word in said for place, phrase in known[word] if says(words, phrase)]
     return min(places, default=None)
 
 
@@ -102,7 +103,7 @@ def _follow(words: list[str], phrase: Phrase, at: int | None) -> Iterator[bool]:
 
 def _stem(word: str) -> str:
     """Without a plural's or third person's s."""
-    return word[:-1] if len(word) > 3 and word.endswith("s") else word
+    return word[:-1] if word[-1:] == "s" and len(word) > 3 else word
 
 
 def _without_leet(word: str) -> str:
