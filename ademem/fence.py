@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ademem.lookalike import skeleton, visible
-from ademem.text import preview
+from ademem.text import opening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ def escaped(text: str, angle: str = "&lt;") -> str:
 
 
 def entry(memory: Memory, chars: int) -> str:
-    """One line: category, text, and who says so."""
+    """One line: category, the text or its first sentences, and who says so."""
     title = f"{memory.title}: " if memory.title else ""
-    text = preview(title + memory.content, chars)
+    text = opening(title + memory.content, chars)
     told = text.removesuffix("…")  # which alone would have plain text looked at sign by sign
     return f"- [{memory.category}] {escaped(told)}{text[len(told) :]} ({provenance(memory)})"
 

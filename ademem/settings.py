@@ -132,7 +132,7 @@ class BriefingSettings(Value):
     patience: int = 10
     """Unused showings that cost nothing; beyond, a memory's worth is times patience / showings."""
     recent: int = 5
-    """Newest knowledge entries, 100 characters each."""
+    """Newest knowledge entries."""
     agent: int = 8
     """Memories in a subagent's brief."""
     prompt: int = 4

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 RECENT = 16
 """Texts whose forms are remembered: the rules ask the same of one draft again and again."""
 
+_SENTENCE_ENDS = (". ", "! ", "? ", "; ", "。", "！", "？")
 _WORD = re.compile(r"\w+")
 _BLANKS = re.compile(r"[^\S\n]+")
 _CONTROL = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160))) | {13: 10}
@@ -116,6 +117,22 @@ def preview(text: str, limit: int) -> str:
     """One line of at most *limit* characters; "…" tells that something was cut."""
     line = " ".join(text.split())
     return line if len(line) <= limit else bounded(line, limit - 1) + "…"
+
+
+def opening(text: str, limit: int) -> str:
+    """One line: all of it, or as many whole sentences, or else words, as fit into *limit*.
+
+    "…" tells that something follows.
+    """
+    line = " ".join(text.split())
+    if len(line) <= limit:
+        return line
+    head = bounded(line, limit - 2)
+    end = max((head + " ").rfind(mark) + len(mark) for mark in _SENTENCE_ENDS)
+    if end > limit // 2:
+        return head[:end].rstrip() + " …"
+    words = line[:limit].rpartition(" ")[0]
+    return (words if len(words) > limit // 2 else head) + "…"
 
 
 def slug(text: str, limit: int = 60) -> str:

@@ -14,6 +14,7 @@ from ademem.text import (
     fold,
     is_cjk,
     jaccard,
+    opening,
     preview,
     slug,
     unique,
@@ -214,3 +215,39 @@ def test_unique_items_keep_their_order():
 )
 def test_a_head_of_whole_words_ends_between_two(text, head):
     assert whole_words(text, 7) == head
+
+
+CHINESE = "第一句在這裡而且也很長很長很長。"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param("One is here.", "One is here.", id="all of it"),
+        pytest.param(
+            "One is here, and is long. Two is too.", "One is here, and is long. …", id="a sentence"
+        ),
+        pytest.param("Ein Satz\n\nmit Zeilen", "Ein Satz mit Zeilen", id="lines"),
+        pytest.param(
+            "Ab. and on without an end of it all", "Ab. and on without an end of…", id="words"
+        ),
+        pytest.param("x" * 99, "x" * 28 + "…", id="one word"),
+        pytest.param(
+            CHINESE * 3,
+            "第一句在這裡而且也很長很長很長。 …",
+            id="no blanks",
+        ),
+        pytest.param("e.g. version 1.2.3 of it, which is", "e.g. version 1.2.3 of it,…", id="dots"),
+    ],
+)
+def test_an_opening_ends_with_a_sentence_or_a_word(text, told):
+    assert opening(text, 30) == told
+
+
+@given(st.text(max_size=300), st.integers(4, 80))
+def test_an_opening_is_one_line_within_its_limit(text, limit):
+    told = opening(text, limit)
+
+    assert len(told) <= limit
+    assert "\n" not in told
+    assert " ".join(text.split()).startswith(told.removesuffix("…").rstrip())

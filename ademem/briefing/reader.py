@@ -25,6 +25,7 @@ PRACTICE = f"category = 'procedure' and {BROWSED}"
 HERE = "(source_branch is null or source_branch = :branch)"
 """Waits on no branch other than the reader's."""
 ENTRY_CHARS = 400
+"""Of a longer memory its first sentences are told; `get` shows it whole."""
 MISSION_MEMORIES = 200
 """Most of a mission that are compared; it may have as many."""
 

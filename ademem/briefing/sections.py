@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ademem.model import Memory
 
 ESTABLISHED = f"status = 'promoted' and +pinned = 0 and {KNOWLEDGE}"
-RECENT_CHARS = 100
 FIELD_CHARS = 600
 """Of a field of the standing brief."""
 POOL = 2
@@ -98,7 +97,7 @@ def by_branch(reader: Reader) -> list[Entry]:
 
 def recent_knowledge(reader: Reader) -> list[Entry]:
     """The newest things learned, confirmed or not."""
-    return [told(memory, RECENT_CHARS) for memory in _newest(reader)]
+    return [told(memory) for memory in _newest(reader)]
 
 
 def procedures(reader: Reader) -> list[Entry]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.briefing.reader import line, told
 from ademem.store import revisions, sessions
-from ademem.text import preview
+from ademem.text import opening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 200
 """Newest changes that are looked through; when there are as many, "at least" is said."""
-CHARS = 100
+CHARS = 160
+"""Of what is no longer valid; what says something else now is told like any other."""
 
 
 def since_last_session(reader: Reader) -> list[Entry]:
@@ -41,6 +42,6 @@ def since_last_session(reader: Reader) -> list[Entry]:
     least = "at least " if len(turned) == LOOKED_AT else ""
     return [
         line(f"{least}{said} since {moment[:16].replace('T', ' ')} UTC"),
-        *(told(memory, CHARS) for memory in other[: reader.level]),
-        *(line(f"- no longer valid: {preview(m.content, CHARS)}") for m in shown[: reader.level]),
+        *(told(memory) for memory in other[: reader.level]),
+        *(line(f"- no longer valid: {opening(m.content, CHARS)}") for m in shown[: reader.level]),
     ]
