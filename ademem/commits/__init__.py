@@ -80,6 +80,8 @@ def _look(
         return False
     with store.transaction():
         if table.cursor(store, project.root, here) == cursor:  # nobody else looked meanwhile
+            if news.rewritten:
+                table.rewritten(store, project.root, here, news.dropped)
             table.by_people(store, project.root, here, reversed(found), now)
             lost = last if news.rewritten else None
             table.move(store, project.root, here, head, now, lost)

@@ -40,6 +40,8 @@ class News(Value):
 
     commits: tuple[Commit, ...] = ()
     rewritten: bool = False
+    dropped: tuple[tuple[str, str], ...] = ()
+    """What was seen and is not part of it any more, each with its like in the new one."""
 
 
 def news(
@@ -53,11 +55,14 @@ def news(
     known = read(objects, last) if last else None
     gone = bool(last) and known is None
     found, flags = _painted(objects, head, seen, known, since if gone else 0)
-    dropped = {found[id].same for id, flag in flags.items() if flag == SEEN and id in found}
+    dropped = [found[id] for id, flag in flags.items() if flag == SEEN and id in found]
     fresh = [found[id] for id, flag in flags.items() if flag == NEW and id in found]
+    known_before = {commit.same for commit in dropped}
+    like = {commit.same: commit.id for commit in fresh}
     return News(
-        commits=tuple(commit for commit in fresh if commit.same not in dropped),
+        commits=tuple(commit for commit in fresh if commit.same not in known_before),
         rewritten=bool(last) and not flags.get(last, 0) & NEW,
+        dropped=tuple((commit.id, like.get(commit.same, "")) for commit in dropped),
     )
 
 

@@ -123,6 +123,23 @@ def by_people(store: Store, root: str, branch: str, found: Iterable[Made], now: 
     )
 
 
+def rewritten(store: Store, root: str, branch: str, dropped: Iterable[tuple[str, str]]) -> None:
+    """What nobody was told of yet and is gone is no news; what has a like goes by its new name."""
+    for old, new in dropped:
+        values = (new, store.project_id, root, branch, old)
+        if new:
+            store.db.execute(
+                "update or ignore people_commits set sha = ?"
+                " where project_id = ? and root = ? and branch = ? and sha = ? and told_at is null",
+                values,
+            )
+        store.db.execute(
+            "delete from people_commits"
+            " where project_id = ? and root = ? and branch = ? and sha = ? and told_at is null",
+            values[1:],
+        )
+
+
 def untold(store: Store, root: str, session_id: str = "") -> list[Made]:
     """What no session was told of yet, or just this one; the newest first.
 

@@ -92,6 +92,29 @@ def test_rewritten_history_is_told_and_what_was_known_is_not_new(world, place):
     assert brief(world, "s3") == []
 
 
+def looked(world):
+    """The worker looks, and nobody is told."""
+    with world.memories() as memories:
+        commits.catch_up(memories.runtime.project, memories.runtime.store, world.now)
+
+
+def test_what_was_dropped_before_anybody_was_told_is_no_news(world, place):
+    brief(world, "s1")
+    place.commit("A slip of the hand", "src/slip.py")
+    kept = place.commit("Mend the login", "src/auth.py")
+    looked(world)
+    place.git("reset", "-q", "--hard", "HEAD~2")
+    place.git("cherry-pick", kept)
+    again = place.git("rev-parse", "HEAD")
+
+    told = brief(world, "s2")
+    assert told[0].startswith("1 commit by Ada; history was rewritten")
+    assert told[1:] == ["Files under src (1 file)", told[2]]
+    assert told[2].startswith(f"- {again[:7]} ")
+    assert "slip" not in "".join(told)
+    assert brief(world, "s3") == []
+
+
 def test_going_back_is_told_without_a_commit(world, place):
     seen = place.commit("two")
     brief(world, "s1")
