@@ -131,6 +131,15 @@ def newest(store: Store, project: Project, agent: str = "") -> CoreMemory | None
     return replace(theirs, version=ours.version + 1) if edited else ours
 
 
+def news(store: Store, project: Project) -> tuple[CoreMemory | None, BadCore | None]:
+    """What its file says and the database has not heard, or why the file cannot be read."""
+    try:
+        found = newest(store, project)
+    except BadCore as error:
+        return None, error
+    return (found if found != load(store) else None), None
+
+
 def read_file(project: Project, agent: str = "") -> CoreMemory | None:
     """The brief as the file has it, secrets redacted; None when there is none. Raises BadCore."""
     path = file_path(project, agent)

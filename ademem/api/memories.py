@@ -158,7 +158,8 @@ class Memories(Practice, Missions, Telling, Upkeep):
         return search_.listed(self.runtime.store, filters, limit)
 
     def core(self) -> CoreMemory | None:
-        return core.load(self.runtime.store)
+        """The standing brief, the newer of file and database; raises BadCore for a broken file."""
+        return core.newest(self.runtime.store, self.runtime.project)
 
     def update_core(
         self, changes: Mapping[str, Any], *, expect_version: int | None = None

@@ -6,7 +6,7 @@ import os
 import sqlite3
 from contextlib import suppress
 
-from ademem import sites
+from ademem import core, sites
 from ademem.capture import heard
 from ademem.curate import Act
 from ademem.model import Memory, Trust
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, Self
 
+    from ademem.core import BadCore, CoreMemory
     from ademem.runtime import Runtime
 
 
@@ -43,6 +44,10 @@ class Closing:
 
     def close(self) -> None:
         self.runtime.close()
+
+    def core_news(self) -> tuple[CoreMemory | None, BadCore | None]:
+        """What the file of the standing brief says that was not taken over, or why it cannot be."""
+        return core.news(self.runtime.store, self.runtime.project)
 
 
 class Opened(Closing):

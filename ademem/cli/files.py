@@ -65,16 +65,23 @@ def take(
     """Take over what people and git did to the files; exit code 1 if some was not understood."""
     if dry_run:
         with api.inspect(project) as inspection:
+            brief, unread = inspection.core_news()
             taken = inspection.preview().taken
     else:
         with opened(project) as memories:
+            brief, unread = memories.core_news()
             taken = memories.take_over_files() if only else memories.refresh_files().taken
     if as_json:
         show.json(_as_json(taken))
     else:
         _tell(taken, would=dry_run)
-        if not taken.count and not taken.problems:
+        if brief:
+            told = "would be" if dry_run else "is"
+            typer.echo(f"the standing brief {told} at version {brief.version}")
+        if not (taken.count or taken.problems or brief or unread):
             typer.echo("the files say nothing new")
+    if unread:
+        raise unread
     raise typer.Exit(1 if taken.problems else 0)
 
 

@@ -260,3 +260,26 @@ def test_hooks_of_git_come_and_go_with_those_of_the_client(project):
     said = project("uninstall")
     assert said.count("removed ") == 4
     assert not (project.root / ".git/hooks/post-merge").exists()
+
+
+# --- the standing brief ---
+
+
+def test_an_edit_of_the_brief_is_shown_and_told_when_it_is_taken_over(project):
+    project("core", "set", "focus", "passkeys")
+    edit(project.root / ".ade/cto/core-memory.json", "passkeys", "passkeys first")
+
+    assert "passkeys first" in project("core", "show")
+    assert "would be at version 2" in project("files", "import", "--dry-run")
+    assert project("files", "import") == "the standing brief is at version 2\n"
+    assert project("files", "import") == "the files say nothing new\n"
+    assert project.json("core", "show")["activeFocus"] == ["passkeys first"]
+
+
+def test_a_brief_that_cannot_be_read_is_said_to_be_so(project):
+    project("core", "set", "focus", "passkeys")
+    edit(project.root / ".ade/cto/core-memory.json", "{", "[")
+
+    assert "mend the file" in project("core", "show")
+    assert project.exit_code == 1
+    assert "nothing new" not in project("files", "import")
