@@ -12,7 +12,7 @@ from ademem.store import memories
 from tests.lifecycle.statements import MODEL
 from tests.lifecycle.sweeps import sweep
 from tests.lifecycle.test_consolidation import UPLOADS, group
-from tests.mirror.test_taking import FOLDER, Clone
+from tests.mirror.clone import FOLDER, Clone
 
 
 class Pair:

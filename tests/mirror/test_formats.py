@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ademem import core
-from tests.mirror.test_taking import FOLDER, Clone
+from tests.mirror.clone import FOLDER
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 SECTION = README.partition("### What the files look like\n")[2].partition("\n### ")[0]
@@ -31,14 +31,12 @@ def shown():
 
 
 @pytest.fixture
-def clone(tmp_path):
-    clone = Clone(tmp_path)
+def clone(clone, tmp_path):
     for path, text in shown().items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         if not path.endswith("MEMORY.md"):
             clone.write(path, text)
-    yield clone
-    clone.store.close()
+    return clone
 
 
 def test_every_format_has_an_example():

@@ -21,18 +21,16 @@ from ademem.store import memories
 from ademem.text import clean
 from ademem.value import replace
 from tests.builders import NOW, memory
-from tests.mirror import test_taking
+from tests.mirror import clone as clones
+from tests.mirror.clone import FOLDER, GOTCHAS
 
-FOLDER = ".ade/memory"
 SHEET = f"{FOLDER}/candidates.md"
-GOTCHAS = f"{FOLDER}/gotchas.md"
-FACTS = f"{FOLDER}/facts.md"
 ON = Settings(mirror=MirrorSettings(candidates=True))
 SECRET = "AKIA" + "A1B2C3D4E5F6G7H8"
 CACHE = "the cache is not thread safe"
 
 
-class Clone(test_taking.Clone):
+class Clone(clones.Clone):
     settings = ON
 
     def learn(self, content=CACHE, **fields):
@@ -65,12 +63,6 @@ def clone(tmp_path):
     clone = Clone(tmp_path)
     yield clone
     clone.store.close()
-
-
-@pytest.fixture
-def repository(clone):
-    clone.git("init", "--quiet", "--initial-branch=main")
-    return clone
 
 
 @pytest.fixture
@@ -561,7 +553,7 @@ def pair(folder):
     bob.commit()
     pull(ada, bob)
     for clone in (ada, bob):
-        test_taking.with_driver(clone)
+        clones.with_driver(clone)
     return ada, bob
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from datetime import timedelta
 
 import pytest
@@ -12,108 +10,16 @@ from hypothesis import given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-from ademem import curate, enrolment, history, mirror
+from ademem import curate, history, mirror
 from ademem.curate import Act
 from ademem.model import Category, Status
-from ademem.settings import Settings
 from ademem.store import memories
 from ademem.store.memories import Change
 from ademem.text import clean
 from ademem.value import replace
 from tests import builders
-from tests.builders import NOW, memory
-
-FOLDER = ".ade/memory"
-GOTCHAS = f"{FOLDER}/gotchas.md"
-FACTS = f"{FOLDER}/facts.md"
-LINES = f"{FOLDER}/knowledge.jsonl"
-
-
-class Clone:
-    """A worktree with its own store, whose clock moves a minute with every act."""
-
-    settings = Settings()
-
-    def __init__(self, root, now=NOW):
-        self.root = root
-        self.project = builders.project(root)
-        self.store = builders.open_project(root)
-        self.now = now
-
-    def tick(self):
-        self.now += timedelta(minutes=1)
-        return self.now
-
-    def know(self, content, **fields):
-        row = memory(content, created_at=self.tick(), updated_at=self.now, **fields)
-        change = Change(operation="insert", actor="user", at=self.now)
-        return memories.insert(self.store, replace(row, project_id=self.store.project_id), change)
-
-    def refresh(self, **flags):
-        return mirror.refresh(self.project, self.store, self.settings, self.tick(), **flags)
-
-    def taken(self):
-        return self.refresh().taken
-
-    def read(self, path):
-        return (self.root / path).read_bytes().decode()
-
-    def write(self, path, text):
-        (self.root / path).write_bytes(text.encode())
-
-    def edit(self, path, old, new):
-        text = self.read(path)
-        assert old in text
-        self.write(path, text.replace(old, new))
-
-    def item(self, path, row):
-        """The lines of one entry."""
-        (block,) = (part for part in self.read(path).split("\n\n") if row.id in part)
-        return block
-
-    def get(self, row):
-        return memories.get(self.store, row.id)
-
-    def live(self):
-        found = memories.find(self.store, "status = 'promoted' and deleted_at is null")
-        return sorted(row.content for row in found)
-
-    def pages(self):
-        folder = self.root / FOLDER
-        return {path.name: path.read_text() for path in sorted(folder.iterdir())}
-
-    def git(self, *arguments, check=True):
-        ran = subprocess.run(
-            ["git", "-c", "user.name=n", "-c", "user.email=e@x", *arguments],
-            cwd=self.root,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert not check or ran.returncode == 0, ran.stdout + ran.stderr
-        return ran.stdout.strip()
-
-    def commit(self, message="memory"):
-        self.git("add", "-A", FOLDER)
-        self.git("commit", "--quiet", "--allow-empty", "-m", message)
-        return self.git("rev-parse", "HEAD")
-
-
-@pytest.fixture
-def clone(tmp_path):
-    clone = Clone(tmp_path)
-    yield clone
-    clone.store.close()
-
-
-@pytest.fixture
-def repository(clone):
-    clone.git("init", "--quiet", "--initial-branch=main")
-    return clone
-
-
-def gotcha(clone, text="the cache is not thread safe", **fields):
-    return clone.know(text, category=Category.GOTCHA, **fields)
+from tests.builders import memory
+from tests.mirror.clone import FACTS, FOLDER, GOTCHAS, LINES, Clone, fork, gotcha, with_driver
 
 
 def test_files_that_nobody_touched_change_nothing(clone):
@@ -371,12 +277,6 @@ def test_a_line_of_beads_is_imported(clone):
 # --- git ---
 
 
-def fork(repository, path):
-    """Another clone of what the first one committed."""
-    repository.git("clone", "--quiet", str(repository.root), str(path))
-    return Clone(path, repository.now)
-
-
 def test_a_fresh_clone_knows_what_the_files_know_under_the_same_ids(repository, tmp_path_factory):
     rows = [
         gotcha(repository, title="Cache", tags=("api",), file_scope_pattern="src/**", pinned=True),
@@ -564,14 +464,6 @@ def test_both_texts_of_a_union_merge_are_kept(repository):
 
     texts = {found.content for found in memories.find(repository.store, "true")}
     assert texts == {"the cache is rarely thread safe", "the cache is never thread safe"}
-
-
-DRIVER = f'"{sys.executable}" -c "from ademem.cli import main; main()" merge-file %O %A %B %P'
-
-
-def with_driver(clone):
-    (clone.root / ".ade/.gitattributes").write_text(enrolment.MERGED)
-    clone.git("config", enrolment.DRIVER, DRIVER)
 
 
 @pytest.mark.parametrize("order", ["abc", "bca", "cab"])

@@ -13,23 +13,15 @@ from ademem.mirror import tombstone
 from ademem.model import Category, Status
 from ademem.settings import GateSettings
 from tests.builders import NOW
-from tests.mirror.test_taking import FOLDER, GOTCHAS, LINES, Clone, fork, gotcha, with_driver
+from tests.mirror.clone import FOLDER, GOTCHAS, LINES, fork, gotcha, with_driver
 
 ARCHIVE = f"{FOLDER}/knowledge.archive.jsonl"
 
 
 @pytest.fixture
-def clone(tmp_path):
-    clone = Clone(tmp_path)
-    yield clone
-    clone.store.close()
-
-
-@pytest.fixture
-def repository(clone):
-    clone.git("init", "--quiet", "--initial-branch=main")
-    with_driver(clone)
-    return clone
+def repository(repository):
+    with_driver(repository)
+    return repository
 
 
 def act(clone):
