@@ -232,12 +232,13 @@ def forget(store: Store, last: int) -> None:
 
 
 def opened(folder: Path, name: str, size: int) -> Store:
-    """A store of so many memories, made if it is not there."""
+    """A store of so many memories, made if it is not there, as a broken run may have left it."""
     root = folder / name
     (root / ".ade").mkdir(parents=True, exist_ok=True)
     store = open_store(project.at(str(root)), clock.now())
     if not store.db.execute("select 1 from unified_memories limit 1").fetchone():
         stores.fill(store, size)
+    forget(store, size)
     return store
 
 
@@ -307,6 +308,8 @@ def main() -> None:
     real = embed.load(Settings().embed, os.environ)
     if real is None:
         parser.exit(1, "no model is installed: `ademem model install`\n")
+    if not Path(processes.program()).exists():
+        parser.exit(1, f"there is no {processes.program()}: use the Python that has ademem\n")
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary)
         columns = [
