@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from ademem import text as text_
 from ademem.model import Category
 from ademem.text import fold, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from ademem.model import Draft, Memory
 
@@ -51,6 +53,12 @@ _OPPOSITES = (
     ("increases", "decreases"),
 )
 
+STEM = 5
+"""Letters by which two forms of a word are one."""
+TELLING = 4
+"""Letters below which a word tells nothing of what a text is about."""
+
+_CLAUSE = r"[,;:.!?]\s"
 _EDGE = ".,;:!?…()[]{}<>\"'`“”‘’«»*"
 
 
@@ -69,14 +77,28 @@ def contradicts(left: str, right: str) -> bool:
 
 
 def turned(left: str, right: str) -> str | None:
-    """Why one says the opposite, if it does: it alone says no, or has the opposite word."""
+    """Why one says the opposite, if it does: it alone says no, or has the opposite word.
+
+    "Never by hand" says nothing against a text that has no hand in it.
+    """
     mine, theirs = words(left), words(right)
     if _says_no(mine) != _says_no(theirs):
-        return "one says no"
+        no, yes = (left, right) if _says_no(mine) else (right, left)
+        return "one says no" if _are_one(_after(_NEGATING, no), stems(yes)) else None
     for pair in (*_OPPOSITES, *(each[::-1] for each in _OPPOSITES)):
         if pair[0] in mine - theirs and pair[1] in theirs - mine:
-            return " against ".join(sorted(pair))
+            one, other = _after({pair[0]}, left), _after({pair[1]}, right)
+            return " against ".join(sorted(pair)) if _are_one(one, other) else None
     return None
+
+
+def stems(text: str) -> frozenset[str]:
+    """How its telling words begin, which is alike in their forms; names stay whole."""
+    return frozenset(
+        token if is_name else token[:STEM]
+        for token, is_name in _tokens(text)
+        if is_name or len(token) >= TELLING
+    )
 
 
 def names(left: str, right: str) -> tuple[list[str], list[str]]:
@@ -92,6 +114,22 @@ def names(left: str, right: str) -> tuple[list[str], list[str]]:
 def plain(text: str) -> list[str]:
     """Its words as they are compared, in order."""
     return [token for token, _ in _tokens(text)]
+
+
+def _are_one(left: frozenset[str], right: frozenset[str]) -> bool:
+    """Whether they have something in common, or one of them is nothing that could tell."""
+    return not left or not right or not left.isdisjoint(right)
+
+
+def _after(turning: Collection[str], text: str) -> frozenset[str]:
+    """What stands behind such a word, up to the end of its clause."""
+    found: frozenset[str] = frozenset()
+    for clause in re.split(_CLAUSE, text):
+        said = clause.split()
+        at = [place for place, word in enumerate(said) if not words(word).isdisjoint(turning)]
+        if at:
+            found |= stems(" ".join(said[at[0] + 1 :]))
+    return found
 
 
 def _says_no(found: frozenset[str]) -> bool:

@@ -28,15 +28,19 @@ exists (select 1 from memory_revisions as undone join memory_consolidation_log a
   where undone.memory_id = memory.id)
 """
 _COMPARABLE = f"""
-memory.project_id = :project and {CURRENT} and status = 'promoted' and pinned = 0 and tier > 1
+memory.project_id = :project and {CURRENT} and status in {{}} and pinned = 0 and tier > 1
 and topic_key is null and source_type <> '{SKILL}'
 and not instr(' ' || tags || ' ', ' {DIALOGUE} ')
 and category in ('fact', 'pattern', 'gotcha', 'decision', 'convention', 'preference')
 """
 
 
+_CONFIRMED = _COMPARABLE.format("('promoted')")
+_LIVE = _COMPARABLE.format("('promoted', 'candidate')")
+
+
 class Known(Value):
-    """A memory that may be merged, with the vector of its text."""
+    """A memory that may be compared, with the vector of its text."""
 
     memory: Memory
     vector: bytes
@@ -59,12 +63,12 @@ class Consolidation(Value):
 
 
 def known(store: Store, model: str) -> Iterator[Known]:
-    """What is confirmed and neither pinned nor a record of something that happened, by age."""
+    """What is neither pinned nor a record of something that happened, by age."""
     rows = store.db.execute(
         f"select memory.*, vector.embedding_blob as vector, {_TAKEN_BACK} as taken_back"
         " from unified_memories as memory join unified_memory_embeddings as vector"
         " on vector.memory_id = memory.id and vector.embedding_model = :model"
-        f" where {_COMPARABLE} order by memory.seq",
+        f" where {_LIVE} order by memory.seq",
         {"project": store.project_id, "model": model},
     )
     for row in rows:
@@ -74,7 +78,7 @@ def known(store: Store, model: str) -> Iterator[Known]:
 
 
 def any_comparable(store: Store) -> bool:
-    query = f"select 1 from unified_memories as memory where {_COMPARABLE} limit 1"
+    query = f"select 1 from unified_memories as memory where {_CONFIRMED} limit 1"
     return store.db.execute(query, {"project": store.project_id}).fetchone() is not None
 
 

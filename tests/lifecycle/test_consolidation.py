@@ -9,6 +9,7 @@ from ademem.clock import stamp
 from ademem.curate import Act
 from ademem.lifecycle import consolidation
 from ademem.lifecycle.consolidation import Run, merging
+from ademem.model import Status
 from ademem.search import Filters, search
 from ademem.settings import SearchSettings, Settings
 from ademem.store import consolidating, jobs, memories, relations
@@ -153,6 +154,20 @@ class TestWhatContradicts:
 
         (found,) = done.conflicts
         assert (found.why, {found.left, found.right}) == ("8080 against 9090", {left.id, right.id})
+
+    def test_is_told_of_a_candidate_that_contradicts_what_is_confirmed(self, store):
+        (old,) = put(store, group(PORTS)[:1])
+        (new,) = put(store, group(PORTS, "!"), status=Status.CANDIDATE)
+
+        (found,) = run(store).conflicts
+        assert {found.left, found.right} == {old.id, new.id}
+
+    def test_is_not_told_of_two_candidates_nor_are_these_merged(self, store):
+        put(store, [*group(PORTS), *group(PORTS, "!")], status=Status.CANDIDATE)
+        put(store, group(INVOICES)[:1])  # a store without a confirmed one has nothing to compare
+        done = run(store)
+
+        assert (done.clusters, done.merged, done.conflicts) == (0, 0, ())
 
     def test_is_told_once(self, store):
         put(store, [*group(UPLOADS)[:1], *group(UPLOADS, "!")])

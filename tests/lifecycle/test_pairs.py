@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from ademem import embed
-from ademem.lifecycle.consolidation.pairs import Kinship, conflict, is_renumbered, kinship
+from ademem.lifecycle.consolidation.pairs import (
+    Kinship,
+    conflict,
+    is_about_one,
+    is_renumbered,
+    kinship,
+)
 from ademem.settings import EmbedSettings, LifecycleSettings
 from tests.lifecycle.statements import MODEL, STATEMENTS
 
@@ -39,6 +45,58 @@ NEAR = LifecycleSettings().merge_cosine
 )
 def test_how_a_text_stands_to_one_that_is_near(left, right, expected):
     assert kinship(left, right) == expected
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        pytest.param(
+            "The deployment of billing goes through make ship.",
+            "Deploy billing with make ship, never by hand.",
+            id="a no to something else",
+        ),
+        pytest.param(
+            "Port 9090 is where billing answers.",
+            "billing is served on port 9090, not on the default one.",
+            id="a not of something else",
+        ),
+        pytest.param(
+            "Requests from billing time out after 5 seconds.",
+            "billing gives a request 5 seconds before it gives up.",
+            id="after and before other things",
+        ),
+    ],
+)
+def test_what_is_said_of_something_else_contradicts_nothing(left, right):
+    assert conflict(left, right) is None
+    assert conflict(right, left) is None
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        pytest.param(
+            "The request timeout of billing is 45 seconds",
+            "Requests from billing time out after 5 seconds",
+            True,
+            id="one matter in other words",
+        ),
+        pytest.param(
+            "The request timeout of billing is 45 seconds",
+            "Requests from search time out after 5 seconds",
+            False,
+            id="another service",
+        ),
+        pytest.param(
+            "The branch of billing is 7 commits behind",
+            "The branch of search is 12 commits behind",
+            False,
+            id="one sentence of two branches",
+        ),
+    ],
+)
+def test_two_texts_are_about_one_matter_when_they_share_what_tells(left, right, expected):
+    assert is_about_one(left, right) is expected
 
 
 def pairs():

@@ -10,6 +10,8 @@ from ademem.text import unique, words
 
 SLOT = 2
 """Words in a row that are exchanged when one sentence speaks of two things."""
+ABOUT = 0.75
+"""Share of the telling words of the shorter of two texts about one matter that the other has."""
 FRAME = 0.5
 """Share of the words that stay in their places around them."""
 
@@ -52,6 +54,18 @@ def conflict(left: str, right: str) -> str | None:
 def is_renumbered(left: str, right: str) -> bool:
     """Whether each has a number, or a version, in the place of the other's."""
     return all(map(_has_number, _own_names(left, right)))
+
+
+def is_about_one(left: str, right: str) -> bool:
+    """Whether they have most of their telling words in common, names left out.
+
+    One sentence with one of these words exchanged is about another matter.
+    """
+    named = {name for names in alike.names(left, right) for name in names}
+    mine, theirs = alike.stems(left) - named, alike.stems(right) - named
+    if _is_of_another(left, right) and mine - theirs and theirs - mine:
+        return False
+    return len(mine & theirs) >= ABOUT * min(len(mine), len(theirs))
 
 
 def _own_names(left: str, right: str) -> tuple[list[str], list[str]]:

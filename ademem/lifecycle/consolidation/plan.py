@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from ademem.gate.alike import said
-from ademem.lifecycle.consolidation.pairs import Kinship, conflict, is_renumbered, kinship
+from ademem.lifecycle.consolidation.pairs import (
+    Kinship,
+    conflict,
+    is_about_one,
+    is_renumbered,
+    kinship,
+)
+from ademem.model import Status
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -45,7 +52,8 @@ class Plan(Value):
 def planned(known: Iterable[Known], settings: LifecycleSettings, *, rewritten: bool) -> Plan:
     """Compare what has scope, owner, category, branch and files in common.
 
-    Only where texts are *rewritten* can one that names more be merged as well.
+    What nobody confirmed is not merged, but told when it contradicts what is confirmed. Only where
+    texts are *rewritten* can one that names more be merged as well.
     """
     from ademem.lifecycle.consolidation.clusters import neighbours
 
@@ -57,9 +65,10 @@ def planned(known: Iterable[Known], settings: LifecycleSettings, *, rewritten: b
             [each.vector for each in alike], min(settings.merge_cosine, settings.conflict_cosine)
         )
         near = [_above(settings.merge_cosine, others) for others in around]
-        clusters += _count(near)
-        kin = _kin(alike, near, rewritten=rewritten)
-        merges += _merges(alike, near, kin, settings.merge_least)
+        confirmed = _confirmed(alike, near)
+        clusters += _count(confirmed)
+        kin = _kin(alike, confirmed, rewritten=rewritten)
+        merges += _merges(alike, confirmed, kin, settings.merge_least)
         contradictions += _contradictions(alike, near)
         contradictions += _changed(
             alike, [_above(settings.conflict_cosine, others) for others in around], near
@@ -113,7 +122,7 @@ def _merges(alike: list[Known], near: Near, kin: Mapping[int, Kin], least: int) 
 def _kin(alike: list[Known], near: Near, *, rewritten: bool) -> dict[int, Kin]:
     """For each memory that may be merged those it can be merged with, and how they stand to it."""
     wanted = (Kinship.SAME, Kinship.MORE) if rewritten else (Kinship.SAME,)
-    free = {at for at, each in enumerate(alike) if not each.taken_back}
+    free = {at for at, each in enumerate(alike) if _is_confirmed(each) and not each.taken_back}
     found: dict[int, Kin] = {}
     for at in sorted(free):
         stands = {
@@ -137,21 +146,41 @@ def _above(threshold: float, others: Mapping[int, float]) -> dict[int, float]:
     return {at: cosine for at, cosine in others.items() if cosine >= threshold}
 
 
+def _is_confirmed(each: Known) -> bool:
+    return each.memory.status is Status.PROMOTED
+
+
+def _confirmed(alike: list[Known], near: Near) -> list[dict[int, float]]:
+    """Of each confirmed memory those near it that are confirmed, too."""
+    return [
+        {at: cosine for at, cosine in others.items() if _is_confirmed(alike[at])}
+        if _is_confirmed(each)
+        else {}
+        for each, others in zip(alike, near, strict=True)
+    ]
+
+
+def _pairs(alike: list[Known], around: Near) -> Iterator[tuple[int, int]]:
+    """Each two of which one is confirmed: what two candidates say against each other can wait."""
+    for at, others in enumerate(around):
+        for other in sorted(each for each in others if each > at):
+            if _is_confirmed(alike[at]) or _is_confirmed(alike[other]):
+                yield at, other
+
+
 def _changed(alike: list[Known], around: Near, near: Near) -> Iterator[Contradiction]:
     """Farther apart than what may be merged, and with another number in it."""
-    for at, others in enumerate(around):
-        for other in sorted(each for each in others if each > at and each not in near[at]):
-            left, right = alike[at].memory, alike[other].memory
-            why = is_renumbered(said(left), said(right)) and conflict(said(left), said(right))
-            if why:
-                yield Contradiction(left=left, right=right, why=why)
+    for at, other in _pairs(alike, around):
+        left, right = alike[at].memory, alike[other].memory
+        texts = said(left), said(right)
+        if other in near[at] or not is_renumbered(*texts) or not is_about_one(*texts):
+            continue
+        if why := conflict(*texts):
+            yield Contradiction(left=left, right=right, why=why)
 
 
-def _contradictions(alike: list[Known], near: Near) -> list[Contradiction]:
-    found = []
-    for at, others in enumerate(near):
-        for other in sorted(each for each in others if each > at):
-            left, right = alike[at].memory, alike[other].memory
-            if why := conflict(said(left), said(right)):
-                found.append(Contradiction(left=left, right=right, why=why))
-    return found
+def _contradictions(alike: list[Known], near: Near) -> Iterator[Contradiction]:
+    for at, other in _pairs(alike, near):
+        left, right = alike[at].memory, alike[other].memory
+        if why := conflict(said(left), said(right)):
+            yield Contradiction(left=left, right=right, why=why)
