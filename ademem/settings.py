@@ -50,7 +50,7 @@ class SearchSettings(Value):
     """Added for a memory learned in the month or year that the question names."""
     asks: float = -0.08
     """Added for a memory that ends with a question: it rarely answers one."""
-    steps: float = -0.1
+    steps: float = -0.2
     """Added for a procedure that sessions taught, when a question is asked and no task given."""
     relevance: float = 0.8
     """Weight of the relevance in the composite score; the rest is shared out below."""
@@ -62,7 +62,7 @@ class SearchSettings(Value):
     """Weight of how far it is believed."""
     access: float = 0.02
     """Weight of how much it is used."""
-    tier_bonus: tuple[float, float, float] = (0.08, 0.0, -0.05)
+    tier_bonus: tuple[float, float, float] = (0.1, 0.0, -0.05)
     """Added for tier 1, 2, 3."""
     candidate_discount: float = 0.97
     """A candidate's composite is multiplied by it."""
@@ -71,7 +71,7 @@ class SearchSettings(Value):
     astray_discount: float = 0.8
     """The same for a memory that speaks of code which changed or is gone since."""
     contradicted_discount: float = 0.8
-    """The same for one that a later memory, no less confirmed, contradicts."""
+    """The same for one that a later memory contradicts; a person's word yields to a person's."""
     floor: float = 0.25
     """Share of what was asked that a hit must hold, rare words counting more; 0 to 1."""
     prompt_floor: float = 0.4

@@ -100,7 +100,7 @@ class Memories(Practice, Missions, Telling, Upkeep):
             query,
             self.runtime.store,
             self.runtime.settings.search,
-            self._from_here(filters),
+            self._from_memory(filters),
             self._now(),
             limit=limit,
             embedder=self._embedder(),
@@ -135,7 +135,7 @@ class Memories(Practice, Missions, Telling, Upkeep):
             query,
             self.runtime.store,
             self.runtime.settings.search,
-            self._from_here(filters),
+            self._from_memory(filters),
             self._now(),
             limit,
             key=self._session_key,
@@ -257,6 +257,10 @@ class Memories(Practice, Missions, Telling, Upkeep):
         from ademem import status
 
         return status.guard(self.runtime)
+
+    def _from_memory(self, filters: Filters | None) -> Filters:
+        """Who asks may be told what faded."""
+        return replace(self._from_here(filters), faded=True)
 
     def _from_here(self, filters: Filters | None) -> Filters:
         filters = filters or Filters()

@@ -6,7 +6,7 @@ from ademem import fence
 from ademem.briefing.worth import Entry, worth
 from ademem.client import units
 from ademem.settings import LEVELS
-from ademem.store import BROWSED, CURRENT, LIVE, exposure, memories
+from ademem.store import BROWSED, CURRENT, LIVE, exposure, memories, relations
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -78,13 +78,15 @@ class Reader(Value):
         )
 
     def by_worth(self, found: Iterable[Memory], chars: int = ENTRY_CHARS) -> list[Entry]:
-        """Entries of the memories, the worthiest first."""
+        """Entries of those that no later one contradicts, the worthiest first."""
         rows = list(found)
         unused = exposure.unused(self.store, [memory.id for memory in rows])
+        outdated = relations.outdated(self.store, [memory.seq for memory in rows])
         patience = self.settings.patience
         entries = [
             told(memory, chars, worth(memory, self.now, unused.get(memory.id, 0), patience))
             for memory in rows
+            if memory.seq not in outdated
         ]
         return sorted(entries, key=lambda entry: -entry.worth)
 

@@ -34,7 +34,10 @@ def safe(text: str) -> str:
 
 
 def as_json(
-    memory: Memory, score: float | None = None, astray: Mapping[str, str] = NOTHING
+    memory: Memory,
+    score: float | None = None,
+    astray: Mapping[str, str] = NOTHING,
+    against: str = "",
 ) -> dict[str, Any]:
     """The keys others script against; times are ISO-8601 in UTC."""
     held_back = withheld(memory)
@@ -69,11 +72,11 @@ def as_json(
             "agent_id": memory.agent_id,
             "branch": memory.source_branch,
         },
-        "flags": flags(memory, astray),
+        "flags": flags(memory, astray, against),
     }
 
 
-def flags(memory: Memory, astray: Mapping[str, str] = NOTHING) -> list[str]:
+def flags(memory: Memory, astray: Mapping[str, str] = NOTHING, against: str = "") -> list[str]:
     """What a reader has to know before believing it."""
     held = {
         "candidate": memory.status == "candidate",
@@ -84,7 +87,8 @@ def flags(memory: Memory, astray: Mapping[str, str] = NOTHING) -> list[str]:
     }
     code = [f"code-{astray[memory.id]}"] if memory.id in astray else []
     branch = [f"branch-{memory.source_branch}"] if memory.source_branch else []
-    return [name for name, is_so in held.items() if is_so] + branch + code
+    other = [f"contradicted-by-{against}"] if against else []
+    return [name for name, is_so in held.items() if is_so] + branch + code + other
 
 
 def results(
@@ -100,5 +104,5 @@ def results(
 
 
 def _hit_json(hit: Hit, explain: bool, astray: Mapping[str, str]) -> dict[str, Any]:
-    row = as_json(hit.memory, hit.score, astray)
+    row = as_json(hit.memory, hit.score, astray, hit.against)
     return row | {"signals": hit.signals} if explain else row

@@ -72,7 +72,7 @@ def results(
         text
         for hit in found.hits
         for text in (
-            line(hit.memory, astray=astray),
+            line(hit.memory, astray=astray, against=hit.against),
             *(["    " + explain_hit(hit)] if explain else []),
         )
     )
@@ -115,11 +115,13 @@ def clashing(at_odds: list[tuple[Memory, str]]) -> None:
         )
 
 
-def line(memory: Memory, chars: int = 300, astray: Mapping[str, str] = NOTHING) -> str:
+def line(
+    memory: Memory, chars: int = 300, astray: Mapping[str, str] = NOTHING, against: str = ""
+) -> str:
     """One memory on one line."""
     from ademem.text import preview
 
-    marks = ", ".join([*(["pinned"] if memory.pinned else []), *flags(memory, astray)])
+    marks = ", ".join([*(["pinned"] if memory.pinned else []), *flags(memory, astray, against)])
     title = f"{memory.title}: " if memory.title else ""
     said = WITHHELD if withheld(memory) else preview(title + memory.content, chars)
     text = f"{memory.id}  [{memory.category}] {said}"

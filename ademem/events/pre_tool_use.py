@@ -105,7 +105,8 @@ def _assist(turn: Turn, runtime: Runtime) -> str:
     settings = search.hurried(runtime.settings.search, answer_words=0.0)
     mission = mission_of(runtime.environment)
     filters = search.Filters(here=runtime.branch, elsewhere=False, mission=mission)
-    hits = search.search(turn.hint, runtime.store, settings, filters, runtime.now, limit=5).hits
+    found = search.search(turn.hint, runtime.store, settings, filters, runtime.now, limit=5)
+    hits = search.current(found)
     turns.searched(runtime.store, turn.key, runtime.now)
     flags.set_quiet(runtime.project, turn.key, True)
     shown = search.as_shown(hits)

@@ -12,7 +12,7 @@ from ademem.guard.turn import TurnClass, classify
 from ademem.lifecycle.binding import mission_of
 from ademem.model import Draft, Origin, Trust
 from ademem.redact import redact
-from ademem.search import UNARCHIVED, Filters, hurried, search
+from ademem.search import UNARCHIVED, Filters, current, hurried, search
 from ademem.search.filters import visible
 from ademem.search.query import keywords
 from ademem.store import logs, sessions, turns
@@ -160,7 +160,7 @@ def _by_words(prompt: str, limit: int, runtime: Runtime) -> list[Recalled]:
         runtime.now,
         limit=limit,
     )
-    return [(hit.memory, hit.score) for hit in results.hits]
+    return [(hit.memory, hit.score) for hit in current(results)]
 
 
 def _current(runtime: Runtime) -> Filters:

@@ -37,6 +37,8 @@ class Entry(NamedTuple):
     witnesses: int
     """How many of these were a person's or an agent's own words."""
     idle_days: float
+    contradicted: bool
+    """A later memory says otherwise, and nobody settled it."""
     used_since_faded: bool
     """It was demoted by a sweep and accessed after that."""
     in_live_mission: bool

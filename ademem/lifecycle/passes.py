@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 def promote(entries: list[Entry], settings: LifecycleSettings) -> list[Entry]:
-    """Confirm what was used or said again; one observation of a machine is never enough."""
+    """Confirm what was used or said again; one observation of a machine is never enough.
+
+    What a later memory contradicts waits until somebody settles it.
+    """
     return [_promoted(entry, settings) for entry in entries]
 
 
@@ -82,7 +85,8 @@ def rank(entry: Entry, settings: LifecycleSettings) -> tuple[object, ...]:
 
 
 def _promoted(entry: Entry, settings: LifecycleSettings) -> Entry:
-    if entry.status != Status.CANDIDATE or entry.quarantined or entry.exempt:
+    waits = entry.quarantined or entry.exempt or entry.contradicted
+    if entry.status != Status.CANDIDATE or waits:
         return entry
     why = _reason_to_promote(entry, settings)
     if not why:

@@ -11,14 +11,14 @@ from ademem.lifecycle.entry import ARCHIVE, DEMOTE, PROMOTE, REVIVE, Entry
 from ademem.lifecycle.passes import PASSES, score
 from ademem.locks import locked
 from ademem.model import Importance, Status, Tier
-from ademem.store import ageing, jobs, memories
+from ademem.store import ageing, jobs, memories, relations
 from ademem.store.ageing import ADEMEM
 from ademem.store.memories import Change
 from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from datetime import datetime
     from typing import Any, TypeVar
 
@@ -121,7 +121,8 @@ def _passed(
     store: Store, settings: LifecycleSettings, now: datetime
 ) -> tuple[list[Entry], list[Entry]]:
     """The live memories as they are and as all passes leave them, in the same order."""
-    before = [_entry(row, now) for row in ageing.rows(store)]
+    outdated = relations.all_outdated(store)
+    before = [_entry(row, outdated, now) for row in ageing.rows(store)]
     after = before
     for step in PASSES:
         after = step(after, settings)
@@ -149,7 +150,7 @@ def _written(old: Entry, new: Entry, id: str, store: Store, now: datetime) -> bo
     return True
 
 
-def _entry(row: sqlite3.Row, now: datetime) -> Entry:
+def _entry(row: sqlite3.Row, outdated: Collection[int], now: datetime) -> Entry:
     return Entry(
         seq=row["seq"],
         id=row["id"],
@@ -168,6 +169,7 @@ def _entry(row: sqlite3.Row, now: datetime) -> Entry:
         origins=row["origins"],
         witnesses=row["witnesses"],
         idle_days=ageing.idle_days(row, now),
+        contradicted=row["seq"] in outdated,
         used_since_faded=bool(row["used_since_faded"]),
         in_live_mission=bool(row["in_live_mission"]),
         of_ended_mission=bool(row["of_ended_mission"]),

@@ -28,6 +28,7 @@ __all__ = [
     "Hit",
     "Results",
     "as_shown",
+    "current",
     "explain",
     "hurried",
     "listed",
@@ -54,31 +55,30 @@ def search(
     embedder: Embedder | None = None,
 ) -> Results:
     """Rank what answers *query*, any text at all; without an embedder words alone decide."""
-    from ademem.search import cues, pipeline  # a hook that a warm process answers ranks nothing
+    from ademem.search import cues, pipeline, rivals  # a hook a warm process answers ranks nothing
+    from ademem.search.heard import heard
     from ademem.search.score import COMPLETE, NAMED, diversify, sunk
 
     limit = settings.limit if limit is None else limit
     asked = parse(query)
     source, mode = _source(query, asked, store, settings, embedder)
-    hits: list[Hit] = []
-    for statuses in filters.stages:
-        hits = pipeline.hits(
-            pipeline.Search(
-                query=asked,
-                cues=cues.read(query),
-                source=source,
-                store=store,
-                settings=settings,
-                filters=filters,
-                statuses=statuses,
-                now=now,
-            ),
-        )
-        if any(_settles(hit, settings) for hit in hits):
-            break
+    looked = pipeline.Search(
+        query=asked,
+        cues=cues.read(query),
+        source=source,
+        store=store,
+        settings=settings,
+        filters=filters,
+        statuses=filters.stages[-1],
+        now=now,
+    )
+    hits = heard(looked)
     hits = sunk(hits, "astray", settings.astray_discount, _astray(hits, store))
     hits = sunk(hits, "elsewhere", settings.branch_discount, _elsewhere(hits, filters))
-    hits = sunk(hits, "contradicted", settings.contradicted_discount, _contradicted(hits, store))
+    outdated = _outdated(hits, store)
+    hits = sunk(hits, "contradicted", settings.contradicted_discount, outdated)
+    hits = [replace(hit, against=outdated.get(hit.memory.seq, "")) for hit in hits]
+    hits = rivals.settled(hits, looked.cues, store)
     first = COMPLETE if mode == "lexical" else NAMED
     hits = diversify(hits, settings.mmr_lambda, limit, first)
     relaxed = any(not hit.signals["whole"] for hit in hits)
@@ -128,6 +128,11 @@ def hurried(settings: SearchSettings, **changes: float) -> SearchSettings:
     return replace(settings, near_words=0.0, near_meaning=0.0, **changes)
 
 
+def current(results: Results) -> list[Hit]:
+    """The hits without those that another one contradicts: what is told to who did not ask."""
+    return [hit for hit in results.hits if not hit.against]
+
+
 def as_shown(hits: Iterable[Hit]) -> list[Shown]:
     """The hits as the log keeps them."""
     return [Shown(memory_id=hit.memory.id, score=hit.score) for hit in hits]
@@ -137,12 +142,6 @@ def explain(hit: Hit) -> str:
     """One line: the score and every signal behind it."""
     signals = " ".join(f"{name} {value:.2f}" for name, value in hit.signals.items())
     return f"{hit.memory.id} {hit.score:.3f}: {signals}"
-
-
-def _settles(hit: Hit, settings: SearchSettings) -> bool:
-    """Whether it states so much of what was asked that the unconfirmed need not be heard."""
-    states = "steps" not in hit.signals and hit.signals["share"] >= settings.answer_share
-    return bool(hit.signals["exact"]) or states
 
 
 def _astray(hits: Iterable[Hit], store: Store) -> set[int]:
@@ -161,10 +160,10 @@ def _elsewhere(hits: Iterable[Hit], filters: Filters) -> set[int]:
     return {hit.memory.seq for hit in hits if hit.memory.source_branch not in current}
 
 
-def _contradicted(hits: Sequence[Hit], store: Store) -> set[int]:
-    """Those that were true before: a later one says otherwise, and nobody settled it."""
+def _outdated(hits: Sequence[Hit], store: Store) -> dict[int, str]:
+    """Those that were true before, and the later one that says otherwise; nobody settled it."""
     if not hits:
-        return set()
+        return {}
     from ademem.store import relations
 
     return relations.outdated(store, [hit.memory.seq for hit in hits])

@@ -29,6 +29,8 @@ class Filters(Value):
     """The mission whose memories are visible."""
     statuses: tuple[str, ...] = ()
     """None: promoted ones, and candidates beside them unless one of them answers in full."""
+    faded: bool = False
+    """Without statuses: if nothing live answers, also what was archived for not being asked for."""
     quarantined: bool = False
     """Also what waits for a person's approval."""
     tiers: tuple[int, ...] = ()
@@ -51,7 +53,10 @@ class Filters(Value):
     @property
     def stages(self) -> tuple[tuple[str, ...], ...]:
         """Statuses to try one after the other until something answers."""
-        return (self.statuses,) if self.statuses else ((Status.PROMOTED,), UNARCHIVED)
+        if self.statuses:
+            return (self.statuses,)
+        live = ((Status.PROMOTED,), UNARCHIVED)
+        return (*live, (*UNARCHIVED, Status.ARCHIVED)) if self.faded else live
 
 
 _CONDITIONS = """
@@ -60,6 +65,10 @@ and memory.deleted_at is null
 and memory.superseded_by is null
 and (:quarantined or memory.quarantine_reason is null)
 and memory.status in (select value from json_each(:statuses))
+and (:any or memory.status <> 'archived' or exists (
+  select 1 from memory_revisions as faded
+  where faded.memory_id = memory.id and faded.revision = memory.revision_count
+    and faded.operation = 'archive' and faded.actor = 'ademem'))
 and (memory.scope = 'project'
   or memory.scope = 'agent' and memory.scope_owner_id is :owner
   or memory.scope = 'mission' and memory.scope_owner_id is :mission)
@@ -147,7 +156,13 @@ def listed(store: Store, filters: Filters, limit: int | None) -> list[Memory]:
 
 
 def _bound(store: Store, filters: Filters, statuses: tuple[str, ...]) -> dict[str, Any]:
-    return _values(filters) | {"project": store.project_id, "statuses": array(statuses)}
+    """What a person, or a merge, put away comes back to those alone who ask for its status."""
+    given = {
+        "project": store.project_id,
+        "statuses": array(statuses),
+        "any": bool(filters.statuses),
+    }
+    return _values(filters) | given
 
 
 def _values(filters: Filters) -> dict[str, Any]:

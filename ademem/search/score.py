@@ -42,6 +42,8 @@ class Hit(Value):
     score: float
     relevance: float
     signals: dict[str, float]
+    against: str = ""
+    """Id of a memory that says otherwise and stands above it."""
 
 
 def information(total: int, holders: int) -> float:
@@ -138,6 +140,7 @@ class _Contender:
     def __init__(self, hit: Hit, mmr_lambda: float, first: Sequence[str]) -> None:
         self.hit = hit
         self.before = _before(hit, first)
+        self.is_rival = "rivals" in hit.signals
         self.weight = mmr_lambda
         self.words: frozenset[str] | None = None
         self.alike = 0.0
@@ -150,7 +153,7 @@ class _Contender:
         self.seen = len(chosen)
         for other in news:
             likeness = jaccard(self.vocabulary, other.vocabulary)
-            if likeness >= ALIKE:
+            if likeness >= ALIKE and not (self.is_rival and other.is_rival):
                 self.alike = max(self.alike, likeness)
         self._settle()
         return bool(news)

@@ -43,7 +43,7 @@ order by relation.created_at, relation.rowid
 
 _OUTDATED = """
 with asked as (
-  select mine.seq, mine.sync_id, mine.status, mine.created_at
+  select mine.seq, mine.id, mine.sync_id, mine.trust, mine.created_at
   from json_each(:rows) as row join unified_memories as mine on mine.seq = row.value
 ), pairs as (
   select asked.*, target_id as other_id, relation, judgment_status
@@ -52,13 +52,17 @@ with asked as (
   select asked.*, source_id as other_id, relation, judgment_status
   from asked join memory_relations on target_id = asked.sync_id
 )
-select pairs.seq
+select pairs.seq, other.id
 from pairs join unified_memories as other on other.sync_id = pairs.other_id
 where relation = 'conflicts_with' and judgment_status = 'pending'
   and other.status <> 'archived' and other.deleted_at is null and other.superseded_by is null
   and other.quarantine_reason is null
   and other.created_at > pairs.created_at
-  and (other.status = 'promoted' or pairs.status <> 'promoted')
+  and (other.trust = 'user' or pairs.trust <> 'user')
+  and not exists (
+    select 1 from memory_revisions as again
+    where again.memory_id = pairs.id and again.operation in ('merge', 'revise', 'edit')
+      and again.created_at > other.created_at)
 """
 
 
@@ -93,9 +97,23 @@ def conflicts(store: Store) -> list[Conflict]:
     return [Conflict(left=row[0], right=row[1], reason=row[2] or "") for row in rows]
 
 
-def outdated(store: Store, rows: Sequence[int]) -> set[int]:
-    """Those of the rows that a later memory, no less confirmed, contradicts."""
-    return {row[0] for row in store.db.execute(_OUTDATED, {"rows": numbers(rows)})}
+def outdated(store: Store, rows: Sequence[int]) -> dict[int, str]:
+    """Those of the rows that a later memory contradicts, with its id; unless said again since.
+
+    What a person said yields to a person's words alone.
+    """
+    return {row[0]: row[1] for row in store.db.execute(_OUTDATED, {"rows": numbers(rows)})}
+
+
+def all_outdated(store: Store) -> dict[int, str]:
+    """The same of the whole project."""
+    rows = store.db.execute(
+        "select memory.seq from memory_relations as said join unified_memories as memory"
+        " on memory.sync_id in (said.source_id, said.target_id)"
+        " where said.project_id = ? and said.relation = ? and said.judgment_status = 'pending'",
+        (store.project_id, CONFLICT),
+    )
+    return outdated(store, sorted({row[0] for row in rows}))
 
 
 def settle(store: Store, left: Memory, right: Memory, actor: str, now: datetime) -> bool:

@@ -22,6 +22,13 @@ _TELLING = (
 )
 """Operations after which a memory says something else, or stands differently."""
 
+_SAID = """
+select memory.seq, max(memory.created_at, ifnull(
+  (select max(created_at) from memory_revisions
+   where memory_id = memory.id and operation in ('merge', 'revise', 'edit')), ''))
+from json_each(:rows) as asked cross join unified_memories as memory on memory.seq = asked.value
+"""
+
 
 class Revision(Value):
     seq: int
@@ -51,6 +58,11 @@ class Revision(Value):
         """The fields of the memory that history keeps, by name."""
         memory = self.memory()
         return {name: getattr(memory, name) for name in memories.KEPT}
+
+
+def last_said(store: Store, rows: Sequence[int]) -> dict[int, str]:
+    """When somebody last said what each of the rows says, as a stamp."""
+    return {row[0]: row[1] for row in store.db.execute(_SAID, {"rows": array(rows)})}
 
 
 def newest_events(store: Store, limit: int) -> list[str]:

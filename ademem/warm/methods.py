@@ -79,7 +79,8 @@ def search(desk: Desk, params: Params) -> dict[str, Any]:
         limit=limit,
         embedder=desk.embedder,
     )
-    return {"mode": results.mode, "hits": [[hit.memory.seq, hit.score] for hit in results.hits]}
+    hits = [[hit.memory.seq, hit.score] for hit in search_.current(results)]
+    return {"mode": results.mode, "hits": hits}
 
 
 def stop(desk: Desk, params: Params) -> dict[str, Any]:

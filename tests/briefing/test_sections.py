@@ -8,7 +8,7 @@ from ademem import briefing, core
 from ademem.briefing import Reader, sections
 from ademem.model import Category, Importance, Scope, Status
 from ademem.settings import LEVELS, BriefingSettings
-from ademem.store import logs, memories, sessions
+from ademem.store import logs, memories, relations, sessions
 from ademem.store.memories import Change
 from ademem.store.turns import TurnKey
 from ademem.value import replace
@@ -36,6 +36,16 @@ def show(store, times, *shown):
 def section(text, title):
     """The lines below a heading of a briefing."""
     return text.partition(f"## {title}\n")[2].partition("\n## ")[0].splitlines()
+
+
+def test_what_a_later_memory_contradicts_is_not_told(store):
+    old = memory("billing is on 8081", created_at=NOW - timedelta(days=9))
+    old, new = insert(store, old, memory("billing is on 9090"))
+    relations.conflict(store, old, new, "8081 against 9090", "ademem", NOW)
+    assert contents(sections.knowledge(reader(store))) == ["billing is on 9090"]
+
+    relations.settle(store, old, new, "user", NOW)
+    assert len(sections.knowledge(reader(store))) == 2
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -11,7 +11,8 @@ from ademem.clock import stamp
 from ademem.curate import Act
 from ademem.lifecycle import sweeping
 from ademem.settings import LifecycleSettings
-from ademem.store import ageing, exposure, jobs, memories
+from ademem.store import ageing, exposure, jobs, memories, relations
+from ademem.store.ageing import ADEMEM
 from tests.builders import NOW, insert
 from tests.lifecycle.sweeps import (
     aged,
@@ -92,6 +93,21 @@ def test_a_candidate_is_confirmed_by_use_or_by_another_who_says_it(store, row, o
     sweep(store)
 
     assert standing(store, row) == expected
+
+
+def test_what_a_later_memory_contradicts_is_not_confirmed_until_that_is_settled(store):
+    old, new = insert(
+        store,
+        candidate("billing is on 8081", 9, access_count=1, confidence=0.8),
+        candidate("billing is on 9090", 1, access_count=1, confidence=0.8),
+    )
+    relations.conflict(store, old, new, "8081 against 9090", ADEMEM, NOW)
+    sweep(store)
+    assert [standing(store, row)[0] for row in (old, new)] == ["candidate", "promoted"]
+
+    relations.settle(store, old, new, "user", NOW)
+    sweep(store, NOW + DAY)
+    assert standing(store, old)[0] == "promoted"
 
 
 def test_machines_that_say_the_same_twice_confirm_nothing(store):

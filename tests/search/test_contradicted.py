@@ -6,8 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.model import Status
-from ademem.store import relations
+from ademem.model import Status, Trust
+from ademem.search import current
+from ademem.store import memories, relations
+from ademem.store.memories import Change
 from tests.builders import NOW
 
 OLD, NEW = "billing listens on port 8081", "port 9090 is where billing listens today"
@@ -36,7 +38,6 @@ def test_the_later_of_two_comes_first(contradicting, texts):
 @pytest.mark.parametrize(
     "later",
     [
-        pytest.param({"status": Status.CANDIDATE}, id="unconfirmed"),
         pytest.param({"quarantine_reason": "an order"}, id="in quarantine"),
         pytest.param({"status": Status.ARCHIVED}, id="archived"),
     ],
@@ -46,6 +47,40 @@ def test_what_says_less_than_the_earlier_one_does_not_push_it_down(contradicting
     (old, *_) = [hit for hit in ask(QUESTION).hits if hit.memory.content == OLD]
 
     assert "contradicted" not in old.signals
+    assert not old.against
+
+
+def test_the_later_one_need_not_be_confirmed(contradicting, ask):
+    _, new = contradicting(status=Status.CANDIDATE)
+
+    first, second = ask(QUESTION).hits
+    assert (first.memory, second.against) == (new, new.id)
+    assert [hit.memory for hit in current(ask(QUESTION))] == [new]
+
+
+@pytest.mark.parametrize(
+    ("trust", "outdated"),
+    [
+        pytest.param(Trust.USER, True, id="another word of a person"),
+        pytest.param(Trust.AGENT, False, id="the word of an agent"),
+    ],
+)
+def test_what_a_person_said_yields_to(store, keep, ask, trust, outdated):
+    old = keep(OLD, created_at=NOW - timedelta(days=7), trust=Trust.USER)
+    new = keep(NEW, created_at=NOW, trust=trust)
+    relations.conflict(store, old, new, "8081 against 9090", "ademem", NOW)
+
+    hits = {hit.memory.id: hit for hit in ask(QUESTION).hits}
+    assert bool(hits[old.id].against) is outdated
+    assert not hits[new.id].against
+
+
+def test_what_was_said_again_since_is_not_outdated(store, contradicting, ask):
+    old, _ = contradicting()
+    again = Change(operation="merge", actor="agent", at=NOW + timedelta(days=1))
+    memories.update(store, old, again)
+
+    assert not any(hit.against for hit in ask(QUESTION).hits)
 
 
 def test_a_conflict_that_a_person_settled_changes_nothing(store, contradicting, texts):

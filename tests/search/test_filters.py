@@ -8,6 +8,10 @@ import pytest
 
 from ademem.model import Category, Scope, Status, Tier
 from ademem.search import Filters, listed
+from ademem.store import memories
+from ademem.store.ageing import ADEMEM
+from ademem.store.memories import Change
+from ademem.value import replace
 from tests.builders import NOW
 
 OF_ADA = {"scope": Scope.AGENT, "scope_owner_id": "ada"}
@@ -160,3 +164,45 @@ def test_a_list_shows_quarantined_rows_when_asked_to(store, keep):
 
     assert listed(store, Filters(statuses=(Status.CANDIDATE,)), None) == []
     assert len(listed(store, Filters(statuses=(Status.CANDIDATE,), quarantined=True), None)) == 1
+
+
+FADED = Change(operation="archive", actor=ADEMEM, at=NOW)
+PUT_AWAY = Change(operation="archive", actor="user", at=NOW)
+
+
+@pytest.fixture
+def keep_archived(store, keep):
+    """A memory that was archived, by the change."""
+
+    def put(content, change):
+        kept = keep(content)
+        return memories.update(store, replace(kept, status=Status.ARCHIVED), change)
+
+    return put
+
+
+def test_what_faded_answers_whoever_asks_for_it_when_nothing_live_does(keep_archived, keep, texts):
+    keep_archived("the release job signs every package", FADED)
+    keep("the release is on Monday")
+
+    assert texts("release job signs", faded=True)[0] == "the release job signs every package"
+    assert texts("release job signs") == []
+
+
+def test_what_faded_keeps_quiet_beside_a_live_answer(keep_archived, keep, texts):
+    keep_archived("the release job signs every package", FADED)
+    keep("the release job signs what it builds")
+
+    assert texts("release job signs", faded=True) == ["the release job signs what it builds"]
+
+
+def test_what_a_person_put_away_does_not_come_back(keep_archived, texts):
+    keep_archived("the release job signs every package", PUT_AWAY)
+
+    assert texts("release job signs", faded=True) == []
+
+
+def test_no_list_shows_what_faded(store, keep_archived):
+    keep_archived("the release job signs every package", FADED)
+
+    assert listed(store, Filters(), None) == []

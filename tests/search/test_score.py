@@ -101,10 +101,10 @@ def test_a_hit_tells_every_signal_of_its_score():
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        pytest.param({"tier": Tier.PINNED}, 0.08, id="tier 1"),
+        pytest.param({"tier": Tier.PINNED}, 0.1, id="tier 1"),
         pytest.param({"tier": Tier.ACTIVE}, 0.0, id="tier 2"),
         pytest.param({"tier": Tier.FADING}, -0.05, id="tier 3"),
-        pytest.param({"tier": Tier.FADING, "pinned": True}, 0.08, id="pinned, whatever its tier"),
+        pytest.param({"tier": Tier.FADING, "pinned": True}, 0.1, id="pinned, whatever its tier"),
     ],
 )
 def test_tier_and_pin_add_to_the_score(changes, expected):

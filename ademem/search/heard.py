@@ -1,0 +1,55 @@
+"""Who is heard: what is confirmed, then all that is live, then what faded."""
+
+from __future__ import annotations
+
+from ademem.model import Status
+from ademem.search import pipeline
+from ademem.value import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ademem.search.pipeline import Search
+    from ademem.search.score import Hit
+    from ademem.settings import SearchSettings
+
+
+def heard(search: Search) -> list[Hit]:
+    """The hits of one stage after the other, until something answers in full.
+
+    Beside a confirmed answer later candidates are heard that answer in full, too: they are news.
+    """
+    hits: list[Hit] = []
+    answered = False
+    for statuses in search.filters.stages:
+        known, hits = hits, pipeline.hits(replace(search, statuses=statuses))
+        if answered:
+            return _with(known, hits, _news(hits, known, search.settings))
+        if Status.ARCHIVED in statuses and not search.filters.statuses:
+            hits = _with(known, hits, _best(hits))
+        answered = any(_settles(hit, search.settings) for hit in hits)
+    return hits
+
+
+def _news(hits: Iterable[Hit], known: Iterable[Hit], settings: SearchSettings) -> Iterator[Hit]:
+    """Full answers that came after those known before."""
+    since = max(hit.memory.created_at for hit in known if _settles(hit, settings))
+    return (hit for hit in hits if hit.memory.created_at > since and _settles(hit, settings))
+
+
+def _best(hits: Sequence[Hit]) -> list[Hit]:
+    return [max(hits, key=lambda hit: hit.relevance)] if hits else []
+
+
+def _with(known: Iterable[Hit], hits: Iterable[Hit], more: Iterable[Hit]) -> list[Hit]:
+    """Those known before, by the scores of a search that saw all the *hits*, and some more."""
+    before = {hit.memory.seq: hit for hit in known}
+    again = {hit.memory.seq: hit for hit in hits if hit.memory.seq in before}
+    return [*(before | again).values(), *(hit for hit in more if hit.memory.seq not in before)]
+
+
+def _settles(hit: Hit, settings: SearchSettings) -> bool:
+    """Whether it states so much of what was asked that the unconfirmed need not be heard."""
+    states = "steps" not in hit.signals and hit.signals["share"] >= settings.answer_share
+    return bool(hit.signals["exact"]) or states

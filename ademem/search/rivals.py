@@ -1,0 +1,96 @@
+"""Answers of which only one can be true today: the later one goes first."""
+
+from __future__ import annotations
+
+from ademem.model import DIALOGUE, PROCEDURE, Trust
+from ademem.text import fold, words
+from ademem.value import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ademem.model import Memory
+    from ademem.search.cues import Cues
+    from ademem.search.score import Hit
+    from ademem.store import Store
+
+COMPARED = 20
+"""Hits that are compared with the best."""
+SLOT = 3
+"""Most words in a row that one value of a sentence has."""
+FRAME = 0.5
+"""Least share of the words around it."""
+APART = 1e-6
+"""What keeps equal scores in this order."""
+_EDGE = ".,;:!?…()[]{}<>\"'`“”‘’«»*"
+
+
+def settled(hits: Sequence[Hit], cues: Cues, store: Store) -> list[Hit]:
+    """The hits; if others give the best one's answer another way, the last said is the best.
+
+    What a person said yields to a person's words alone. Who names a date asks for that time.
+    """
+    group = [] if cues.months or cues.years else _rivals(hits, cues.words)
+    if not group:
+        return list(hits)
+    from ademem.store import revisions
+
+    at = revisions.last_said(store, [hit.memory.seq for hit in group])
+    scores = [hit.score for hit in group]
+    group.sort(key=lambda hit: (_by_person(hit.memory), at[hit.memory.seq]), reverse=True)
+    first = group[0].memory.id
+    given = {
+        hit.memory.seq: replace(
+            hit,
+            score=score - place * APART,
+            signals=hit.signals | {"rivals": place},
+            against=first if place else "",
+        )
+        for place, (hit, score) in enumerate(zip(group, scores, strict=True))
+    }
+    return [given.get(hit.memory.seq, hit) for hit in hits]
+
+
+def exchanged(left: str, right: str) -> tuple[list[str], list[str]] | None:
+    """What stands for what where two texts are one sentence but for one place in it."""
+    mine, theirs = _tokens(left), _tokens(right)
+    shorter = min(len(mine), len(theirs))
+    start = end = 0
+    while start < shorter and mine[start] == theirs[start]:
+        start += 1
+    while end < shorter - start and mine[-1 - end] == theirs[-1 - end]:
+        end += 1
+    ours, others = mine[start : len(mine) - end], theirs[start : len(theirs) - end]
+    alike = start + end >= FRAME * max(len(mine), len(theirs))
+    if alike and 0 < len(ours) <= SLOT and 0 < len(others) <= SLOT:
+        return ours, others
+    return None
+
+
+def _rivals(hits: Sequence[Hit], asked: frozenset[str]) -> list[Hit]:
+    """The best hit and those that say otherwise, best first; none when nothing does."""
+    best, *others = sorted(hits, key=lambda hit: hit.score, reverse=True)[:COMPARED] or (None,)
+    if best is None or not _states(best):
+        return []
+    found = [hit for hit in others if _states(hit) and _rival(best.memory, hit.memory, asked)]
+    return [best, *found] if found else []
+
+
+def _states(hit: Hit) -> bool:
+    """Whether it says how things are."""
+    return DIALOGUE not in hit.memory.tags and hit.memory.source_type != PROCEDURE
+
+
+def _rival(left: Memory, right: Memory, asked: frozenset[str]) -> bool:
+    """Whether they are one sentence but for something that was not named in the question."""
+    found = left.title == right.title and exchanged(left.content, right.content)
+    return bool(found) and all(asked.isdisjoint(words(" ".join(each))) for each in found or ())
+
+
+def _by_person(memory: Memory) -> bool:
+    return memory.trust is Trust.USER
+
+
+def _tokens(text: str) -> list[str]:
+    return [token for raw in fold(text).split() if (token := raw.strip(_EDGE))]
