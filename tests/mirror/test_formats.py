@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ademem import core
+from ademem.value import replace
 from tests.mirror.clone import FOLDER
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
@@ -17,7 +18,7 @@ PLACES = {
     "# Gotchas": f"{FOLDER}/gotchas.md",
     "# Project memory": f"{FOLDER}/MEMORY.md",
     '{"key":"gotcha': f"{FOLDER}/knowledge.jsonl",
-    '{"key":"gone': f"{FOLDER}/knowledge.archive.jsonl",
+    '{"key":"learned': f"{FOLDER}/knowledge.archive.jsonl",
     "{\n": ".ade/cto/core-memory.json",
 }
 
@@ -32,6 +33,8 @@ def shown():
 
 @pytest.fixture
 def clone(clone, tmp_path):
+    few = replace(clone.settings.mirror, rotate_above=2, rotate_lines=1)
+    clone.settings = replace(clone.settings, mirror=few)
     for path, text in shown().items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         if not path.endswith("MEMORY.md"):
@@ -46,7 +49,7 @@ def test_every_format_has_an_example():
 def test_the_examples_are_read_and_written_as_they_stand(clone):
     taken = clone.taken()
 
-    assert (len(taken.added), taken.problems) == (2, ())
+    assert (len(taken.added), taken.problems) == (3, ())
     assert {path: clone.read(path) for path in shown()} == shown()
     assert clone.refresh().written == ()
 
@@ -56,6 +59,15 @@ def test_the_lines_have_the_fields_told_in_their_order(clone):
     lines = shown()[f"{FOLDER}/knowledge.jsonl"].splitlines()
 
     assert [list(json.loads(line)) for line in lines] == [told, told]
+
+
+def test_a_line_that_was_moved_has_the_same_fields_and_is_older_than_the_others(clone):
+    moved, gone = map(json.loads, shown()[f"{FOLDER}/knowledge.archive.jsonl"].splitlines())
+    lines = [json.loads(line) for line in shown()[f"{FOLDER}/knowledge.jsonl"].splitlines()]
+
+    assert list(moved) == list(lines[0])
+    assert all(moved["created_at"] < line["created_at"] for line in lines)
+    assert (gone["type"], gone["content"]) == ("tombstone", "")
 
 
 def test_the_brief_has_the_fields_shown(clone):
