@@ -24,6 +24,8 @@ class Base(Value):
     """The one that was checked out; empty when none was, None when nobody noted it."""
     texts: Mapping[str, str] = {}
     """By the path in the project."""
+    refused: tuple[str, ...] = ()
+    """Lines in it that could not be taken over."""
 
 
 def load(project: Project, database: str) -> Base:
@@ -36,6 +38,7 @@ def load(project: Project, database: str) -> Base:
                 commit=recorded["commit"],
                 branch=recorded.get("branch"),
                 texts=dict(recorded["texts"]),
+                refused=tuple(recorded.get("refused", ())),
             )
     except (ValueError, KeyError, TypeError):
         pass
@@ -48,6 +51,7 @@ def save(project: Project, base: Base) -> None:
         "commit": base.commit,
         "branch": base.branch,
         "texts": dict(sorted(base.texts.items())),
+        "refused": sorted(base.refused),
     }
     files.write_atomic(_path(project), json.dumps(recorded, ensure_ascii=False) + "\n")
 

@@ -87,6 +87,7 @@ def _propose(offer: Offered, taking: Taking) -> None:
         draft, taking.act.store, taking.job.settings, taking.act.now, event_id=taking.event
     )
     if written.memory is None:
+        taking.refused(item)
         raise CannotDo(f"not kept ({written.rule}): {written.reason}")
     taking.note("edited" if written.deduped else "added", written.memory.id)
 

@@ -31,20 +31,17 @@ _LINE_BREAKS = str.maketrans({char: f"\\u{ord(char):04x}" for char in "\x85\u202
 def render(
     memories: Sequence[Memory],
     settings: MirrorSettings,
-    unread: Sequence[str] = (),
     gone: Sequence[dict[str, Any]] = (),
 ) -> dict[str, str]:
     """The lines, and their archive once there is one; *memories* are oldest first.
 
-    *unread*, what nobody could read of the file before, stays at its end; the archive ends with
-    the tombstones of what is *gone*.
+    The archive ends with the tombstones of what is *gone*.
     """
     archived, live = rotated(
         [line(record) for record in records(memories)],
         above=settings.rotate_above,
         by=settings.rotate_lines,
     )
-    live = [*live, *(f"{raw}\n" for raw in unread)]
     archived = [*archived, *map(line, gone)]
     pages = {LIVE: live, ARCHIVE: archived} if archived else {LIVE: live}
     return {name: "".join(lines) for name, lines in pages.items()}
@@ -92,6 +89,14 @@ def key_of(record: Mapping[str, Any]) -> str | None:
     """The key that the memory was given; None for one that was made from its text."""
     made = _made_key(record["category"], record["content"], record["id"])
     return None if record["key"] in (made, f"{made}-{record['id']}") else record["key"]
+
+
+def keyed_anew(record: dict[str, Any], *sides: Mapping[str, Any]) -> dict[str, Any]:
+    """The record with the key of what it says, if none of the *sides* it came of was given one."""
+    ours = all(side.get(name) for side in sides for name in ("id", "category", "key"))
+    if not ours or any(key_of(side) for side in sides):
+        return record
+    return record | {"key": _made_key(record["category"], record["content"], record["id"])}
 
 
 def _made_key(category: str, content: str, id: str) -> str:

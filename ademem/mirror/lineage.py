@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 10
 
+_TAKES_BACK = re.compile(r'^(?:Revert|Reapply) "|^This reverts commit ', re.M)
+"""What git, and hosts of it, write into the message of such a commit."""
+
 _NAMED = re.compile(rb'"id":"([^"\\]+)"|<!-- (\S+) -->$')
 
 
@@ -61,6 +64,13 @@ class Lineage(Value):
         name = re.escape(id)
         there = f'"id":"{name}","sync_id":"[^"]*","category"|<!-- {name} -->'
         return id in self.touched and self._changes(there) > 2  # put in, taken out, put in
+
+    def taken_back(self, id: str) -> bool:
+        """Whether the last commit that put it in, or took it out, took another commit back."""
+        if self.by_hand or not self.since:
+            return False
+        asked = ("log", "-1", "--format=%B", f"-S<!-- {id} -->", self.since, "--", FOLDER)
+        return _TAKES_BACK.search(_git(self.root, *asked).decode(errors="replace")) is not None
 
     def buried(self, id: str) -> bool:
         """Whether a commit on this line of history says that the memory is gone."""

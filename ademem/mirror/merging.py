@@ -84,13 +84,19 @@ def _record(base: Record | None, ours: Record | None, theirs: Record | None) -> 
         # A time that another field brought would make the text newer than it is.
         teller = newer if won["content"] == newer["content"] else older
         won |= {name: teller[name] for name in ("key", "updated_at") if name in teller}
+    won = knowledge.keyed_anew(won, older, newer)
     lost = older["content"] not in (won["content"], before.get("content"))
     return [won, loser(str(older["content"]), base or older)] if lost else [won]
 
 
 def _field(name: str, before: Record, older: Record, newer: Record) -> Any:
-    """What the side says that changed it; of two changed texts the newer, of others the greater."""
+    """What the side says that changed it; of two changed texts the newer, of others the greater.
+
+    Learned on both sides, a field that says nothing was not changed.
+    """
     then, first, second = (record.get(name) for record in (before, older, newer))
+    if not before and not (first and second):
+        return first or second
     if first in (then, second):
         return second
     if second == then:
@@ -148,7 +154,7 @@ def _order(record: Record) -> tuple[str, str]:
 
 def _page(*versions: str) -> str:
     """Items in the order of the base, new ones behind them; a rendering brings them into theirs."""
-    base, ours, theirs = (_items(text) for text in versions)
+    base, ours, theirs = _named(*(_items(text) for text in versions))
     kept: dict[object, Variants] = {}
     order = sorted((ours.keys() | theirs.keys()) - base.keys(), key=str)
     for id in (*base, *order):
@@ -244,6 +250,28 @@ def _items(text: str) -> dict[object, Variants]:
         name = item.id or _said(item)
         found[name] = tuple(dict.fromkeys((*found.get(name, ()), item)))
     return found
+
+
+def _named(*sides: dict[object, Variants]) -> list[dict[object, Variants]]:
+    """An item that got its id on one side has it on the others, too, while it says the same."""
+    ids = {
+        _said(replace(item, id=None)): name
+        for side in sides
+        for name, items in side.items()
+        for item in items
+        if item.id
+    }
+    named = []
+    for side in sides:
+        found: dict[object, Variants] = {}
+        for name, items in side.items():
+            id = (
+                ids.get(name) if isinstance(name, tuple) else None
+            )  # by what it says: without an id
+            items = tuple(replace(item, id=id) for item in items) if id else items
+            found[id or name] = tuple(dict.fromkeys((*found.get(id or name, ()), *items)))
+        named.append(found)
+    return named
 
 
 def _said(item: Entry) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from ademem.mirror.selection import is_line, renders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from typing import Any
 
     from ademem.core import CoreMemory
@@ -32,10 +32,12 @@ def render(
     present: Mapping[str, str],
     settings: MirrorSettings,
     gone: Iterable[dict[str, Any]] = (),
+    refused: Callable[[], Collection[str]] = tuple,
 ) -> dict[str, str]:
     """Of the memories, oldest first, what may be shown; what is not ours of the *present* stays.
 
-    *gone* are tombstones of memories that may be shown no more.
+    *gone* are tombstones of memories that may be shown no more; *refused* tells what could not
+    be taken over of the lines: it stays, as does what nobody can read.
     """
     lines = [memory for memory in memories if is_line(memory)]
     shown = [memory for memory in lines if renders(memory)]
@@ -48,12 +50,20 @@ def render(
     loose = _loose(present, files)
     for file in files:
         pages |= _in_folder(topics.render(file, loose))
-    unread = [
-        raw for raw in entry.lines_of(present.get(LINES, "")) if raw and knowledge.read(raw) is None
-    ]
     alive = {memory.id for memory in lines}
     standing = tombstone.standing(gone, alive)
-    return pages | _in_folder(knowledge.render(lines, settings, unread, standing))
+    rendered = knowledge.render(lines, settings, standing)
+    ours = {line for text in rendered.values() for line in text.split("\n")}
+    others = [raw for raw in entry.lines_of(present.get(LINES, "")) if raw not in ours]
+    known = refused() if others else ()
+    nobodys = (raw for raw in others if _is_nobodys(raw, known, alive))
+    rendered[knowledge.LIVE] += "".join(f"{raw}\n" for raw in nobodys)
+    return pages | _in_folder(rendered)
+
+
+def _is_nobodys(raw: str, refused: Collection[str], alive: Collection[str]) -> bool:
+    record = knowledge.read(raw)
+    return bool(raw) and (record is None or (raw in refused and record.get("id") not in alive))
 
 
 def buried(present: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -20,10 +20,14 @@ if TYPE_CHECKING:
 
 _GONE = (
     "select id, sync_id, updated_at, category, created_at, content, deleted_at, revision_count,"
-    " source_branch from unified_memories where project_id = ? and scope = 'project'"
+    " source_branch, superseded_by from unified_memories where project_id = ? and scope = 'project'"
     " and (promoted_at is not null or knowledge_key is not null)"
     f" and quarantine_reason is null and not ({LIVE})"
 )
+
+
+UNEDITED = 2
+"""Revisions of a memory that was learned, and went."""
 
 
 def renders(memory: Memory) -> bool:
@@ -81,11 +85,20 @@ def gone_of(store: Store, place: Place, carried: Sequence[Record] = ()) -> Itera
         if ours.get(record["id"], record["updated_at"]) == record["updated_at"]:
             yield record
     for row in store.db.execute(_GONE, (store.project_id,)).fetchall():
-        id, sync_id, at, category, learned_at, content, deleted_at, revision, branch = row
+        id, sync_id, at, category, learned_at, content, deleted_at, revision, branch, heir = row
         never = deleted_at and _was_undone(store, id, revision, deleted_at)
         if not never and branch in (None, place.branch):
-            yield tombstone.of(id, sync_id, parse(at), category, parse(learned_at), content)
+            texts = (content,) if heir else _texts(store, id, content, revision)
+            yield tombstone.of(id, sync_id, parse(at), category, parse(learned_at), texts)
     yield from _deleted_for_good(store)
+
+
+def _texts(store: Store, id: str, content: str, revision: int) -> list[str]:
+    """All that the memory said, the last first."""
+    if revision <= UNEDITED:
+        return [content]
+    rows = memories.revisions(store, id)
+    return [content, *(row["snapshot"]["content"] for row in reversed(rows))]
 
 
 def _was_undone(store: Store, id: str, revision: int, deleted_at: str) -> bool:
@@ -103,7 +116,7 @@ def _deleted_for_good(store: Store) -> Iterator[Record]:
         id = id_of(sync_id)
         left = [revision["snapshot"] for revision in memories.revisions(store, id)[-1:]]
         for it in (it for it in left if it["scope"] == Scope.PROJECT and it["promoted_at"]):
-            yield tombstone.of(id, sync_id, parse(at), it["category"], parse(it["created_at"]), "")
+            yield tombstone.of(id, sync_id, parse(at), it["category"], parse(it["created_at"]), ())
 
 
 def best_first(given: Iterable[Memory]) -> list[Memory]:

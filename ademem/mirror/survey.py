@@ -6,16 +6,18 @@ import os
 
 from ademem import core, files
 from ademem.core import BadCore
-from ademem.mirror import pages, selection, sheet, written
+from ademem.mirror import base, entry, pages, selection, sheet, written
 from ademem.mirror.reading import is_taken
 from ademem.mirror.staging import Place
+from ademem.store import made_at
 from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ademem.core import CoreMemory
+    from ademem.mirror.problem import Problem
     from ademem.project import Project
     from ademem.settings import MirrorSettings
     from ademem.store import Store
@@ -48,10 +50,12 @@ def survey(
     settings: MirrorSettings,
     taken: Mapping[str, str] = {},
     place: Place | None = None,
+    refused: Sequence[Problem] = (),
 ) -> tuple[File, ...]:
     """Every file that is wanted or was written by us, by its path; nothing is changed.
 
-    *taken* are texts, by path, whose changes the store has by now: they count as ours.
+    *taken* are texts, by path, whose changes the store has by now: they count as ours. Lines that
+    it *refused*, now or before, stay.
     """
     place = place or Place(project, settings)
     document, core_file = _core(project, store)
@@ -59,7 +63,11 @@ def survey(
     readable = {path: text for path, text in texts.items() if text != NOT_TEXT}
     lines = selection.lines_of(store, place)
     gone = list(selection.gone_of(store, place, pages.buried(readable)))
-    wanted = pages.render(lines, document, readable, settings, gone)
+
+    def kept() -> set[str]:
+        return refused_lines(taken, refused) | {*base.load(project, made_at(store)).refused}
+
+    wanted = pages.render(lines, document, readable, settings, gone, kept)
     page = candidates(store, settings, readable.get(pages.SHEET), place)
     if page:
         wanted[pages.SHEET] = page
@@ -75,6 +83,12 @@ def survey(
         )
         found.append(File(path=path, wanted=wanted.get(path), present=there, ours=ours))
     return tuple(sorted(found, key=lambda file: file.path))
+
+
+def refused_lines(taken: Mapping[str, str], refused: Sequence[Problem]) -> set[str]:
+    """The lines among what was read that could not be taken over."""
+    lines = entry.lines_of(taken.get(pages.LINES, ""))
+    return {lines[it.line - 1] for it in refused if it.path == pages.LINES and it.line}
 
 
 def candidates(

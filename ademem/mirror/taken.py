@@ -23,6 +23,8 @@ class Taken(Value):
     restored: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     """What was not understood, left in the files as it is."""
+    refused: tuple[Problem, ...] = ()
+    """Those of them that were understood, and cannot be taken over."""
 
     @property
     def count(self) -> int:

@@ -6,7 +6,7 @@ from ademem import curate, gate
 from ademem.curate import Act, CannotDo
 from ademem.digest import sha256_hex
 from ademem.exchange import plain
-from ademem.exchange.record import BadLine, Import
+from ademem.exchange.record import BadLine, Import, Outcome
 from ademem.gate.instructions import instruction_in
 from ademem.mirror import deciding
 from ademem.mirror.differences import (
@@ -26,7 +26,7 @@ from ademem.mirror.pages import SHEET
 from ademem.mirror.problem import Problem
 from ademem.mirror.reading import Line, Placed, said_of, snapshot
 from ademem.mirror.taken import Taken
-from ademem.mirror.telling import known_as, make_way, outlived, settle, told
+from ademem.mirror.telling import known_as, make_way, outlived, replaced, settle, told
 from ademem.model import Draft, Origin, Trust
 from ademem.store import ledger
 from ademem.store.memories import new_event
@@ -131,7 +131,12 @@ def take(
         settle(later, taking)
     named = {name: tuple(ids) for name, ids in taking.done.items()}
     problems = (*present.problems, *taking.problems)
-    return Taken(event=taking.event if named else "", problems=problems, **named)
+    return Taken(
+        event=taking.event if named else "",
+        problems=problems,
+        refused=tuple(taking.problems),
+        **named,
+    )
 
 
 def _taken_over(difference: Difference, taking: Taking) -> None:
@@ -150,12 +155,17 @@ def edited(difference: Edited, taking: Taking) -> None:
     if known.superseded_by and difference.now.said == said_of(known):
         return None
     if not known.live:
-        on_purpose = taking.lineage.returned(known.id) and not taking.lineage.buried(known.id)
-        if difference.before or not on_purpose:
+        if difference.before or not _on_purpose(known, taking.lineage):
             return None
         known = curate.restore(known.id, taking.act)
         taking.note("restored", known.id)
     return taking.edit(known, changes(difference, known))
+
+
+def _on_purpose(known: Memory, lineage: Lineage) -> bool:
+    """Whether somebody put its entry in again, knowing that it was gone."""
+    kept_quiet = lineage.returned(known.id) and not lineage.buried(known.id)
+    return kept_quiet or lineage.taken_back(known.id)
 
 
 def gone(difference: Gone, taking: Taking) -> None:
@@ -170,7 +180,9 @@ def gone(difference: Gone, taking: Taking) -> None:
 def added(difference: Added, taking: Taking) -> None:
     """A person's own item is memory at once; a second text about one memory waits for a word."""
     item = difference.item
-    if not taking.is_new(item):
+    id = item.entry.id if difference.doubtful else None
+    settled = id and replaced(id, item.entry.content, taking)
+    if (settled and not taking.lineage.taken_back(str(id))) or not taking.is_new(item):
         return
     text = f"{item.entry.title or ''}\n{item.entry.content}"
     typed = taking.lineage.by_hand and not instruction_in(text)  # an agent may edit files, too
@@ -201,7 +213,9 @@ def added(difference: Added, taking: Taking) -> None:
 def foreign(difference: Foreign, taking: Taking) -> None:
     record = difference.line.record
     waits_on = taking.waits_on(None, str(record.get("key")))
-    plain.write(record, replace(taking.job, branch=waits_on))
+    outcome = plain.write(record, replace(taking.job, branch=waits_on))
+    if outcome is Outcome.REJECTED:
+        raise CannotDo("not kept; `ademem refusals` tells why")
 
 
 _TAKE: dict[type, Callable[[Any, Taking], None]] = {

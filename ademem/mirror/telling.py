@@ -10,7 +10,7 @@ from ademem.exchange.record import BadLine
 from ademem.mirror import knowledge, tombstone
 from ademem.mirror.differences import Told
 from ademem.mirror.merging import loser
-from ademem.model import Status, Tier
+from ademem.model import Status, Tier, Trust
 from ademem.store import LIVE, jobs, memories, revisions
 from ademem.store.memories import Change
 from ademem.text import clean, dedupe_key
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from ademem.mirror.reading import Line
     from ademem.mirror.taking import Taking
     from ademem.model import Memory
+
+_IN_BETWEEN = "in between"
+"""How the key begins of a text that is about to change."""
 
 LEAST = timedelta(milliseconds=1)
 """By which an act is later than what it answers to."""
@@ -47,8 +50,11 @@ def told(difference: Told, taking: Taking) -> None:
     if known and not known.live:
         absent = difference.before is None or difference.before.gone
         if absent and _comes_back(known, record, taking):
+            _key(known, f"{_IN_BETWEEN} {known.id}", taking)  # another may have its old text by now
             curate.restore(known.id, taking.act)
             own.restore(record, taking.job, even_older=True)
+            _settled(known.id, taking)
+            _learned_at(parse(str(record["created_at"])), known.id, taking)
             taking.note("restored", known.id)
         return None
     own.restore(record, taking.job, even_older=known is not None and _agreed(difference, taking))
@@ -58,20 +64,38 @@ def told(difference: Told, taking: Taking) -> None:
     return None
 
 
+def _learned_at(moment: datetime, id: str, taking: Taking) -> None:
+    """It was learned anew, elsewhere: it is as old as everybody's files say."""
+    known = known_as(id, taking)
+    if known and known.created_at != moment:
+        change = Change(
+            operation="import",
+            actor=Trust.IMPORT,
+            at=taking.act.now,
+            event_id=taking.event,
+        )
+        memories.put_back(taking.act.store, replace(known, created_at=moment), change)
+
+
 def make_way(waiting: Iterable[Difference], taking: Taking) -> None:
     """Texts that are about to change are in nobody's way: memories may have exchanged theirs."""
     for difference in waiting:
         known = known_as(difference.id, taking) if isinstance(difference, Told) else None
         if known and known.live:
-            _key(known, f"in between {known.id}", taking)
+            _key(known, f"{_IN_BETWEEN} {known.id}", taking)
 
 
 def settle(waiting: Iterable[Difference], taking: Taking) -> None:
     """Give those that stayed as they were their place again."""
     for difference in waiting:
-        known = known_as(difference.id, taking) if isinstance(difference, Told) else None
-        if known and known.dedupe_key.startswith("in between "):
-            _key(known, dedupe_key(known.content, known.topic_key), taking)
+        if isinstance(difference, Told):
+            _settled(difference.id, taking)
+
+
+def _settled(id: str, taking: Taking) -> None:
+    known = known_as(id, taking)
+    if known and known.dedupe_key.startswith(_IN_BETWEEN):
+        _key(known, dedupe_key(known.content, known.topic_key), taking)
 
 
 def _key(known: Memory, key: str, taking: Taking) -> None:
@@ -110,7 +134,8 @@ def _fold(record: dict[str, Any], twin: Memory, taking: Taking) -> None:
         own.restore(archived, taking.job)
         known = known_as(record["id"], taking)
     if known:
-        _archive(known, _after(record, twin), taking, superseded_by=twin.id)
+        said = {name: record[name] for name in ("content", "category")}
+        _archive(known, _after(record, twin), taking, superseded_by=twin.id, **said)
 
 
 def buried(difference: Told, taking: Taking) -> None:
@@ -133,12 +158,30 @@ def outlived(difference: Outlived, taking: Taking) -> None:
 
 
 def _unseen(record: Mapping[str, Any], difference: Outlived, taking: Taking) -> bool:
-    """Whether the memory never had the text, or got it later and has it still."""
-    rows = memories.revisions(taking.act.store, str(record["id"]))
-    if not rows:
+    """Whether the memory never had the text, or has it still and did not begin with it.
+
+    Learned twice under one name, it began with both.
+    """
+    texts = _texts(str(record["id"]), taking)
+    if not texts:
         return difference.line.path == difference.newer.path
-    texts = list(dict.fromkeys(row["snapshot"]["content"] for row in rows))
-    return record["content"] not in texts or texts.index(record["content"]) == len(texts) - 1 > 0
+    learned_twice = record.get("created_at") != difference.newer.record.get("created_at")
+    still = record["content"] == texts[-1] and (len(texts) > 1 or learned_twice)
+    return still or record["content"] not in texts
+
+
+def replaced(id: str, content: str, taking: Taking) -> bool:
+    """Whether the memory said it once, and whoever changed that knew."""
+    texts = [" ".join(text.split()) for text in _texts(id, taking)]
+    said = " ".join(content.split())
+    return said in texts and (said != texts[-1] or len(texts) == 1)
+
+
+def _texts(id: str, taking: Taking) -> list[str]:
+    """What the memory said before this import, in the order in which it came to say it."""
+    rows = memories.revisions(taking.act.store, id)
+    before = (row for row in rows if row["event_id"] != taking.event)
+    return list(dict.fromkeys(row["snapshot"]["content"] for row in before))
 
 
 def _archive(known: Memory, at: datetime, taking: Taking, **changes: Any) -> None:

@@ -19,12 +19,19 @@ TYPE = "tombstone"
 MOST = 1000
 """That the archive keeps: what went longer ago hardly comes back from an old branch."""
 SEEN_CHARS = 16
+SEEN_TEXTS = 8
+"""Of which a line keeps a digest: what was replaced longer ago hardly comes back."""
 
 
 def of(
-    id: str, sync_id: str, gone_at: datetime, category: str, learned_at: datetime, content: str
+    id: str,
+    sync_id: str,
+    gone_at: datetime,
+    category: str,
+    learned_at: datetime,
+    texts: Iterable[str],
 ) -> Record:
-    """What Beads reads as a line without text; of what the memory said it has a digest only."""
+    """What Beads reads as a line without text; of what the memory said it has digests only."""
     return {
         "key": f"gone-{id}",
         "type": TYPE,
@@ -37,7 +44,7 @@ def of(
         "sync_id": sync_id,
         "category": category,
         "status": "archived",
-        "seen": seen(content),
+        "seen": " ".join(list(dict.fromkeys(map(seen, filter(None, texts))))[:SEEN_TEXTS]),
         "created_at": stamp(learned_at),
         "updated_at": stamp(gone_at),
     }
@@ -45,13 +52,13 @@ def of(
 
 def seen(content: str) -> str:
     """By which a text that was archived is known from one that somebody wrote meanwhile."""
-    return sha256_hex(content)[:SEEN_CHARS] if content else ""
+    return sha256_hex(content)[:SEEN_CHARS]
 
 
 def outlived(gone: Mapping[str, Any], record: Mapping[str, Any]) -> bool:
     """Whether the line has a text that whoever archived the memory did not see."""
-    said = seen(str(record["content"]))
-    return bool(said and gone.get("seen")) and gone["seen"] != said
+    known = str(gone.get("seen") or "").split()
+    return bool(record["content"] and known) and seen(str(record["content"])) not in known
 
 
 def is_one(record: Mapping[str, Any]) -> bool:

@@ -10,9 +10,9 @@ from ademem.core import BadCore
 from ademem.locks import locked
 from ademem.mirror import base, taking, written
 from ademem.mirror.lineage import Lineage, committed, lineage
-from ademem.mirror.reading import conflicts, is_taken, topic_of
+from ademem.mirror.reading import LINES, conflicts, is_taken
 from ademem.mirror.staging import Place, settle
-from ademem.mirror.survey import NOT_TEXT, File, present, survey
+from ademem.mirror.survey import NOT_TEXT, File, present, refused_lines, survey
 from ademem.mirror.taken import Taken
 from ademem.repository import branch, commit
 from ademem.store import made_at
@@ -20,7 +20,7 @@ from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from datetime import datetime
 
     from ademem.project import Project
@@ -58,11 +58,11 @@ def refresh(
         place = Place(project, settings.mirror)
         if not dry_run:
             taken, texts = _catch_up(project, store, settings, place, now, force=force)
-        found = survey(project, store, settings.mirror, texts, place)
+        found = survey(project, store, settings.mirror, texts, place, taken.refused)
         due = [file for file in found if not file.settled and _may_change(file, force)]
         if not dry_run:
             _carry_out(project, found, due)
-            _agree(project, store, found, due)
+            _agree(project, store, found, due, refused_lines(texts, taken.refused))
             worktree.note(project, place.watched(store))
     return Refreshed(
         written=tuple(file.path for file in due if file.wanted is not None),
@@ -80,7 +80,8 @@ def take_over(project: Project, store: Store, settings: Settings, now: datetime)
         taken, texts = _catch_up(project, store, settings, place, now)
         agreed = base.load(project, made_at(store))
         read = {path: text for path, text in texts.items() if is_taken(path)}
-        _save(project, replace(agreed, texts=dict(agreed.texts) | read))
+        refused = refused_lines(texts, taken.refused)
+        _save(project, replace(agreed, texts=dict(agreed.texts) | read), refused)
         worktree.note(project, place.watched(store))
     return taken
 
@@ -105,7 +106,7 @@ def preview(
         if not force:
             taken, texts = _take(project, store, settings, place, now)
         settle(place, store, now)
-        found = survey(project, store, settings.mirror, texts, place)
+        found = survey(project, store, settings.mirror, texts, place, taken.refused)
         raise _TakenBack
     return Preview(taken=taken, files=tuple(file for file in found if not file.settled))
 
@@ -166,12 +167,18 @@ def _take(
         return Taken(), texts
     line = lineage(project, agreed)
     taken = taking.take(agreed, read, line, store, settings.gate, now, place)
-    refused = {problem.path for problem in taken.problems if topic_of(problem.path)}
+    refused = {problem.path for problem in taken.refused} - set(LINES)  # lines are kept one by one
     whole = {path: text for path, text in texts.items() if not any(conflicts(text))}
     return taken, {path: text for path, text in whole.items() if path not in refused}
 
 
-def _agree(project: Project, store: Store, found: Iterable[File], due: Sequence[File]) -> None:
+def _agree(
+    project: Project,
+    store: Store,
+    found: Iterable[File],
+    due: Sequence[File],
+    refused: Collection[str],
+) -> None:
     """Remember what the files say now; of one left alone, what was agreed before."""
     agreed = base.load(project, made_at(store))
     texts = {}
@@ -179,13 +186,15 @@ def _agree(project: Project, store: Store, found: Iterable[File], due: Sequence[
         text = file.wanted if file.settled or file in due else agreed.texts.get(file.path)
         if text is not None and is_taken(file.path):
             texts[file.path] = text
-    _save(project, replace(agreed, texts=texts))
+    _save(project, replace(agreed, texts=texts), refused)
 
 
-def _save(project: Project, agreed: base.Base) -> None:
+def _save(project: Project, agreed: base.Base, refused: Collection[str]) -> None:
     """As agreed upon what is checked out now."""
     here = {"commit": commit(project.root), "branch": branch(project.root) or ""}
-    base.save(project, replace(agreed, **here))
+    there = set(agreed.texts.get(LINES[-1], "").split("\n"))
+    kept = tuple(there & {*agreed.refused, *refused})
+    base.save(project, replace(agreed, refused=kept, **here))
 
 
 def _may_change(file: File, force: bool) -> bool:

@@ -1,4 +1,4 @@
-"""A clone, a repository, and members of a team for each file of histories."""
+"""A clone, a repository, and for each file of histories a driver and members of a team."""
 
 from __future__ import annotations
 
@@ -23,8 +23,14 @@ def repository(clone):
 
 
 @pytest.fixture(scope="module")
-def team(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("team")
-    with pytest.MonkeyPatch.context() as patched, Driver(folder).serving() as driver:
+def driver(tmp_path_factory):
+    with Driver(tmp_path_factory.mktemp("driver")).serving() as driver:
+        yield driver
+    assert driver.failure is None
+
+
+@pytest.fixture(scope="module")
+def team(tmp_path_factory, driver):
+    with pytest.MonkeyPatch.context() as patched:
         patched.setattr(files.os, "fsync", lambda _: None)
-        yield Team(folder, driver=driver)
+        yield Team(tmp_path_factory.mktemp("team"), driver=driver)

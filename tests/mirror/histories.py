@@ -11,6 +11,7 @@ from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 from ademem import history
+from ademem.mirror.merging import loser
 from tests.mirror import team as team_
 from tests.mirror.team import BY_COMMAND, BY_HAND, COMMITS, add
 
@@ -65,14 +66,16 @@ def contested(base, tips):
     """Ids that one member archived and two others changed: what is left depends on who met first.
 
     The field that the first of them changed may have gone with the archive before a newer text
-    brought the memory back.
+    brought the memory back; a text that lost against the archive has an id of its own.
     """
-    return {
+    ids = {
         id
         for id in base
         if any(id not in tip for tip in tips)
         and sum(id in tip and tip[id] != base[id] for tip in tips) > 1
     }
+    said = [(id, tip[id]["content"]) for id in ids for tip in tips if id in tip]
+    return ids | {loser(content, {"id": id})["id"] for id, content in said}
 
 
 def all_orders(team, start, branches):

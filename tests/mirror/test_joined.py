@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ademem.store import memories
-from tests.mirror.histories import begin, lossless, texts
+from tests.mirror.histories import begin, texts
 from tests.mirror.team import add, retag, retitle, rewrite
 
 PAGE = "patterns.md"
@@ -40,20 +40,6 @@ def taken(member, tip):
     member.share()
     assert member.refresh().taken.count == 0
     return page, member.texts()
-
-
-@pytest.mark.parametrize("merging", ["merge=union", "!merge", "merge=ademem"])
-@pytest.mark.parametrize(
-    "branches",
-    [
-        pytest.param([[(retag, 0, 1)], [(rewrite, 3, 2)]], id="tags beside a text"),
-        pytest.param(
-            [[(add, 0, 3)], [(rewrite, 3, 2), (retag, 2, 2)]], id="the lines of a neighbour"
-        ),
-    ],
-)
-def test_what_a_hunt_of_random_histories_found(team, merging, branches):
-    lossless(team, merging, [(add, 2, 3), (retitle, 3, 2)], branches)
 
 
 def test_an_entry_of_two_texts_is_neither_of_them(two):

@@ -301,6 +301,24 @@ def test_a_person_may_write_one_down(clone, box, status):
     assert row.trust is Trust.USER
 
 
+def test_an_entry_that_is_not_taken_is_reported_and_stays_until_it_is_settled(clone):
+    clone.learn("retries need a limit")
+    clone.refresh()
+    page = clone.read(SHEET)
+    typed = "- [ ] Fixed the login bug\n  - category: fact\n\n"
+    clone.write(SHEET, page.replace("- [ ]", f"{typed}- [ ]", 1))
+    (problem,) = clone.taken().problems
+
+    assert "code_derivable" in problem.message
+    for text in ("dates are in UTC", "ports are free"):
+        clone.learn(text)
+        clone.refresh()
+        assert typed in clone.read(SHEET)
+    clone.write(SHEET, clone.read(SHEET).replace(typed, ""))
+    clone.refresh()
+    assert "dates are in UTC" in clone.read(SHEET)
+
+
 def test_lines_that_are_none_of_ours_stay_behind_the_entry_they_stood_behind(clone):
     row = clone.learn()
     clone.refresh()

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ademem import curate, history, mirror
 from ademem.curate import Act
+from ademem.gate.instructions import instruction_in
 from ademem.model import Category, Status
 from ademem.store import memories
 from ademem.store.memories import Change
@@ -264,6 +265,35 @@ def test_a_damaged_line_is_reported_and_kept(clone):
     assert clone.get(row).live
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(
+            {"key": "learned-x", "type": "learned", "content": "<private>x</private>"},
+            id="of Beads, nothing left of it",
+        ),
+        pytest.param(
+            {"id": "abc", "sync_id": "abc", "key": "x-y", "content": "From a newer ademem"},
+            id="of ours, without what a line needs",
+        ),
+    ],
+)
+def test_a_line_that_is_not_taken_is_reported_and_kept(clone, line):
+    gotcha(clone)
+    clone.refresh()
+    clone.write(LINES, clone.read(LINES) + json.dumps(line) + "\n")
+    (problem,) = clone.taken().problems
+
+    assert (problem.path, problem.line) == (LINES, 2)
+    for text in ("retries need a limit", "dates are in UTC"):
+        gotcha(clone, text)
+        clone.refresh()
+        assert clone.read(LINES).endswith(json.dumps(line) + "\n")
+    assert clone.refresh().written == ()
+    clone.write(LINES, clone.read(LINES).replace(json.dumps(line) + "\n", ""))
+    assert (clone.taken().count, clone.refresh().written) == (0, ())
+
+
 def test_a_line_of_beads_is_imported(clone):
     clone.refresh()
     line = {"key": "learned-x", "type": "learned", "content": "TaskGroup needs @Sendable"}
@@ -508,6 +538,7 @@ def test_git_merges_three_clones_in_any_order_to_the_same_memory(
 # --- any store ---
 
 TEXTS = st.text(min_size=1, max_size=40).map(clean).filter(bool)
+TEXTS = TEXTS.filter(lambda text: not instruction_in(text))  # a sign that hides others is one
 
 
 def one_line(text):

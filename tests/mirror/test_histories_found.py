@@ -1,0 +1,95 @@
+"""Histories, made as short as they get, that random ones found to end wrongly once."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.mirror.histories import all_orders, lossless
+from tests.mirror.team import (
+    add,
+    archive,
+    delete,
+    hand_add,
+    hand_edit,
+    hand_move,
+    move,
+    pin,
+    retag,
+    retitle,
+    rewrite,
+    share,
+)
+
+
+@pytest.mark.parametrize(
+    ("start", "branches"),
+    [
+        pytest.param(
+            [], [[(add, 0, 3), (retag, 1, 3)], [(add, 0, 3)]], id="learned twice, tagged once"
+        ),
+        pytest.param(
+            [(add, 0, 1)],
+            [[(delete, 2, 3), (add, 0, 3)], [(hand_add, 0, 1), (rewrite, 0, 3)]],
+            id="what comes back had a text that another one has by now",
+        ),
+        pytest.param(
+            [(add, 0, 1), (add, 1, 3), (rewrite, 3, 0)],
+            [[(delete, 1, 3), (rewrite, 0, 1)], [(move, 1, 1)]],
+            id="twins know each the same of the other",
+        ),
+        pytest.param(
+            [(add, 0, 1), (delete, 0, 2)], [[], [(add, 0, 1)]], id="learned again after it went"
+        ),
+        pytest.param(
+            [(add, 1, 2), (add, 3, 0), (delete, 2, 0)],
+            [[(retag, 0, 3)], [(hand_edit, 2, 2), (share, 2, 2), (archive, 2, 2)], []],
+            id="whoever archived it had edited the text before",
+        ),
+        pytest.param(
+            [(add, 2, 1)],
+            [[(pin, 0, 0)], [(archive, 0, 1)], [(rewrite, 2, 3), (delete, 0, 3)]],
+            id="archived twice, with two texts",
+        ),
+        pytest.param(
+            [(add, 1, 0)],
+            [[(hand_move, 3, 2)], [(hand_move, 2, 1)], [(retitle, 2, 2)]],
+            id="moved to two topics",
+        ),
+        pytest.param(
+            [(add, 1, 0)],
+            [
+                [(rewrite, 3, 1), (add, 1, 0)],
+                [(hand_edit, 1, 1)],
+                [(add, 2, 0), (archive, 3, 1), (move, 1, 2)],
+            ],
+            id="moved on one side, rewritten on both others",
+        ),
+    ],
+)
+def test_with_the_driver_everybody_ends_with_the_same(team, start, branches):
+    all_orders(team, start, branches)
+
+
+@pytest.mark.parametrize("merging", ["merge=union", "!merge"])
+@pytest.mark.parametrize(
+    ("start", "branches"),
+    [
+        pytest.param(
+            [],
+            [[], [(hand_add, 0, 0), (share, 1, 0), (hand_edit, 2, 0)], [(hand_add, 0, 0)]],
+            id="typed twice, edited once",
+        ),
+        pytest.param(
+            [(add, 2, 3), (retitle, 3, 2)],
+            [[(retag, 0, 1)], [(rewrite, 3, 2)]],
+            id="tags beside a text",
+        ),
+        pytest.param(
+            [(add, 2, 3), (retitle, 3, 2)],
+            [[(add, 0, 3)], [(rewrite, 3, 2), (retag, 2, 2)]],
+            id="the lines of a neighbour",
+        ),
+    ],
+)
+def test_without_the_driver_nothing_is_lost(team, merging, start, branches):
+    lossless(team, merging, start, branches)
