@@ -6,7 +6,7 @@ import pytest
 
 from ademem.model import Origin, Status
 from ademem.work.kinds import GIT_AT_IT
-from tests.mirror.repository import Worktree, enrolled
+from tests.mirror.repository import FOLDER, Worktree, enrolled
 
 LESSON = "the cache is not thread safe"
 TRUNK = "retries need a limit"
@@ -337,6 +337,39 @@ def test_what_a_person_confirms_elsewhere_than_on_its_branch_is_everybodys(main)
 
     assert main.live() == {TRUNK: None, LESSON: "topic", "dates are in UTC": None}
     assert main.shown() == sorted([TRUNK, "dates are in UTC"])
+
+
+@pytest.mark.parametrize(
+    ("new", "there"),
+    [
+        pytest.param(
+            "- retries need a limit of three", ["retries need a limit of three"], id="edit"
+        ),
+        pytest.param("", [], id="deletion"),
+    ],
+)
+def test_a_change_of_what_is_everybodys_holds_in_every_worktree_whatever_becomes_of_the_branch(
+    main, tmp_path, new, there
+):
+    topic = main.worktree(tmp_path / "topic", "-b", "topic")
+    topic.refresh()
+    page = topic.root / FOLDER / "gotchas.md"
+    item = next(line for line in page.read_text().split("\n") if TRUNK in line)
+    page.write_text(page.read_text().replace(item, item.replace(f"- {TRUNK}", new) if new else ""))
+    taken = topic.refresh().taken
+    main.refresh()
+    assert topic.shown() == main.shown() == there
+    assert set(main.live().values()) <= {None}
+
+    main.git("worktree", "remove", "--force", topic.root)
+    main.git("branch", "-D", "topic")
+    main.refresh()
+    assert main.shown() == there
+    with main.open() as memories:
+        memories.undo(taken.event)
+    main.refresh()
+    assert main.shown() == [TRUNK]
+    assert main.dirty() == ""
 
 
 def test_what_belongs_to_an_agent_waits_on_no_branch(main):
