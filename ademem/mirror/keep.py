@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from ademem.value import Value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
 OPEN = "<!-- ademem:keep -->"
 CLOSE = "<!-- /ademem:keep -->"
 
@@ -23,6 +27,20 @@ def regions(page: str) -> tuple[Region, ...]:
 def outside(page: str) -> str:
     """What is ours of the page: the lines outside all regions, blank ones left out."""
     return "\n".join(line for line in _split(page)[1] if line)
+
+
+def without(page: str, unwanted: Collection[Region]) -> str:
+    """The page without these regions."""
+    for region in unwanted:
+        page = page.replace("\n".join(region.lines) + "\n", "", 1)
+    return page
+
+
+def placed(page: str, region: Region) -> str:
+    """The page with the region in its section, or at the end if it has none."""
+    lines = page.rstrip("\n").split("\n")
+    at = lines.index(region.heading) + 1 if region.heading in lines else len(lines)
+    return "\n".join([*lines[:at], "", *region.lines, *lines[at:]]) + "\n"
 
 
 def _split(page: str) -> tuple[tuple[Region, ...], list[str]]:

@@ -49,10 +49,13 @@ def merged(path: str, base: str, ours: str, theirs: str) -> str:
 
 
 def _index(*versions: str) -> str:
-    """Ours, to be written anew, with the hand-written regions of both sides."""
+    """Ours, to be written anew, with the hand-written regions that both sides left there."""
     base, ours, theirs = (set(keep.regions(text)) for text in versions)
-    missing = sorted((theirs - base - ours), key=lambda region: region.lines)
-    return "\n".join([versions[1], *("\n".join(region.lines) + "\n" for region in missing)])
+    kept = _three_way(base, ours, theirs)
+    text = keep.without(versions[1], ours - kept)
+    for region in sorted(kept - ours, key=lambda region: region.lines):
+        text = keep.placed(text, region)
+    return text
 
 
 def _lines(*versions: str) -> str:

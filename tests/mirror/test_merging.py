@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-from ademem.mirror import pages, selection, taking, topics
+from ademem.mirror import keep, pages, selection, taking, topics
 from ademem.mirror.base import Base
 from ademem.mirror.lineage import Lineage
 from ademem.mirror.merging import merged
@@ -220,6 +220,39 @@ def test_a_persons_own_lines_and_new_items_of_both_sides_stay():
     for text in ("Ask Ana first.", "Read this.", "- mine\n", "- yours\n", "- one <!-- a -->"):
         assert found.count(text) == 1
     assert found.startswith("# Gotchas\n\nabout. Notes")
+
+
+def region(text):
+    return f"<!-- ademem:keep -->\n{text}\n<!-- /ademem:keep -->\n"
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "kept"),
+    [
+        pytest.param([], ["a"], ["b"], {"a", "b"}, id="one more on each side"),
+        pytest.param([], ["a"], ["a"], {"a"}, id="the same on both sides"),
+        pytest.param(["a"], ["a"], ["b"], {"b"}, id="edited on one side"),
+        pytest.param(["a"], ["b"], ["c"], {"b", "c"}, id="edited on both sides"),
+        pytest.param(["a", "b"], ["a", "b"], ["b"], {"b"}, id="deleted on one side"),
+        pytest.param(["a"], ["a", "b"], [], {"b"}, id="one deleted and one more"),
+    ],
+)
+def test_hand_written_regions_of_the_index_are_merged(base, ours, theirs, kept):
+    versions = [index_with(texts) for texts in (base, ours, theirs)]
+    found = merged(pages.INDEX, *versions)
+    other = merged(pages.INDEX, versions[0], versions[2], versions[1])
+
+    for text in (found, other):
+        regions = keep.regions(text)
+        assert {region.lines[1] for region in regions} == kept
+        assert len(regions) == len(kept)
+        assert {region.heading for region in regions} == {"## Gotchas"}
+
+
+def index_with(texts):
+    """A page with a region for each text in its first section."""
+    written = "".join(map(region, texts))
+    return f"# Project memory\n\n## Gotchas\n\n- one\n\n{written}\n## Files\n\n- a file\n"
 
 
 def test_a_line_that_nobody_can_read_is_kept_once():
