@@ -70,6 +70,8 @@ def undo(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
 
     Raises NoSuchEvent, or CannotDo when one of them was changed since or is gone for good.
     """
+    from ademem.procedures.rows import follow  # looking at history needs none of it
+
     change = Change(
         operation="undo",
         actor=act.actor,
@@ -92,6 +94,7 @@ def undo(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
                 "another live memory says the same by now", "`ademem search` finds it"
             ) from error
         procedures.take_back(act.store, event, change.event_id)
+        follow(act.store, restored)
         jobs.follow(act.store, act.now)
     return restored
 

@@ -189,7 +189,7 @@ def _put(procedure: Procedure, path: str, name: str, job: Export) -> Exported:
         return _write(procedure, path, name, job)
     found = page.read(there)
     known = owner(found.sync_id, runtime, job.now)
-    if known is None or known.id != procedure.id:
+    if known is None or not _has_name(procedure, name, known):
         return Exported(path=path, outcome=FOREIGN)
     if found.edited and found.digest != _known_digest(path, runtime):
         return _taken(procedure, found, path, job)
@@ -198,6 +198,13 @@ def _put(procedure: Procedure, path: str, name: str, job: Export) -> Exported:
             note(procedure, path, found.digest, runtime, job.now)
         return Exported(path=path, outcome=UNCHANGED)
     return _write(procedure, path, name, job)
+
+
+def _has_name(procedure: Procedure, name: str, writer: Procedure) -> bool:
+    """Whether the file written from *writer* is its own: that one may have handed it on."""
+    handed_on = writer.details.exported_skill_path is None
+    own = _stem(procedure.details.exported_skill_path or "")
+    return writer.id == procedure.id or (handed_on and own == name)
 
 
 def _taken(procedure: Procedure, found: Page, path: str, job: Export) -> Exported:

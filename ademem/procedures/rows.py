@@ -169,18 +169,36 @@ def _candidate(
 
 def supersede(old: Procedure, new: Procedure, store: Store, now: datetime) -> None:
     """The new way takes the place of the old, its file and its standing; history keeps the old."""
+    act = memories.new_event()
     with store.transaction():
         memory = memories.get(store, old.id)
         gone = replace(memory, superseded_by=new.id, pinned=False)
         left = replace(old.details, superseded_by_memory_id=new.id, updated_at=now)
         table.put(store, replace(left, exported_at=None))
         table.put(store, replace(new.details, exported_skill_path=old.details.exported_skill_path))
-        memories.update(store, gone, change_of("supersede", f"by {new.id}", now))
+        change = change_of("supersede", f"by {new.id}", now)
+        memories.update(store, gone, replace(change, event_id=act))
         if memory.status is Status.PROMOTED and not new.memory.quarantine_reason:
             confirmed = {"status": memory.status, "tier": memory.tier, "promoted_at": now}
             taken = replace(memories.get(store, new.id), **confirmed)
-            memories.update(store, taken, change_of("promote", f"in place of {old.id}", now))
+            change = change_of("promote", f"in place of {old.id}", now)
+            memories.update(store, taken, replace(change, event_id=act))
         jobs.follow(store, now)
+
+
+def follow(store: Store, restored: Iterable[Memory]) -> None:
+    """Let details and the name of the file go back with what was taken back."""
+    for memory in restored:
+        details = table.get(store, memory.id)
+        if details is None or details.superseded_by_memory_id == memory.superseded_by:
+            continue
+        heir = table.get(store, memory.superseded_by or details.superseded_by_memory_id or "")
+        file = details.exported_skill_path
+        changed = replace(details, superseded_by_memory_id=memory.superseded_by)
+        table.put(store, replace(changed, exported_at=None))
+        if heir:
+            handed = file if memory.superseded_by else None
+            table.put(store, replace(heir, exported_skill_path=handed, exported_at=None))
 
 
 def adopt(memory: Memory, store: Store, now: datetime) -> Procedure:

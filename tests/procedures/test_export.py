@@ -10,7 +10,7 @@ import yaml
 from ademem import api
 from ademem.clock import stamp
 from ademem.model import Status, Trust
-from ademem.procedures import export, page
+from ademem.procedures import export, page, rows
 from ademem.procedures.wording import Wording
 from tests.procedures.conftest import run
 
@@ -250,6 +250,45 @@ def test_the_file_goes_on_under_its_name_when_a_new_way_supersedes_it(made):
         made.session(task, [*steps, run("gh release create")])
     made.learn()
 
+    assert exported(made) == {PATH: "written"}
+    assert "npm publish" in text(made)
+
+
+@pytest.fixture
+def superseded(made):
+    """Ids of an old procedure and of the one in its place; the act; what the file said before."""
+    exported(made)
+    before, old = text(made), made.procedure().id
+    for number in range(6, 9):
+        task = f"Cut release 1.{number}.0 of the app"
+        steps = [run("npm test"), run(f"npm version 1.{number}.0"), run("npm publish")]
+        made.session(task, [*steps, run("gh release create")])
+    made.learn()
+    exported(made)
+    (event,) = (each.id for each in made.memories.log(9) if "supersede" in each.operations)
+    return old, made.procedure().id, event, before
+
+
+def test_taking_that_back_gives_the_old_one_its_standing_and_its_file_again(made, superseded):
+    old, new, event, before = superseded
+    made.memories.undo(event)
+
+    standing = {each.id: each.memory.status for each in made.procedures()}
+    assert standing == {old: "promoted", new: "candidate"}
+    assert rows.get(made.store, old).details.superseded_by_memory_id is None
+    assert exported(made) == {PATH: "written"}
+    assert text(made) == before
+    assert made.learn()["superseded"] == 0
+    assert exported(made) == {PATH: "unchanged"}
+
+
+def test_taking_back_that_it_was_taken_back_gives_the_file_to_the_new_one(made, superseded):
+    _, new, event, _ = superseded
+    made.memories.undo(event)
+    exported(made)
+    made.memories.undo(made.memories.log(1)[0].id)
+
+    assert made.procedure().id == new
     assert exported(made) == {PATH: "written"}
     assert "npm publish" in text(made)
 
