@@ -93,10 +93,13 @@ def vectors(runtime: Runtime) -> dict[str, Any]:
 def work_due(runtime: Runtime) -> dict[str, Any]:
     """What waits to be done now, what gave up and why, and how the last job ended."""
     shift = Shift(runtime, lambda: runtime.now, work.installed(runtime))
-    able = [kind for kind in work.JOBS if kind.able(shift)]
+    able = [kind.name for kind in work.JOBS if kind.able(shift)]
+    due = {name: len(jobs.due(runtime.store, name, runtime.now)) for name in able}
     runs = journal.recent(runtime.project)
     return {
-        "due": sum(len(jobs.due(runtime.store, kind.name, runtime.now)) for kind in able),
+        "due": sum(due.values()),
+        "kinds": [f"{name} ({count})" for name, count in due.items() if count],
+        "failing": [work.gave_up(*job) for job in jobs.failing(runtime.store)],
         "parked": [work.gave_up(*job) for job in jobs.parked(runtime.store)],
         "worker": "running" if work.is_running(runtime.project) else "not running",
         "last": f"{runs[-1]['job']} {runs[-1]['outcome']} at {runs[-1]['at']}" if runs else None,

@@ -173,6 +173,16 @@ def parked(store: Store) -> list[tuple[str, str, str]]:
     return [(row[0], row[1], row[2]) for row in rows]
 
 
+def failing(store: Store) -> list[tuple[str, str, str]]:
+    """Kind, key and error of the jobs that failed and wait to be tried again."""
+    rows = store.db.execute(
+        "select kind, key, ifnull(last_error, '') from jobs"
+        " where project_id = ? and parked_at is null and attempts > 0",
+        (store.project_id,),
+    )
+    return [(row[0], row[1], row[2]) for row in rows]
+
+
 def unpark(store: Store, now: datetime) -> None:
     """Make every job due again, also those that gave up."""
     store.db.execute(

@@ -99,6 +99,19 @@ def test_work_that_fails_keeps_its_error_and_waits(world, broken):
     assert world.due(model=None) == ["mirror"]
 
 
+def test_the_status_names_what_is_due_and_what_failed_before_it_is_given_up(world, broken):
+    world.keep("Tabs are forbidden in this code")
+    waiting = world.memories.status()["jobs"]
+    assert (waiting["due"], waiting["kinds"], waiting["failing"]) == (1, ["mirror (1)"], [])
+
+    broken(OSError("no space left"))
+    world.work(model=None)
+    failed = world.memories.status()["jobs"]
+    assert (failed["due"], failed["kinds"]) == (0, [])
+    assert failed["failing"] == ["mirror project: OSError: no space left"]
+    assert failed["parked"] == []
+
+
 def test_each_run_is_told_in_the_log_without_secrets(world, broken):
     world.keep("Tabs are forbidden in this code")
     world.work(model=None)
