@@ -78,7 +78,7 @@ def search(
     outdated = _outdated(hits, store)
     hits = sunk(hits, "contradicted", settings.contradicted_discount, outdated)
     hits = [replace(hit, against=outdated.get(hit.memory.seq, "")) for hit in hits]
-    hits = rivals.settled(hits, looked.cues, store)
+    hits = rivals.settled(hits, looked.cues, settings.answer_share, store)
     first = COMPLETE if mode == "lexical" else NAMED
     hits = diversify(hits, settings.mmr_lambda, limit, first)
     relaxed = any(not hit.signals["whole"] for hit in hits)

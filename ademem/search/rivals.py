@@ -26,12 +26,14 @@ APART = 1e-6
 _EDGE = ".,;:!?…()[]{}<>\"'`“”‘’«»*"
 
 
-def settled(hits: Sequence[Hit], cues: Cues, store: Store) -> list[Hit]:
-    """The hits; if others give the best one's answer another way, the last said is the best.
+def settled(hits: Sequence[Hit], cues: Cues, full: float, store: Store) -> list[Hit]:
+    """The hits; if others answer in full as the best one does, but otherwise, the last is the best.
 
+    Of a full answer a share *full* of what was asked is held: what is not, may tell them apart.
     What a person said yields to a person's words alone. Who names a date asks for that time.
     """
-    group = [] if cues.months or cues.years else _rivals(hits, cues.words)
+    answers = [hit for hit in hits if hit.signals["share"] >= full and _states(hit)]
+    group = [] if cues.months or cues.years else _rivals(answers, cues.words)
     if not group:
         return list(hits)
     from ademem.store import revisions
@@ -70,11 +72,9 @@ def exchanged(left: str, right: str) -> tuple[list[str], list[str]] | None:
 
 def _rivals(hits: Sequence[Hit], asked: frozenset[str]) -> list[Hit]:
     """The best hit and those that say otherwise, best first; none when nothing does."""
-    best, *others = sorted(hits, key=lambda hit: hit.score, reverse=True)[:COMPARED] or (None,)
-    if best is None or not _states(best):
-        return []
-    found = [hit for hit in others if _states(hit) and _rival(best.memory, hit.memory, asked)]
-    return [best, *found] if found else []
+    ranked = sorted(hits, key=lambda hit: hit.score, reverse=True)[:COMPARED]
+    found = [hit for hit in ranked[1:] if _rival(ranked[0].memory, hit.memory, asked)]
+    return [ranked[0], *found] if found else []
 
 
 def _states(hit: Hit) -> bool:

@@ -83,6 +83,13 @@ def test_time_does_not_decide_for(keep, ask, question, changes):
     assert not any(hit.against for hit in ask(question).hits)
 
 
+def test_the_same_of_other_things_than_the_one_asked_for_is_not_told_apart_by_time(keep, ask):
+    keep("the mail service listens on port 8081", created_at=EARLIER)
+    keep("the billing service listens on port 8081", created_at=NOW)
+
+    assert not any(hit.against for hit in ask(QUESTION).hits)
+
+
 def test_a_candidate_from_before_a_confirmed_answer_is_not_heard(keep, texts):
     keep(OLD, created_at=EARLIER, **UNCONFIRMED)
     keep(NEW, created_at=NOW)
