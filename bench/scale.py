@@ -212,13 +212,18 @@ def throughput(store: Store, real: Embedder) -> float:
 
 
 def write(store: Store, small: Store, first: int) -> list[list[float]]:
-    """Seconds of some memories through the gate, and the same in a small store, in turn."""
+    """Seconds of some memories through the gate, and the same in a small store, in turn.
+
+    Now one comes first and now the other, since who comes second finds the text taken apart. The
+    texts are new: names of those that an earlier run wrote are never given again.
+    """
     origin = Origin(trust=Trust.USER, source_type="user", session_id="bench")
-    maker = stores.Maker(0, seed=first)
+    maker = stores.Maker(0, seed=time.time_ns())
     spent: list[list[float]] = [[], []]
     for number in range(first, first + WRITES):
         draft = Draft(content=f"{maker.text()} {number}", origin=origin)
-        for times, one in zip(spent, (store, small), strict=True):
+        both = list(zip(spent, (store, small), strict=True))
+        for times, one in both if number % 2 else reversed(both):
             writing = partial(gate.write, draft, one, GateSettings(), clock.now())
             times.append(worked(writing))
     return spent
