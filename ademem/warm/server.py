@@ -59,7 +59,9 @@ class Server:
         self._now = now
         self._stopped = Event()
         self._places = BoundedSemaphore(CONNECTIONS)
-        self._clerk = ThreadPoolExecutor(1, "warm")
+        self._ushers = ThreadPoolExecutor(CONNECTIONS, "usher")
+        """They listen, each to one connection: who says nothing keeps nobody waiting."""
+        self._clerk = ThreadPoolExecutor(1, "clerk")
         """The one thread that has the database open: answers do not overtake each other."""
         self._runtime: Runtime | None = None
         self._opened: tuple[object, ...] = ()
@@ -91,7 +93,7 @@ class Server:
             handle, _ = listener._accept()  # type: ignore[attr-defined]
             connected = sockets.socket(fileno=handle)
             if self._places.acquire(blocking=False):
-                Thread(target=self._serve, args=(connected,), daemon=True).start()
+                self._ushers.submit(self._hear, connected)
             else:
                 connected.close()
 
@@ -99,6 +101,7 @@ class Server:
         """Let the database go, once all have their answers."""
         for _ in range(CONNECTIONS):
             self._places.acquire(timeout=REQUEST_S)
+        self._ushers.shutdown()
         self._clerk.submit(self._close_runtime)
         self._clerk.shutdown()
 
@@ -106,17 +109,27 @@ class Server:
         idle = idle_s and time.monotonic() - self.last_asked > idle_s
         return self._stopped.is_set() or bool(idle)
 
-    def _serve(self, connected: sockets.socket) -> None:
+    def _hear(self, connected: sockets.socket) -> None:
+        deadline = time.monotonic() + REQUEST_S
         try:
-            with closing(connected), suppress(OSError, wire.BadFrame):
-                deadline = time.monotonic() + REQUEST_S
-                wire.check_peer(connected)
-                request = wire.receive(connected, wire.REQUEST_BYTES, deadline)
-                self.last_asked = time.monotonic()
-                answer = self._clerk.submit(self._answer, request, deadline).result()
-                wire.send(connected, answer, time.monotonic() + REQUEST_S)
-        finally:
-            self._places.release()
+            wire.check_peer(connected)
+            request = wire.receive(connected, wire.REQUEST_BYTES, deadline)
+        except (OSError, wire.BadFrame):
+            self._part(connected)
+        else:
+            self.last_asked = time.monotonic()
+            self._clerk.submit(self._reply, connected, request, deadline)
+
+    def _reply(self, connected: sockets.socket, request: bytes, deadline: float) -> None:
+        """The clerk sends it: replies are short, and one more thread would cost more time."""
+        answer = self._answer(request, deadline)
+        with suppress(OSError):
+            wire.send(connected, answer, time.monotonic() + REQUEST_S)
+        self._part(connected)
+
+    def _part(self, connected: sockets.socket) -> None:
+        connected.close()
+        self._places.release()
 
     def _answer(self, request: bytes, deadline: float) -> bytes:
         """The reply to one request; nobody waits any more for one that comes too late."""
