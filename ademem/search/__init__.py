@@ -77,7 +77,8 @@ def search(
     hits = sunk(hits, "elsewhere", settings.branch_discount, _elsewhere(hits, filters))
     outdated = _outdated(hits, store)
     hits = sunk(hits, "contradicted", settings.contradicted_discount, outdated)
-    hits = [replace(hit, against=outdated.get(hit.memory.seq, "")) for hit in hits]
+    if outdated:
+        hits = [replace(hit, against=outdated.get(hit.memory.seq, "")) for hit in hits]
     hits = rivals.settled(hits, looked.cues, settings.answer_share, store)
     first = COMPLETE if mode == "lexical" else NAMED
     hits = diversify(hits, settings.mmr_lambda, limit, first)

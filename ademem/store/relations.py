@@ -41,6 +41,11 @@ order by relation.created_at, relation.rowid
 """
 
 
+_UNSETTLED = """
+select 1 from memory_relations
+where relation = 'conflicts_with' and judgment_status = 'pending' limit 1
+"""
+
 _OUTDATED = """
 with asked as (
   select mine.seq, mine.id, mine.sync_id, mine.trust, mine.created_at
@@ -102,6 +107,8 @@ def outdated(store: Store, rows: Sequence[int]) -> dict[int, str]:
 
     What a person said yields to a person's words alone.
     """
+    if not rows or store.db.execute(_UNSETTLED).fetchone() is None:  # the rule, and cheap to tell
+        return {}
     return {row[0]: row[1] for row in store.db.execute(_OUTDATED, {"rows": numbers(rows)})}
 
 
