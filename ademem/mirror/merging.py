@@ -78,7 +78,7 @@ def _record(base: Record | None, ours: Record | None, theirs: Record | None) -> 
         return [kept] if kept else []
     older, newer = sorted((ours, theirs), key=_age)
     if tombstone.is_one(newer) and tombstone.outlived(newer, older):
-        return [newer, loser(str(older["content"]), newer)]
+        return [newer, loser(str(older["content"]), older)]
     if tombstone.is_one(older) or tombstone.is_one(newer):
         return [newer]
     before = base or {}

@@ -153,7 +153,8 @@ def outlived(difference: Outlived, taking: Taking) -> None:
     else:
         unseen = _unseen(record, difference, taking)
     if unseen:
-        line = replace(difference.line, record=loser(record["content"], newer.record))
+        told_of = record if newer.gone else newer.record
+        line = replace(difference.line, record=loser(record["content"], told_of))
         told(Told(id=line.record["id"], line=line, before=None), taking)
 
 

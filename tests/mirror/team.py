@@ -162,6 +162,11 @@ class Member:
         found = memories.find(self.store, "status <> 'archived' and deleted_at is null")
         return {row.content for row in found}
 
+    def gone(self):
+        """What somebody who knew it let go, but for what is said elsewhere."""
+        found = memories.find(self.store, "status = 'archived' or deleted_at is not null")
+        return {row.content for row in found} - self.texts()
+
     def export(self):
         return list(export_lines(self.store, True))
 

@@ -10,6 +10,7 @@ from tests.mirror.team import (
     archive,
     delete,
     hand_add,
+    hand_delete,
     hand_edit,
     hand_move,
     move,
@@ -64,6 +65,11 @@ from tests.mirror.team import (
             ],
             id="moved on one side, rewritten on both others",
         ),
+        pytest.param(
+            [(add, 2, 3)],
+            [[(hand_edit, 3, 2)], [(hand_delete, 3, 1)], [(move, 3, 0), (delete, 1, 0)]],
+            id="archived in two topics, rewritten in one",
+        ),
     ],
 )
 def test_with_the_driver_everybody_ends_with_the_same(team, start, branches):
@@ -79,6 +85,7 @@ def test_with_the_driver_everybody_ends_with_the_same(team, start, branches):
             [[], [(hand_add, 0, 0), (share, 1, 0), (hand_edit, 2, 0)], [(hand_add, 0, 0)]],
             id="typed twice, edited once",
         ),
+        pytest.param([], [[(add, 0, 0)], [(add, 0, 0), (delete, 0, 0)]], id="let go by one of two"),
         pytest.param(
             [(add, 2, 3), (retitle, 3, 2)],
             [[(retag, 0, 1)], [(rewrite, 3, 2)]],
