@@ -118,11 +118,12 @@ def take(
     """Bring the store to what the files say where they differ from the *base*."""
     present = snapshot(texts)
     taking = Taking(base, lineage, store, settings, now, place)
-    taking.waits_on(None, None)  # asks git now, not while others wait for the database
+    before = snapshot(taking.before)
+    joins = None if lineage.by_hand else Joins(lineage, before, present)
+    found = list(differences(before, present, joins))
+    taking.waits_on(None, None)  # git is asked before others have to wait for the database
     with store.transaction():
-        before = snapshot(taking.before)
-        joins = None if lineage.by_hand else Joins(lineage, before, present)
-        for difference in differences(before, present, joins):
+        for difference in found:
             _taken_over(difference, taking)
         later, taking.later = taking.later or [], None
         make_way(later, taking)
