@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ademem.jsontext import loads, numbers
+from ademem.model import EPISODE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,18 +18,20 @@ REACH = len(DECAY)
 SATURATION = 0.3
 """How soon a word is held enough: a row that has it gains little from neighbours that do too."""
 
+# An episode has the words of its whole session: it would bring each note what others say.
 _SIDE = """
 (select json_group_array(near.seq) from (
   select seq from unified_memories
   where source_session_id = memory.source_session_id and deleted_at is null
-    and seq {beyond} memory.seq
+    and source_type <> '{EPISODE}' and seq {beyond} memory.seq
   order by seq {order} limit :reach) as near)
 """
 _LINES = f"""
-select memory.seq, {_SIDE.format(beyond="<", order="desc")}, {_SIDE.format(beyond=">", order="")}
+select memory.seq, {_SIDE.format(beyond="<", order="desc", EPISODE=EPISODE)},
+  {_SIDE.format(beyond=">", order="", EPISODE=EPISODE)}
 from json_each(:rows) as asked
 cross join unified_memories as memory on memory.seq = asked.value
-where memory.source_session_id is not null
+where memory.source_session_id is not null and memory.source_type <> '{EPISODE}'
 """
 
 

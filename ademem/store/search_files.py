@@ -6,6 +6,7 @@ import os
 from contextlib import contextmanager
 
 from ademem.jsontext import array
+from ademem.model import EPISODE
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -177,8 +178,10 @@ def changed(store: Store, file: Listed, limit: int = -1) -> list[int]:
     return [row[0] for row in rows]
 
 
-_ROWS = """
-select memory.seq, memory.source_session_id, memory.title, memory.content, memory.tags,
+_SESSION = f"iif(source_type = '{EPISODE}', null, source_session_id)"
+"""An episode is nobody's neighbour: it tells the whole session."""
+_ROWS = f"""
+select memory.seq, {_SESSION}, memory.title, memory.content, memory.tags,
   memory.file_scope_pattern, memory.topic_key, embedding.embedding_blob
 from json_each(?) as wanted
 cross join unified_memories as memory on memory.seq = wanted.value
@@ -208,7 +211,7 @@ def dimensions(store: Store, model: str) -> int:
 def sessions(store: Store) -> sqlite3.Cursor:
     """`seq` and session of every memory that is not deleted, in ascending order."""
     return store.db.execute(
-        "select seq, source_session_id from unified_memories where deleted_at is null order by seq"
+        f"select seq, {_SESSION} from unified_memories where deleted_at is null order by seq"
     )
 
 
@@ -241,9 +244,9 @@ def around(store: Store, session: str, seq: int) -> tuple[int | None, int | None
     """The memories before and after this one in its session."""
     row = store.db.execute(
         "select (select max(seq) from unified_memories where source_session_id = :session"
-        " and seq < :seq and deleted_at is null),"
+        f" and seq < :seq and deleted_at is null and source_type <> '{EPISODE}'),"
         " (select min(seq) from unified_memories where source_session_id = :session"
-        " and seq > :seq and deleted_at is null)",
+        f" and seq > :seq and deleted_at is null and source_type <> '{EPISODE}')",
         {"session": session, "seq": seq},
     ).fetchone()
     return row[0], row[1]

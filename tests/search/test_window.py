@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ademem.model import EPISODE
 from ademem.search import window
+from ademem.store import search_files
 from tests.builders import NOW
 
 
@@ -32,6 +34,21 @@ def test_a_deleted_row_is_nobodys_neighbour(store, keep):
     third = keep("turn 3", source_session_id="a")
 
     assert window.around([first.seq], store)[first.seq] == ((third.seq,), ())
+
+
+def test_an_episode_is_nobodys_neighbour_as_it_tells_the_whole_session(store, keep):
+    first = keep("note 1", source_session_id="a")
+    told = keep("they did 1 and 2", source_session_id="a", source_type=EPISODE)
+    second = keep("note 2", source_session_id="a")
+
+    assert window.around([first.seq], store)[first.seq] == ((second.seq,), ())
+    assert window.around([told.seq], store) == {}
+    assert search_files.around(store, "a", second.seq) == (first.seq, None)
+    assert list(map(tuple, search_files.sessions(store))) == [
+        (first.seq, "a"),
+        (told.seq, None),
+        (second.seq, "a"),
+    ]
 
 
 @pytest.mark.parametrize(
