@@ -25,7 +25,8 @@ from ademem.store import (
     schema_version,
 )
 from ademem.text import preview, said
-from ademem.work import Shift, journal, schedule
+from ademem.work import journal, running, schedule
+from ademem.work.running import JOBS, Shift
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def overview(runtime: Runtime) -> dict[str, Any]:
 
 def vectors(runtime: Runtime) -> dict[str, Any]:
     """How far the memories are embedded, and what the log holds of the runs that did it."""
-    model = work.installed(runtime)
+    model = running.installed(runtime)
     counts = embeddings.counts(runtime.store, model.id) if model else None
     runs = [run for run in journal.recent(runtime.project) if run["job"] == "embed"]
     return {
@@ -92,8 +93,8 @@ def vectors(runtime: Runtime) -> dict[str, Any]:
 
 def work_due(runtime: Runtime) -> dict[str, Any]:
     """What waits to be done now, what gave up and why, and how the last job ended."""
-    shift = Shift(runtime, lambda: runtime.now, work.installed(runtime))
-    able = [kind.name for kind in work.JOBS if kind.able(shift)]
+    shift = Shift(runtime, lambda: runtime.now, running.installed(runtime))
+    able = [kind.name for kind in JOBS if kind.able(shift)]
     due = {name: len(jobs.due(runtime.store, name, runtime.now)) for name in able}
     runs = journal.recent(runtime.project)
     return {

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from ademem import api, cli, failures, project, work
+from ademem import api, cli, failures, project
 from ademem.events import answer, stop
 from ademem.model import Draft, Origin
 from ademem.sites.tree import NoSuchPlace
 from ademem.value import replace
+from ademem.work import running
 from tests.canaries import CANARIES, found_below, sentence
 
 KEYS = ["".join(canary) for canary in CANARIES.values()]
@@ -176,8 +177,8 @@ def failing_jobs(place):
 
         with place.memories() as memories:
             memories.write("Releases are cut on Mondays")
-            failing = tuple(replace(kind, run=fails) for kind in work.JOBS[:1])
-            place.monkeypatch.setattr(work, "JOBS", failing)
+            failing = tuple(replace(kind, run=fails) for kind in running.JOBS[:1])
+            place.monkeypatch.setattr(running, "JOBS", failing)
             memories.work(retry=True)
             place.monkeypatch.undo()
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from ademem import work as work_
 from ademem.api.curation import Curation
 from ademem.store import memories, relations
-from ademem.work import Shift
+from ademem.work import running
+from ademem.work.running import Shift
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ class Upkeep(Curation):
 
         Another worker is left alone at what it does; with *wait* that is over when this returns.
         """
-        shift = Shift(self.runtime, self._now, work_.installed(self.runtime), tell=on_progress)
-        return work_.run_due(shift, retry=retry, wait=wait)
+        shift = Shift(self.runtime, self._now, running.installed(self.runtime), tell=on_progress)
+        return running.run_due(shift, retry=retry, wait=wait)
 
     @property
     def is_worked_on(self) -> bool:

@@ -27,7 +27,7 @@ POOL = 2
 SPARE = 4
 """Rows beyond the level of those that fit a branch: some have been told, or do not fit in."""
 BRANCH_WORDS = 4
-MATCHES = 200
+MATCHES = 100
 """Rows with one of a branch's words that are compared, the newest first."""
 GENERIC = frozenset(
     "feature feat fix bugfix hotfix chore docs refactor test tests wip release main master develop"

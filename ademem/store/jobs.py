@@ -96,6 +96,16 @@ def due(store: Store, kind: str, now: datetime) -> list[Job]:
     ]
 
 
+def any_due(store: Store, kinds: tuple[str, ...], now: datetime) -> bool:
+    """Whether a job of one of the kinds waits for nothing but a worker."""
+    query = (
+        "select 1 from jobs where project_id = ? and parked_at is null and due_at <= ?"
+        " and kind in (select value from json_each(?)) limit 1"
+    )
+    values = (store.project_id, stamp(now), array(kinds))
+    return store.db.execute(query, values).fetchone() is not None
+
+
 def is_known(store: Store, kind: str) -> bool:
     """Whether any job of this kind is due, waits for its time, or gave up."""
     query = "select 1 from jobs where project_id = ? and kind = ? limit 1"

@@ -5,69 +5,39 @@ from __future__ import annotations
 import os
 import sys
 
-from ademem.clock import stamp, timedelta
-from ademem.store import jobs, sessions
-from ademem.work.kinds import JOBS
-from ademem.work.shift import Failure, Model, Shift, attempt
+from ademem.store import jobs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.project import Project
     from ademem.runtime import Runtime
-    from ademem.store.jobs import Job
-    from ademem.work.shift import Kind
 
-__all__ = ["JOBS", "Model", "Shift", "is_running", "run_due", "start"]
+ON_DEMAND = (
+    *("extract", "episode", "mission", "uses", "mirror", "current", "anchors"),
+    *("procedures", "skills", "digest", "consolidate", "sweep", "crowded"),
+)
+"""Kinds that are due as soon as they are asked for; the others have conditions."""
 
 
 def start(runtime: Runtime) -> None:
     """Start a detached worker when something is due and none is at it; never from within one."""
     if not runtime.settings.jobs.auto or runtime.environment.get("ADEMEM_DISABLE"):
         return
-    shift = Shift(runtime, lambda: runtime.now, installed(runtime), patient=True)
-    if any(due(shift, kind) for kind in JOBS) and not is_running(runtime.project):
+    if _any_due(runtime) and not is_running(runtime.project):
         _detach([sys.executable, "-I", "-m", "ademem.work", runtime.project.root])
-
-
-def due(shift: Shift, kind: Kind) -> list[Job]:
-    """The jobs of this kind to do now."""
-    if not kind.able(shift):
-        return []
-    kind.notice(shift)
-    now = shift.now()
-    found = jobs.due(shift.store, kind.name, now)
-    if found and kind.patience_s and shift.patient and sessions.is_active(shift.store, now):
-        asked_before = stamp(now - timedelta(seconds=kind.patience_s))
-        return [job for job in found if job.since <= asked_before]
-    return found
-
-
-def run_due(shift: Shift, *, retry: bool = False, wait: bool = False) -> list[str]:
-    """Do what is due until nothing is, and tell the kinds done; what fails is due again later.
-
-    What another worker is at is left to it; with *wait* it is over when this returns.
-    """
-    from ademem.locks import locked
-
-    if retry:
-        jobs.unpark(shift.store, shift.now())
-        jobs.queue(shift.store, "embed", "project", shift.now())
-    done: list[str] = []
-    # Asked again after the lock is let go: whoever found it taken left his work to us.
-    while any(due(shift, kind) for kind in JOBS):
-        with locked(_lock(shift.runtime.project), wait=wait) as ours:
-            if not ours:
-                break
-            done += [job.kind for kind in JOBS for job in due(shift, kind) if _do(kind, job, shift)]
-    return list(dict.fromkeys(done))
 
 
 def is_running(project: Project) -> bool:
     """Whether a worker is at it."""
     from ademem.locks import locked
 
-    with locked(_lock(project), wait=False) as free:
+    with locked(lock(project), wait=False) as free:
         return not free
+
+
+def lock(project: Project) -> str:
+    """What a worker holds; beside the database, which all worktrees of a repository share."""
+    return os.path.join(project.home, "run", "work.lock")
 
 
 def gave_up(kind: str, key: str, error: str) -> str:
@@ -75,46 +45,13 @@ def gave_up(kind: str, key: str, error: str) -> str:
     return f"{kind} {key.partition(' ')[0]}: {error}"
 
 
-def installed(runtime: Runtime) -> Model | None:
-    """The model that this project is embedded with; None while it is not installed."""
-    from ademem import embed
-    from ademem.embed import cache
+def _any_due(runtime: Runtime) -> bool:
+    """Asked of the table first, which most often tells."""
+    if jobs.any_due(runtime.store, ON_DEMAND, runtime.now):
+        return True
+    from ademem.work import running
 
-    settings, environment = runtime.settings.embed, runtime.environment
-    if cache.state(cache.folder(environment, settings.dtype)) is not cache.State.INSTALLED:
-        return None
-    return Model(id=embed.model_id(settings), load=lambda: embed.load(settings, environment))
-
-
-def _do(kind: Kind, job: Job, shift: Shift) -> bool:
-    """Whether it ended well."""
-    from ademem.work import journal
-
-    started = shift.now()
-    shift.figures = {}
-    jobs.begun(shift.store, job)
-    again = attempt(lambda: kind.run(shift, job))
-    if isinstance(again, Failure):
-        jobs.failed(shift.store, job, again.error, shift.now())
-    elif again is None:
-        jobs.done(shift.store, job)
-    else:
-        jobs.later(shift.store, job, again)
-    error = again.error if isinstance(again, Failure) else ""
-    journal.note(
-        shift.runtime.project,
-        job,
-        started=started,
-        ended=shift.now(),
-        error=error,
-        figures=shift.figures,
-    )
-    return not error
-
-
-def _lock(project: Project) -> str:
-    """Beside the database, which all worktrees of a repository share."""
-    return os.path.join(project.home, "run", "work.lock")
+    return running.any_due(runtime)
 
 
 def _detach(command: list[str]) -> None:

@@ -9,7 +9,7 @@ import time
 from ademem import clock, project
 from ademem.bytecode import writing
 from ademem.runtime import open_runtime
-from ademem.work import Shift, installed, run_due
+from ademem.work.running import Shift, installed, run_due
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ademem.embed import Embedder
     from ademem.runtime import Runtime
-    from ademem.work import Model
+    from ademem.work.running import Model
 
 PAUSE_S = 0.1
 """Between two batches, for whoever waits for the processor or the database."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from ademem import configuration, worktree
 from ademem.clock import timedelta
 from ademem.configuration import BadSetting
@@ -40,9 +38,11 @@ def mirror(shift: Shift, _job: Job) -> datetime | None:
         if under_way(place.root):
             left = True
             continue
-        with suppress(BadSetting):  # those of another worktree, which tells of it itself
+        try:
             settings = configuration.load(place.config, shift.runtime.environment)
-            refresh(place, shift.store, settings, shift.now())
+        except BadSetting:  # those of another worktree, which tells of it itself
+            continue
+        refresh(place, shift.store, settings, shift.now())
     return shift.now() + GIT_AT_IT if left else None
 
 

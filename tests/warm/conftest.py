@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from ademem import api, clock, warm, work
+from ademem import api, clock, warm
 from ademem.store import jobs
 from ademem.warm import server
+from ademem.work import running
 from tests import builders
 from tests.builders import memory
 from tests.warm.fake import Synonyms
@@ -63,8 +64,8 @@ class World:
         """Confirmed memories with the vectors of the model."""
         builders.insert(self.runtime.store, *(memory(text) for text in texts))
         jobs.queue(self.runtime.store, "embed", "project", clock.now())
-        model = work.Model(id=Synonyms().model_id, load=Synonyms)
-        work.run_due(work.Shift(self.runtime, clock.now, model))
+        model = running.Model(id=Synonyms().model_id, load=Synonyms)
+        running.run_due(running.Shift(self.runtime, clock.now, model))
 
     def ask(self, method, budget_s=ANSWER_S, **params):
         given = json.dumps(params)

@@ -6,9 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from ademem import api, work
+from ademem import api
 from ademem.store import jobs, sessions, turns
 from ademem.store.turns import TurnKey
+from ademem.work import running
 from tests.builders import NOW
 from tests.work import fake
 
@@ -26,14 +27,14 @@ class World:
 
     def shift(self, **changes):
         options = {"model": fake.model(self.embedder)} | changes
-        return work.Shift(self.runtime, lambda: self.now, **options)
+        return running.Shift(self.runtime, lambda: self.now, **options)
 
     def work(self, *, retry=False, **changes):
-        return work.run_due(self.shift(**changes), retry=retry)
+        return running.run_due(self.shift(**changes), retry=retry)
 
     def due(self, **changes):
         shift = self.shift(**changes)
-        return [kind.name for kind in work.JOBS if work.due(shift, kind)]
+        return [kind.name for kind in running.JOBS if running.due(shift, kind)]
 
     def later(self, **delta):
         self.now += timedelta(**delta)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ademem.digest import sha256_hex
-from ademem.work import Model
 from ademem.work.__main__ import main
+from ademem.work.running import Model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

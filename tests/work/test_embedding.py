@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from ademem import doctor, work
+from ademem import doctor
 from ademem.store import jobs
+from ademem.work import running
 from tests import builders
 from tests.builders import memory
 from tests.work import fake
@@ -184,7 +185,7 @@ class TestAModel:
 
     def test_that_went_away_before_it_was_loaded_is_tried_again(self, world):
         world.keep("Tokens expire in UTC")
-        gone = work.Model(id=fake.ID, load=lambda: None)
+        gone = running.Model(id=fake.ID, load=lambda: None)
         assert world.work(model=gone) == ["mirror"]
 
         world.later(minutes=1)
@@ -324,7 +325,7 @@ class TestASession:
 
 
 def test_status_tells_how_far_the_vectors_are(world, monkeypatch):
-    monkeypatch.setattr(work, "installed", lambda _runtime: fake.model(world.embedder))
+    monkeypatch.setattr(running, "installed", lambda _runtime: fake.model(world.embedder))
     world.keep(*numbered(59), "raise the limit")
     world.work()
     world.keep("One that waits")
@@ -346,7 +347,7 @@ def test_status_tells_how_far_the_vectors_are(world, monkeypatch):
 
 
 def test_status_without_a_model_says_so(world, monkeypatch):
-    monkeypatch.setattr(work, "installed", lambda _runtime: None)
+    monkeypatch.setattr(running, "installed", lambda _runtime: None)
     world.keep("Tokens expire in UTC")
     world.work(model=None)
     said = world.memories.status()

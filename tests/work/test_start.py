@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from ademem import work
 from ademem.embed import cache
 from ademem.store import jobs
+from ademem.work import running
 from tests import builders
 from tests.builders import memory
 from tests.test_architecture import ROOT, SLOW
@@ -60,7 +60,7 @@ def test_without_a_model_there_is_nothing_to_start(world, tmp_path):
 
 
 def test_where_every_vector_is_there_nothing_is_started(world, models):
-    model = work.Model(id="all-MiniLM-L6-v2/int8/256", load=lambda: world.embedder)
+    model = running.Model(id="all-MiniLM-L6-v2/int8/256", load=lambda: world.embedder)
     world.embedder.model_id = model.id
     world.keep("Tokens expire in UTC")
     world.work(model=model)

@@ -9,7 +9,19 @@ import pytest
 from ademem import work
 from ademem.locks import locked
 from ademem.value import replace
-from ademem.work import journal
+from ademem.work import journal, running
+from ademem.work.shift import Kind
+from tests.test_architecture import ROOT
+
+LOOKED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from ademem import clock, project, work
+from ademem.runtime import open_runtime
+
+work._detach = lambda command: print("started", "ademem.work.running" in sys.modules)
+work.start(open_runtime(project.at(sys.argv[2]), {}, clock.now()))
+"""
 
 
 @pytest.fixture
@@ -20,8 +32,10 @@ def broken(monkeypatch):
         def fail(_shift, _job):
             raise error
 
-        kinds = [replace(kind, run=fail) if kind.name == "mirror" else kind for kind in work.JOBS]
-        monkeypatch.setattr(work, "JOBS", tuple(kinds))
+        kinds = [
+            replace(kind, run=fail) if kind.name == "mirror" else kind for kind in running.JOBS
+        ]
+        monkeypatch.setattr(running, "JOBS", tuple(kinds))
 
     return broken
 
@@ -76,8 +90,8 @@ def test_what_becomes_due_while_a_worker_is_at_it_is_done_by_the_same(world, mon
         if job.asked == 1:
             world.keep("Blanks are, too")
 
-    kinds = [replace(kind, run=busy) if kind.name == "mirror" else kind for kind in work.JOBS]
-    monkeypatch.setattr(work, "JOBS", tuple(kinds))
+    kinds = [replace(kind, run=busy) if kind.name == "mirror" else kind for kind in running.JOBS]
+    monkeypatch.setattr(running, "JOBS", tuple(kinds))
     world.keep("Tabs are forbidden in this code")
 
     assert world.work(model=None) == ["mirror"]
@@ -177,7 +191,21 @@ def test_no_worker_is_started_when(world, started, why):
 
 
 def test_every_kind_of_work_is_in_the_table_once_and_says_when_it_is_due():
-    names = [kind.name for kind in work.JOBS]
+    names = [kind.name for kind in running.JOBS]
 
     assert len(set(names)) == len(names)
-    assert all(kind.when for kind in work.JOBS)
+    assert all(kind.when for kind in running.JOBS)
+
+
+def test_what_hooks_start_a_worker_for_at_once_has_no_conditions():
+    free = [kind for kind in running.JOBS if kind.able is Kind.able and not kind.patience_s]
+
+    assert {kind.name for kind in free} == set(work.ON_DEMAND)
+
+
+def test_a_hook_that_finds_something_asked_for_looks_no_further(world):
+    world.keep("Tabs are forbidden in this code")
+    command = [sys.executable, "-I", "-S", "-c", LOOKED, ROOT, str(world.root)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+
+    assert ran.stdout == "started False\n"
