@@ -69,8 +69,8 @@ cross join unified_memories as memory on memory.seq = asked.value
 where {_HAS}
 """
 
-_COUNT = "select count(*) from unified_memories_fts_docsize"
-"""Rows that are not deleted; this table has nothing else to read."""
+_TOTALS = "select block from unified_memories_fts_data where id = 1"
+"""What FTS5 keeps about all rows; counting them would take longer, the more there are."""
 
 _EXACT = """
 select seq from unified_memories
@@ -102,7 +102,7 @@ def _matching(terms: Mapping[str, Index], db: sqlite3.Connection, least: float, 
     counts = _counts(terms, db)
     wanted = affordable(counts, most)
     missing = [term for term, count in counts.items() if not count]
-    total = db.execute(_COUNT).fetchone()[0]
+    total = total_rows(db)
     tells = {term: score.information(total, max(1, counts[term])) for term in wanted + missing}
     full = score.answer(asked=sum(tells.values()), rarest=score.information(total, 1))
     places = {term: place for place, term in enumerate(tells)}
@@ -130,6 +130,17 @@ def _counts(terms: Mapping[str, Index], db: sqlite3.Connection) -> dict[str, int
         for lookup, mine in _by_index(terms, terms)
         for term, row in zip(mine, db.execute(lookup.counts, (array(mine),)), strict=True)
     }
+
+
+def total_rows(db: sqlite3.Connection) -> int:
+    """Rows that are not deleted: the first number of the record, a varint of SQLite's format."""
+    row = db.execute(_TOTALS).fetchone()
+    total = 0
+    for byte in row[0] if row else b"":
+        total = total << 7 | byte & 0x7F
+        if byte < 0x80:
+            break
+    return total
 
 
 def holders(term: str, index: Index, db: sqlite3.Connection) -> tuple[list[int], list[float]]:
