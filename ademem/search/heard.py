@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ademem.model import Status
 from ademem.search import pipeline
+from ademem.store import memories
 from ademem.value import replace
 
 TYPE_CHECKING = False
@@ -21,8 +22,14 @@ def heard(search: Search) -> list[Hit]:
     Beside a confirmed answer later candidates are heard that answer in full, too: they are news.
     """
     hits: list[Hit] = []
-    answered = False
+    answered, asked = False, frozenset[str]()
     for statuses in search.filters.stages:
+        more = frozenset(statuses) - asked
+        if asked and not memories.any_of(search.store, more):  # the same would be found again
+            if answered:
+                break
+            continue
+        asked |= more
         known, hits = hits, pipeline.hits(replace(search, statuses=statuses))
         if answered:
             return _with(known, hits, _news(hits, known, search.settings))

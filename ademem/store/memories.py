@@ -14,6 +14,7 @@ from ademem.value import Value, replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Iterable
     from datetime import datetime
     from typing import Any
 
@@ -171,6 +172,15 @@ def find(store: Store, where: str, tail: str = "", **values: Any) -> list[Memory
     """Memories of this project for which the SQL condition *where* (named parameters) holds."""
     query = f"select * from unified_memories where project_id = :project and ({where}) {tail}"
     return from_rows(store.db.execute(query, values | {"project": store.project_id}))
+
+
+def any_of(store: Store, statuses: Iterable[str]) -> bool:
+    """Whether the project has a memory of one of them, be it deleted or another's."""
+    query = (
+        "select 1 from unified_memories where project_id = ?"
+        " and status in (select value from json_each(?)) limit 1"
+    )
+    return store.db.execute(query, (store.project_id, array(statuses))).fetchone() is not None
 
 
 def revisions(store: Store, id: str) -> list[dict[str, Any]]:

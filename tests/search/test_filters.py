@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from ademem.model import Category, Scope, Status, Tier
-from ademem.search import Filters, listed
+from ademem.search import Filters, listed, pipeline
 from ademem.store import memories
 from ademem.store.ageing import ADEMEM
 from ademem.store.memories import Change
@@ -206,3 +206,26 @@ def test_no_list_shows_what_faded(store, keep_archived):
     keep_archived("the release job signs every package", FADED)
 
     assert listed(store, Filters(), None) == []
+
+
+@pytest.mark.parametrize(
+    ("others", "times"),
+    [
+        pytest.param((), 1, id="nothing else"),
+        pytest.param(("candidate",), 2, id="candidates"),
+        pytest.param(("archived",), 2, id="an archive"),
+        pytest.param(("candidate", "archived"), 3, id="both"),
+    ],
+)
+def test_a_search_looks_once_more_for_each_status_that_there_is(
+    keep, ask, monkeypatch, others, times
+):
+    looks = []
+    real = pipeline.hits
+    monkeypatch.setattr(pipeline, "hits", lambda search: looks.append(search) or real(search))
+    keep("the release job signs every package")
+    for status in others:
+        keep(f"the {status} plan", status=Status(status))
+    ask("something else entirely", faded=True)
+
+    assert len(looks) == times
