@@ -13,7 +13,7 @@ from ademem import api
 from ademem.cli import quick
 from ademem.model import Draft
 
-MAIN = "import sys; from ademem.cli import main; main()"
+CALL = "import sys; from ademem import cli; cli.{door}()"
 
 
 @pytest.fixture
@@ -24,9 +24,9 @@ def project(tmp_path):
     return tmp_path
 
 
-def run(project, *arguments, before=""):
+def run(project, *arguments, before="", door="program"):
     return subprocess.run(
-        [sys.executable, "-c", before + MAIN, *arguments],
+        [sys.executable, "-c", before + CALL.format(door=door), *arguments],
         cwd=project,
         env={
             "PATH": os.environ["PATH"],
@@ -113,8 +113,18 @@ def test_no_project_is_told_in_a_line(tmp_path):
 
 def test_it_loads_neither_typer_nor_numpy_for_words_alone(project):
     watch = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr));"
-    ran = run(project, "recall", "--json", "login", before=watch)
+    ran = run(project, "recall", "--json", "login", before=watch, door="main")
 
     loaded = set(ran.stderr.split())
     assert "ademem.search" in loaded
     assert loaded.isdisjoint({"typer", "numpy", "onnxruntime", "orjson"})
+
+
+def test_the_program_leaves_without_taking_apart_what_it_loaded(project):
+    watch = "import atexit, sys; atexit.register(lambda: print('at the end', file=sys.stderr));"
+    quickly = run(project, "recall", "--json", "login", before=watch)
+    otherwise = run(project, "recall", "login", before=watch)
+
+    assert json.loads(quickly.stdout)["count"] == 1
+    assert (quickly.returncode, quickly.stderr) == (0, "")
+    assert (otherwise.returncode, otherwise.stderr) == (0, "at the end\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from ademem import bytecode
 from ademem.errors import AdememError, UsageError
 
 TYPE_CHECKING = False
@@ -24,9 +25,27 @@ def __getattr__(name: str) -> Any:
     return getattr(commands, name)
 
 
+def program() -> NoReturn:
+    """`main` as a process of its own.
+
+    What agents type all day leaves at once: to take apart all that was loaded takes as long as to
+    search.
+    """
+    try:
+        main()
+    except SystemExit as end:
+        from ademem.cli import quick
+
+        if quick.read(sys.argv[1:]) and isinstance(end.code, int):
+            sys.stdout.flush()
+            os._exit(end.code)
+        raise
+
+
 def main() -> NoReturn:
     """Exit codes: 0 done, 1 refused or nothing found, 2 usage, 3 a bug of ours, with a log file."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads cost more than they bring
+    bytecode.use()
     try:
         sys.exit(_run())
     except UsageError as error:

@@ -57,8 +57,10 @@ def read(arguments: Sequence[str]) -> Asked | None:
 
 def answer(asked: Asked) -> int:
     """Print what was found; 0 when there is anything, else 1."""
+    import gc
     import json
 
+    gc.disable()  # it would go over all that is loaded, and find nothing in so short a life
     from ademem import api
     from ademem.cli import shape
 
