@@ -54,7 +54,9 @@ def main() -> None:
         claude = Path(os.environ["ADEMEM_CLAUDE_DIR"]) / version / "node_modules/.bin/claude"
         found = {}
         for with_hooks in (False, True):
-            with tempfile.TemporaryDirectory() as root, opened(claude, Path(root)) as world:
+            # A worker that the last hook started may still write there.
+            scratch = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+            with scratch as root, opened(claude, Path(root)) as world:
                 if with_hooks:
                     product = Product(world)
                     product.enrol()
