@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from datetime import timedelta
 
@@ -14,6 +13,7 @@ from ademem.store.memories import Change
 from ademem.value import replace
 from tests import builders
 from tests.builders import NOW, memory
+from tests.mirror.repository import git
 
 FOLDER = ".ade/memory"
 GOTCHAS = f"{FOLDER}/gotchas.md"
@@ -76,15 +76,7 @@ class Clone:
         return {path.name: path.read_text() for path in sorted(folder.iterdir())}
 
     def git(self, *arguments, check=True):
-        ran = subprocess.run(
-            ["git", "-c", "user.name=n", "-c", "user.email=e@x", *arguments],
-            cwd=self.root,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert not check or ran.returncode == 0, ran.stdout + ran.stderr
-        return ran.stdout.strip()
+        return git(self.root, *arguments, check=check)
 
     def commit(self, message="memory"):
         self.git("add", "-A", FOLDER)

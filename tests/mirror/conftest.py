@@ -10,8 +10,14 @@ from tests.mirror.team import Driver, Team
 
 
 @pytest.fixture
-def clone(tmp_path):
-    clone = Clone(tmp_path)
+def clone_type():
+    """Of `clone`; a file of tests may have one that can do more."""
+    return Clone
+
+
+@pytest.fixture
+def clone(tmp_path, clone_type):
+    clone = clone_type(tmp_path)
     yield clone
     clone.store.close()
 

@@ -59,10 +59,8 @@ class Clone(clones.Clone):
 
 
 @pytest.fixture
-def clone(tmp_path):
-    clone = Clone(tmp_path)
-    yield clone
-    clone.store.close()
+def clone_type():
+    return Clone
 
 
 @pytest.fixture
