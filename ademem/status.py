@@ -26,7 +26,6 @@ from ademem.store import (
 )
 from ademem.text import preview, said
 from ademem.work import journal, running, schedule
-from ademem.work.running import JOBS, Shift
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,8 +92,8 @@ def vectors(runtime: Runtime) -> dict[str, Any]:
 
 def work_due(runtime: Runtime) -> dict[str, Any]:
     """What waits to be done now, what gave up and why, and how the last job ended."""
-    shift = Shift(runtime, lambda: runtime.now, running.installed(runtime))
-    able = [kind.name for kind in JOBS if kind.able(shift)]
+    shift = running.Shift(runtime, lambda: runtime.now, running.installed(runtime))
+    able = [kind.name for kind in running.JOBS if kind.able(shift)]
     due = {name: len(jobs.due(runtime.store, name, runtime.now)) for name in able}
     runs = journal.recent(runtime.project)
     return {

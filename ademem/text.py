@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 RECENT = 16
 """Texts whose forms are remembered: the rules ask the same of one draft again and again."""
 
+EDGE = ".,;:!?…()[]{}<>\"'`“”‘’«»*"
+"""What stands around a word and is no part of it."""
 _SENTENCE_ENDS = (". ", "! ", "? ", "; ", "。", "！", "？")
 _WORD = re.compile(r"\w+")
 _BLANKS = re.compile(r"[^\S\n]+")

@@ -6,7 +6,6 @@ from ademem import work as work_
 from ademem.api.curation import Curation
 from ademem.store import memories, relations
 from ademem.work import running
-from ademem.work.running import Shift
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +30,9 @@ class Upkeep(Curation):
 
         Another worker is left alone at what it does; with *wait* that is over when this returns.
         """
-        shift = Shift(self.runtime, self._now, running.installed(self.runtime), tell=on_progress)
+        shift = running.Shift(
+            self.runtime, self._now, running.installed(self.runtime), tell=on_progress
+        )
         return running.run_due(shift, retry=retry, wait=wait)
 
     @property

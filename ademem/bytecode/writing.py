@@ -30,10 +30,11 @@ def keep() -> None:
 def is_current(package: str) -> bool:
     """Whether it has every module as the source is now."""
     try:
-        index = Bundle(package).index
+        bundle = Bundle(package)
     except UNREADABLE:
         return False
-    return {name: entry[:3] for name, entry in index.items()} == dict(_sources(package))
+    os.close(bundle.file)
+    return {name: entry[:3] for name, entry in bundle.index.items()} == dict(_sources(package))
 
 
 def write(package: str) -> None:

@@ -12,7 +12,6 @@ from ademem.store.commits import Latest, Made
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
     from typing import Any
 
     from ademem.commits.history import Commit

@@ -59,7 +59,6 @@ TELLING = 4
 """Letters below which a word tells nothing of what a text is about."""
 
 _CLAUSE = r"[,;:.!?]\s"
-_EDGE = ".,;:!?…()[]{}<>\"'`“”‘’«»*"
 
 
 def said(text: Draft | Memory) -> str:
@@ -152,7 +151,7 @@ def _tokens(text: str) -> Iterator[tuple[str, bool]]:
     """Folded tokens, and whether each names one certain thing."""
     starts_sentence = True
     for raw in text.split():
-        token = raw.strip(_EDGE)
+        token = raw.strip(text_.EDGE)
         if token:
             yield fold(token), _is_name(token, starts_sentence)
         starts_sentence = raw[-1] in ".!?:"

@@ -88,7 +88,9 @@ class StoreShelf:
         if last is not None:
             texts |= self._worded(draft, where, last)
         mine = words(said(draft))
-        near = [seq for seq, text in texts.items() if not least or _shared(mine, text) >= least]
+        near = [
+            seq for seq, text in texts.items() if not least or jaccard(mine, words(text)) >= least
+        ]
         if not near:
             return []
         wanted = "seq in (select value from json_each(:near))"
@@ -141,7 +143,7 @@ class StoreShelf:
                 "project": self._store.project_id,
             },
         )
-        return [memories.from_row(row) for row in rows]
+        return memories.from_rows(rows)
 
     def _one(self, draft: Reviewed, where: str, key: str | None) -> Memory | None:
         found = memories.find(
@@ -164,10 +166,6 @@ def is_taken(store: Store, sync_id: str) -> bool:
         {"id": id_of(sync_id), "sync_id": sync_id},
     ).fetchone()
     return bool(row[0])
-
-
-def _shared(mine: frozenset[str], text: str) -> float:
-    return jaccard(mine, words(text))
 
 
 def _probes(text: str, share: float) -> tuple[str, list[list[str]]]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ademem import curate, gate
+from ademem import curate
 from ademem.clock import parse
-from ademem.curate import CannotDo
 from ademem.mirror.differences import Edited, changes
 from ademem.mirror.pages import SHEET
 from ademem.mirror.reading import said_of
@@ -83,13 +82,7 @@ def _propose(offer: Offered, taking: Taking) -> None:
             branch=taking.waits_on(item.entry.id, None),
         ),
     )
-    written = gate.write(
-        draft, taking.act.store, taking.job.settings, taking.act.now, event_id=taking.event
-    )
-    if written.memory is None:
-        taking.refused(item)
-        raise CannotDo(f"not kept ({written.rule}): {written.reason}")
-    taking.note("edited" if written.deduped else "added", written.memory.id)
+    taking.keep(draft, item)
 
 
 def _candidate(id: str | None, taking: Taking) -> Memory | None:

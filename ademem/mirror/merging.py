@@ -268,9 +268,7 @@ def _named(*sides: dict[object, Variants]) -> list[dict[object, Variants]]:
     for side in sides:
         found: dict[object, Variants] = {}
         for name, items in side.items():
-            id = (
-                ids.get(name) if isinstance(name, tuple) else None
-            )  # by what it says: without an id
+            id = ids.get(name) if isinstance(name, tuple) else None  # known by what it says
             items = tuple(replace(item, id=id) for item in items) if id else items
             found[id or name] = tuple(dict.fromkeys((*found.get(id or name, ()), *items)))
         named.append(found)

@@ -77,9 +77,14 @@ class Taking:
         """False when it was taken from this very file before, by somebody who was killed then."""
         return ledger.claim(self.act.store, SOURCE, self._key(item), self.act.now)
 
-    def refused(self, item: Placed) -> None:
-        """It was not taken, and is told of again while it stands there."""
-        ledger.release(self.act.store, SOURCE, self._key(item))
+    def keep(self, draft: Draft, item: Placed) -> None:
+        """Put the item through the gate; a refused one is told of again while it stands there."""
+        act = self.act
+        written = gate.write(draft, act.store, self.job.settings, act.now, event_id=self.event)
+        if written.memory is None:
+            ledger.release(act.store, SOURCE, self._key(item))
+            raise CannotDo(f"not kept ({written.rule}): {written.reason}")
+        self.note("edited" if written.deduped else "added", written.memory.id)
 
     def _key(self, item: Placed) -> str:
         file = sha256_hex(self.before.get(item.path, ""))
@@ -202,13 +207,7 @@ def added(difference: Added, taking: Taking) -> None:
             branch=taking.waits_on(item.entry.id, None),
         ),
     )
-    written = gate.write(
-        draft, taking.act.store, taking.job.settings, taking.act.now, event_id=taking.event
-    )
-    if written.memory is None:
-        taking.refused(item)
-        raise CannotDo(f"not kept ({written.rule}): {written.reason}")
-    taking.note("edited" if written.deduped else "added", written.memory.id)
+    taking.keep(draft, item)
 
 
 def foreign(difference: Foreign, taking: Taking) -> None:

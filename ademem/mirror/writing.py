@@ -57,6 +57,7 @@ def refresh(
         taken, texts = Taken(), dict[str, str]()
         place = Place(project, settings.mirror)
         if not dry_run:
+            agents.refresh(store, project)
             taken, texts = _catch_up(project, store, settings, place, now, force=force)
         found = survey(project, store, settings.mirror, texts, place, taken.refused)
         due = [file for file in found if not file.settled and _may_change(file, force)]
@@ -77,6 +78,7 @@ def take_over(project: Project, store: Store, settings: Settings, now: datetime)
     """What `refresh` takes over; the files themselves stay as git left them."""
     with locked(os.path.join(project.run, "mirror.lock")):
         place = Place(project, settings.mirror)
+        agents.refresh(store, project)
         taken, texts = _catch_up(project, store, settings, place, now)
         agreed = base.load(project, made_at(store))
         read = {path: text for path, text in texts.items() if is_taken(path)}
@@ -100,12 +102,7 @@ def preview(
     """Do what `refresh` does to the store, look at the files it leads to, and take all back."""
     place = Place(project, settings.mirror)
     with suppress(_TakenBack), store.transaction():
-        with suppress(BadCore):
-            core.reconcile(store, project)
-        taken, texts = Taken(), dict[str, str]()
-        if not force:
-            taken, texts = _take(project, store, settings, place, now)
-        settle(place, store, now)
+        taken, texts = _catch_up(project, store, settings, place, now, force=force)
         found = survey(project, store, settings.mirror, texts, place, taken.refused)
         raise _TakenBack
     return Preview(taken=taken, files=tuple(file for file in found if not file.settled))
@@ -147,7 +144,6 @@ def _catch_up(
     """
     with suppress(BadCore):
         core.reconcile(store, project)
-    agents.refresh(store, project)
     found = (Taken(), dict[str, str]()) if force else _take(project, store, settings, place, now)
     settle(place, store, now)
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.model import DIALOGUE, PROCEDURE, Trust
-from ademem.text import fold, words
+from ademem.text import EDGE, fold, words
 from ademem.value import replace
 
 TYPE_CHECKING = False
@@ -23,7 +23,6 @@ FRAME = 0.5
 """Least share of the words around it."""
 APART = 1e-6
 """What keeps equal scores in this order."""
-_EDGE = ".,;:!?…()[]{}<>\"'`“”‘’«»*"
 
 
 def settled(hits: Sequence[Hit], cues: Cues, full: float, store: Store) -> list[Hit]:
@@ -93,4 +92,4 @@ def _by_person(memory: Memory) -> bool:
 
 
 def _tokens(text: str) -> list[str]:
-    return [token for raw in fold(text).split() if (token := raw.strip(_EDGE))]
+    return [token for raw in fold(text).split() if (token := raw.strip(EDGE))]

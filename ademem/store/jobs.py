@@ -175,22 +175,17 @@ def next_try(store: Store, kind: str, now: datetime) -> str | None:
 
 def parked(store: Store) -> list[tuple[str, str, str]]:
     """Kind, key and error of the jobs that gave up."""
-    rows = store.db.execute(
-        "select kind, key, ifnull(last_error, '') from jobs"
-        " where project_id = ? and parked_at is not null",
-        (store.project_id,),
-    )
-    return [(row[0], row[1], row[2]) for row in rows]
+    return _errors(store, "parked_at is not null")
 
 
 def failing(store: Store) -> list[tuple[str, str, str]]:
     """Kind, key and error of the jobs that failed and wait to be tried again."""
-    rows = store.db.execute(
-        "select kind, key, ifnull(last_error, '') from jobs"
-        " where project_id = ? and parked_at is null and attempts > 0",
-        (store.project_id,),
-    )
-    return [(row[0], row[1], row[2]) for row in rows]
+    return _errors(store, "parked_at is null and attempts > 0")
+
+
+def _errors(store: Store, where: str) -> list[tuple[str, str, str]]:
+    query = f"select kind, key, ifnull(last_error, '') from jobs where project_id = ? and {where}"
+    return [(row[0], row[1], row[2]) for row in store.db.execute(query, (store.project_id,))]
 
 
 def unpark(store: Store, now: datetime) -> None:

@@ -42,6 +42,8 @@ _MEMBERS = tuple(
     )
 )
 """Calling an enum costs ten times what finding its member does, and a search reads fifty rows."""
+SAID_ANEW = "('merge', 'revise', 'edit')"
+"""Operations by which somebody says what a memory says."""
 BOOKKEEPING = (
     "seq",
     "access_score",

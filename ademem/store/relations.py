@@ -5,6 +5,7 @@ from __future__ import annotations
 from ademem.clock import stamp
 from ademem.digest import sha256_hex
 from ademem.jsontext import numbers
+from ademem.store.memories import SAID_ANEW
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -46,7 +47,7 @@ select 1 from memory_relations
 where relation = 'conflicts_with' and judgment_status = 'pending' limit 1
 """
 
-_OUTDATED = """
+_OUTDATED = f"""
 with asked as (
   select mine.seq, mine.id, mine.sync_id, mine.trust, mine.created_at
   from json_each(:rows) as row join unified_memories as mine on mine.seq = row.value
@@ -66,7 +67,7 @@ where relation = 'conflicts_with' and judgment_status = 'pending'
   and (other.trust = 'user' or pairs.trust <> 'user')
   and not exists (
     select 1 from memory_revisions as again
-    where again.memory_id = pairs.id and again.operation in ('merge', 'revise', 'edit')
+    where again.memory_id = pairs.id and again.operation in {SAID_ANEW}
       and again.created_at > other.created_at)
 """
 

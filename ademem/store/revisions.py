@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.jsontext import array, loads
+from ademem.jsontext import array, loads, numbers
 from ademem.store import memories
 from ademem.value import Value
 
@@ -22,10 +22,10 @@ _TELLING = (
 )
 """Operations after which a memory says something else, or stands differently."""
 
-_SAID = """
+_SAID = f"""
 select memory.seq, max(memory.created_at, ifnull(
   (select max(created_at) from memory_revisions
-   where memory_id = memory.id and operation in ('merge', 'revise', 'edit')), ''))
+   where memory_id = memory.id and operation in {memories.SAID_ANEW}), ''))
 from json_each(:rows) as asked cross join unified_memories as memory on memory.seq = asked.value
 """
 
@@ -62,7 +62,7 @@ class Revision(Value):
 
 def last_said(store: Store, rows: Sequence[int]) -> dict[int, str]:
     """When somebody last said what each of the rows says, as a stamp."""
-    return {row[0]: row[1] for row in store.db.execute(_SAID, {"rows": array(rows)})}
+    return {row[0]: row[1] for row in store.db.execute(_SAID, {"rows": numbers(rows)})}
 
 
 def newest_events(store: Store, limit: int) -> list[str]:
