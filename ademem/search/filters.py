@@ -58,6 +58,15 @@ class Filters(Value):
         live = ((Status.PROMOTED,), UNARCHIVED)
         return (*live, (*UNARCHIVED, Status.ARCHIVED)) if self.faded else live
 
+    @property
+    def usual(self) -> bool:
+        """Whether they ask for whatever may be seen by the one who asks, and nothing narrower."""
+        mine = {name: getattr(self, name) for name in _ASKING}
+        return self == Filters(**mine)
+
+
+_ASKING = ("owner", "mission", "statuses", "faded", "here", "elsewhere")
+"""Who asks, from where, and how much of the life of a memory they want."""
 
 _CONDITIONS = """
     memory.project_id = :project

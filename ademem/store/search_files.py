@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from enum import IntEnum
 
 from ademem.jsontext import array
-from ademem.model import EPISODE
+from ademem.model import DIALOGUE, EPISODE
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -37,11 +38,26 @@ class Listed(Value):
     last_change: int
 
 
+class Standing(IntEnum):
+    """What a memory itself says about who may see it."""
+
+    ASKED = 0
+    """It depends on who asks."""
+    HIDDEN = 1
+    """Nobody, unless they say that they look for such ones."""
+    PROMOTED = 2
+    CANDIDATE = 3
+    ARCHIVED = 4
+
+
 class Row(Value):
     """What of a memory can be searched."""
 
     seq: int
     session: str | None
+    standing: int
+    turn: bool
+    """Whether it is one of a dialogue."""
     texts: tuple[str | None, ...]
     """Title, content, tags, path and topic key."""
     vector: bytes | None
@@ -180,13 +196,25 @@ def changed(store: Store, file: Listed, limit: int = -1) -> list[int]:
 
 _SESSION = f"iif(source_type = '{EPISODE}', null, source_session_id)"
 """An episode is nobody's neighbour: it tells the whole session."""
+_STANDING = f"""
+case
+  when superseded_by is not null or quarantine_reason is not null
+    or source_type in ('skill', '{EPISODE}') then {Standing.HIDDEN:d}
+  when memory.project_id <> :project or scope <> 'project' or source_branch is not null
+    then {Standing.ASKED:d}
+  when status = 'promoted' then {Standing.PROMOTED:d}
+  when status = 'candidate' then {Standing.CANDIDATE:d}
+  else {Standing.ARCHIVED:d}
+end
+"""
+_TURN = f"instr(' ' || memory.tags || ' ', ' {DIALOGUE} ') > 0"
 _ROWS = f"""
-select memory.seq, {_SESSION}, memory.title, memory.content, memory.tags,
+select memory.seq, {_SESSION}, {_STANDING}, {_TURN}, memory.title, memory.content, memory.tags,
   memory.file_scope_pattern, memory.topic_key, embedding.embedding_blob
-from json_each(?) as wanted
+from json_each(:wanted) as wanted
 cross join unified_memories as memory on memory.seq = wanted.value
 left join unified_memory_embeddings as embedding
-  on embedding.memory_id = memory.id and embedding.embedding_model = ?
+  on embedding.memory_id = memory.id and embedding.embedding_model = :model
 where memory.deleted_at is null
 """
 
@@ -195,8 +223,17 @@ def rows(store: Store, model: str, seqs: Sequence[int]) -> Iterator[Row]:
     """These memories in ascending order, without deleted ones."""
     ordered = sorted(seqs)
     for start in range(0, len(ordered), CHUNK):
-        for row in store.db.execute(_ROWS, (array(ordered[start : start + CHUNK]), model)):
-            yield Row(seq=row[0], session=row[1], texts=tuple(row[2:7]), vector=row[7])
+        wanted = array(ordered[start : start + CHUNK])
+        given = {"wanted": wanted, "model": model, "project": store.project_id}
+        for seq, session, standing, turn, *texts, vector in store.db.execute(_ROWS, given):
+            yield Row(
+                seq=seq,
+                session=session,
+                standing=standing,
+                turn=bool(turn),
+                texts=tuple(texts),
+                vector=vector,
+            )
 
 
 def dimensions(store: Store, model: str) -> int:
@@ -208,10 +245,12 @@ def dimensions(store: Store, model: str) -> int:
     return int(row[0]) if row else 0
 
 
-def sessions(store: Store) -> sqlite3.Cursor:
-    """`seq` and session of every memory that is not deleted, in ascending order."""
+def everything(store: Store) -> sqlite3.Cursor:
+    """`seq`, session, standing, whether a turn: of all that are not deleted, in ascending order."""
     return store.db.execute(
-        f"select seq, {_SESSION} from unified_memories where deleted_at is null order by seq"
+        f"select seq, {_SESSION}, {_STANDING}, {_TURN} from unified_memories as memory"
+        " where deleted_at is null order by seq",
+        {"project": store.project_id},
     )
 
 

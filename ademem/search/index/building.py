@@ -91,14 +91,17 @@ def _everything(
     folder: str, name: str, store: Store, model: str, dimensions: int
 ) -> tuple[Listed, Lens]:
     last_seq, last_change = search_files.reached(store)
-    rows = search_files.sessions(store).fetchall()
+    rows = search_files.everything(store).fetchall()
     seqs = np.fromiter((row[0] for row in rows), np.int64, len(rows))
     linked = links.of_sessions((row[1] for row in rows), len(rows))
+    standing = np.fromiter((row[2] for row in rows), np.uint8, len(rows))
+    turns = np.fromiter((row[3] for row in rows), bool, len(rows))
     del rows
     sample, sound = opening.unpacked(search_files.sample(store, model, SAMPLE), dimensions)
     glass = lens.learn(sample[sound])
     arrays = as_dict(linked) | as_dict(words.of_store(store.db, seqs))
-    arrays |= {"seqs": seqs, "lens_mean": glass.mean, "lens_axes": glass.axes}
+    arrays |= {"seqs": seqs, "standing": standing, "turns": turns}
+    arrays |= {"lens_mean": glass.mean, "lens_axes": glass.axes}
     with new(os.path.join(folder, name)) as file:
         for field, array in arrays.items():
             file.add(field, array)

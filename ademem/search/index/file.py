@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Arrays = Mapping[str, NDArray[Any]]
 
-FORMAT = b"ademem02"
+FORMAT = b"ademem03"
 """Another layout or meaning of the arrays gets another name."""
 _TAIL = struct.Struct("<II8s")
 """Length and checksum of the contents, and the format: the last bytes of a file."""

@@ -66,6 +66,8 @@ def arrays_of(rows: Sequence[Row], glass: Lens) -> dict[str, NDArray[Any]]:
     vectors, embedded = unpacked([row.vector for row in rows], len(glass.mean))
     return {
         "seqs": seqs,
+        "standing": np.fromiter((row.standing for row in rows), np.uint8, len(rows)),
+        "turns": np.fromiter((row.turn for row in rows), bool, len(rows)),
         "vectors": vectors,
         "embedded": embedded,
         "scales": aim.scales(glass, vectors),

@@ -14,7 +14,7 @@ from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from numpy.typing import NDArray
@@ -121,13 +121,15 @@ class Index:
 
     def vectors(self, rows: Rows) -> NDArray[np.float32]:
         """The stored vectors; zeros where there is none."""
-        if len(self.segments) == 1:
-            stored: NDArray[np.float32] = self.segments[0].vectors[rows]
-            return stored
-        found = np.empty((len(rows), self.dimensions), np.float32)
-        for segment, mine, local in self._parted(rows):
-            found[mine] = segment.vectors[local]
-        return found
+        return self._taken([segment.vectors for segment in self.segments], rows)
+
+    def standing(self, rows: Rows) -> NDArray[np.uint8]:
+        """What each row says about who may see it, as `search_files.Standing`."""
+        return self._taken([segment.standing for segment in self.segments], rows)
+
+    def turns(self, rows: Rows) -> NDArray[np.bool_]:
+        """Whether each row is a turn of a dialogue."""
+        return self._taken([segment.turns for segment in self.segments], rows)
 
     def top(self, scores: NDArray[Any], k: int) -> Rows:
         """The *k* best rows, best first, of equal ones the newest."""
@@ -138,10 +140,7 @@ class Index:
         return self.links.around(rows, reach)
 
     def seqs(self, rows: NDArray[Any]) -> Rows:
-        found = np.empty(len(rows), np.int64)
-        for segment, mine, local in self._parted(rows):
-            found[mine] = segment.seqs[local]
-        return found
+        return self._taken([segment.seqs for segment in self.segments], rows)
 
     def _products(self, vector: NDArray[Any], finish: Callable[[Scores, Segment], None]) -> Scores:
         scores = np.empty(len(self), np.float32)
@@ -166,22 +165,21 @@ class Index:
         return found
 
     def _lengths(self, rows: NDArray[Any]) -> NDArray[np.int32]:
-        found: NDArray[np.int32]
-        if len(self.segments) == 1:
-            found = self.segments[0].words.lengths[rows]
-            return found
-        found = np.empty(len(rows), np.int32)
-        for segment, mine, local in self._parted(rows):
-            found[mine] = segment.words.lengths[local]
-        return found
+        return self._taken([segment.words.lengths for segment in self.segments], rows)
 
-    def _parted(self, rows: NDArray[Any]) -> Iterator[tuple[Segment, NDArray[np.bool_], Rows]]:
-        """The rows by segment: which of them, and their numbers there."""
+    def _taken(self, columns: Sequence[NDArray[Any]], rows: NDArray[Any]) -> NDArray[Any]:
+        """What a column, given in its part of each segment, has in these rows."""
+        found: NDArray[Any]
+        if len(columns) == 1:
+            found = columns[0][rows]
+            return found
+        found = np.empty((len(rows), *columns[0].shape[1:]), columns[0].dtype)
         where = np.searchsorted(self.starts, rows, side="right") - 1
-        for number, segment in enumerate(self.segments):
+        for number, column in enumerate(columns):
             mine = where == number
             if mine.any():
-                yield segment, mine, rows[mine] - self.starts[number]
+                found[mine] = column[rows[mine] - self.starts[number]]
+        return found
 
 
 def _held(segment: Segment, word: str, prefix: bool) -> tuple[NDArray[Any], NDArray[Any]]:

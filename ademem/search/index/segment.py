@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int64]
 
 WORDS = Postings._fields
-KEPT = ("seqs", "vectors", "embedded", "scales", *WORDS)
+KEPT = ("seqs", "standing", "turns", "vectors", "embedded", "scales", *WORDS)
 
 
 class Segment:
@@ -32,15 +32,16 @@ class Segment:
         self.arrays = {name: arrays[name] for name in arrays if name in KEPT}
         try:
             self.seqs = arrays["seqs"]
+            self.standing = arrays["standing"]
+            self.turns = arrays["turns"]
             self.vectors = arrays["vectors"]
             self.embedded = arrays["embedded"]
             self.scales = arrays["scales"]
             self.words = Postings(**{name: arrays[name] for name in WORDS})
         except KeyError as error:
             raise Damaged(f"no array {error}") from error
-        sizes = {
-            *map(len, (self.vectors, self.embedded, self.scales, self.words.lengths)),
-        }
+        columns = (self.standing, self.turns, self.vectors, self.embedded, self.scales)
+        sizes = {*map(len, columns), len(self.words.lengths)}
         words, postings = self.words.ends, self.words.rows
         if (
             sizes != {len(self.seqs)}

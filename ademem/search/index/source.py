@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ademem.search import filters, lexical, pipeline
-from ademem.search.index import opening, ranks, signals
+from ademem.search import filters, lexical
+from ademem.search.index import opening, ranks, signals, standing
 from ademem.search.index.evidence import gather
 from ademem.search.index.links import NONE
 from ademem.search.index.sets import distinct, member, without
@@ -66,22 +66,21 @@ class Indexed:
             return self.otherwise().kept(search)
 
     def _kept(self, search: Search) -> dict[int, Signals]:
-        turns = self._seen(self._by_words, search) | self._seen(self._by_meaning, search)
-        if not turns:
+        best = [self._seen(ranked, search) for ranked in (self._by_words, self._by_meaning)]
+        rows = distinct(np.concatenate(best))
+        if not len(rows):
             return {}
         reach = REACH if search.settings.near_words or search.settings.near_meaning else 0
         if reach:
-            self._add_neighbours(turns, search)
-        seqs = np.fromiter(turns, np.int64, len(turns))
-        rows = self.index.where(seqs)
-        seqs, rows = seqs[rows != NONE], rows[rows != NONE]
-        dialogue = np.array([turns[seq] for seq in seqs.tolist()], bool)
+            rows = self._with_neighbours(rows, search)
+        dialogue = self.index.turns(rows)
         told = signals.columns(self._told(rows, dialogue, reach))
         told["relevance"] = signals.relevance(told, search.settings, dialogue)
         kept = signals.above_floor(told, dialogue, search.query.typed, search.settings)
+        seqs = self.index.seqs(rows)
         order = np.lexsort((seqs, told["relevance"], told["exact"]))[::-1]
-        best = order[kept[order]][: search.settings.pool]
-        return dict(zip(seqs[best].tolist(), _lines(told, best), strict=True))
+        chosen = order[kept[order]][: search.settings.pool]
+        return dict(zip(seqs[chosen].tolist(), _lines(told, chosen), strict=True))
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -133,29 +132,28 @@ class Indexed:
             neighbours=bool((around != NONE).any()),
         )
 
-    def _seen(self, ranked: Ranked, search: Search) -> dict[int, bool]:
+    def _seen(self, ranked: Ranked, search: Search) -> Rows:
         """The best rows that may be seen, as many as the pool holds."""
         pool = search.settings.pool
         for look in () if filters.are_few(self.store, search.statuses, pool) else LOOKS:
             rows = ranked(look * pool, None)
-            turns = pipeline.seen(self.index.seqs(rows).tolist(), search)
-            if len(turns) >= pool or len(rows) < look * pool:
-                return turns
+            seen = self._open(rows, search)[:pool]
+            if len(seen) >= pool or len(rows) < look * pool:
+                return seen
         open_to = filters.eligible(self.store, search.filters, search.statuses)
-        if not open_to:
-            return {}
         among = np.zeros(len(self.index), bool)
         rows = self.index.where(np.array(open_to, np.int64))
         among[rows[rows != NONE]] = True
-        rows = ranked(pool, among)
-        return pipeline.seen(self.index.seqs(rows).tolist(), search)
+        return ranked(pool, among)
 
-    def _add_neighbours(self, turns: dict[int, bool], search: Search) -> None:
-        rows = self.index.where(np.fromiter(turns, np.int64, len(turns)))
-        around = distinct(self.index.neighbours(rows[rows != NONE], REACH))
-        beside = without(around[around != NONE], distinct(rows))
-        seqs = self.index.seqs(beside).tolist()
-        turns |= pipeline.seen(seqs, search, limit=len(seqs))
+    def _with_neighbours(self, rows: Rows, search: Search) -> Rows:
+        """The *rows*, ascending, and those beside them that may be seen."""
+        around = distinct(self.index.neighbours(rows, REACH))
+        beside = without(around[around != NONE], rows)
+        return distinct(np.concatenate((rows, self._open(beside, search))))
+
+    def _open(self, rows: Rows, search: Search) -> Rows:
+        return standing.open_to(rows, self.index, self.store, search.filters, search.statuses)
 
     def _by_words(self, limit: int, among: Mask | None) -> Rows:
         """As `Found.ranked`: the named rows, those with every term, the others; by BM25, newest."""
