@@ -19,7 +19,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 HOOKS = sorted((ROOT / "hooks").glob("*.py"))
 
 PICTURE = """
-    value bytecode digest errors clock text jsontext model settings configuration files locks
+    value aside bytecode digest errors clock text jsontext model settings configuration files locks
     repository anchor project lookalike redact failures shell fence client signature store embed
     runtime ai worktree core agents commits capture gate search warm guard sites curate lifecycle
     exchange mirror briefing episodes skills procedures uses history status work recovery enrolment
@@ -43,8 +43,14 @@ _NETWORK = """
 """
 NETWORK = frozenset(_NETWORK.split())
 
-BROAD_EXCEPT = ("cli/__init__.py", "events/__init__.py", "warm/server.py", "work/shift.py")
-"""Where a failure that nobody foresaw ends; each of them logs it."""
+BROAD_EXCEPT = (
+    "aside.py",
+    "cli/__init__.py",
+    "events/__init__.py",
+    "warm/server.py",
+    "work/shift.py",
+)
+"""Where a failure that nobody foresaw ends; each of them logs it, or hands it to who waits."""
 
 MODULE_LINES = 300
 FUNCTION_LINES = 40

@@ -65,30 +65,18 @@ def load(
     return open_model(folder, settings, once=once)
 
 
-class Aside:
+class Loading:
     """An Embedder that is loaded while others work; who embeds waits for it."""
 
     def __init__(self, model_id: str, load: Callable[[], Embedder]) -> None:
-        from threading import Thread
+        from ademem.aside import Aside
 
         self.model_id = model_id
-        self._load = load
-        self._model: Embedder | None = None
-        self._thread = Thread(target=self._run)
-        self._thread.start()
+        self._model = Aside(load)
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """Raises what loading raised, too."""
-        self._thread.join()
-        if self._model is None:
-            self._model = self._load()
-        return self._model.embed(texts)
-
-    def _run(self) -> None:
-        from contextlib import suppress
-
-        with suppress(DamagedModel):  # raised again where the model is asked
-            self._model = self._load()
+        return self._model.result().embed(texts)
 
 
 def load_aside(settings: EmbedSettings, environment: Mapping[str, str]) -> Embedder | None:
@@ -96,7 +84,7 @@ def load_aside(settings: EmbedSettings, environment: Mapping[str, str]) -> Embed
     folder = cache.folder(environment, settings.dtype)
     if cache.state(folder) is not cache.State.INSTALLED:
         return None
-    return Aside(model_id(settings), lambda: open_model(folder, settings, once=True))
+    return Loading(model_id(settings), lambda: open_model(folder, settings, once=True))
 
 
 def open_model(folder: str, settings: EmbedSettings, *, once: bool = False) -> Reader:

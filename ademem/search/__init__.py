@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ademem.embed import Embedder
+    from ademem.search.index import Meant
+    from ademem.search.index.reading import Index
     from ademem.search.query import Query
     from ademem.search.score import Hit
     from ademem.search.source import Source
@@ -91,37 +93,36 @@ def _source(
 ) -> tuple[Source, str]:
     """Without a word in it a query means nothing either; a model that fails leaves the words."""
     from ademem.search.source import Database
-
-    if embedder is None or not asked.terms:
-        return Database(asked, settings.floor, store), "lexical"
-    from ademem.search import dense, index
-
-    found = index.open_index(store, embedder.model_id)  # the model may still be loading
-    vector = _vector(query, store, embedder)
-    if vector is None:
-        return Database(asked, settings.floor, store), "lexical"
-
-    def from_database() -> Source:
-        meanings = dense.cosines(vector, store, embedder.model_id)
-        return Database(asked, settings.floor, store, meanings)
-
-    if found is None:
-        return from_database(), "hybrid"
-    return index.indexed(found, asked, vector, settings.floor, store, from_database), "hybrid"
-
-
-def _vector(query: str, store: Store, embedder: Embedder) -> NDArray[np.float32] | None:
-    """None when there is nothing to compare it with, or the model fails."""
-    from ademem.embed import DamagedModel
     from ademem.store import embeddings
 
-    if not embeddings.has_any(store, embedder.model_id):
-        return None
+    if embedder is None or not asked.terms or not embeddings.has_any(store, embedder.model_id):
+        return Database(asked, settings.floor, store), "lexical"
+    from ademem.aside import Aside
+    from ademem.embed import DamagedModel
+    from ademem.search import dense, index
+
+    found = index.open_index(store, embedder.model_id)
+    meant = Aside(lambda: _meant(query, embedder, found))
+
+    def from_database() -> Source:
+        meanings = dense.cosines(meant.result().vector, store, embedder.model_id)
+        return Database(asked, settings.floor, store, meanings)
+
+    source: Source | None = None
+    if found is not None:
+        source = index.indexed(found, asked, meant.result, settings.floor, store, from_database)
     try:
-        vector: NDArray[np.float32] = embedder.embed([readable(query)])[0]
+        meant.result()
     except DamagedModel:
-        return None
-    return vector
+        return Database(asked, settings.floor, store), "lexical"
+    return source or from_database(), "hybrid"
+
+
+def _meant(query: str, embedder: Embedder, found: Index | None) -> Meant:
+    from ademem.search.index import Meant
+
+    vector: NDArray[np.float32] = embedder.embed([readable(query)])[0]
+    return Meant(vector=vector, scores=found.meanings(vector) if found else vector[:0])
 
 
 def hurried(settings: SearchSettings, **changes: float) -> SearchSettings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from ademem.store import search_files
+from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from ademem.search.source import Source
     from ademem.store import Store
 
-__all__ = ["FRESH", "build", "checked", "indexed", "open_index"]
+__all__ = ["FRESH", "Meant", "build", "checked", "indexed", "open_index"]
 
 FRESH = 1000
 """Changed memories up to which a search reads them itself; with more the files are not used."""
@@ -59,15 +60,27 @@ def checked(store: Store) -> tuple[int, list[str]]:
     return len(there), [path for path in there if not file.is_whole(path)]
 
 
+class Meant(Value):
+    """The vector of a question, and the cosine to it of each row of an index, through the lens."""
+
+    vector: NDArray[np.float32]
+    scores: NDArray[np.float32]
+
+
 def indexed(
     found: Index,
     query: Query,
-    vector: NDArray[np.float32],
+    meant: Callable[[], Meant],
     floor: float,
     store: Store,
     otherwise: Callable[[], Source],
 ) -> Source:
-    """The index asked one question; *otherwise* answers when it turns out to be damaged."""
+    """The index asked one question, its words already; *meant* is asked for as late as can be.
+
+    *otherwise* answers when the index turns out to be damaged.
+    """
     from ademem.search.index.source import Indexed
 
-    return Indexed(found, vector, query, floor, store, otherwise)
+    source = Indexed(found, query, meant, floor, store, otherwise)
+    source.read_words()
+    return source

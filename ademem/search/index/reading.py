@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from threading import Thread
 
 import numpy as np
 
+from ademem.aside import Aside
 from ademem.search.index import aim, bm25, ranks
 from ademem.search.index.links import NONE
 from ademem.search.index.sets import without
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Scores = NDArray[np.float32]
 
 
-PARALLEL = 1 << 17
+PARALLEL = 1 << 14
 """Rows from which a second thread is worth starting; numpy's own, always waiting, cost more."""
 
 
@@ -208,7 +208,6 @@ def _multiply(matrix: NDArray[Any], vector: NDArray[Any], out: NDArray[Any]) -> 
         np.matmul(matrix, vector, out=out)
         return
     half = len(matrix) // 2
-    rest = Thread(target=np.matmul, args=(matrix[half:], vector), kwargs={"out": out[half:]})
-    rest.start()
+    rest = Aside(lambda: np.matmul(matrix[half:], vector, out=out[half:]))
     np.matmul(matrix[:half], vector, out=out[:half])
-    rest.join()
+    rest.result()

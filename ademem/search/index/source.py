@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ademem.search.fuse import Signals
+    from ademem.search.index import Meant
     from ademem.search.index.evidence import Evidence
     from ademem.search.index.reading import Index
     from ademem.search.pipeline import Search
@@ -44,18 +46,23 @@ class Indexed:
     def __init__(
         self,
         index: Index,
-        vector: Floats,
         query: Query,
+        meant: Callable[[], Meant],
         floor: float,
         store: Store,
         otherwise: Callable[[], Source],
     ) -> None:
         self.index = index
-        self.vector = vector
         self.query = query
+        self.meant = meant
         self.floor = floor
         self.otherwise = otherwise
         self.store = store
+
+    def read_words(self) -> None:
+        """What needs no model, so that it can be done while one is at work."""
+        with suppress(IndexError):  # met again, and dealt with, where the rows are wanted
+            _ = self.scores, self.whole
 
     def kept(self, search: Search) -> dict[int, Signals]:
         """The best rows above the floor, and all that speaks for each."""
@@ -109,7 +116,7 @@ class Indexed:
 
     @cached_property
     def meanings(self) -> Floats:
-        return self.index.meanings(self.vector)
+        return self.meant().scores
 
     def _told(self, rows: Rows, dialogue: Mask, reach: int) -> signals.Told:
         around = self.index.neighbours(rows, reach)
@@ -119,7 +126,7 @@ class Indexed:
         through = np.where(some == NONE, -np.inf, self.meanings[some]).astype(np.float64)
         through[np.isneginf(through)] = np.nan
         own = through[places[:, 0]]
-        plain = (self.index.vectors(rows) @ self.vector).astype(np.float64)
+        plain = (self.index.vectors(rows) @ self.meant().vector).astype(np.float64)
         return signals.Told(
             exact=member(rows, self.exact),
             whole=member(rows, self.whole),
