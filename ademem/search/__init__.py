@@ -63,11 +63,10 @@ def search(
 
     limit = settings.limit if limit is None else limit
     asked = parse(query)
-    source, mode = _source(query, asked, store, settings, embedder)
     looked = pipeline.Search(
         query=asked,
         cues=cues.read(query),
-        source=source,
+        source=_source(query, asked, store, settings, embedder),
         store=store,
         settings=settings,
         filters=filters,
@@ -82,6 +81,7 @@ def search(
     if outdated:
         hits = [replace(hit, against=outdated.get(hit.memory.seq, "")) for hit in hits]
     hits = rivals.settled(hits, looked.cues, settings.answer_share, store)
+    mode = looked.source.mode
     first = COMPLETE if mode == "lexical" else NAMED
     hits = diversify(hits, settings.mmr_lambda, limit, first)
     relaxed = any(not hit.signals["whole"] for hit in hits)
@@ -90,32 +90,29 @@ def search(
 
 def _source(
     query: str, asked: Query, store: Store, settings: SearchSettings, embedder: Embedder | None
-) -> tuple[Source, str]:
+) -> Source:
     """Without a word in it a query means nothing either; a model that fails leaves the words."""
     from ademem.search.source import Database
     from ademem.store import embeddings
 
     if embedder is None or not asked.terms or not embeddings.has_any(store, embedder.model_id):
-        return Database(asked, settings.floor, store), "lexical"
+        return Database(asked, settings.floor, store)
     from ademem.aside import Aside
     from ademem.embed import DamagedModel
     from ademem.search import dense, index
 
-    found = index.open_index(store, embedder.model_id)
-    meant = Aside(lambda: _meant(query, embedder, found))
-
     def from_database() -> Source:
-        meanings = dense.cosines(meant.result().vector, store, embedder.model_id)
+        try:
+            meanings = dense.cosines(meant.result().vector, store, embedder.model_id)
+        except DamagedModel:
+            return Database(asked, settings.floor, store)
         return Database(asked, settings.floor, store, meanings)
 
-    source: Source | None = None
-    if found is not None:
-        source = index.indexed(found, asked, meant.result, settings.floor, store, from_database)
-    try:
-        meant.result()
-    except DamagedModel:
-        return Database(asked, settings.floor, store), "lexical"
-    return source or from_database(), "hybrid"
+    found = index.open_index(store, embedder.model_id)
+    meant = Aside(lambda: _meant(query, embedder, found))
+    if found is None:
+        return from_database()
+    return index.indexed(found, asked, meant.result, settings.floor, store, from_database)
 
 
 def _meant(query: str, embedder: Embedder, found: Index | None) -> Meant:

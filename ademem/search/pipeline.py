@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ademem.search import cues as cues_
 from ademem.search import fuse, score
-from ademem.search.filters import may_be_seen, visible
+from ademem.search.filters import may_be_seen
+from ademem.store.memories import numbered
 from ademem.value import Value, replace
 
 TYPE_CHECKING = False
@@ -45,9 +46,7 @@ class Search(Value):
 def hits(search: Search) -> list[Hit]:
     """What of the rows found, and of their neighbours, is an answer; not in any order."""
     kept = search.source.kept(search)
-    limit = search.settings.pool
-    memories = visible(list(kept), search.store, search.filters, search.statuses, limit)
-    return [_hit(memory, kept[memory.seq], search) for memory in memories]
+    return [_hit(memory, kept[memory.seq], search) for memory in numbered(search.store, kept)]
 
 
 def judged(found: Found, database: Database, search: Search) -> dict[int, Signals]:

@@ -127,10 +127,11 @@ def diversify(
     left = [_Contender(hit, mmr_lambda, first) for hit in ranked[: CONTENDERS * limit]]
     chosen: list[_Contender] = []
     while left and len(chosen) < limit:
-        left.sort(key=attrgetter("order"), reverse=True)
+        best = max(left, key=attrgetter("order"))
         # Likeness only grows: who is first after a look at all that is chosen stays first.
-        if not left[0].looks_at(chosen):
-            chosen.append(left.pop(0))
+        if not best.looks_at(chosen):
+            chosen.append(best)
+            left.remove(best)
     return [replace(one.hit, signals=one.hit.signals | {"mmr": one.marginal}) for one in chosen]
 
 

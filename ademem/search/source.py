@@ -27,6 +27,10 @@ if TYPE_CHECKING:
             """Of those of the rows that have a vector: cosine through the lens, cosine as it is."""
 
     class Source(Protocol):
+        @property
+        def mode(self) -> str:
+            """`hybrid` when the meaning is asked too, `lexical` when the words decide alone."""
+
         def kept(self, search: Search) -> dict[int, Signals]:
             """The best rows above the floor, a pool of them at most, and what speaks for each."""
 
@@ -39,6 +43,7 @@ class Database:
     ) -> None:
         self.store = store
         self.meanings = meanings
+        self.mode = "lexical" if meanings is None else "hybrid"
         bounds = (floor, lexical.MAX_POSTINGS) if meanings is None else (0.0, sys.maxsize)
         self._found = lexical.find(query, store, floor, *bounds)
 

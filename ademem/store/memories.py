@@ -7,9 +7,9 @@ import sys
 
 from ademem.clock import parse, stamp
 from ademem.errors import NoSuchMemory
-from ademem.jsontext import array, flat, loads
+from ademem.jsontext import array, flat, loads, numbers
 from ademem.model import Category, Importance, Memory, Scope, Status, Tier, Trust
-from ademem.value import Value, replace
+from ademem.value import Value, of, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -193,14 +193,23 @@ def revisions(store: Store, id: str) -> list[dict[str, Any]]:
     return [dict(row) | {"snapshot": loads(row["snapshot"])} for row in rows]
 
 
+def numbered(store: Store, seqs: Iterable[int]) -> list[Memory]:
+    """Those of the memories with these numbers that are still there, in this order."""
+    query = (
+        "select memory.* from json_each(?) as asked"
+        " cross join unified_memories as memory on memory.seq = asked.value"
+    )
+    return from_rows(store.db.execute(query, (numbers(seqs),)))
+
+
 def from_row(row: sqlite3.Row) -> Memory:
-    return _memory(columns(row))
+    return of(Memory, _read(columns(row)))
 
 
 def from_rows(found: sqlite3.Cursor) -> list[Memory]:
     """All that a query for whole rows finds; its columns are named once."""
     names = [column[0] for column in found.description]
-    return [_memory(dict(zip(names, row, strict=True))) for row in found]
+    return [of(Memory, _read(dict(zip(names, row, strict=True)))) for row in found]
 
 
 def columns(row: sqlite3.Row) -> dict[str, Any]:
@@ -209,19 +218,19 @@ def columns(row: sqlite3.Row) -> dict[str, Any]:
 
 
 def from_values(given: dict[str, Any]) -> Memory:
-    return _memory(given.copy())
+    return Memory(**_read(given.copy()))
 
 
-def _memory(values: dict[str, Any]) -> Memory:
-    """Takes the values and changes them."""
+def _read(values: dict[str, Any]) -> dict[str, Any]:
+    """The values as a Memory has them; changes what it is given."""
     for name, kind, members in _MEMBERS:
         values[name] = members.get(values[name]) or kind(values[name])
     values["pinned"] = bool(values["pinned"])
     values["tags"] = tuple(values["tags"].split())
-    values["anchors"] = tuple(loads(values["anchors"]))
+    values["anchors"] = () if values["anchors"] == "[]" else tuple(loads(values["anchors"]))
     for name in _MOMENTS:
         values[name] = parse(values[name]) if values.get(name) else None
-    return Memory(**values)
+    return values
 
 
 def new_event() -> str:

@@ -75,12 +75,10 @@ def indexed(
     store: Store,
     otherwise: Callable[[], Source],
 ) -> Source:
-    """The index asked one question, its words already; *meant* is asked for as late as can be.
+    """The index asked one question; *meant* is called when the words have been looked at.
 
-    *otherwise* answers when the index turns out to be damaged.
+    *otherwise* answers when the index turns out to be damaged, or the model.
     """
     from ademem.search.index.source import Indexed
 
-    source = Indexed(found, query, meant, floor, store, otherwise)
-    source.read_words()
-    return source
+    return Indexed(found, query, meant, floor, store, otherwise)

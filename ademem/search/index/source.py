@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import cached_property
 
 import numpy as np
 
+from ademem.embed import DamagedModel
 from ademem.search import filters, lexical
 from ademem.search.index import opening, ranks, signals, standing
 from ademem.search.index.evidence import gather
@@ -17,7 +17,7 @@ from ademem.search.window import REACH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -57,24 +57,30 @@ class Indexed:
         self.meant = meant
         self.floor = floor
         self.otherwise = otherwise
+        self.instead: Source | None = None
         self.store = store
 
-    def read_words(self) -> None:
-        """What needs no model, so that it can be done while one is at work."""
-        with suppress(IndexError):  # met again, and dealt with, where the rows are wanted
-            _ = self.scores, self.whole
+    @property
+    def mode(self) -> str:
+        return "hybrid" if self.instead is None else self.instead.mode
 
     def kept(self, search: Search) -> dict[int, Signals]:
         """The best rows above the floor, and all that speaks for each."""
-        try:
-            return self._kept(search)
-        except IndexError:  # a number in a damaged file leads nowhere
-            opening.discard(self.store)
-            return self.otherwise().kept(search)
+        if self.instead is None:
+            try:
+                return self._kept(search)
+            except IndexError:  # a number in a damaged file leads nowhere
+                opening.discard(self.store)
+            except DamagedModel:
+                pass
+            self.instead = self.otherwise()
+        return self.instead.kept(search)
 
     def _kept(self, search: Search) -> dict[int, Signals]:
-        best = [self._seen(ranked, search) for ranked in (self._by_words, self._by_meaning)]
-        rows = distinct(np.concatenate(best))
+        looks = () if filters.are_few(self.store, search.statuses, search.settings.pool) else LOOKS
+        said = self._seen(self._by_words, search, looks)
+        meant = self._seen(self._by_meaning, search, looks)
+        rows = distinct(np.concatenate((said, meant)))
         if not len(rows):
             return {}
         reach = REACH if search.settings.near_words or search.settings.near_meaning else 0
@@ -139,10 +145,10 @@ class Indexed:
             neighbours=bool((around != NONE).any()),
         )
 
-    def _seen(self, ranked: Ranked, search: Search) -> Rows:
+    def _seen(self, ranked: Ranked, search: Search, looks: Sequence[int]) -> Rows:
         """The best rows that may be seen, as many as the pool holds."""
         pool = search.settings.pool
-        for look in () if filters.are_few(self.store, search.statuses, pool) else LOOKS:
+        for look in looks:
             rows = ranked(look * pool, None)
             seen = self._open(rows, search)[:pool]
             if len(seen) >= pool or len(rows) < look * pool:
