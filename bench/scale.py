@@ -104,8 +104,8 @@ class Bench:
         self.index.top(self.index.bm25(spelled), 100)
 
     def meaning(self, question: Question) -> None:
-        """The dense part, exact: the cosine of all rows, and the best hundred."""
-        self.index.top(self.index.meanings(question.vector), 100)
+        """The dense part: the cosines of the nearest rows, and the best hundred."""
+        self.index.top(self.index.near(question.vector), 100)
 
     def lexical(self, question: Question) -> None:
         """A whole search by FTS5 alone, as hooks do it."""

@@ -119,7 +119,7 @@ def _meant(query: str, embedder: Embedder, found: Index | None) -> Meant:
     from ademem.search.index import Meant
 
     vector: NDArray[np.float32] = embedder.embed([readable(query)])[0]
-    return Meant(vector=vector, scores=found.meanings(vector) if found else vector[:0])
+    return Meant(vector=vector, near=found.near(vector) if found else vector[:0])
 
 
 def hurried(settings: SearchSettings, **changes: float) -> SearchSettings:

@@ -44,7 +44,7 @@ def test_an_episode_is_nobodys_neighbour_as_it_tells_the_whole_session(store, ke
     assert window.around([first.seq], store)[first.seq] == ((second.seq,), ())
     assert window.around([told.seq], store) == {}
     assert search_files.around(store, "a", second.seq) == (first.seq, None)
-    assert list(map(tuple, search_files.sessions(store))) == [
+    assert [(seq, session) for seq, session, *_ in search_files.everything(store)] == [
         (first.seq, "a"),
         (told.seq, None),
         (second.seq, "a"),

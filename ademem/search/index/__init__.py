@@ -61,10 +61,10 @@ def checked(store: Store) -> tuple[int, list[str]]:
 
 
 class Meant(Value):
-    """The vector of a question, and the cosine to it of each row of an index, through the lens."""
+    """The vector of a question, and of an index the cosine to it of the nearest rows."""
 
     vector: NDArray[np.float32]
-    scores: NDArray[np.float32]
+    near: NDArray[np.float32]
 
 
 def indexed(

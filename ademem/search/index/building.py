@@ -9,7 +9,7 @@ import numpy as np
 
 from ademem import files
 from ademem.search import lens
-from ademem.search.index import aim, links, opening, words
+from ademem.search.index import aim, links, opening, sketch, words
 from ademem.search.index.file import Damaged, Writer, new
 from ademem.search.index.sets import distinct, without
 from ademem.store import search_files
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ademem.search.lens import Lens
+
+    Floats = NDArray[np.float32]
     from ademem.store import Store
 
 SMALL_PART = 0.1
@@ -102,19 +104,23 @@ def _everything(
     arrays = as_dict(linked) | as_dict(words.of_store(store.db, seqs))
     arrays |= {"seqs": seqs, "standing": standing, "turns": turns}
     arrays |= {"lens_mean": glass.mean, "lens_axes": glass.axes}
+    across = sketch.planes(glass) if len(seqs) >= sketch.WORTH else None
     with new(os.path.join(folder, name)) as file:
         for field, array in arrays.items():
             file.add(field, array)
-        _add_vectors(file, search_files.vectors(store, model), len(seqs), glass)
+        _add_vectors(file, search_files.vectors(store, model), len(seqs), glass, across)
     listed = Listed(name=name, model=model, place=0, last_seq=last_seq, last_change=last_change)
     return listed, glass
 
 
-def _add_vectors(file: Writer, vectors: sqlite3.Cursor, rows: int, glass: Lens) -> None:
+def _add_vectors(
+    file: Writer, vectors: sqlite3.Cursor, rows: int, glass: Lens, across: Floats | None
+) -> None:
     """All vectors, chunk by chunk, and what there is to know about each."""
     dimensions = len(glass.mean)
     embedded = np.empty(rows, bool)
     scales = np.empty(rows, np.float32)
+    sketches = np.empty((sketch.WORDS, 0 if across is None else rows), np.uint64)
 
     def chunks() -> Iterator[NDArray[np.float32]]:
         for start in range(0, rows, _CHUNK):
@@ -122,11 +128,16 @@ def _add_vectors(file: Writer, vectors: sqlite3.Cursor, rows: int, glass: Lens) 
             matrix, sound = opening.unpacked(blobs, dimensions)
             embedded[start : start + len(blobs)] = sound
             scales[start : start + len(blobs)] = aim.scales(glass, matrix)
+            if across is not None:
+                sketches[:, start : start + len(blobs)] = sketch.of(matrix, glass, across)
             yield matrix
 
     file.stream("vectors", np.dtype(np.float32), (rows, dimensions), chunks())
     file.add("embedded", embedded)
     file.add("scales", scales)
+    if across is not None:
+        file.add("planes", across)
+        file.add("sketches", sketches)
 
 
 def _write(folder: str, name: str, arrays: Mapping[str, NDArray[Any]]) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 
-from ademem.aside import Aside
 from ademem.search.index import aim, bm25, ranks
 from ademem.search.index.links import NONE
 from ademem.search.index.sets import without
@@ -27,8 +24,7 @@ if TYPE_CHECKING:
     Scores = NDArray[np.float32]
 
 
-PARALLEL = 1 << 14
-"""Rows from which a second thread is worth starting; numpy's own, always waiting, cost more."""
+ALL = slice(None)
 
 
 class Held(Value):
@@ -107,17 +103,34 @@ class Index:
 
     def cosines(self, vector: NDArray[Any]) -> Scores:
         """The cosine of every row to a unit vector; -inf where there is no vector, or no row."""
-        return self._products(vector, lambda products, segment: None)
+        return self._scores(lambda segment: (ALL, segment.vectors @ vector))
 
     def meanings(self, vector: NDArray[Any]) -> Scores:
         """The same through the lens."""
+        look = aim.aimed(self.lens, vector)
+        return self._scores(lambda segment: (ALL, segment.through(ALL, *look)))
+
+    def near(self, vector: NDArray[Any]) -> Scores:
+        """The same of the nearest rows alone, as their sketches tell; -inf for all others."""
+        look = aim.aimed(self.lens, vector)
+
+        def of_nearest(segment: Segment) -> tuple[Rows | slice, Scores]:
+            rows = segment.near(vector, self.lens)
+            return rows, segment.through(rows, *look)
+
+        return self._scores(of_nearest)
+
+    def compared(self, vector: NDArray[Any], rows: Rows) -> tuple[Scores, Scores]:
+        """The cosines of these rows, through the lens and as they are; NaN without a vector."""
         z, less = aim.aimed(self.lens, vector)
-
-        def through(products: Scores, segment: Segment) -> None:
-            products -= less
-            products /= segment.scales
-
-        return self._products(z, through)
+        vectors = self.vectors(rows)
+        scales = self._taken([segment.scales for segment in self.segments], rows)
+        embedded = self._taken([segment.embedded for segment in self.segments], rows)
+        nothing = np.float32(np.nan)
+        return (
+            np.where(embedded, (vectors @ z - less) / scales, nothing),
+            np.where(embedded, vectors @ vector, nothing),
+        )
 
     def vectors(self, rows: Rows) -> NDArray[np.float32]:
         """The stored vectors; zeros where there is none."""
@@ -142,15 +155,13 @@ class Index:
     def seqs(self, rows: NDArray[Any]) -> Rows:
         return self._taken([segment.seqs for segment in self.segments], rows)
 
-    def _products(self, vector: NDArray[Any], finish: Callable[[Scores, Segment], None]) -> Scores:
-        scores = np.empty(len(self), np.float32)
-        wanted = np.ascontiguousarray(vector, np.float32)
+    def _scores(self, of: Callable[[Segment], tuple[Rows | slice, Scores]]) -> Scores:
+        """What *of* says of some rows of each segment, as one score a row."""
+        scores = np.full(len(self), -np.inf, np.float32)
         for segment, dead, start in zip(self.segments, self.dead, self.starts, strict=False):
             mine = scores[start : start + len(segment)]
-            _multiply(segment.vectors, wanted, mine)
-            finish(mine, segment)
-            if not segment.all_embedded:
-                mine[~segment.embedded] = -np.inf
+            rows, found = of(segment)
+            mine[rows] = np.where(segment.embedded[rows], found, -np.inf)
             mine[dead] = -np.inf
         return scores
 
@@ -200,14 +211,3 @@ def _alive(rows: int, dead: Rows) -> NDArray[np.bool_] | None:
     alive = np.ones(rows, bool)
     alive[dead] = False
     return alive
-
-
-def _multiply(matrix: NDArray[Any], vector: NDArray[Any], out: NDArray[Any]) -> None:
-    """In two halves at once where numpy was told to use one thread."""
-    if len(matrix) < PARALLEL or os.environ.get("OPENBLAS_NUM_THREADS") != "1":
-        np.matmul(matrix, vector, out=out)
-        return
-    half = len(matrix) // 2
-    rest = Aside(lambda: np.matmul(matrix[half:], vector, out=out[half:]))
-    np.matmul(matrix[:half], vector, out=out[:half])
-    rest.result()

@@ -7,6 +7,7 @@ from bisect import bisect_left
 
 import numpy as np
 
+from ademem.search.index import sketch
 from ademem.search.index.file import Damaged
 from ademem.search.index.links import NONE
 from ademem.search.index.sets import distinct
@@ -17,11 +18,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ademem.search.index.file import Arrays
+    from ademem.search.lens import Lens
 
+    Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]
 
 WORDS = Postings._fields
-KEPT = ("seqs", "standing", "turns", "vectors", "embedded", "scales", *WORDS)
+COLUMNS = ("seqs", "standing", "turns", "vectors", "embedded", "scales")
+KEPT = (*COLUMNS, *WORDS, *sketch.ARRAYS)
 
 
 class Segment:
@@ -37,6 +41,7 @@ class Segment:
             self.vectors = arrays["vectors"]
             self.embedded = arrays["embedded"]
             self.scales = arrays["scales"]
+            self.sketches = sketch.read(arrays)
             self.words = Postings(**{name: arrays[name] for name in WORDS})
         except KeyError as error:
             raise Damaged(f"no array {error}") from error
@@ -48,6 +53,7 @@ class Segment:
             or len(words) != len(self.words.text_ends)
             or (len(words) and words[-1] != len(postings))
             or len(postings) != len(self.words.counts)
+            or (self.sketches is not None and len(self.sketches) != len(self.seqs))
         ):
             raise Damaged("arrays of different sizes")
         self._spelled = _Spelled(self.words)
@@ -55,6 +61,17 @@ class Segment:
 
     def __len__(self) -> int:
         return len(self.seqs)
+
+    def through(self, rows: Rows | slice, z: Floats, less: float) -> Floats:
+        """The cosines of these rows through the lens, by what `aim.aimed` makes of the question."""
+        products: Floats = self.vectors[rows] @ z
+        products -= np.float32(less)
+        products /= self.scales[rows]
+        return products
+
+    def near(self, vector: Floats, lens: Lens) -> Rows | slice:
+        """Rows that are nearer to a unit vector than most, or all where there are no sketches."""
+        return slice(None) if self.sketches is None else self.sketches.near(vector, lens)
 
     def holders(self, word: str) -> slice:
         """Where the postings of *word* are."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from ademem.embed import DamagedModel
 from ademem.search import filters, lexical
-from ademem.search.index import opening, ranks, signals, standing
+from ademem.search.index import opening, ranks, signals, sketch, standing
 from ademem.search.index.evidence import gather
 from ademem.search.index.links import NONE
 from ademem.search.index.sets import distinct, member, without
@@ -122,17 +122,17 @@ class Indexed:
 
     @cached_property
     def meanings(self) -> Floats:
-        return self.meant().scores
+        """Of every row, which the nearest ones rarely have to be sought among."""
+        return self.index.meanings(self.meant().vector)
 
     def _told(self, rows: Rows, dialogue: Mask, reach: int) -> signals.Told:
         around = self.index.neighbours(rows, reach)
         everybody = np.concatenate((rows[:, None], around), axis=1)
         some = distinct(everybody)
         places = np.searchsorted(some, everybody)
-        through = np.where(some == NONE, -np.inf, self.meanings[some]).astype(np.float64)
-        through[np.isneginf(through)] = np.nan
-        own = through[places[:, 0]]
-        plain = (self.index.vectors(rows) @ self.meant().vector).astype(np.float64)
+        through, plain = np.full((2, len(some)), np.nan)
+        real = some != NONE
+        through[real], plain[real] = self.index.compared(self.meant().vector, some[real])
         return signals.Told(
             exact=member(rows, self.exact),
             whole=member(rows, self.whole),
@@ -140,7 +140,7 @@ class Indexed:
             parts=self.evidence.parts,
             bm25=self.evidence.points(rows),
             through=through[places],
-            cosine=np.where(np.isnan(own), np.nan, plain),
+            cosine=plain[places[:, 0]],
             turns=dialogue,
             neighbours=bool((around != NONE).any()),
         )
@@ -180,7 +180,11 @@ class Indexed:
         return chosen
 
     def _by_meaning(self, limit: int, among: Mask | None) -> Rows:
-        scores = self.meanings if among is None else np.where(among, self.meanings, -np.inf)
+        """The nearest; beyond the first look more may be wanted than sketches keep."""
+        if among is not None:
+            scores = np.where(among, self.meanings, -np.inf)
+        else:
+            scores = self.meant().near if limit <= sketch.SURE else self.meanings
         return self.index.top(scores, limit)
 
 

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ademem.search import lens, lexical
-from ademem.search.index import ranks, reading, words
+from ademem.search.index import ranks, words
 from ademem.store import database, indexes
 from tests.builders import open_project
 from tests.search.index.world import World
@@ -209,15 +209,3 @@ def test_the_top_is_that_of_sorting_everything(values, k):
     best = [row for row in order if values[row] > -np.inf][:k]
 
     assert ranks.top(scores, k, lambda rows: newness[rows]).tolist() == best
-
-
-def test_a_large_matrix_is_multiplied_like_a_small_one(world, monkeypatch):
-    for number in range(30):
-        world.embed(world.add(f"number {number}"))
-    world.build()
-    wanted = world.vector()
-    whole = world.open().cosines(wanted)
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
-    monkeypatch.setattr(reading, "PARALLEL", 1)
-
-    assert world.open().cosines(wanted) == pytest.approx(whole, abs=1e-6)
