@@ -29,26 +29,36 @@ _ALL = 2**64 - 1
 
 def own(words: frozenset[str], home: str) -> set[int]:
     """The signatures a text is found by, among those of the same *home*; none without words."""
-    return _signatures(_band(len(words)), _dealt(words), number(home)) if words else set()
+    band = _band(len(words))
+    return _signatures(band, _dealt(words), number(home), parts(band)) if words else set()
 
 
 def of_likes(words: frozenset[str], home: str) -> set[int]:
-    """The signatures of which every text that shares so much has one."""
+    """The signatures of which every text that shares so much has one.
+
+    Of each band as many parts as can differ, and one more, which cannot.
+    """
     dealt, salt = _dealt(words), number(home)
+    enough = most_apart(len(words), SHARE) + 1
     band = _band(math.ceil(len(words) * SHARE - ROUNDING))
-    found = _signatures(band, dealt, salt) if words else set()
+    found = _signatures(band, dealt, salt, enough) if words else set()
     while band < int(len(words) / SHARE + ROUNDING):
         band = _band(band + 1)
-        found |= _signatures(band, dealt, salt)
+        found |= _signatures(band, dealt, salt, enough)
     return found
 
 
 def parts(band: int) -> int:
-    """One more than the words in which a set of the band and its like differ.
+    """One more than the words in which a set of the band and its like differ."""
+    return most_apart(band, SHARE) + 1
 
-    They have |x ∪ y| - |x ∩ y| ≤ |x| (1 / SHARE - 1) words apart, as |x ∪ y| ≤ |x| / SHARE.
+
+def most_apart(size: int, share: float) -> int:
+    """Of a set of this size and one that shares so much with it: how many words are not in both.
+
+    They are |x ∪ y| - |x ∩ y| ≤ |x| (1 / share - 1), as |x ∪ y| ≤ |x| / share.
     """
-    return int(band * (1 / SHARE - 1) + ROUNDING) + 1
+    return int(size * (1 / share - 1) + ROUNDING)
 
 
 @lru_cache(maxsize=2**10)
@@ -75,9 +85,12 @@ def _number(word: str) -> int:
 
 
 def _signatures(
-    band: int, dealt: tuple[tuple[int, int], ...], salt: int, round_: int = 0
+    band: int, dealt: tuple[tuple[int, int], ...], salt: int, enough: int, round_: int = 0
 ) -> set[int]:
-    """Weak parts are left out; who has one is also found by parts dealt another way."""
+    """Of the strongest parts, so many as are *enough*.
+
+    Weak parts are left out; who needs one is also found by parts dealt another way.
+    """
     count = parts(band)
     sums, letters = [0] * count, [0] * count
     shift = 20 * round_
@@ -89,8 +102,9 @@ def _signatures(
     strong = [part for part in range(count) if last or letters[part] >= WEAK]
     place = (band * ROUNDS + round_) << 16
     found = {
-        ((sums[part] ^ salt) + (place | part) * _SPREAD & _ALL) >> 64 - BITS for part in strong
+        ((sums[part] ^ salt) + (place | part) * _SPREAD & _ALL) >> 64 - BITS
+        for part in sorted(strong, key=letters.__getitem__, reverse=True)[:enough]
     }
-    if len(strong) < count:
-        found |= _signatures(band, dealt, salt, round_ + 1)
+    if len(strong) < min(enough, count):
+        found |= _signatures(band, dealt, salt, enough, round_ + 1)
     return found

@@ -39,6 +39,13 @@ def test_texts_at_the_very_border_have_one_in_common(size):
             assert signature.own(frozenset(left), "") & signature.of_likes(right, "")
 
 
+@pytest.mark.parametrize(("size", "asked"), [(3, 1), (8, 2), (16, 3), (30, 11)])
+def test_no_more_is_asked_for_than_can_differ_and_one(size, asked):
+    text = frozenset(f"telling {n}" for n in range(size))
+
+    assert len(signature.of_likes(text, "p")) <= asked
+
+
 def shrunk(left, rng):
     return frozenset(rng.sample(sorted(left), -int(-len(left) * 0.85 // 1)))
 
