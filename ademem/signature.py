@@ -19,7 +19,7 @@ WEAK = 8
 ROUNDS = 3
 """How often words are dealt anew because a part was weak."""
 BITS = 47
-"""Of a signature: SQLite keeps it in six bytes."""
+"""Of a signature, and of a sketch: SQLite keeps each in six bytes."""
 
 ROUNDING = 1e-9
 """What a quotient may be off."""
@@ -45,6 +45,17 @@ def of_likes(words: frozenset[str], home: str) -> set[int]:
     while band < int(len(words) / SHARE + ROUNDING):
         band = _band(band + 1)
         found |= _signatures(band, dealt, salt, enough)
+    return found
+
+
+def sketch(words: frozenset[str]) -> int:
+    """A bit for each place on which an odd number of words falls.
+
+    Two sketches differ in no more bits than their sets in words.
+    """
+    found = 0
+    for hashed, _ in _dealt(words):
+        found ^= 1 << hashed % BITS
     return found
 
 

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ademem import signature
 from ademem.jsontext import flat
 from ademem.store import signatures
 from ademem.store.memories import BOOKKEEPING
+from ademem.text import said, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,7 +126,7 @@ def fill(store: Store, size: int, model: str = MODEL) -> None:
 def complete(store: Store) -> None:
     """Give the memories that have none their first revision and their signatures."""
     with store.transaction() as db:
-        db.execute("create temp table signed (signature, seq)")
+        db.execute("create temp table signed (signature, seq, sketch)")
         rows = db.execute(
             "select * from unified_memories as memory where not exists"
             " (select 1 from memory_revisions where memory_id = memory.id) order by id"
@@ -139,8 +141,9 @@ def complete(store: Store) -> None:
                 (row["id"], flat(known), STAMP),
             )
             texts = (row[name] for name in ("scope", "scope_owner_id", "title", "content"))
-            numbers = [(number, row["seq"]) for number in signatures.of(*texts)]
-            db.executemany("insert into signed values (?, ?)", numbers)
+            sketch = signature.sketch(words(said(row["title"], row["content"])))
+            numbers = [(number, row["seq"], sketch) for number in signatures.of(*texts)]
+            db.executemany("insert into signed values (?, ?, ?)", numbers)
         db.execute(
             "insert or ignore into unified_memory_signatures select * from signed order by 1, 2"
         )

@@ -29,6 +29,34 @@ def test_no_two_texts_that_are_alike_lack_a_common_signature(shared, mine, their
         assert signature.own(right, "p") & signature.of_likes(left, "p")
 
 
+@settings(max_examples=300, deadline=None)
+@given(
+    shared=st.frozensets(WORD | SIGNS, max_size=60),
+    mine=st.frozensets(WORD, max_size=6),
+    theirs=st.frozensets(WORD, max_size=6),
+)
+def test_sketches_of_texts_that_are_alike_differ_in_few_bits(shared, mine, theirs):
+    left, right = shared | mine, shared | theirs
+    bits = (signature.sketch(left) ^ signature.sketch(right)).bit_count()
+
+    assert bits <= len(left ^ right)
+    if share := jaccard(left, right):
+        assert bits <= signature.most_apart(len(left), share)
+
+
+def test_sketches_of_other_texts_differ_in_many():
+    rng = random.Random(2)
+    common = [f"common {n}" for n in range(30)]
+    texts = [
+        frozenset(rng.sample(common, 6)) | {f"{rng.random()}" for _ in range(12)}
+        for _ in range(200)
+    ]
+    first, *others = map(signature.sketch, texts)
+
+    most = signature.most_apart(18, signature.SHARE)
+    assert min((first ^ other).bit_count() for other in others) > most
+
+
 @pytest.mark.parametrize("size", [1, 2, 6, 7, 13, 40, 100, 301, 2000])
 def test_texts_at_the_very_border_have_one_in_common(size):
     rng = random.Random(size)
@@ -90,3 +118,4 @@ def test_signatures_are_the_same_on_every_machine_and_in_every_version():
         117216671760768,
         120001936797219,
     ]
+    assert signature.sketch(text) == 2216508326402

@@ -78,18 +78,21 @@ class StoreShelf:
         )
 
     def _alike(self, draft: Reviewed, where: str, least: float) -> list[Memory]:
-        """Those that share *least* of the words or more; most of those looked at do not.
-
-        The larger the store, the more there are to look at: of these the texts alone are read.
-        """
-        asked = signatures.asked(said(draft), draft.scope, draft.owner)
-        texts = self._texts(draft, where, signatures.ALIKE, asked=asked)
+        """Those that share *least* of the words or more."""
+        text = said(draft)
+        texts: dict[int, str] = {}
+        met = signatures.alike(self._store.db, text, draft.scope, draft.owner, least)
+        if met:
+            listed = "select value as seq from json_each(:met)"
+            texts = self._texts(draft, where, listed, met=numbers(met))
         last = self._last_unsigned()
         if last is not None:
             texts |= self._worded(draft, where, last)
-        mine = words(said(draft))
+        mine = words(text)
         near = [
-            seq for seq, text in texts.items() if not least or jaccard(mine, words(text)) >= least
+            seq
+            for seq, theirs in texts.items()
+            if not least or jaccard(mine, words(theirs)) >= least
         ]
         if not near:
             return []

@@ -25,7 +25,7 @@ CHECKPOINT_PAGES = 400
 LONG_LOG_BYTES = CHECKPOINT_PAGES * 4096
 PAGES_KIB = 16_384
 """Memory for pages of the database: the next write needs many of the last one's again."""
-SCHEMA_VERSION = 18
+SCHEMA_VERSION = 19
 
 
 class NewerDatabase(AdememError):

@@ -85,7 +85,7 @@ def insert(store: Store, memory: Memory, change: Change) -> Memory:
     with store.transaction() as db:
         row = _row(memory)
         memory = replace(memory, seq=db.execute(_INSERT, row).lastrowid)
-        signatures.renew(db, memory.seq, frozenset(), signatures.of_memory(memory))
+        signatures.renew(db, memory)
         signatures.catch_up(db)
         _record(store, memory.id, row, _last_revision(db, memory.id) + 1, change)
     return memory
@@ -111,7 +111,7 @@ def put_back(store: Store, memory: Memory, change: Change) -> Memory:
         if stored is None:
             raise NoSuchMemory(memory.id)
         memory = from_row(stored)
-        signatures.renew(db, memory.seq, signed, signatures.of_memory(memory))
+        signatures.renew(db, memory, signed)
         _record(store, memory.id, row, revision, change)
     return memory
 
@@ -122,7 +122,7 @@ def delete(store: Store, memory: Memory, change: Change) -> None:
 
     with store.transaction() as db:
         db.execute("delete from memory_revisions where memory_id = ?", (memory.id,))
-        signatures.renew(db, memory.seq, signatures.stored(db, memory), frozenset())
+        signatures.forget(db, memory.seq, signatures.stored(db, memory))
         db.execute("delete from unified_memories where id = ?", (memory.id,))
         db.execute(
             "insert or ignore into tombstones (entity, sync_id, project_id, deleted_at)"

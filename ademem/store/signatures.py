@@ -18,35 +18,46 @@ POOL = 32
 BACKLOG = 16
 """Memories from before there were signatures that get theirs with each new one."""
 
-ALIKE = (
-    "select distinct held.seq from json_each(:asked) as one"
+_MET = (
+    "select held.seq, held.sketch from json_each(?) as one"
     " cross join unified_memory_signatures as held on held.signature = one.value"
     " and held.seq >= ifnull((select seq from unified_memory_signatures"
     f"  where signature = one.value order by seq desc limit 1 offset {POOL - 1}), 0)"
 )
-"""Numbers of the memories that have one of :asked, a JSON array."""
 
 
-def renew(db: sqlite3.Connection, seq: int, old: AbstractSet[int], new: AbstractSet[int]) -> None:
-    """Let the memory have the *new* ones instead of the *old*."""
-    if old - new:
+def alike(
+    db: sqlite3.Connection, text: str, scope: str, owner: str | None, least: float
+) -> set[int]:
+    """Numbers of the memories that may share *least* of the words of *text*; 0: of all it meets.
+
+    Told by the sketches: in a large store each row that is read is a page that no cache has.
+    """
+    mine = words(text)
+    met = db.execute(_MET, (array(signature.of_likes(mine, _home(scope, owner))),))
+    if not least:
+        return {seq for seq, _ in met}
+    sketch, most = signature.sketch(mine), signature.most_apart(len(mine), least)
+    return {seq for seq, theirs in met if theirs is None or (sketch ^ theirs).bit_count() <= most}
+
+
+def renew(db: sqlite3.Connection, memory: Memory, old: AbstractSet[int] = frozenset()) -> None:
+    """Let the memory be found by what it says, and no longer by the *old* signatures."""
+    texts = (memory.scope, memory.scope_owner_id, memory.title, memory.content)
+    forget(db, memory.seq, old - _signed(db, memory.seq, *texts))
+
+
+def forget(db: sqlite3.Connection, seq: int, old: AbstractSet[int]) -> None:
+    if old:
         db.executemany(
             "delete from unified_memory_signatures where signature = ? and seq = ?",
-            [(number, seq) for number in old - new],
+            [(number, seq) for number in old],
         )
-    db.executemany(
-        "insert or ignore into unified_memory_signatures values (?, ?)",
-        [(number, seq) for number in new],
-    )
 
 
 def of(scope: str, owner: str | None, title: str | None, content: str) -> set[int]:
     """What a memory with these texts is found by."""
     return signature.own(words(said(title, content)), _home(scope, owner))
-
-
-def of_memory(memory: Memory) -> set[int]:
-    return of(memory.scope, memory.scope_owner_id, memory.title, memory.content)
 
 
 def stored(db: sqlite3.Connection, memory: Memory) -> set[int]:
@@ -56,9 +67,18 @@ def stored(db: sqlite3.Connection, memory: Memory) -> set[int]:
     return of(*row) if row else set()
 
 
-def asked(text: str, scope: str, owner: str | None) -> str:
-    """What finds the memories that may share most of the words of *text*, as a JSON array."""
-    return array(signature.of_likes(words(text), _home(scope, owner)))
+def _signed(
+    db: sqlite3.Connection, seq: int, scope: str, owner: str | None, title: str | None, content: str
+) -> set[int]:
+    """The signatures of these texts, which the memory has from now on."""
+    new = of(scope, owner, title, content)
+    sketch = signature.sketch(words(said(title, content)))
+    db.executemany(
+        "insert into unified_memory_signatures values (?, ?, ?) on conflict do update"
+        " set sketch = excluded.sketch where sketch is not excluded.sketch",
+        [(number, seq, sketch) for number in new],
+    )
+    return new
 
 
 def _home(scope: str, owner: str | None) -> str:
@@ -82,7 +102,7 @@ def catch_up(db: sqlite3.Connection) -> None:
         (last,),
     ).fetchall()
     for seq, *texts in found:
-        renew(db, seq, frozenset(), of(*texts))
+        _signed(db, seq, *texts)
     db.execute("delete from unified_memory_unsigned")
     if len(found) == BACKLOG:
         db.execute("insert into unified_memory_unsigned values (?)", (found[-1][0] - 1,))

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from ademem.gate.shelf import StoreShelf
 from ademem.model import Scope, Status
 from ademem.settings import GateSettings
-from ademem.store import signatures
+from ademem.store import memories, signatures
+from ademem.store.memories import Change
 from ademem.text import jaccard, words
 from tests.builders import NOW, insert, memory
 from tests.gate.shelf import SETTINGS, reviewed
@@ -103,26 +104,56 @@ def test_any_text_may_be_asked_for(store, text):
     assert StoreShelf(store, SETTINGS).near(reviewed(text)) == []
 
 
+def meet(store, text):
+    """Let the one memory have the signatures of another text, as two in a large store may."""
+    own = signatures.of("project", None, None, text)
+    ((seq, sketch),) = store.db.execute(
+        "select distinct seq, sketch from unified_memory_signatures"
+    )
+    store.db.execute("delete from unified_memory_signatures")
+    store.db.executemany(
+        "insert into unified_memory_signatures values (?, ?, ?)",
+        [(number, seq, sketch) for number in own],
+    )
+
+
 @pytest.mark.parametrize(
     ("known", "found"),
     [
         pytest.param(f"{TEXT} first", True, id="a word more"),
+        pytest.param(f"{TEXT} unless it is told how many there are", False, id="many words more"),
         pytest.param(CHINESE, False, id="another text"),
     ],
 )
-def test_what_shares_too_few_words_can_be_left_out(store, known, found):
+@pytest.mark.parametrize("sketched", [True, False])
+def test_what_shares_too_few_words_can_be_left_out(store, known, found, sketched):
     insert(store, memory(known))
-    store.db.execute("update unified_memory_signatures set seq = 1")
-    draft = reviewed(TEXT)
-    asked = signatures.asked(TEXT, draft.scope, draft.owner)
-    store.db.execute(
-        "insert or ignore into unified_memory_signatures select value, 1 from json_each(?)",
-        (asked,),
-    )
+    meet(store, TEXT)
+    if not sketched:
+        store.db.execute("update unified_memory_signatures set sketch = null")
     shelf = StoreShelf(store, SETTINGS)
 
-    assert len(shelf.near(draft)) == 1
-    assert len(shelf.near(draft, 0.85)) == found
+    assert len(shelf.near(reviewed(TEXT))) == 1
+    assert len(shelf.near(reviewed(TEXT), 0.85)) == found
+
+
+def test_of_a_text_whose_sketch_tells_no_row_is_read(store):
+    (row,) = insert(store, memory(CHINESE))
+    meet(store, TEXT)
+
+    assert signatures.alike(store.db, TEXT, "project", None, 0.85) == set()
+    assert signatures.alike(store.db, TEXT, "project", None, 0.0) == {row.seq}
+
+
+def test_a_memory_of_an_older_release_is_found_and_gets_its_sketch_with_the_next_change(store):
+    (row,) = insert(store, memory(TEXT))
+    sketches = "select distinct sketch from unified_memory_signatures"
+    (before,) = store.db.execute(sketches)
+    store.db.execute("update unified_memory_signatures set sketch = null")
+
+    assert StoreShelf(store, SETTINGS).near(reviewed(f"{TEXT} first"), 0.85) == [row]
+    memories.update(store, row, Change(operation="pin", actor="user", at=NOW))
+    assert list(store.db.execute(sketches)) == [before]
 
 
 def unsign(store):
