@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 SIZES = "2000,20000,200000,1000000"
-WRITES = 200
-"""Memories written through the gate, and then added to the files."""
+WRITES = 1000
+"""Memories written through the gate: the word index merges at once what hundreds left behind."""
 SMALL = 2000
 """Memories of the store that a write is compared with."""
 TEXTS = 100
@@ -231,8 +231,9 @@ def write(store: Store, small: Store, first: int) -> list[list[float]]:
 def forget(store: Store, last: int) -> None:
     """Take out what was written after *last*."""
     change = Change(operation="delete", actor="user", at=clock.now())
-    for memory in memories.find(store, "seq > :last", last=last):
-        memories.delete(store, memory, change)
+    with store.transaction():
+        for memory in memories.find(store, "seq > :last", last=last):
+            memories.delete(store, memory, change)
 
 
 def opened(folder: Path, name: str, size: int) -> Store:
@@ -287,7 +288,7 @@ def in_store(size: int, folder: Path, real: Embedder, questions: int) -> dict[st
         "files, bytes a memory": f"{files / size:.0f}",
         "database, bytes a memory": f"{whole / size:.0f}",
         "build, s": f"{built:.1f}",
-        f"add {WRITES}, s": f"{added:.2f}",
+        f"add {WRITES:,}, s": f"{added:.2f}",
         "agrees": f"{agreed:.0%}",
     }
 
