@@ -60,6 +60,13 @@ def folder(environment: Mapping[str, str], dtype: str) -> str:
     return os.path.join(root(environment), MODEL, dtype)
 
 
+def made_for_models(environment: Mapping[str, str]) -> list[str]:
+    """The folders above a model that are ours, innermost first; one that was named is not."""
+    above = root(environment)
+    ours = [] if environment.get("ADEMEM_MODELS_DIR") else [above, os.path.dirname(above)]
+    return [os.path.join(above, MODEL), *ours]
+
+
 def aside(folder: str) -> str:
     """Where a model is put together, and where a broken download waits to be resumed."""
     return folder + ".part"

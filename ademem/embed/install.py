@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from contextlib import suppress
 from enum import StrEnum
 
 from ademem import embed
@@ -75,15 +76,21 @@ def install(
 
 
 def remove(dtype: str, environment: Mapping[str, str]) -> int:
-    """Delete the model and what is left of broken downloads; the bytes that were freed."""
+    """Delete the model and all that installing it made; the bytes that were freed."""
     folder = cache.folder(environment, dtype)
-    if cache.state(folder) is cache.State.MISSING:
+    lock = cache.lock(folder)
+    places = (folder, cache.aside(folder))
+    if not any(map(os.path.exists, (*places, lock))):
         return 0
-    with locked(cache.lock(folder)):
-        freed = cache.size(folder) + cache.size(cache.aside(folder))
-        for place in (folder, cache.aside(folder)):
+    with locked(lock):
+        held = sum(map(cache.size, places))
+        for place in places:
             shutil.rmtree(place, ignore_errors=True)
-    return freed
+        os.unlink(lock)
+    with suppress(OSError):  # not empty: it has another number format
+        for above in cache.made_for_models(environment):
+            os.rmdir(above)
+    return held - sum(map(cache.size, places))
 
 
 def _install(

@@ -361,6 +361,33 @@ def test_removing_it_frees_what_status_told(at_hub):
     assert install.remove("int8", at_hub.environment) == 0
 
 
+def test_removing_it_leaves_nothing_that_was_made_for_it(at_hub, tmp_path):
+    at_hub.environment |= {"ADEMEM_MODELS_DIR": "", "XDG_CACHE_HOME": str(tmp_path / "xdg")}
+    at_hub.install("hub")
+
+    assert install.remove("int8", at_hub.environment) > 0
+    assert list((tmp_path / "xdg").iterdir()) == []
+
+
+def test_removing_it_leaves_the_other_number_format(at_hub):
+    at_hub.install("hub")
+    at_hub.settings = EmbedSettings(dtype="fp32")
+    at_hub.install("hub")
+
+    install.remove("int8", at_hub.environment)
+    assert state(at_hub).state == "installed"
+    assert install.remove("fp32", at_hub.environment) > 0
+    assert list(at_hub.cache.iterdir()) == []
+
+
+def test_removing_it_takes_along_what_an_installation_left_that_failed(machine):
+    with pytest.raises(CannotInstall):
+        machine.install("hub")
+
+    assert install.remove("int8", machine.environment) == 0
+    assert list(machine.cache.iterdir()) == []
+
+
 INSTALL = """
 import os, sys
 from pathlib import Path
