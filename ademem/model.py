@@ -23,6 +23,11 @@ class Scope(StrEnum):
         word = text.strip().lower()
         return cls({"user": "agent", "personal": "agent", "lane": "mission"}.get(word, word))
 
+    @classmethod
+    def is_mission(cls, text: str) -> bool:
+        """Whether a mission is meant; of any other word it is not said that it is a scope."""
+        return text.strip().lower() in (cls.MISSION, "lane")
+
 
 class Category(StrEnum):
     FACT = "fact"

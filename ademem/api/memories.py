@@ -210,7 +210,12 @@ class Memories(Practice, Missions, Telling, Upkeep):
         from ademem import exchange
 
         return exchange.import_lines(
-            lines, self.runtime.store, self.runtime.settings, self._now(), on_progress
+            lines,
+            self.runtime.store,
+            self.runtime.settings,
+            self._now(),
+            on_progress,
+            mission=self.mission,
         )
 
     def import_beads(self, source: str) -> Imported:

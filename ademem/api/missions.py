@@ -5,6 +5,7 @@ from __future__ import annotations
 from ademem.api.curation import Curation
 from ademem.errors import UsageError
 from ademem.lifecycle import binding
+from ademem.model import Scope
 from ademem.value import replace
 
 TYPE_CHECKING = False
@@ -38,7 +39,7 @@ class Missions(Curation):
             if not begin:
                 return binding.placed(draft, self.runtime.environment)
             return binding.bound(draft, self.runtime.environment, self.runtime.store, self._now())
-        if scope.strip().lower() in ("mission", "lane"):
+        if Scope.is_mission(scope):
             owner = owner or self.mission
             if not owner:
                 raise UsageError("which mission?", f"--owner ID, or {binding.VARIABLE}")

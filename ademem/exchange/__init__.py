@@ -44,13 +44,15 @@ def import_lines(
     on_progress: Callable[[int], None] | None = None,
     *,
     status: Status | None = None,
+    mission: str | None = None,
 ) -> Imported:
     """Bring in each line once, however often it comes; a bad line is reported and skipped.
 
-    *status* is for the lines that have none. Chunks are committed one by one, and *on_progress*
-    hears the number of lines read; what a broken import did not reach, the next one brings.
+    *status* is for the lines that have none, *mission* for those of a mission that do not name it.
+    Chunks are committed one by one, and *on_progress* hears the number of lines read; what a broken
+    import did not reach, the next one brings.
     """
-    job = Import(store=store, settings=settings.gate, now=now, status=status)
+    job = Import(store=store, settings=settings.gate, now=now, status=status, mission=mission)
     counts: Counter[Outcome] = Counter()
     errors: list[tuple[int, str]] = []
     numbered = enumerate(lines, 1)

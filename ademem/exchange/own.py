@@ -7,12 +7,12 @@ import sqlite3
 from datetime import timedelta
 
 from ademem.clock import stamp
-from ademem.exchange.record import BadLine, Outcome, choice, moment, text, texts
+from ademem.exchange.record import BadLine, Outcome, choice, home, moment, text, texts
 from ademem.gate import Gate, Reject, form, judge
 from ademem.gate.instructions import instruction_shaped
 from ademem.gate.rows import inserted
 from ademem.gate.shelf import StoreShelf
-from ademem.model import Draft, Importance, Origin, Scope, Status, Tier, Trust
+from ademem.model import Draft, Importance, Origin, Status, Tier, Trust
 from ademem.redact import redact
 from ademem.store import imports, jobs, memories
 from ademem.store.memories import Change
@@ -138,7 +138,7 @@ def _record(memory: Memory) -> dict[str, Any]:
 
 def _reviewed(record: Record, shelf: Shelf, job: Import) -> Reviewed:
     gate = Gate(shelf=shelf, settings=job.settings, now=job.now)
-    verdict = judge(_draft(record), gate, RULES).verdict
+    verdict = judge(_draft(record, job), gate, RULES).verdict
     if isinstance(verdict, Reject):
         raise BadLine(verdict.why)
     return verdict.draft
@@ -168,14 +168,15 @@ def at_most(moment: datetime | None, now: datetime) -> datetime:
     return min(moment or now, now + CLOCKS_DIFFER)
 
 
-def _draft(record: Record) -> Draft:
+def _draft(record: Record, job: Import) -> Draft:
     """Its word is the file's, or less: who is trusted is not for a file to say."""
     doubtful = choice(record, "trust", Trust)
+    scope, owner = home(record, job)
     return Draft(
         content=record["content"],
         category=text(record, "category") or "",
-        scope=text(record, "scope") or Scope.PROJECT,
-        owner=text(record, "scope_owner_id"),
+        scope=scope,
+        owner=owner,
         importance=text(record, "importance") or Importance.MEDIUM,
         confidence=_number(record, "confidence"),
         title=text(record, "title"),

@@ -7,8 +7,8 @@ import orjson
 from ademem import gate
 from ademem.capture import learned
 from ademem.digest import sha256_hex
-from ademem.exchange.record import Outcome, choice, moment, text, texts, unix_moment
-from ademem.model import DIALOGUE, Category, Draft, Origin, Scope, Status, Tier, Trust
+from ademem.exchange.record import Outcome, choice, home, moment, text, texts, unix_moment
+from ademem.model import DIALOGUE, Category, Draft, Origin, Status, Tier, Trust
 from ademem.store import imports, ledger, memories
 from ademem.store.memories import Change
 from ademem.value import replace
@@ -52,11 +52,12 @@ def _draft(record: Record, job: Import, *, promoted: bool) -> Draft:
     """Nobody's word but the file's: it may ask to be believed, not to be a person."""
     title, speaker = text(record, "title"), text(record, "speaker")
     said = () if title or not speaker else (DIALOGUE,)
+    scope, owner = home(record, job)
     return Draft(
         content=record["content"],
         category=text(record, "category") or _category_of(text(record, "type")),
-        scope=text(record, "scope") or Scope.PROJECT,
-        owner=text(record, "scope_owner_id"),
+        scope=scope,
+        owner=owner,
         title=title or speaker,
         tags=(*texts(record, "tags"), *said),
         path=text(record, "path"),

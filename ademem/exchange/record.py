@@ -8,6 +8,7 @@ from enum import StrEnum
 import orjson
 
 from ademem.clock import parse
+from ademem.model import Scope
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -45,6 +46,8 @@ class Import(Value):
     """The act all changes belong to."""
     branch: str | None = None
     """What the lines wait on."""
+    mission: str | None = None
+    """The one that memories of a mission belong to if they do not say of which."""
 
 
 def read(line: str) -> Record:
@@ -68,6 +71,19 @@ def text(record: Record, name: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise BadLine(f"has a {name} that is no text")
     return value or None
+
+
+def home(record: Record, job: Import) -> tuple[str, str | None]:
+    """Scope and owner; raises BadLine for a memory of a mission that nobody can tell."""
+    scope, owner = text(record, "scope") or Scope.PROJECT, text(record, "scope_owner_id")
+    if owner is None and Scope.is_mission(scope):
+        if job.mission is None:
+            raise BadLine(
+                "does not say of which mission it is: give it a scope_owner_id,"
+                " or import with ADEMEM_MISSION set"
+            )
+        owner = job.mission
+    return scope, owner
 
 
 def texts(record: Record, name: str) -> tuple[str, ...]:

@@ -54,6 +54,15 @@ def test_what_is_added_in_a_bound_shell_is_the_mission_s(bound, monkeypatch):
     ]
 
 
+def test_what_is_imported_in_a_bound_shell_for_a_mission_is_that_mission_s(bound, tmp_path):
+    lines = tmp_path / "lines.jsonl"
+    lines.write_text('{"content": "Deploys need a lock", "scope": "mission"}\n')
+
+    assert bound.json("import", str(lines))["inserted"] == 1
+    (row,) = bound.json("mission", "list", "m1")["memories"]
+    assert row["owner"] == "m1"
+
+
 def test_what_hooks_capture_in_a_bound_process_is_the_mission_s(bound):
     bash = {"tool_name": "Bash", "tool_use_id": "t1"}
     fire(

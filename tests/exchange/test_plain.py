@@ -124,6 +124,7 @@ def test_fields_have_one_meaning(store, bring, record, field, expected):
         pytest.param('{"content": "a", "title": {}}', "a title that is no", id="an odd title"),
         pytest.param('{"content": "a", "status": "new"}', "none of candidate", id="odd status"),
         pytest.param('{"content": "a", "created_at": "May"}', "ISO 8601", id="an odd time"),
+        pytest.param('{"content": "a", "scope": "lane"}', "scope_owner_id", id="of any mission"),
         pytest.param('{"content": "a", "created_at": "0001-01-01"}', "before 1970", id="antiquity"),
     ],
 )
@@ -134,6 +135,16 @@ def test_a_bad_line_is_told_with_its_number_and_stops_nothing(store, bring, line
     ((number, told),) = imported.errors
     assert number == 2
     assert message in told
+
+
+def test_a_memory_of_a_mission_that_is_not_named_is_that_of_the_one_we_work_for(store, bring):
+    named = {"content": "Deploys need a lock", "scope": "mission", "scope_owner_id": "m2"}
+    bring({"content": "Locks are in Redis", "scope": "Mission"}, named, mission="m1")
+
+    assert [(row.scope, row.scope_owner_id) for row in rows(store)] == [
+        (Scope.MISSION, "m1"),
+        (Scope.MISSION, "m2"),
+    ]
 
 
 def test_a_second_import_changes_nothing(store, bring):
