@@ -14,6 +14,7 @@ from ademem.redact import redact
 from ademem.rehearsal import rehearse
 from ademem.runtime import open_runtime, program
 from ademem.store import indexes, jobs
+from ademem.text import counted
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -139,7 +140,8 @@ def hooks_fire(patient: Patient) -> Finding:
         return _bad("rehearsal", "; ".join(report.faults), "`install.sh` puts the hooks in again")
     return _good(
         "rehearsal",
-        f"{report.fired} hooks fired; learned, briefed and recalled: {report.recalled!r}",
+        f"{counted(report.fired, 'hook')} fired;"
+        f" learned, briefed and recalled: {report.recalled!r}",
     )
 
 
@@ -149,10 +151,11 @@ def hooks_do_not_fail(patient: Patient) -> Finding:
         return _good("failures", "no hook failed")
     last = recent[-1]
     unguarded = any(failure["event"] == "pre_tool_use" for failure in recent)
+    meanwhile = " (the guard let calls pass meanwhile)" if unguarded else ""
     return _bad(
         "failures",
-        f"{len(recent)} hook failures{' (the guard let calls pass meanwhile)' if unguarded else ''}"
-        f"; last: {last['at']} {last['event']}: {last['error']}",
+        f"{counted(len(recent), 'hook failure')}{meanwhile};"
+        f" last: {last['at']} {last['event']}: {last['error']}",
         f"see {patient.project.log}; `ademem doctor --fix` clears the list",
     )
 
@@ -211,7 +214,8 @@ def ai_can_be_asked(patient: Patient) -> Finding:
         return _good("ai", "nobody is asked, so rules decide")
     there = redact(f"{chosen.model} at {chosen.url}").text
     whom = {"claude": "`claude -p`", "openai": there}[chosen.provider]
-    return _good("ai", f"{whom}, at most {chosen.daily_calls} times a day (`ademem cost`)")
+    most = counted(chosen.daily_calls, "time")
+    return _good("ai", f"{whom}, at most {most} a day (`ademem cost`)")
 
 
 def index_is_whole(patient: Patient) -> Finding:
@@ -229,7 +233,7 @@ def index_is_whole(patient: Patient) -> Finding:
     if damaged:
         folder = os.path.dirname(damaged[0])
         return _bad("index", f"{damaged[0]} is damaged", f"delete {folder}; it is written anew")
-    return _good("index", f"{checked} files are whole" if checked else "no files")
+    return _good("index", f"whole ({counted(checked, 'file')})" if checked else "no files")
 
 
 CHECKS: tuple[Callable[[Patient], Finding], ...] = (

@@ -10,6 +10,7 @@ from ademem.errors import AdememError
 from ademem.runtime import open_runtime
 from ademem.store import indexes
 from ademem.store.database import SCHEMA_VERSION
+from ademem.text import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,9 +67,9 @@ def _rebuild(
         done = []
         if damaged:
             copied = _salvage(runtime.store.db, damaged)
-            done.append(f"copied {copied} rows that could still be read")
+            done.append(f"copied {counted(copied, 'row')} that could still be read")
         taken = mirror.refresh(project, runtime.store, runtime.settings, now).taken
-        done.append(f"took {len(taken.added)} memories from the files")
+        done.append(f"took {counted(len(taken.added), 'memory')} from the files")
         return done
     finally:
         runtime.close()

@@ -12,7 +12,7 @@ from ademem.errors import AdememError
 from ademem.redact import redact
 from ademem.store import Store, indexes, texts
 from ademem.store.database import connect
-from ademem.text import dedupe_key, fold
+from ademem.text import counted, dedupe_key, fold
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -190,7 +190,7 @@ def _history(project: Project) -> Iterator[Left]:
     if commits:
         newest = ", ".join(commits[:3]) + (", …" if len(commits) > 3 else "")
         hint = f"{ROTATE}; `git filter-repo --replace-text` rewrites the history"
-        yield Left(what=f"{len(commits)} commits of git's history ({newest})", hint=hint)
+        yield Left(what=f"{counted(len(commits), 'commit')} of git's history ({newest})", hint=hint)
 
 
 def _others(project: Project) -> Iterator[Left]:

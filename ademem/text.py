@@ -154,5 +154,13 @@ def _joined(left: str, right: str) -> bool:
     )
 
 
+def counted(count: int, noun: str) -> str:
+    """“0 memories”, “1 memory”, “1,000 memories”."""
+    if count == 1:
+        return f"1 {noun}"
+    many = noun[:-1] + "ies" if noun.endswith("y") and noun[-2] not in "aeiou" else noun + "s"
+    return f"{count:,} {many}"
+
+
 def unique(items: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(items))

@@ -203,7 +203,7 @@ def test_what_cannot_be_cleaned_is_told_with_the_next_step(root):
     assert told["ade.db.damaged-1"] == "delete it"
     assert "by hand" in told["config.toml"]
     (history,) = [each for each in left if "history" in each.what]
-    assert history.what.startswith("1 commits")
+    assert history.what.startswith("1 commit of git")
     assert "filter-repo" in history.hint
 
 

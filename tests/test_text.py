@@ -10,6 +10,7 @@ from ademem.text import (
     bounded,
     bounded_bytes,
     clean,
+    counted,
     dedupe_key,
     fold,
     is_cjk,
@@ -251,3 +252,17 @@ def test_an_opening_is_one_line_within_its_limit(text, limit):
     assert len(told) <= limit
     assert "\n" not in told
     assert " ".join(text.split()).startswith(told.removesuffix("…").rstrip())
+
+
+@pytest.mark.parametrize(
+    ("count", "noun", "told"),
+    [
+        pytest.param(0, "error", "0 errors", id="none"),
+        pytest.param(1, "memory", "1 memory", id="one"),
+        pytest.param(2, "memory", "2 memories", id="y after a consonant"),
+        pytest.param(2, "day", "2 days", id="y after a vowel"),
+        pytest.param(12_345, "hook failure", "12,345 hook failures", id="thousands"),
+    ],
+)
+def test_what_is_counted_is_told_in_the_singular_or_the_plural(count, noun, told):
+    assert counted(count, noun) == told

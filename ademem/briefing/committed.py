@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.briefing.reader import line
 from ademem.commits import folders
 from ademem.store import commits
-from ademem.text import unique
+from ademem.text import counted, unique
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,10 +30,11 @@ def by_people(reader: Reader) -> list[Entry]:
     lost = cursor.lost_sha if cursor else None
     if not made and not lost:
         return []
-    said = f"{len(made)} commit{'' if len(made) == 1 else 's'}"
+    said = counted(len(made), "commit")
     authors = unique(each.author for each in made)
     if authors:
-        others = f" and {len(authors) - AUTHORS} others" if len(authors) > AUTHORS else ""
+        left = len(authors) - AUTHORS
+        others = f" and {counted(left, 'other')}" if left > 0 else ""
         said += f" by {', '.join(authors[:AUTHORS])}{others}"
     if lost:
         said += f"; history was rewritten, {lost[:SHORT]} is no longer part of it"
@@ -69,5 +70,5 @@ def _news(reader: Reader) -> list[Made]:
 def _places(files: Iterable[str]) -> list[Entry]:
     """One line: the folders of the files, the fullest first."""
     found = folders(files)
-    named = [f"{folder} ({count} file{'' if count == 1 else 's'})" for folder, count in found]
+    named = [f"{folder} ({counted(count, 'file')})" for folder, count in found]
     return [line(f"Files under {', '.join(named[:FOLDERS])}")] if named else []

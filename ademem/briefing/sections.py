@@ -8,7 +8,7 @@ from ademem.briefing.reader import HERE, KNOWLEDGE, PRACTICE, Reader, line, told
 from ademem.briefing.since import since_last_session
 from ademem.model import Importance
 from ademem.store import CURRENT, exposure, memories, missions
-from ademem.text import preview
+from ademem.text import counted, preview
 from ademem.value import Value, replace
 
 TYPE_CHECKING = False
@@ -71,8 +71,7 @@ def of_mission(reader: Reader) -> list[Entry]:
         return []
     goal = preview(mission.goal, FIELD_CHARS) if mission else ""
     over = "" if mission is None or mission.status == missions.RUNNING else f"{mission.status}; "
-    count = f"{len(entries)} memor{'y' if len(entries) == 1 else 'ies'}"
-    held = f"{count}: `ademem mission list {reader.mission}`"
+    held = f"{counted(len(entries), 'memory')}: `ademem mission list {reader.mission}`"
     return [line(f"{goal or reader.mission} ({over}{held})"), *entries[: reader.level]]
 
 

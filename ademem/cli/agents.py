@@ -9,6 +9,7 @@ import typer
 from ademem import core as core_
 from ademem.cli import app, show
 from ademem.cli.options import AsJson, Project, opened
+from ademem.text import counted
 from ademem.value import as_dict
 
 agents = typer.Typer(help="Agents, and their standing briefs.", no_args_is_help=True)
@@ -26,7 +27,8 @@ def list_(project: Project = None, as_json: AsJson = False) -> None:
         return show.json({"count": len(found), "agents": [as_dict(agent) for agent in found]})
     for agent in found:
         brief = f"brief at version {agent.version}" if agent.version else "no brief"
-        show.say(f"{agent.name}: {agent.memories} memories, {brief} (.ade/agents/{agent.folder})")
+        held = counted(agent.memories, "memory")
+        show.say(f"{agent.name}: {held}, {brief} (.ade/agents/{agent.folder})")
     if not found:
         typer.echo("no agent worked here yet", err=True)
 

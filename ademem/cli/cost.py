@@ -8,6 +8,7 @@ import typer
 
 from ademem.cli import app, show
 from ademem.cli.options import AsJson, Project, opened
+from ademem.text import counted
 
 if TYPE_CHECKING:
     from typing import Any
@@ -27,9 +28,9 @@ def cost(days: Days = 30, project: Project = None, as_json: AsJson = False) -> N
     for row in spent["ai"]:
         typer.echo(_asked(row))
     typer.echo(
-        f"in {days} days: {_usd(spent['usd'])},"
-        f" {spent['tokens_in']:,} tokens in, {spent['tokens_out']:,} out;"
-        f" hooks put {spent['characters']:,} characters before the model"
+        f"in {counted(days, 'day')}: {_usd(spent['usd'])},"
+        f" {counted(spent['tokens_in'], 'token')} in, {spent['tokens_out']:,} out;"
+        f" hooks put {counted(spent['characters'], 'character')} before the model"
     )
     for row in spent["hooks"]:
         typer.echo(
@@ -41,7 +42,7 @@ def cost(days: Days = 30, project: Project = None, as_json: AsJson = False) -> N
 def _asked(row: dict[str, Any]) -> str:
     return (
         f"{row['day']}  {row['purpose']:<12} {row['answered']} of {row['calls']} answered,"
-        f" {row['tokens_in']:,} tokens in, {row['tokens_out']:,} out, {_usd(row['usd'])}"
+        f" {counted(row['tokens_in'], 'token')} in, {row['tokens_out']:,} out, {_usd(row['usd'])}"
     )
 
 

@@ -9,7 +9,7 @@ import typer
 from ademem import fence
 from ademem.cli import app, show
 from ademem.cli.options import AsJson, Limit, Project, opened
-from ademem.text import preview
+from ademem.text import counted, preview
 from ademem.value import as_dict
 
 if TYPE_CHECKING:
@@ -38,12 +38,11 @@ def _lines(episode: Episode) -> Iterator[str]:
     day = episode.ended_at[: len("2026-01-31")]
     task = preview(episode.task, LINE_CHARS)
     yield f"{episode.memory_id}  {day}  [{episode.outcome}] {task}"
-    files, runs = len(episode.files), len(episode.tests)
-    did = "actions" if episode.session_id else f"sessions of the mission {episode.mission_id}"
-    yield (
-        f"    {len(episode.actions)} {did}, {files} files, {runs} test runs,"
-        f" {len(episode.errors)} errors; told by {episode.summarised_by}"
-    )
+    done = counted(len(episode.actions), "action" if episode.session_id else "session")
+    of = "" if episode.session_id else f" of the mission {episode.mission_id}"
+    files, runs = counted(len(episode.files), "file"), counted(len(episode.tests), "test run")
+    errors = counted(len(episode.errors), "error")
+    yield f"    {done}{of}, {files}, {runs}, {errors}; told by {episode.summarised_by}"
 
 
 def _as_json(episode: Episode) -> dict[str, Any]:

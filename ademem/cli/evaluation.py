@@ -13,7 +13,7 @@ from ademem import api
 from ademem.cli import app, show
 from ademem.cli.options import AsJson, Project
 from ademem.errors import UsageError
-from ademem.text import preview
+from ademem.text import counted, preview
 from ademem.value import as_dict
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def gate(
 
 
 def _progress(done: int, all: int) -> None:
-    typer.echo(f"\r{done} of {all} stores", nl=done == all, err=True)
+    typer.echo(f"\r{done} of {counted(all, 'store')}", nl=done == all, err=True)
 
 
 def _quietly(project: str | None) -> api.Memories:
@@ -103,13 +103,14 @@ def _quietly(project: str | None) -> api.Memories:
 def _tell(found: Run) -> None:
     typer.echo(f"sha256 {found.sha256}")
     typer.echo(
-        f"{found.format}: {found.stores} stores, {found.items} items, {found.merged} merged,"
-        f" {found.refused} refused; {found.mode}, {found.model or 'no model'}"
+        f"{found.format}: {counted(found.stores, 'store')}, {counted(found.items, 'item')},"
+        f" {found.merged} merged, {found.refused} refused;"
+        f" {found.mode}, {found.model or 'no model'}"
     )
     typer.echo("search: " + " ".join(f"{name}={value}" for name, value in found.settings.items()))
     for category in dict.fromkeys(row.category for row in found.rows):
         rows = [row for row in found.rows if row.category == category]
-        typer.echo(f"\n{category} ({rows[0].questions} questions)")
+        typer.echo(f"\n{category} ({counted(rows[0].questions, 'question')})")
         typer.echo(f"  {'':<14}" + "".join(f"{name:>9}" for name in rows[0].scores))
         for row in rows:
             figures = "".join(f"{100 * score:9.1f}" for score in row.scores.values())
@@ -121,7 +122,7 @@ def _tell_moves(verdict: Verdict) -> None:
         what = "WORSE" if one.worse else "better"
         move = f"{_place(one.before)} → {_place(one.now)}"
         typer.echo(f"{what:<7} {one.sync_id[:12]}  {move:<24}  {preview(one.query, 60)}")
-    typer.echo(f"{verdict.golden} questions, recall@10 {100 * verdict.recall:.1f} %")
+    typer.echo(f"{counted(verdict.golden, 'question')}, recall@10 {100 * verdict.recall:.1f} %")
 
 
 def _place(rank: int | None) -> str:

@@ -17,6 +17,7 @@ from ademem.cli.options import AsJson, DryRun, Project, opened
 from ademem.errors import UsageError
 from ademem.mirror.merging import merged
 from ademem.mirror.survey import NOT_TEXT
+from ademem.text import counted
 from ademem.value import as_dict
 
 if TYPE_CHECKING:
@@ -270,7 +271,7 @@ def export(
         sys.stdout.buffer.write(b"".join(lines))
         return
     Path(target).write_bytes(b"".join(lines))
-    typer.echo(f"wrote {len(lines)} memories to {target}")
+    typer.echo(f"wrote {counted(len(lines), 'memory')} to {target}")
 
 
 def _lines(source: str) -> Iterator[str]:
@@ -287,4 +288,4 @@ def _lines(source: str) -> Iterator[str]:
 
 
 def _progress(count: int) -> None:
-    typer.echo(f"\r{count} lines", nl=False, err=True)
+    typer.echo(f"\r{counted(count, 'line')}", nl=False, err=True)

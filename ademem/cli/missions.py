@@ -11,7 +11,7 @@ from ademem.cli import app, shape, show
 from ademem.cli.options import AsJson, Id, Project, opened
 from ademem.errors import UsageError
 from ademem.lifecycle.binding import VARIABLE
-from ademem.text import preview
+from ademem.text import counted, preview
 from ademem.value import as_dict
 
 if TYPE_CHECKING:
@@ -99,8 +99,8 @@ def list_(
     if as_json:
         return show.json({"count": len(rows), "missions": rows})
     for row in rows:
-        held = row["promoted"] + row["candidates"]
-        show.say(f"{row['id']}  {row['status']}, {held} memories  {preview(row['goal'], 100)}")
+        held = counted(row["promoted"] + row["candidates"], "memory")
+        show.say(f"{row['id']}  {row['status']}, {held}  {preview(row['goal'], 100)}")
     return None
 
 

@@ -6,6 +6,7 @@ import typer
 
 from ademem.cli import app, show
 from ademem.cli.options import AsJson, Limit, Project, opened
+from ademem.text import counted
 
 
 @app.command()
@@ -33,9 +34,9 @@ def stats(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -
     if as_json:
         return show.json(found)
     typer.echo(
-        f"{found['memories']} memories were shown {found['shown']} times;"
-        f" {found['used_memories']} were used, {found['used']} times;"
-        f" {found['sinking']} are sinking"
+        f"shown: {counted(found['memories'], 'memory')}, {counted(found['shown'], 'time')};"
+        f" used: {found['used_memories']:,}, {counted(found['used'], 'time')};"
+        f" sinking: {found['sinking']:,}"
     )
     show.fenced(
         f"{row['id']}  shown {row['shown']}, used {row['used']}, worth {row['worth']:.0%}"

@@ -8,7 +8,7 @@ import typer
 
 from ademem.cli import app, show
 from ademem.cli.options import AsJson, DryRun, Id, Project, opened
-from ademem.text import preview
+from ademem.text import counted, preview
 from ademem.value import as_dict
 
 if TYPE_CHECKING:
@@ -70,7 +70,8 @@ def _consolidated(done: Consolidated, dry_run: bool) -> str:
         return f"{done.outcome}: no memory has a vector (`ademem model install`, `ademem work`)"
     if not (done.merges or done.conflicts):
         return "no memories say the same, none contradict each other"
-    told = f"{done.merged} merged into {done.created}, {len(done.conflicts)} conflicts"
+    conflicts = counted(len(done.conflicts), "conflict")
+    told = f"{done.merged} merged into {done.created}, {conflicts}"
     if dry_run or not done.id:
         return f"would be {told}" if dry_run else f"{told} (`ademem review` shows them)"
     return f"{told} (`ademem undo {done.id}` takes it back)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from ademem.text import counted
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -83,9 +84,8 @@ def call_is_harmless(call: Call, known: Known) -> Pass | None:
 def enough_was_said(call: Call, known: Known) -> Pass | None:
     denied = known.turn.denied if known.turn else ()
     if len(denied) >= known.settings.max_blocks and call.tool_use_id not in denied:
-        return Pass(
-            reason=f"denied {len(denied)} times in this turn; it is not denied again", settled=True
-        )
+        times = counted(len(denied), "time")
+        return Pass(reason=f"denied {times} in this turn; it is not denied again", settled=True)
     return None
 
 

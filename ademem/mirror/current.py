@@ -8,6 +8,7 @@ from ademem import agents, core, files
 from ademem.mirror import daily
 from ademem.mirror.entry import one_line
 from ademem.store import happenings
+from ademem.text import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,4 +75,4 @@ def _session(session: Session) -> str:
 def _agent(agent: Agent) -> str:
     since = f", since {agent.met_at[:10]}" if agent.met_at else ""
     brief = f", brief at version {agent.version}" if agent.version else ""
-    return f"{agent.name}{since}: {agent.memories} memories{brief}"
+    return f"{agent.name}{since}: {counted(agent.memories, 'memory')}{brief}"

@@ -10,6 +10,7 @@ from ademem.errors import AdememError
 from ademem.mirror import selection, sheet
 from ademem.mirror.pages import SHEET
 from ademem.mirror.staging import Place
+from ademem.text import counted
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -67,8 +68,7 @@ def propose(
     proposal = Proposal(branch=branch, commit=None, count=len(waiting), text=text)
     if dry_run:
         return proposal
-    noun = "candidate" if len(waiting) == 1 else "candidates"
-    message = f"Propose {len(waiting)} {noun} of project memory\n\n{BODY}\n"
+    message = f"Propose {counted(len(waiting), 'candidate')} of project memory\n\n{BODY}\n"
     commit = git.committed(parent, path, text, message)
     git.said("update-ref", f"refs/heads/{branch}", commit, NO_BRANCH_YET)
     return Proposal(branch=branch, commit=commit, count=len(waiting), text=text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ademem.mirror.problem import Problem
+from ademem.text import counted
 from ademem.value import Value
 
 KINDS = ("added", "edited", "promoted", "rejected", "archived", "restored")
@@ -36,8 +37,7 @@ class Taken(Value):
         if not self.count:
             return ""
         told = [f"{kind} {_named(getattr(self, kind))}" for kind in KINDS if getattr(self, kind)]
-        noun = "memory" if self.count == 1 else "memories"
-        return f"{self.count} {noun} from git and hand edits: {'; '.join(told)}."
+        return f"{counted(self.count, 'memory')} from git and hand edits: {'; '.join(told)}."
 
 
 def _named(ids: tuple[str, ...]) -> str:

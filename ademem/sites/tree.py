@@ -10,6 +10,7 @@ from ademem.anchor import Place
 from ademem.errors import AdememError
 from ademem.repository import git_root
 from ademem.sites import commands
+from ademem.text import counted
 from ademem.value import Value, replace
 
 TYPE_CHECKING = False
@@ -98,7 +99,7 @@ def noted(given: Place, tree: Tree, cwd: str) -> Place:
             hash = _hash_at(place, tree)
             if hash is None:
                 count = len(tree.lines(place.path) or ())
-                raise NoSuchPlace(f"{place.path} has {count} lines, not {given.where}")
+                raise NoSuchPlace(f"{place.path} has {counted(count, 'line')}, not {given.where}")
             return replace(place, hash=hash)
     raise NoSuchPlace(f"there is no file {given.path!r} in the project")
 

@@ -51,8 +51,8 @@ def test_a_run_tells_what_was_measured_and_how_good_it_was(call, tmp_path):
 
     assert code == 0
     assert sets.digest(sets.plain(PARROT)) in said
-    assert "jsonl: 1 stores, 3 items, 0 merged, 0 refused; lexical" in said
-    assert "overall (1 questions)" in said
+    assert "jsonl: 1 store, 3 items, 0 merged, 0 refused; lexical" in said
+    assert "overall (1 question)" in said
     assert "grep" in said
 
 
@@ -69,7 +69,7 @@ def test_a_run_is_readable_by_programs(call, tmp_path):
 def test_the_gate_fails_when_a_memory_is_found_no_more(call, known):
     memory = known("Tokens expire in UTC")
     assert call("add", "tokens", memory.id) == (0, f"{memory.sync_id}: rank 1\n")
-    assert call("gate") == (0, "1 questions, recall@10 100.0 %\n")
+    assert call("gate") == (0, "1 question, recall@10 100.0 %\n")
     with api.open_memories() as memories:
         memories.archive(memory.id)
 

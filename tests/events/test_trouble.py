@@ -227,7 +227,7 @@ def test_a_line_cut_short_by_a_full_disk_hides_no_other(world):
     log = world.root / ".ade" / "log" / "hooks.log"
     log.write_text('{"at": "2026-03-' + "\n" + log.read_text())
 
-    assert "1 hook failures" in checkup(world).message
+    assert "1 hook failure;" in checkup(world).message
 
 
 def test_a_log_folder_that_somebody_else_made_is_not_written_to(world, tmp_path, monkeypatch):
