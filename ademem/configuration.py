@@ -9,7 +9,7 @@ from ademem.settings import AI_PROVIDERS, DTYPES, LEVELS, Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
 CHOICES = {
@@ -32,12 +32,25 @@ class BadSetting(AdememError):
 def load(config_path: str, environment: Mapping[str, str]) -> Settings:
     """Defaults, then `config.toml` if there is one, then ADEMEM_SECTION_KEY."""
     given = _read(config_path) if os.path.exists(config_path) else {}
-    for name, text in environment.items():
+    for name, section, key in _variables(environment):
+        given[section] = _section(section, given.get(section, {})) | {key: environment[name]}
+    return _settings(given) if given else Settings()
+
+
+def places(section: str, config_path: str, environment: Mapping[str, str]) -> list[str]:
+    """Where a person finds what is set in a section: the variables, and the file if it counts."""
+    named = [name for name, of, _ in _variables(environment) if of == section]
+    file = [] if named and not os.path.exists(config_path) else [f"`[{section}]` in {config_path}"]
+    return named + file
+
+
+def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Name, section and key of those that are settings."""
+    for name in environment:
         if name.startswith("ADEMEM_") and name not in SECRETS:
             section, _, key = name[len("ADEMEM_") :].lower().partition("_")
             if section in Settings._fields and key:
-                given[section] = _section(section, given.get(section, {})) | {key: text}
-    return _settings(given) if given else Settings()
+                yield name, section, key
 
 
 def _read(path: str) -> dict[str, Any]:

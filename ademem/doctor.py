@@ -207,9 +207,8 @@ def ai_can_be_asked(patient: Patient) -> Finding:
     except AdememError:
         return _bad("ai", "not checked: the settings cannot be read", "see above")
     if wrong := ai.problem(chosen, patient.environment):
-        return _bad(
-            "ai", wrong, f"see `[ai]` in {patient.project.config}; without it, rules decide"
-        )
+        places = configuration.places("ai", patient.project.config, patient.environment)
+        return _bad("ai", wrong, f"see {', '.join(places)}; without it, rules decide")
     if chosen.provider == "none":
         return _good("ai", "nobody is asked, so rules decide")
     there = redact(f"{chosen.model} at {chosen.url}").text

@@ -14,14 +14,16 @@ def examined(tmp_path):
     """What is found of these settings where `claude` is installed, or is not."""
     api.init(str(tmp_path))
 
-    def examine(settings, *, claude=False):
-        (tmp_path / ".ade/config.toml").write_text(f"[ai]\n{settings}", encoding="utf-8")
+    def examine(settings="", *, claude=False, **variables):
+        if settings or not variables:
+            (tmp_path / ".ade/config.toml").write_text(f"[ai]\n{settings}", encoding="utf-8")
         folder = tmp_path / "bin"
         if claude:
             folder.mkdir()
             (folder / "claude").write_text("#!/bin/sh\nexit 1\n")
             (folder / "claude").chmod(0o755)
         environment = {"PATH": str(folder), "HOME": str(tmp_path), "ADEMEM_AI_KEY": "k" * 20}
+        environment |= variables
         at = project.at(str(tmp_path))
         return ai_can_be_asked(Patient(project=at, environment=environment, now=NOW))
 
@@ -88,6 +90,14 @@ def test_an_ai_that_cannot_be_asked_is_found_unasked(examined, settings, said):
     assert not finding.ok
     assert said in finding.message
     assert "config.toml" in finding.hint
+
+
+def test_the_hint_names_the_variables_that_set_it(examined):
+    unfinished = {"ADEMEM_AI_PROVIDER": "openai", "ADEMEM_AI_URL": "localhost"}
+    variables, both = examined(**unfinished).hint, examined(MODEL, **unfinished).hint
+
+    assert variables == "see ADEMEM_AI_PROVIDER, ADEMEM_AI_URL; without it, rules decide"
+    assert both.startswith("see ADEMEM_AI_PROVIDER, ADEMEM_AI_URL, `[ai]` in /")
 
 
 def test_settings_that_cannot_be_read_are_another_s_finding(examined):
