@@ -6,7 +6,7 @@ import os
 import sqlite3
 import sys
 
-from ademem import ai, configuration, failures, files, install, mirror, recovery, work
+from ademem import ai, configuration, failures, files, install, mirror, recovery, trouble, work
 from ademem.embed import report
 from ademem.embed.cache import State
 from ademem.errors import AdememError
@@ -73,21 +73,17 @@ def database_is_sound(patient: Patient) -> Finding:
     try:
         runtime = open_runtime(patient.project, patient.environment, patient.now)
     except (sqlite3.Error, OSError, AdememError) as error:
-        return _bad(
-            "database",
-            f"{patient.project.database}: {error}",
-            "`ademem doctor --fix` rebuilds it from the files",
-        )
+        return _bad("database", f"{patient.project.database}: {error}", _next_step(error))
     try:
         said = runtime.store.db.execute("pragma quick_check").fetchone()[0]
         lost = [index.name for index in indexes.astray(runtime.store)]
         parked = jobs.parked(runtime.store)
     except sqlite3.Error as error:
-        return _bad("database", str(error), "`ademem doctor --fix` rebuilds it from the files")
+        return _bad("database", str(error), _next_step(error))
     finally:
         runtime.close()
     if said != "ok":
-        return _bad("database", str(said), "`ademem doctor --fix` rebuilds it from the files")
+        return _bad("database", str(said), trouble.REBUILD)
     if lost:
         hint = "`ademem doctor --fix` makes it anew"
         return _bad("database", f"lost its index {', '.join(lost)}", hint)
@@ -281,6 +277,11 @@ def _file_system(path: str) -> str:
         if path.startswith(mount) and len(mount) > len(best):
             best, kind = mount, found
     return kind
+
+
+def _next_step(error: Exception) -> str:
+    known = error if isinstance(error, AdememError) else trouble.told(error)
+    return known.hint if known and known.hint else trouble.REBUILD
 
 
 def _good(check: str, message: str) -> Finding:

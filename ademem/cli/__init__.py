@@ -53,6 +53,10 @@ def main() -> NoReturn:
     except AdememError as error:
         _fail(error, 1)
     except Exception as error:
+        from ademem import trouble
+
+        if told := trouble.told(error):
+            _fail(told, 1)
         sys.exit(_report(error))
 
 
