@@ -26,6 +26,23 @@ def locked(path: str, *, wait: bool = True) -> Iterator[bool]:
         os.close(handle)
 
 
+def is_held(path: str) -> bool:
+    """Whether somebody is seen to hold the lock; makes nothing, and lets others ask, too."""
+    import fcntl
+
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:  # not there, or not ours to look at
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
 def _taken(path: str, wait: bool) -> tuple[int, bool]:
     """What is there now, open, and whether it is locked."""
     import fcntl

@@ -1,8 +1,10 @@
 """One process at a time, also when what it locks goes away."""
 
+import errno
 import fcntl
+import os
 
-from ademem.locks import locked
+from ademem.locks import is_held, locked
 
 
 def test_a_lock_is_had_by_one_at_a_time(tmp_path):
@@ -12,6 +14,26 @@ def test_a_lock_is_had_by_one_at_a_time(tmp_path):
         assert (first, second) == (True, False)
     with locked(path, wait=False) as third:
         assert third
+
+
+def test_who_asks_whether_a_lock_is_held_makes_none(tmp_path):
+    path = tmp_path / "lock"
+
+    assert not is_held(str(path))
+    assert not path.exists()
+    with locked(str(path)):
+        assert is_held(str(path))
+    assert not is_held(str(path))
+
+
+def test_a_lock_of_another_user_is_not_seen_to_be_held(tmp_path, monkeypatch):
+    def refuse(path, _flags):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+
+    (tmp_path / "lock").touch()
+    monkeypatch.setattr(os, "open", refuse)
+
+    assert not is_held(str(tmp_path / "lock"))
 
 
 def test_who_waited_for_a_lock_that_its_holder_removed_holds_the_next_one(tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from ademem import files
 from ademem.jsontext import loads
-from ademem.locks import locked
+from ademem.locks import is_held
 from ademem.value import Value, as_dict
 
 TYPE_CHECKING = False
@@ -135,10 +135,7 @@ def damaged(folder: str) -> list[str]:
 
 def is_locked(folder: str) -> bool:
     """Whether an installation is under way."""
-    if not os.path.exists(lock(folder)):
-        return False
-    with locked(lock(folder), wait=False) as free:
-        return not free
+    return is_held(lock(folder))
 
 
 def size(folder: str) -> int:

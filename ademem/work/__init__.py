@@ -29,10 +29,9 @@ def start(runtime: Runtime) -> None:
 
 def is_running(project: Project) -> bool:
     """Whether a worker is at it."""
-    from ademem.locks import locked
+    from ademem.locks import is_held
 
-    with locked(lock(project), wait=False) as free:
-        return not free
+    return is_held(lock(project))
 
 
 def lock(project: Project) -> str:
