@@ -8,7 +8,7 @@ import typer
 
 from ademem import core as core_
 from ademem.cli import app, show
-from ademem.cli.options import AsJson, Project, opened
+from ademem.cli.options import AsJson, BriefField, BriefTexts, BriefVersion, Project, opened
 from ademem.text import counted
 from ademem.value import as_dict
 
@@ -20,7 +20,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="What the client calls
 
 @agents.command("list")
 def list_(project: Project = None, as_json: AsJson = False) -> None:
-    """List the agents that worked here, have memories of their own, or a brief."""
+    """List the agents that worked here, have memories, or a brief."""
     with opened(project) as memories:
         found = memories.agents()
     if as_json:
@@ -50,17 +50,13 @@ def show_(name: Name, project: Project = None, as_json: AsJson = False) -> None:
 @agents.command("set")
 def set_(
     name: Name,
-    field: Annotated[str, typer.Argument(help="summary, conventions, preferences, focus or notes")],
-    text: Annotated[
-        list[str], typer.Argument(help="The summary, or one item an argument; none empties it.")
-    ],
-    version: Annotated[
-        int | None, typer.Option("--version", help="Refuse unless the brief is at this version.")
-    ] = None,
+    field: BriefField,
+    text: BriefTexts = None,
+    version: BriefVersion = None,
     project: Project = None,
 ) -> None:
     """Replace one field of the standing brief of an agent."""
     with opened(project) as memories:
-        changes = core_.field_of(field, text)
+        changes = core_.field_of(field, text or ())
         document = memories.update_agent_core(name, changes, expect_version=version)
     typer.echo(f"the brief of {name} is at version {document.version}")

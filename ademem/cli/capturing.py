@@ -18,11 +18,11 @@ app.add_typer(capture, name="capture")
 
 @capture.command()
 def pr(
-    source: Annotated[str, typer.Argument(metavar="FILE|-")],
+    source: Annotated[str, typer.Argument(metavar="FILE|-", help="- reads standard input.")],
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Keep what reviewers asked for, from the JSON that `gh` prints about a pull request."""
+    """Keep what reviewers asked for. Reads the JSON that `gh` prints about a pull request."""
     with opened(project) as memories:
         captured = memories.capture_feedback(_text(source))
     if as_json:

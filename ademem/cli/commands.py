@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Annotated
 
 import typer
+
+from ademem import __version__
 
 app = typer.Typer(
     name="ademem",
@@ -14,6 +17,23 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+
+
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ademem {__version__}")
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool,
+    typer.Option("--version", callback=_tell_version, is_eager=True, help="Show the version."),
+]
+
+
+@app.callback()
+def _all(version: Version = False) -> None:
+    """What may stand before every command."""
 
 
 COMMANDS = tuple(

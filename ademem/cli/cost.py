@@ -18,7 +18,7 @@ Days = Annotated[int, typer.Option("--days", min=1, max=3650, help="How far to l
 
 @app.command()
 def cost(days: Days = 30, project: Project = None, as_json: AsJson = False) -> None:
-    """Show what an AI was asked and what that cost, and how much hooks put before the model."""
+    """Show what the AI was asked and cost. And how much hooks put before the model."""
     with opened(project) as memories:
         spent = memories.cost(days)
     if as_json:

@@ -18,11 +18,13 @@ from ademem.cli.options import (
     AsJson,
     CategoryName,
     Commands,
+    DryRun,
     Id,
     ImportanceName,
     PathGlob,
     Project,
     Tags,
+    Title,
     one_of,
     opened,
     text_or_stdin,
@@ -72,7 +74,7 @@ _acts(
 def delete(
     id: Id,
     hard: Annotated[bool, typer.Option("--hard", help="For good: no byte of it stays.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run")] = False,
+    dry_run: DryRun = False,
     project: Project = None,
 ) -> None:
     """Delete a memory; `restore` undoes it unless --hard."""
@@ -87,7 +89,7 @@ def edit(
     content: Annotated[
         str | None, typer.Option("--content", help="New text; - reads standard input.")
     ] = None,
-    title: Annotated[str | None, typer.Option("--title")] = None,
+    title: Title = None,
     category: CategoryName = None,
     importance: ImportanceName = None,
     tags: Tags = None,

@@ -23,7 +23,7 @@ LINE_CHARS = 160
 
 @app.command()
 def episodes(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> None:
-    """List what sessions and missions did, newest first; `get ID` shows one whole."""
+    """List what sessions and missions did, newest first. `get ID` shows one whole."""
     with opened(project) as memories:
         found = memories.episodes(limit)
     if as_json:

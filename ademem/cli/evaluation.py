@@ -26,13 +26,13 @@ app.add_typer(evaluation, name="eval")
 
 @evaluation.command()
 def run(
-    dataset: Annotated[Path, typer.Argument(metavar="FILE")],
+    dataset: Annotated[Path, typer.Argument(metavar="FILE", help="The dataset.")],
     format: Annotated[
         str | None, typer.Option("--format", help="locomo, longmemeval or jsonl.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure recall on a dataset, in throw-away projects, with baselines beside it."""
+    """Measure recall on a dataset. In throw-away projects, with baselines beside it."""
     from ademem import evaluation
 
     try:
@@ -48,8 +48,8 @@ def run(
 
 @evaluation.command()
 def add(
-    query: Annotated[str, typer.Argument(metavar="QUERY")],
-    ids: Annotated[list[str], typer.Argument(metavar="ID…")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What is asked.")],
+    ids: Annotated[list[str], typer.Argument(metavar="ID", help="Of memories that answer it.")],
     project: Project = None,
 ) -> None:
     """Record in `.ade/eval.jsonl` that QUERY has to find these memories."""
@@ -76,7 +76,7 @@ def gate(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask every recorded question again; exit code 1 when a memory ranks worse than it did."""
+    """Ask every recorded question again. Exit code 1 when a memory ranks worse than it did."""
     from ademem.evaluation import golden
 
     with _quietly(project) as memories:

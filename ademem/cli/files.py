@@ -13,7 +13,15 @@ import typer
 from ademem import api
 from ademem import core as core_
 from ademem.cli import app, show
-from ademem.cli.options import AsJson, DryRun, Project, opened
+from ademem.cli.options import (
+    AsJson,
+    BriefField,
+    BriefTexts,
+    BriefVersion,
+    DryRun,
+    Project,
+    opened,
+)
 from ademem.errors import UsageError
 from ademem.mirror.merging import merged
 from ademem.mirror.survey import NOT_TEXT
@@ -39,7 +47,7 @@ def refresh(
     dry_run: DryRun = False,
     project: Project = None,
 ) -> None:
-    """Take over what was edited in the files, then render them from the database."""
+    """Take over edits of the files, then render them anew."""
     if dry_run:
         return _foretell(project, force=force)
     with opened(project) as memories:
@@ -63,7 +71,7 @@ def take(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take over what people and git did to the files; exit code 1 if some was not understood."""
+    """Take over what people and git did to the files. Exit code 1 if some was not understood."""
     if dry_run:
         with api.inspect(project) as inspection:
             brief, unread = inspection.core_news()
@@ -88,7 +96,7 @@ def take(
 
 @files.command()
 def diff(project: Project = None, as_json: AsJson = False) -> None:
-    """Show what an import would take over and a refresh would write; exit code 1 if anything."""
+    """Show what an import would take over and a refresh write. Exit code 1 if anything."""
     with api.inspect(project) as inspection:
         preview = inspection.preview()
     if as_json:
@@ -157,19 +165,19 @@ def _tell(taken: Taken, *, would: bool = False) -> None:
 
 @app.command("merge-file")
 def merge_file(
-    base: Annotated[Path, typer.Argument(metavar="BASE")],
-    ours: Annotated[Path, typer.Argument(metavar="OURS")],
-    theirs: Annotated[Path, typer.Argument(metavar="THEIRS")],
+    base: Annotated[Path, typer.Argument(metavar="BASE", help="What both come from.")],
+    ours: Annotated[Path, typer.Argument(metavar="OURS", help="Gets the result.")],
+    theirs: Annotated[Path, typer.Argument(metavar="THEIRS", help="The other.")],
     name: Annotated[str, typer.Argument(metavar="NAME", help="What the file is called.")],
 ) -> None:
-    """Merge two versions of a file of memory into OURS, as git asks for it."""
+    """Merge two versions of a file of memory into OURS, for git."""
     texts = [path.read_bytes().decode() for path in (base, ours, theirs)]
     ours.write_bytes(merged(name, *texts).encode())
 
 
 @files.command()
 def check(project: Project = None, as_json: AsJson = False) -> None:
-    """Check that the files are sound and up to date; exit code 1 if not. Writes nothing."""
+    """Check that the files are sound and up to date. Exit code 1 if not; writes nothing."""
     with api.inspect(project) as inspection:
         problems = inspection.check()
     if as_json:
@@ -200,31 +208,29 @@ def show_core(project: Project = None, as_json: AsJson = False) -> None:
 
 @core.command("set")
 def set_core(
-    field: Annotated[str, typer.Argument(help="summary, conventions, preferences, focus or notes")],
-    text: Annotated[
-        list[str], typer.Argument(help="The summary, or one item an argument; none empties it.")
-    ],
-    version: Annotated[
-        int | None, typer.Option("--version", help="Refuse unless the brief is at this version.")
-    ] = None,
+    field: BriefField,
+    text: BriefTexts = None,
+    version: BriefVersion = None,
     project: Project = None,
 ) -> None:
     """Replace one field of the standing brief."""
     with opened(project) as memories:
-        document = memories.update_core(core_.field_of(field, text), expect_version=version)
+        document = memories.update_core(core_.field_of(field, text or ()), expect_version=version)
     typer.echo(f"the brief is at version {document.version}")
 
 
 @app.command("import")
 def import_(
-    source: Annotated[str, typer.Argument(metavar="FILE|DIR|-")],
+    source: Annotated[
+        str, typer.Argument(metavar="FILE|DIR|-", help="- is standard input, DIR for beads.")
+    ],
     format: Annotated[
         str, typer.Option("--format", help="jsonl, ademem (our own export), or beads.")
     ] = "jsonl",
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Import JSON lines through the gate; a second run changes nothing; a pipe gets JSON."""
+    """Import JSON lines through the gate. A second run changes nothing; a pipe gets JSON."""
     if format not in ("jsonl", "ademem", "beads"):
         raise UsageError(f"no format {format!r}", "jsonl, ademem or beads")
     with opened(project) as memories:
@@ -256,13 +262,15 @@ def import_(
 
 @app.command()
 def export(
-    target: Annotated[str, typer.Argument(metavar="FILE|-")] = "-",
+    target: Annotated[
+        str, typer.Argument(metavar="FILE|-", help="- writes to standard output.")
+    ] = "-",
     include_personal: Annotated[
         bool, typer.Option("--include-personal", help="Agent-scoped memories too.")
     ] = False,
     project: Project = None,
 ) -> None:
-    """Export memories as JSON lines; an import elsewhere restores them exactly."""
+    """Export memories as JSON lines. An import elsewhere restores them exactly."""
     with opened(project) as memories:
         lines = [
             orjson.dumps(row) + b"\n" for row in memories.export(include_personal=include_personal)

@@ -25,6 +25,7 @@ from ademem.cli.options import (
     ScopeName,
     StatusName,
     Tags,
+    Title,
     one_of,
     opened,
     scope_of,
@@ -39,10 +40,14 @@ from ademem.search import UNARCHIVED, Filters
 if TYPE_CHECKING:
     from ademem.api import Memories
 
+Text = Annotated[str, typer.Argument(metavar="TEXT", help="The memory; - reads standard input.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Show how each result came about.")]
-Strict = Annotated[bool, typer.Option("--strict", help="Stricter rules; passes at once if it may.")]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="Confirm a convention, pattern, gotcha or decision at once."),
+]
 TopicKey = Annotated[str | None, typer.Option("--topic-key", help="Replaces what this key held.")]
-Words = Annotated[list[str] | None, typer.Argument(help="What you want to know.")]
+Words = Annotated[list[str] | None, typer.Argument(metavar="WORDS", help="What you want to know.")]
 Type = Annotated[
     str | None, typer.Option("--type", "-t", help="learned, decision, bugfix, … or a tag.")
 ]
@@ -52,14 +57,14 @@ Candidates = Annotated[bool, typer.Option("--candidates", help="Unconfirmed memo
 
 @app.command()
 def add(
-    text: Annotated[str, typer.Argument(help="The memory; - reads standard input.")],
+    text: Text,
     category: CategoryName = "fact",
     scope: ScopeName = None,
     owner: Owner = None,
     importance: ImportanceName = "medium",
     pin: Annotated[bool, typer.Option("--pin", help="Always in the briefing.")] = False,
     strict: Strict = False,
-    title: Annotated[str | None, typer.Option("--title")] = None,
+    title: Title = None,
     type_: Type = None,
     topic_key: TopicKey = None,
     tags: Tags = None,
@@ -95,7 +100,9 @@ def add(
 
 @app.command()
 def learn(
-    text: Annotated[str, typer.Argument(help="What was learned; - reads standard input.")],
+    text: Annotated[
+        str, typer.Argument(metavar="TEXT", help="What was learned; - reads standard input.")
+    ],
     bead: Annotated[str | None, typer.Option("--bead", help="The task it comes from.")] = None,
     type_: Annotated[
         str, typer.Option("--type", "-t", help="learned, decision, fact, pattern, …")

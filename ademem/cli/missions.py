@@ -35,7 +35,7 @@ MissionId = Annotated[
 
 @mission.command("start")
 def start(
-    goal: Annotated[str, typer.Argument(metavar="GOAL")],
+    goal: Annotated[str, typer.Argument(metavar="GOAL", help="What is to be done.")],
     id: Annotated[str, typer.Option("--id", help="Else made from the goal.")] = "",
     project: Project = None,
     as_json: AsJson = False,
@@ -52,12 +52,12 @@ def start(
 @mission.command("end")
 def end(
     id: MissionId = None,
-    outcome: Annotated[Outcome, typer.Option("--outcome")] = ...,  # type: ignore[assignment]
+    outcome: Annotated[Outcome, typer.Option("--outcome", help="How it ended.")] = ...,  # type: ignore[assignment]
     reason: Annotated[str, typer.Option("--reason", help="Why it failed, as a lesson.")] = "",
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """End a mission: success copies what is worth it to the project, failure its pitfalls."""
+    """End a mission. Success copies what is worth it to the project, failure its pitfalls."""
     with opened(project) as memories:
         ended = memories.end_mission(_meant(id, memories), outcome.value, reason=reason)
     if as_json:

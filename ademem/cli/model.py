@@ -74,7 +74,7 @@ def status(dtype: NumberFormat = None, project: Project = None, as_json: AsJson 
 
 @model.command("verify")
 def verify(dtype: NumberFormat = None, project: Project = None, as_json: AsJson = False) -> None:
-    """Read every byte of the model and try it out; exit code 1 if something is wrong."""
+    """Read every byte of the model and try it out. Exit code 1 if something is wrong."""
     problems = api.verify_model(dtype=dtype or "", root=project)
     if as_json:
         show.json({"problems": problems})
@@ -87,7 +87,7 @@ def verify(dtype: NumberFormat = None, project: Project = None, as_json: AsJson 
 
 @model.command("remove")
 def remove(dtype: NumberFormat = None, dry_run: DryRun = False) -> None:
-    """Delete the model in every number format, or in one; vectors made with it stay."""
+    """Delete the model, in every number format or in one. Vectors made with it stay."""
     if dry_run:
         formats = [dtype] if dtype else list(Dtype)
         found = [api.model_status(dtype=each) for each in formats]

@@ -15,7 +15,21 @@ from ademem.model import Category, Importance, Scope, Status
 Project = Annotated[
     str | None, typer.Option("--project", help="Folder of the project.", metavar="DIR")
 ]
-Id = Annotated[str, typer.Argument(metavar="ID")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="Of a memory, or its beginning.")]
+Title = Annotated[
+    str | None, typer.Option("--title", help="A heading, under which a text may be long.")
+]
+BriefField = Annotated[
+    str,
+    typer.Argument(metavar="FIELD", help="summary, conventions, preferences, focus or notes."),
+]
+BriefTexts = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="TEXT", help="The summary, or one item an argument; none empties it."),
+]
+BriefVersion = Annotated[
+    int | None, typer.Option("--version", help="Refuse unless the brief is at this version.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would happen, change nothing.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="At most so many.")]

@@ -37,7 +37,7 @@ def history(id: Id, project: Project = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def log(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> None:
-    """Show what was done to memories, newest first, with the id that `undo` takes."""
+    """Show what was done to memories, newest first. Each act has the id that `undo` takes."""
     with opened(project) as memories:
         events = memories.log(limit)
     if as_json:
@@ -56,7 +56,7 @@ def at(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the memories that were live at TIME, as they were then, newest first."""
+    """List the memories of TIME as they were then, newest first."""
     moment = _moment(time, datetime.now(UTC))
     with opened(project) as memories:
         show.memories(memories.at(moment)[:limit], as_json_=as_json)
@@ -64,12 +64,12 @@ def at(
 
 @app.command()
 def undo(
-    event: Annotated[str, typer.Argument(metavar="EVENT")],
+    event: Annotated[str, typer.Argument(metavar="EVENT", help="The id of an act in `log`.")],
     dry_run: DryRun = False,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take back all that one act changed: an edit, a merge, an import, an undo."""
+    """Take back one act whole: an edit, a merge, even an undo."""
     with opened(project) as memories:
         changed = memories.undo(event, dry_run=dry_run)
     if as_json:

@@ -22,7 +22,7 @@ def verify(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check the places memories are tied to; exit code 1 if one is not as it was."""
+    """Check the places memories are tied to. Exit code 1 if one is not as it was."""
     with opened(project) as memories:
         found = memories.verify(fix=fix)
     if as_json:

@@ -41,7 +41,7 @@ def list_(
 
 @procedures.command("show")
 def show_(id: Id, project: Project = None, as_json: AsJson = False) -> None:
-    """Show a procedure whole: its steps, what it was learned from, and how its uses ended."""
+    """Show a procedure: its steps, its sources, how its uses ended."""
     with opened(project) as memories:
         found, story = memories.procedure(id), memories.procedure_story(id)
     show.readable(found.memory)
@@ -58,7 +58,7 @@ def show_(id: Id, project: Project = None, as_json: AsJson = False) -> None:
 @procedures.command()
 def outcome(
     id: Id,
-    result: Annotated[str, typer.Argument(metavar="success|failure")],
+    result: Annotated[str, typer.Argument(metavar="success|failure", help="How it ended.")],
     reason: Annotated[str, typer.Option("--reason", help="What happened.")] = "",
     project: Project = None,
     as_json: AsJson = False,
@@ -73,7 +73,7 @@ def outcome(
 
 @procedures.command()
 def export(
-    id: Annotated[str | None, typer.Argument(metavar="ID")] = None,
+    id: Annotated[str | None, typer.Argument(metavar="ID", help="This one; else all.")] = None,
     publish: Annotated[
         bool | None,
         typer.Option("--publish/--no-publish", help="Also to .claude/skills (skills.publish)."),
@@ -82,7 +82,7 @@ def export(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write confirmed procedures, or one that you confirm by this, as skills to .ade/skills."""
+    """Write confirmed procedures as skills to .ade/skills. Naming one confirms it."""
     with opened(project) as memories:
         told = memories.export_procedures(id, publish=publish, dry_run=dry_run)
     if as_json:

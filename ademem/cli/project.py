@@ -42,7 +42,7 @@ def install(
     ] = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Register the hooks and the permission to recall with Claude Code."""
+    """Register the hooks with Claude Code, and allow it to recall."""
     change = install_.install(
         _root(project),
         _where(shared, user),
@@ -60,7 +60,7 @@ def install(
 def uninstall(
     project: Project = None, shared: Shared = False, user: User = False, dry_run: DryRun = False
 ) -> None:
-    """Take the hooks out; the settings file is again what it was, `.ade/` stays."""
+    """Take the hooks out. The settings file is again what it was, `.ade/` stays."""
     change = install_.uninstall(_root(project), _where(shared, user), dry_run=dry_run)
     if not dry_run:
         enrolment.leave(project_.at(_root(project)))
@@ -82,7 +82,7 @@ def doctor_(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check everything, hooks as real processes included; exit code 1 if something is wrong."""
+    """Check everything. Starts each hook as a real process; exit code 1 if something is wrong."""
     found = project_.find(project, os.environ, os.getcwd())
     patient = doctor.Patient(project=found, environment=os.environ, now=clock.now())
     if fix:
@@ -108,7 +108,7 @@ def work(
         bool, typer.Option("--retry", help="Give parked jobs another chance.")
     ] = False,
     wait: Annotated[
-        bool, typer.Option("--wait/--no-wait", help="For another worker that is at it.")
+        bool, typer.Option("--wait/--no-wait", help="Wait for another worker that is at it.")
     ] = True,
     project: Project = None,
 ) -> None:
@@ -131,7 +131,7 @@ def work(
 
 @app.command()
 def scrub(dry_run: DryRun = False, project: Project = None, as_json: AsJson = False) -> None:
-    """Redact what is stored already: database, copies, logs, files; tells what it cannot clean."""
+    """Redact what is stored already. Database, copies, logs, files; tells what it cannot clean."""
     with opened(project) as memories:
         done = memories.scrub(dry_run=dry_run)
     if as_json:
@@ -161,7 +161,7 @@ def guard_status(project: Project = None, as_json: AsJson = False) -> None:
 
 @guard.command("explain")
 def guard_explain(
-    command: Annotated[str, typer.Argument(metavar="CMD")],
+    command: Annotated[str, typer.Argument(metavar="CMD", help="In quotes.")],
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:

@@ -29,7 +29,7 @@ def review(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Decide about what waits, one after the other; without a terminal, list it, with conflicts."""
+    """Decide about what waits, one after the other. Without a terminal, list it, with conflicts."""
     with opened(project) as memories:
         waiting = memories.review(limit)
         asks = sys.stdin.isatty() and sys.stdout.isatty() and not shape.to_model()
@@ -57,7 +57,7 @@ def propose(
     dry_run: DryRun = False,
     project: Project = None,
 ) -> None:
-    """Commit the candidates as a sheet to a branch of its own, for a pull request."""
+    """Commit the candidates to a branch, as a sheet for review."""
     with opened(project) as memories:
         proposal = memories.propose(branch, dry_run=dry_run)
     if dry_run:

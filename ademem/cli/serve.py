@@ -18,11 +18,13 @@ def serve(
         float, typer.Option("--idle", min=0, help="End after so many minutes unasked; 0: never.")
     ] = 0,
     stop: Annotated[bool, typer.Option("--stop", help="End the one that runs.")] = False,
-    status: Annotated[bool, typer.Option("--status", help="Tell who answers; 1: nobody.")] = False,
+    status: Annotated[
+        bool, typer.Option("--status", help="Tell who answers; exit code 1: nobody.")
+    ] = False,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Keep the model loaded, so that prompts are answered by meaning, too."""
+    """Keep the model loaded, to answer prompts by meaning, too."""
     if stop and status:
         raise UsageError("--stop and --status at once", "one after the other")
     if stop:

@@ -27,7 +27,7 @@ def list_(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the skill files that were found, with the memory behind each."""
+    """List the skill files, with the memory behind each."""
     with opened(project) as memories:
         found = memories.skills(gone=gone)
     if as_json:
@@ -40,7 +40,7 @@ def list_(
 
 @skills.command()
 def reindex(dry_run: DryRun = False, project: Project = None, as_json: AsJson = False) -> None:
-    """Look through the folders of skills; what cannot be read is named and left alone."""
+    """Look through the folders of skills. What cannot be read is named and left alone."""
     with opened(project) as memories:
         scanned = memories.reindex_skills(dry_run=dry_run)
     problems = [as_dict(each) for each in scanned.problems]

@@ -11,7 +11,7 @@ from ademem.text import counted
 
 @app.command()
 def digest(project: Project = None, as_json: AsJson = False) -> None:
-    """Show what people committed that no session made and none was told of."""
+    """Show what people committed and no session was told of."""
     with opened(project) as memories:
         found = memories.digest()
     if as_json:
@@ -28,7 +28,7 @@ def digest(project: Project = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def stats(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> None:
-    """Show how often memories were shown to sessions that had not asked, and how often used."""
+    """Show how often memories were shown unasked, and used."""
     with opened(project) as memories:
         found = memories.exposure(limit)
     if as_json:

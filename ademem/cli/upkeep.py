@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @app.command()
 def sweep(dry_run: DryRun = False, project: Project = None, as_json: AsJson = False) -> None:
-    """Age the memories: confirm what was used, let fade and archive what was not."""
+    """Age the memories. Confirms what was used, lets fade and archives what was not."""
     with opened(project) as memories:
         swept = memories.sweep(dry_run=dry_run)
         if as_json:
@@ -35,7 +35,7 @@ def sweep(dry_run: DryRun = False, project: Project = None, as_json: AsJson = Fa
 
 @app.command()
 def consolidate(dry_run: DryRun = False, project: Project = None, as_json: AsJson = False) -> None:
-    """Merge memories that mean the same, and find those that contradict each other."""
+    """Merge memories that mean the same. Finds those that contradict each other, too."""
     with opened(project) as memories:
         done = memories.consolidate(dry_run=dry_run)
         if as_json:
@@ -51,10 +51,10 @@ def consolidate(dry_run: DryRun = False, project: Project = None, as_json: AsJso
 @app.command()
 def settle(
     id: Id,
-    other: Annotated[str, typer.Argument(metavar="OTHER")],
+    other: Annotated[str, typer.Argument(metavar="OTHER", help="The one it contradicts.")],
     project: Project = None,
 ) -> None:
-    """Say that two memories which `review` shows as a conflict can both be true."""
+    """Say that two memories in conflict can both be true. `review` shows conflicts."""
     with opened(project) as memories:
         settled = memories.settle(id, other)
     typer.echo("they stand side by side" if settled else "nothing was said against that")

@@ -283,3 +283,10 @@ def test_a_brief_that_cannot_be_read_is_said_to_be_so(project):
     assert "mend the file" in project("core", "show")
     assert project.exit_code == 1
     assert "nothing new" not in project("files", "import")
+
+
+def test_a_field_of_the_brief_without_a_text_is_emptied(ademem):
+    ademem("core", "set", "focus", "the parser")
+
+    ademem("core", "set", "focus")
+    assert ademem.json("core", "show")["activeFocus"] == []
