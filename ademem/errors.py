@@ -26,7 +26,16 @@ class NotEnrolled(AdememError):
 
 
 class NoSuchMemory(AdememError):
-    hint = "`ademem list` shows the ids"
+    hint = "`ademem list` shows the ids; the first four signs will do"
 
     def __init__(self, id: str) -> None:
         super().__init__(f"no memory has the id {id!r}")
+
+
+class SeveralMemories(NoSuchMemory):
+    """The beginning of an id that more than one has."""
+
+    hint = "give more of it"
+
+    def __init__(self, id: str) -> None:
+        AdememError.__init__(self, f"more than one memory has an id that begins with {id!r}")

@@ -66,9 +66,9 @@ def comments(text: str) -> list[Comment]:
     try:
         document = loads(text)
     except (ValueError, RecursionError) as error:
-        raise BadFeedback(f"is no JSON: {error}") from error
+        raise BadFeedback(f"the input is no JSON: {error}") from error
     if not isinstance(document, dict | list):
-        raise BadFeedback("has no comments")
+        raise BadFeedback("the input has no comments")
     return [comment for raw in _remarks(document) if (comment := _comment(raw))]
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from ademem.cli import app, show
-from ademem.cli.options import AsJson, Project, opened
+from ademem.cli.options import AsJson, Project, opened, stdin
 from ademem.errors import UsageError
 from ademem.value import as_dict
 
@@ -35,7 +34,7 @@ def pr(
 
 def _text(source: str) -> str:
     if source == "-":
-        return sys.stdin.read()
+        return stdin().read()
     try:
         with open(source, encoding="utf-8", errors="replace") as file:
             return file.read()

@@ -27,11 +27,10 @@ def cost(days: Days = 30, project: Project = None, as_json: AsJson = False) -> N
     typer.echo(f"calls today: {spent['calls_today']} of {spent['daily_calls']}")
     for row in spent["ai"]:
         typer.echo(_asked(row))
-    typer.echo(
-        f"in {counted(days, 'day')}: {_usd(spent['usd'])},"
-        f" {counted(spent['tokens_in'], 'token')} in, {spent['tokens_out']:,} out;"
-        f" hooks put {counted(spent['characters'], 'character')} before the model"
-    )
+    tokens = f"{counted(spent['tokens_in'], 'token')} in, {spent['tokens_out']:,} out"
+    asked = f"{_usd(spent['usd'])}, {tokens}" if spent["ai"] else "nothing was asked"
+    shown = counted(spent["characters"], "character")
+    typer.echo(f"in {counted(days, 'day')}: {asked}; hooks put {shown} before the model")
     for row in spent["hooks"]:
         typer.echo(
             f"{row['day']}  {row['event']:<22} {row['answers']:>4} answers"

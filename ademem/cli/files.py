@@ -21,6 +21,7 @@ from ademem.cli.options import (
     DryRun,
     Project,
     opened,
+    stdin,
 )
 from ademem.errors import UsageError
 from ademem.mirror.merging import merged
@@ -278,20 +279,26 @@ def export(
     if target == "-":
         sys.stdout.buffer.write(b"".join(lines))
         return
-    Path(target).write_bytes(b"".join(lines))
+    try:
+        Path(target).write_bytes(b"".join(lines))
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
+        raise UsageError(
+            f"cannot write {target}: {error.strerror}", "name a file in a folder that is there"
+        ) from error
     typer.echo(f"wrote {counted(len(lines), 'memory')} to {target}")
 
 
 def _lines(source: str) -> Iterator[str]:
     if source == "-":
-        yield from sys.stdin
+        yield from stdin()
         return
     try:
         with open(source, encoding="utf-8", errors="replace") as file:
             yield from file
     except OSError as error:
         raise UsageError(
-            f"cannot read {source}: {error.strerror}", "name a file, or - for standard input"
+            f"cannot read {source}: {error.strerror}",
+            "name a file, or - for standard input; `--format beads` takes a folder",
         ) from error
 
 

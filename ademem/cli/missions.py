@@ -101,6 +101,8 @@ def list_(
     for row in rows:
         held = counted(row["promoted"] + row["candidates"], "memory")
         show.say(f"{row['id']}  {row['status']}, {held}  {preview(row['goal'], 100)}")
+    if not rows:
+        typer.echo("no missions", err=True)
     return None
 
 
@@ -121,7 +123,7 @@ def _meant(id: str | None, memories: Memories) -> str:
         return found
     running = memories.missions(running=True)
     if len(running) != 1:
-        names = ", ".join(each.id for each in running) or "none"
+        names = ", ".join(each.id for each in running) or "none; `ademem mission list` shows all"
         raise UsageError("which mission?", f"running: {names}")
     return running[0].id
 

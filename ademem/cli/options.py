@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
-from typing import Annotated, TypeVar
+from io import TextIOWrapper
+from typing import Annotated, TextIO, TypeVar
 
 import typer
 
@@ -66,8 +67,18 @@ def opened(project: str | None) -> api.Memories:
 
 
 def text_or_stdin(text: str) -> str:
-    """`-` reads standard input."""
-    return sys.stdin.read() if text == "-" else text
+    """`-` reads standard input; raises UsageError when that is no text."""
+    try:
+        return stdin("strict").read() if text == "-" else text
+    except UnicodeDecodeError as error:
+        raise UsageError("standard input is no text in UTF-8", "pipe in a text") from error
+
+
+def stdin(errors: str = "replace") -> TextIO:
+    """Standard input as UTF-8, whatever the locale; *errors* says what to do where it is not."""
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors=errors)
+    return sys.stdin
 
 
 def words_of(text: str | None) -> tuple[str, ...]:

@@ -46,7 +46,10 @@ def log(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> 
     for event in events:
         what = ", ".join(f"{name} {count}" for name, count in event.operations.items())
         typer.echo(f"{event.id}  {event.at:%Y-%m-%d %H:%M}  {what} by {event.actor}")
-        show.say(f"    {preview(event.text, 120)}")
+        if event.text:
+            show.say(f"    {preview(event.text, 120)}")
+    if not events:
+        typer.echo("nothing was done yet", err=True)
 
 
 @app.command()

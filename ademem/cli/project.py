@@ -13,6 +13,7 @@ from ademem import install as install_
 from ademem import project as project_
 from ademem.cli import app, show
 from ademem.cli.options import AsJson, DryRun, Limit, Project, opened
+from ademem.errors import UsageError
 from ademem.install import Where, git_hooks
 from ademem.value import as_dict
 
@@ -26,7 +27,7 @@ User = Annotated[bool, typer.Option("--user", help="Your own settings, for every
 @app.command()
 def init(project: Project = None) -> None:
     """Enrol a project: make its `.ade/`."""
-    root = os.path.abspath(project or ".")
+    root = _folder(project or ".")
     for done in api.init(root):
         typer.echo(done)
     typer.echo(f"{root} is enrolled; `ademem install` puts the hooks in")
@@ -189,6 +190,8 @@ def guard_log(limit: Limit = 20, project: Project = None, as_json: AsJson = Fals
     for row in decisions:
         what = f"{row['decision']:<5} {row['tool']}: {row['target']}"
         show.say(f"{row['created_at']}  {what}  ({row['reason']})")
+    if not decisions:
+        typer.echo("the guard was not asked yet", err=True)
 
 
 @app.command()
@@ -199,7 +202,11 @@ def refusals(limit: Limit = 20, project: Project = None, as_json: AsJson = False
     if as_json:
         return show.json({"count": len(rows), "refusals": rows})
     for row in rows:
-        show.say(f"{row['created_at']}  {row['rule']}: {row['reason']}\n    {row['preview']}")
+        show.say(f"{row['created_at']}  {row['rule']}: {row['reason']}")
+        if row["preview"]:
+            show.say(f"    {row['preview']}")
+    if not rows:
+        typer.echo("nothing was refused", err=True)
 
 
 def _own_program() -> str:
@@ -213,7 +220,13 @@ def _progress(line: str) -> None:
 
 def _root(project: str | None) -> str:
     """The project whose settings are meant; it need not be enrolled for the user's own."""
-    return os.path.abspath(project) if project else project_.enclosing(os.getcwd())
+    return _folder(project) if project else project_.enclosing(os.getcwd())
+
+
+def _folder(path: str) -> str:
+    if not os.path.isdir(path):
+        raise UsageError(f"there is no folder {path}", "name the project with --project DIR")
+    return os.path.abspath(path)
 
 
 def _where(shared: bool, user: bool) -> Where:

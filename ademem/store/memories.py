@@ -6,7 +6,7 @@ import os
 import sys
 
 from ademem.clock import parse, stamp
-from ademem.errors import NoSuchMemory
+from ademem.errors import NoSuchMemory, SeveralMemories
 from ademem.jsontext import array, flat, loads, numbers
 from ademem.model import Category, Importance, Memory, Scope, Status, Tier, Trust
 from ademem.value import Value, of, replace
@@ -166,7 +166,7 @@ def get(store: Store, id: str) -> Memory:
             {"id": id, "end": id + chr(sys.maxunicode)},
         ).fetchall()
     if len(rows) != 1:
-        raise NoSuchMemory(id)
+        raise SeveralMemories(id) if rows else NoSuchMemory(id)
     return from_row(rows[0])
 
 

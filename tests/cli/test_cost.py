@@ -17,7 +17,7 @@ def test_before_anything_was_asked_all_is_nothing(ademem):
 
     assert list(spent) == KEYS.split()
     assert (spent["provider"], spent["usd"], spent["ai"], spent["hooks"]) == ("none", None, [], [])
-    assert "price not told, 0 tokens in" in ademem("cost")
+    assert "in 30 days: nothing was asked; hooks put 0 characters" in ademem("cost")
 
 
 def test_calls_are_shown_with_their_price(ademem):

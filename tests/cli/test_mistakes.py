@@ -1,5 +1,9 @@
 """What goes wrong at the terminal: one line, the next step, and whose turn it is by the code."""
 
+import io
+import json
+import sys
+
 import pytest
 
 
@@ -21,3 +25,81 @@ def test_a_damaged_database_is_told_with_what_rebuilds_it(ademem, arguments):
         " (`ademem doctor --fix` rebuilds it from the files)",
         1,
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told", "code"),
+    [
+        pytest.param(["get", "nope"], "no memory has the id 'nope' (`ademem list`", 1, id="no id"),
+        pytest.param(["undo", "nope"], "no event has the id 'nope' (`ademem log`", 1, id="no act"),
+        pytest.param(["at", "noon"], "'noon' is no time (2026-01-31", 2, id="no time"),
+        pytest.param(["list", "-c", "x"], "no category 'x' (fact, ", 2, id="no category"),
+        pytest.param(["list", "--scope", "x"], "no scope 'x' (project, ", 2, id="no scope"),
+        pytest.param(["core", "set", "x", "y"], "the brief has no field 'x' (", 2, id="no field"),
+        pytest.param(["import", "x"], "cannot read x: No such file", 2, id="no file"),
+        pytest.param(["import", "."], "cannot read .: Is a directory", 2, id="a folder to read"),
+        pytest.param(["export", "no/x"], "cannot write no/x: No such file", 2, id="no folder"),
+        pytest.param(["export", "."], "cannot write .: Is a directory", 2, id="a folder to write"),
+        pytest.param(["init", "--project", "x"], "there is no folder x (name", 2, id="no project"),
+        pytest.param(["install", "--project", "x"], "there is no folder x (name", 2, id="no root"),
+        pytest.param(
+            ["list", "--project", "/"], "no ademem project at / (`ademem init`", 1, id="/"
+        ),
+        pytest.param(["recall"], "recall what? (ademem recall", 2, id="no words"),
+        pytest.param(["recall", " "], "recall what? (ademem recall", 2, id="blank words"),
+    ],
+)
+def test_a_mistake_is_one_line_with_the_next_step(ademem, arguments, told, code):
+    said, exit_code = mistake(ademem, *arguments)
+
+    assert said.startswith(told)
+    assert said.endswith(")")
+    assert exit_code == code
+
+
+def test_the_beginning_of_several_ids_is_not_enough(ademem):
+    with_one_beginning = ("abcd11111111", "abcd22222222")
+    lines = [
+        json.dumps(
+            {"ademem": 1, "id": id, "sync_id": id, "category": "fact", "content": f"It is {id}"}
+        )
+        for id in with_one_beginning
+    ]
+    (ademem.root / "lines.jsonl").write_text("\n".join(lines))
+    ademem("import", "lines.jsonl")
+
+    assert mistake(ademem, "get", "abcd") == (
+        "more than one memory has an id that begins with 'abcd' (give more of it)",
+        1,
+    )
+    assert "It is abcd1" in ademem("get", "abcd1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told", "code"),
+    [
+        pytest.param(["add", "-"], "standard input is no text in UTF-8", 2, id="add"),
+        pytest.param(["import", "-"], '"message": "is no JSON', 0, id="import"),
+        pytest.param(["capture", "pr", "-"], "the input is no JSON", 1, id="capture"),
+    ],
+)
+def test_bytes_that_are_no_text_are_told(ademem, monkeypatch, arguments, told, code):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xa0\xff\x00"), "utf-8"))
+
+    assert told in ademem(*arguments)
+    assert ademem.exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        pytest.param(["refusals"], "nothing was refused", id="refusals"),
+        pytest.param(["guard", "log"], "the guard was not asked yet", id="decisions"),
+        pytest.param(["list"], "no memories", id="memories"),
+        pytest.param(["mission", "list"], "no missions", id="missions"),
+        pytest.param(["log"], "nothing was done yet", id="acts"),
+    ],
+)
+def test_an_empty_list_says_so(ademem, arguments, told):
+    assert ademem(*arguments) == f"{told}\n"
+    assert ademem.exit_code == 0
