@@ -217,4 +217,4 @@ def steps(steps: Iterable[Step], as_json_: bool) -> None:
         json({"steps": rows})
         return
     for row in rows:
-        typer.echo(f"{row['rule']:<20} {row['outcome']:<10} {row['why']}")
+        typer.echo(f"{row['rule']:<20} {row['outcome']:<10} {row['why']}".rstrip())
