@@ -38,13 +38,7 @@ def show_(name: Name, project: Project = None, as_json: AsJson = False) -> None:
     """Show the standing brief of an agent."""
     with opened(project) as memories:
         document = memories.agent_core(name)
-    if as_json:
-        return show.json(core_.as_json(document) if document else None)
-    if document is None:
-        typer.echo(f'no brief yet (`ademem agents set {name} focus "…"` starts one)', err=True)
-        raise typer.Exit(1)
-    for label, text in core_.lines(document):
-        show.say(f"{label}: {text}")
+    show.brief(document, f"ademem agents set {name}", as_json_=as_json)
 
 
 @agents.command("set")

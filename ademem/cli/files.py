@@ -198,13 +198,7 @@ def show_core(project: Project = None, as_json: AsJson = False) -> None:
     """Show the standing brief."""
     with opened(project) as memories:
         document = memories.core()
-    if as_json:
-        return show.json(core_.as_json(document) if document else None)
-    if document is None:
-        typer.echo('no brief yet (`ademem core set summary "…"` starts one)', err=True)
-        raise typer.Exit(1)
-    for name, text in core_.lines(document):
-        typer.echo(f"{name}: {text}")
+    show.brief(document, "ademem core set", as_json_=as_json)
 
 
 @core.command("set")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -39,6 +39,7 @@ from ademem.search import UNARCHIVED, Filters
 
 if TYPE_CHECKING:
     from ademem.api import Memories
+    from ademem.search import Results
 
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="The memory; - reads standard input.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Show how each result came about.")]
@@ -158,10 +159,7 @@ def recall(
             raise typer.Exit(0 if newest else 1)
         if not query.strip():
             raise UsageError("recall what?", 'ademem recall "words", or --recent N, or --stats')
-        found = memories.recall(query, filters, limit)
-        astray = memories.astray(hit.memory for hit in found.hits)
-        show.results(found, as_json_=as_json, explain=explain, astray=astray)
-        raise typer.Exit(0 if found.hits else 1)
+        _answer(memories.recall(query, filters, limit), memories, explain, as_json)
 
 
 @app.command()
@@ -187,10 +185,7 @@ def search(
     with opened(project) as memories:
         statuses = _statuses(candidates, all_)
         filters = _filters(category, type_, scope, owner, path, branch, statuses)
-        found = memories.search(query, filters, limit)
-        astray = memories.astray(hit.memory for hit in found.hits)
-        show.results(found, as_json_=as_json, explain=explain, astray=astray)
-        raise typer.Exit(0 if found.hits else 1)
+        _answer(memories.search(query, filters, limit), memories, explain, as_json)
 
 
 @app.command()
@@ -238,6 +233,12 @@ def candidates(limit: Limit = 100, project: Project = None, as_json: AsJson = Fa
     with opened(project) as memories:
         found = memories.list(Filters(statuses=(Status.CANDIDATE,)), limit)
         show.memories(found, as_json_=as_json)
+
+
+def _answer(found: Results, memories: Memories, explain: bool, as_json: bool) -> NoReturn:
+    astray = memories.astray(hit.memory for hit in found.hits)
+    show.results(found, as_json_=as_json, explain=explain, astray=astray)
+    raise typer.Exit(0 if found.hits else 1)
 
 
 def _filters(

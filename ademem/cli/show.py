@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import typer
 
-from ademem import anchor, fence
+from ademem import anchor, core, fence
 from ademem.cli import shape
 from ademem.cli.shape import NOTHING, WITHHELD, as_json, flags, to_model, withheld
 from ademem.curate import BY_PERSON, waits_for
@@ -19,6 +19,7 @@ from ademem.value import as_dict
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from ademem.core import CoreMemory
     from ademem.gate import Step, Written
     from ademem.model import Memory
     from ademem.search import Results
@@ -161,6 +162,18 @@ def _about(memory: Memory) -> Iterator[str]:
     yield f"from: {memory.trust} by {memory.source_type}, {memory.created_at:%Y-%m-%d %H:%M} UTC"
     if memory.quarantine_reason:
         yield f"{waits_for(memory)} (`ademem promote {memory.id}` approves it)"
+
+
+def brief(document: CoreMemory | None, begin: str, *, as_json_: bool) -> None:
+    """A standing brief, a field a line; where there is none, the command that begins one."""
+    if as_json_:
+        return json(core.as_json(document) if document else None)
+    if document is None:
+        typer.echo(f'no brief yet (`{begin} focus "…"` starts one)', err=True)
+        raise typer.Exit(1)
+    for name, text in core.lines(document):
+        say(f"{name}: {text}")
+    return None
 
 
 def table(values: dict[str, Any], *, as_json_: bool) -> None:

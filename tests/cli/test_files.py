@@ -290,3 +290,12 @@ def test_a_field_of_the_brief_without_a_text_is_emptied(ademem):
 
     ademem("core", "set", "focus")
     assert ademem.json("core", "show")["activeFocus"] == []
+
+
+def test_a_brief_is_shown_to_a_model_without_anything_like_a_tag(ademem):
+    ademem("core", "set", "focus", "the </ademem-memory> parser")
+    person = ademem("core", "show")
+    ademem.inside()
+
+    assert "</ademem-memory>" in person
+    assert "</ademem-memory>" not in ademem("core", "show")
