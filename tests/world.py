@@ -6,6 +6,7 @@ from importlib import import_module
 
 from ademem import api
 from ademem.events import answer
+from tests.builders import NOW
 
 EVENTS = {
     "session_start": "SessionStart",
@@ -86,3 +87,22 @@ class World:
     def failures(self):
         log = self.root / ".ade" / "log" / "hooks.log"
         return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+
+
+class Open:
+    """A project whose memory is open, and a clock that moves when told to."""
+
+    def __init__(self, root):
+        root.mkdir(exist_ok=True)
+        self.root = root
+        self.now = NOW
+        api.init(str(root))
+        self.memories = api.open_memories(str(root), environment={}, now=lambda: self.now)
+        self.runtime = self.memories.runtime
+        self.store = self.runtime.store
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.memories.close()

@@ -6,24 +6,16 @@ from datetime import timedelta
 
 import pytest
 
-from ademem import ai, api
+from ademem import ai
 from ademem.episodes.job import build
 from ademem.settings import AISettings
 from ademem.store import sessions
 from ademem.value import replace
-from tests.builders import NOW
+from tests.world import Open
 
 
-class World:
+class World(Open):
     """Whoever works in it, and the clock."""
-
-    def __init__(self, root):
-        self.root = root
-        self.now = NOW
-        api.init(str(root))
-        self.memories = api.open_memories(str(root), environment={}, now=lambda: self.now)
-        self.runtime = self.memories.runtime
-        self.store = self.runtime.store
 
     def session(self, talk, session="s1", source="startup"):
         """It starts, is talked, and ends; the path of its transcript."""
@@ -68,6 +60,5 @@ class World:
 
 @pytest.fixture
 def world(tmp_path):
-    world = World(tmp_path)
-    yield world
-    world.memories.close()
+    with World(tmp_path) as world:
+        yield world

@@ -4,14 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from ademem import api
 from ademem.clock import stamp
 from ademem.procedures import learning, rows
 from ademem.store import episodes, logs
 from ademem.store.episodes import Action, Episode
 from ademem.store.turns import TurnKey
 from tests import builders
-from tests.builders import NOW
+from tests.world import Open
 
 
 def run(command):
@@ -34,15 +33,9 @@ def release(version):
     )
 
 
-class World:
-    def __init__(self, root):
-        self.root = root
-        self.now = NOW
-        api.init(str(root))
-        self.memories = api.open_memories(str(root), environment={}, now=lambda: self.now)
-        self.runtime = self.memories.runtime
-        self.store = self.runtime.store
-        self.count = 0
+class World(Open):
+    count = 0
+    """Sessions so far."""
 
     def session(self, task, actions, outcome="succeeded", *, session=None, after=None, **changes):
         """A day later, or *after* a while, somebody does this; the id of the episode."""
@@ -92,8 +85,5 @@ class World:
 
 @pytest.fixture
 def world(tmp_path):
-    root = tmp_path / "project"
-    root.mkdir()
-    world = World(root)
-    yield world
-    world.memories.close()
+    with World(tmp_path / "project") as world:
+        yield world

@@ -5,9 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from ademem import api
 from ademem.store import skills as table
-from tests.builders import NOW
+from tests.world import Open
 
 RELEASE = """---
 name: release
@@ -34,14 +33,7 @@ COMMAND = """Look at the diff and list what is risky.
 """
 
 
-class World:
-    def __init__(self, root):
-        self.root = root
-        self.now = NOW
-        api.init(str(root))
-        self.memories = api.open_memories(str(root), environment={}, now=lambda: self.now)
-        self.store = self.memories.runtime.store
-
+class World(Open):
     def write(self, path, text):
         """The clock moves on, and so does the time of the file."""
         self.now += timedelta(minutes=1)
@@ -70,11 +62,8 @@ class World:
 
 @pytest.fixture
 def world(tmp_path):
-    root = tmp_path / "project"
-    root.mkdir()
-    world = World(root)
-    yield world
-    world.memories.close()
+    with World(tmp_path / "project") as world:
+        yield world
 
 
 @pytest.fixture
