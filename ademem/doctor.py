@@ -165,12 +165,13 @@ def files_are_current(patient: Patient) -> Finding:
         problems = mirror.check(runtime.project, runtime.store, runtime.settings.mirror)
     finally:
         runtime.close()
+    for problem in problems:
+        if not problem.passes:
+            message = f"{problem.path}: {problem.message}"
+            return _bad("files", message, "`ademem files check` names all")
     if problems:
-        return _bad(
-            "files",
-            f"{problems[0].path}: {problems[0].message}",
-            "`ademem files check` names all, `ademem files refresh` renders",
-        )
+        message = f"{counted(len(problems), 'file')} will say what is new when the worker next runs"
+        return Finding(check="files", ok=True, message=message, hint="`ademem files refresh`")
     return _good("files", "`.ade/memory` says what the database says")
 
 

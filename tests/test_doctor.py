@@ -3,7 +3,8 @@
 import pytest
 
 from ademem import api, project
-from ademem.doctor import CHECKS, Patient, ai_can_be_asked
+from ademem.doctor import CHECKS, Patient, ai_can_be_asked, files_are_current
+from ademem.model import Draft, Origin, Trust
 from tests.builders import NOW
 
 MODEL = 'model = "small"\n'
@@ -106,3 +107,34 @@ def test_settings_that_cannot_be_read_are_another_s_finding(examined):
 
 def test_every_check_is_made(examined):
     assert ai_can_be_asked in CHECKS
+
+
+@pytest.fixture
+def files(tmp_path):
+    """What is found of the files of a project to which a memory was just added."""
+    api.init(str(tmp_path))
+    with api.open_memories(str(tmp_path), environment={}) as memories:
+        memories.refresh_files()
+        said = Origin(trust=Trust.USER, source_type="user")
+        memories.write(Draft(content="the port is 8081", origin=said))
+    patient = Patient(project=project.at(str(tmp_path)), environment={}, now=NOW)
+    return tmp_path / ".ade/memory", lambda: files_are_current(patient)
+
+
+def test_files_that_the_worker_will_write_are_in_order(files):
+    _, look = files
+    finding = look()
+
+    assert finding.ok
+    assert "will say what is new when the worker next runs" in finding.message
+    assert finding.hint == "`ademem files refresh`"
+
+
+def test_an_edit_by_hand_that_nobody_took_over_is_not(files):
+    folder, look = files
+    page = folder / "facts.md"
+    page.write_text(page.read_text() + "\n- the port is 9090\n")
+    finding = look()
+
+    assert not finding.ok
+    assert finding.message.startswith(".ade/memory/facts.md: was edited by hand")

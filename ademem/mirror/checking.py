@@ -114,13 +114,15 @@ def up_to_date(subject: Subject) -> Iterator[Problem]:
         if file.settled or (file.path == CORE and not file.ours):
             continue
         if file.present is None:
-            yield Problem(path=file.path, line=None, message=f"is missing; {REFRESH} writes it")
+            message = f"is missing; {REFRESH} writes it"
+            yield Problem(path=file.path, line=None, message=message, passes=True)
         elif file.present == NOT_TEXT:
             message = f"is not UTF-8 text; delete it, then {REFRESH}"
             yield Problem(path=file.path, line=None, message=message)
         elif file.ours:
             act = "removes" if file.wanted is None else "updates"
-            yield Problem(path=file.path, line=None, message=f"is out of date; {REFRESH} {act} it")
+            message = f"is out of date; {REFRESH} {act} it"
+            yield Problem(path=file.path, line=None, message=message, passes=True)
         else:
             way = (
                 "`ademem files import` takes it over"

@@ -9,3 +9,5 @@ class Problem(Value):
     path: str
     line: int | None
     message: str
+    passes: bool = False
+    """Whether the next rendering puts it right, with nothing lost."""
