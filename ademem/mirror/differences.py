@@ -6,6 +6,7 @@ from ademem.mirror.entry import Entry
 from ademem.mirror.merging import variants
 from ademem.mirror.pages import SHEET
 from ademem.mirror.reading import Line, Offered, Placed, Snapshot, said_of
+from ademem.mirror.records import loser
 from ademem.value import Value, replace
 
 TYPE_CHECKING = False
@@ -133,6 +134,7 @@ def _edits(
         items = tuple({part.said: part for part in parts}.values())
         typed = _typed(items, earlier, line)
     news = _is_news(line, before.lines.get(id))
+    typed = tuple(item for item in typed if not _lost(id, item, before, now))
     if len(items) > 1 and typed == items and not news:
         typed = items = _merged(earlier, typed)
     gone = news and line is not None and line.gone
@@ -146,7 +148,8 @@ def _typed(
     items: tuple[Placed, ...], earlier: Placed | None, line: Line | None
 ) -> tuple[Placed, ...]:
     """Those that say what neither the files before nor the line of their memory say."""
-    known = {earlier.said if earlier else None, line.said if line else None}
+    known = {earlier.said if earlier else None}
+    known |= {line.said, line.said_alone} if line else set()
     return tuple(item for item in items if item.said not in known)
 
 
@@ -162,6 +165,12 @@ def _merged(earlier: Placed | None, items: tuple[Placed, ...]) -> tuple[Placed, 
 def _is_news(line: Line | None, before: Line | None) -> bool:
     """The line came of a merge that knew more than its pages: of several items, none is right."""
     return line is not None and (before is None or before.record != line.record)
+
+
+def _lost(id: str, item: Placed, before: Snapshot, now: Snapshot) -> bool:
+    """The text became a candidate of its own, as lines know and pages do not."""
+    lost = loser(item.entry.content, {"id": id})["id"]
+    return lost in now.lines and lost not in before.lines
 
 
 def _gone(before: Snapshot, now: Snapshot) -> Iterator[Gone]:

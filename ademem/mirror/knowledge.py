@@ -32,13 +32,15 @@ def render(
     memories: Sequence[Memory],
     settings: MirrorSettings,
     gone: Sequence[dict[str, Any]] = (),
+    said: Mapping[str, str] = {},
 ) -> dict[str, str]:
     """The lines, and their archive once there is one; *memories* are oldest first.
 
-    The archive ends with the tombstones of what is *gone*.
+    The archive ends with the tombstones of what is *gone*. Of a text that is older than its memory,
+    the line tells when it was *said*.
     """
     archived, live = rotated(
-        [line(record) for record in records(memories)],
+        [line(_dated(record, said)) for record in records(memories)],
         above=settings.rotate_above,
         by=settings.rotate_lines,
     )
@@ -101,6 +103,11 @@ def keyed_anew(record: dict[str, Any], *sides: Mapping[str, Any]) -> dict[str, A
 
 def _made_key(category: str, content: str, id: str) -> str:
     return f"{category}-{slug(content) or id}"
+
+
+def _dated(record: dict[str, Any], said: Mapping[str, str]) -> dict[str, Any]:
+    at = said.get(record["id"])
+    return record | {"said_at": at} if at else record
 
 
 def _record(key: str, memory: Memory) -> dict[str, Any]:

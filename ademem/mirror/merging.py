@@ -1,46 +1,34 @@
 """Merging two versions of a file of memory: by memory and field, in either order the same.
 
-A field that one side changed is taken from that side. Where both changed the text, the newer one
-wins and the other becomes a candidate beside it; of other fields the greater value, for a line has
-one time only. What one side archived and the other changed is what was done later; a line that is
-missing, without a tombstone to tell when it went, stays if the other side changed it.
+Of a page, an item that one side deleted and the other changed stays; of two texts, both. Lines know
+when they were said, so that they tell which of the two counts: see `records`.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from itertools import product
 
-from ademem.digest import sha256_hex
-from ademem.mirror import entry, keep, knowledge, sheet, tombstone, topics
+from ademem.mirror import entry, keep, records, sheet, topics
 from ademem.mirror.entry import Entry, Loose
 from ademem.mirror.pages import INDEX
+from ademem.mirror.records import CONFLICT, three_way
 from ademem.mirror.sheet import Item, Sheet
 from ademem.value import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
-    from typing import Any, TypeVar
+    from collections.abc import Iterable
 
-    Key = TypeVar("Key", bound=Hashable)
-    Record = dict[str, Any]
     Variants = tuple[Entry, ...]
 
-CONFLICT = "conflict"
-"""The tag of a text that lost against a newer one."""
-
-_NEWER = ("content", "key", "updated_at")
-_EARLIER = ("created_at", "ts")
-"""Learned twice, a memory is as old as the first time."""
 _FIELDS = ("title", "content", "tags", "path")
 
 
 def merged(path: str, base: str, ours: str, theirs: str) -> str:
     """The file at *path*, whose versions are given; the same when the sides are exchanged."""
     if path.endswith(".jsonl"):
-        return _lines(base, ours, theirs)
+        return records.merged(base, ours, theirs)
     if os.path.basename(path) == os.path.basename(INDEX):
         return _index(base, ours, theirs)
     if os.path.basename(path) == sheet.NAME:
@@ -51,108 +39,11 @@ def merged(path: str, base: str, ours: str, theirs: str) -> str:
 def _index(*versions: str) -> str:
     """Ours, to be written anew, with the hand-written regions that both sides left there."""
     base, ours, theirs = (set(keep.regions(text)) for text in versions)
-    kept = _three_way(base, ours, theirs)
+    kept = three_way(base, ours, theirs)
     text = keep.without(versions[1], ours - kept)
     for region in sorted(kept - ours, key=lambda region: region.lines):
         text = keep.placed(text, region)
     return text
-
-
-def _lines(*versions: str) -> str:
-    base, ours, theirs = (_records(text) for text in versions)
-    kept: dict[str, Record] = {}
-    for id in base.keys() | ours.keys() | theirs.keys():
-        for record in _record(base.get(id), ours.get(id), theirs.get(id)):
-            kept.setdefault(str(record.get("id") or record.get("key")), record)
-    ordered = sorted(kept.values(), key=_order)
-    unread = _three_way(*(set(_unread(text)) for text in versions))
-    return "".join(map(knowledge.line, ordered)) + "".join(f"{raw}\n" for raw in sorted(unread))
-
-
-def _record(base: Record | None, ours: Record | None, theirs: Record | None) -> Iterable[Record]:
-    """The line of one memory, and the text that lost; nothing when it was deleted."""
-    if ours == theirs or theirs == base:
-        return [ours] if ours else []
-    if ours == base or ours is None or theirs is None:
-        kept = theirs if ours == base else ours or theirs
-        return [kept] if kept else []
-    older, newer = sorted((ours, theirs), key=_age)
-    if tombstone.is_one(newer) and tombstone.outlived(newer, older):
-        return [newer, loser(str(older["content"]), older)]
-    if tombstone.is_one(older) or tombstone.is_one(newer):
-        return [newer]
-    before = base or {}
-    won = {name: _field(name, before, older, newer) for name in {**newer, **older}}
-    if older["content"] != newer["content"]:
-        # A time that another field brought would make the text newer than it is.
-        teller = newer if won["content"] == newer["content"] else older
-        won |= {name: teller[name] for name in ("key", "updated_at") if name in teller}
-    won = knowledge.keyed_anew(won, older, newer)
-    lost = older["content"] not in (won["content"], before.get("content"))
-    return [won, loser(str(older["content"]), base or older)] if lost else [won]
-
-
-def _field(name: str, before: Record, older: Record, newer: Record) -> Any:
-    """What the side says that changed it; of two changed texts the newer, of others the greater.
-
-    Learned on both sides, a field that says nothing was not changed.
-    """
-    then, first, second = (record.get(name) for record in (before, older, newer))
-    if not before and not (first and second):
-        return first or second
-    if first in (then, second):
-        return second
-    if second == then:
-        return first
-    if name in _NEWER:
-        return second
-    if name in _EARLIER:
-        return min(filter(None, (first, second)))
-    return max(first, second, key=json.dumps)
-
-
-def loser(content: str, base: Record) -> Record:
-    """A candidate of its own, the same on every machine and in whatever order it lost."""
-    name = sha256_hex("conflict", str(base.get("id")), content)
-    learned = base.get("created_at")
-    return {
-        "key": f"conflict-{name[:12]}",
-        "type": base.get("category"),
-        "content": content,
-        "source": "merge",
-        "tags": [CONFLICT],
-        "ts": base.get("ts"),
-        "bead": "",
-        "id": name[:12],
-        "sync_id": name[:32],
-        "category": base.get("category"),
-        "status": "candidate",
-        "created_at": learned,
-        "updated_at": learned,
-    }
-
-
-def _records(text: str) -> dict[str, Record]:
-    """Lines by the id of their memory, or else their key; of two the newer."""
-    found: dict[str, Record] = {}
-    for raw in entry.lines_of(text):
-        record = knowledge.read(raw)
-        if record is not None:
-            name = str(record.get("id") or record.get("key") or raw)
-            found[name] = max(found.get(name, record), record, key=_age)
-    return found
-
-
-def _unread(text: str) -> Iterable[str]:
-    return (raw for raw in entry.lines_of(text) if raw and knowledge.read(raw) is None)
-
-
-def _age(record: Record) -> tuple[str, str]:
-    return str(record.get("updated_at")), str(record.get("content"))
-
-
-def _order(record: Record) -> tuple[str, str]:
-    return str(record.get("created_at")), str(record.get("id") or record.get("key"))
 
 
 def _page(*versions: str) -> str:
@@ -162,7 +53,7 @@ def _page(*versions: str) -> str:
     order = sorted((ours.keys() | theirs.keys()) - base.keys(), key=str)
     for id in (*base, *order):
         kept[id] = variants(base.get(id, ()), ours.get(id, ()), theirs.get(id, ()))
-    loose = _three_way(*(set(_loose(text)) for text in versions))
+    loose = three_way(*(set(_loose(text)) for text in versions))
     head = _head(versions)
     blocks = [text for after, text in sorted(loose, key=str) if after not in kept]
     for id, items in kept.items():
@@ -178,8 +69,8 @@ def _sheet(*versions: str) -> str:
     kept: list[Item] = []
     for id in (*base, *sorted((ours.keys() | theirs.keys()) - base.keys(), key=str)):
         kept += _candidate(base.get(id), ours.get(id), theirs.get(id))
-    offered = _three_way(*(set(one.offered) for one in sheets))
-    loose = _three_way(*({(part.after, part.text) for part in one.loose} for one in sheets))
+    offered = three_way(*(set(one.offered) for one in sheets))
+    loose = three_way(*({(part.after, part.text) for part in one.loose} for one in sheets))
     return sheet.written(
         Sheet(
             items=tuple(kept),
@@ -290,7 +181,3 @@ def _head(versions: Iterable[str]) -> list[str]:
         if isinstance(first, Loose):
             return topics.ours(first)
     return []
-
-
-def _three_way(base: set[Key], ours: set[Key], theirs: set[Key]) -> set[Key]:
-    return (ours & theirs) | (ours - base) | (theirs - base)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ademem.mirror import brief, entry, index, keep, knowledge, sheet, tombstone, topics
+from ademem.mirror import brief, contest, entry, index, keep, knowledge, sheet, tombstone, topics
 from ademem.mirror.selection import is_line, renders
 
 TYPE_CHECKING = False
@@ -52,7 +52,7 @@ def render(
         pages |= _in_folder(topics.render(file, loose))
     alive = {memory.id for memory in lines}
     standing = tombstone.standing(gone, alive)
-    rendered = knowledge.render(lines, settings, standing)
+    rendered = knowledge.render(lines, settings, standing, _said(lines, present))
     ours = {line for text in rendered.values() for line in text.split("\n")}
     others = [raw for raw in entry.lines_of(present.get(LINES, "")) if raw not in ours]
     known = refused() if others else ()
@@ -67,9 +67,37 @@ def _is_nobodys(raw: str, refused: Collection[str], alive: Collection[str]) -> b
 
 
 def buried(present: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The tombstones that stand in the archive."""
-    records = map(knowledge.read, entry.lines_of(present.get(ARCHIVE, "")))
-    return [record for record in records if record and tombstone.is_one(record)]
+    """The tombstones that stand in the archive, with what they hide."""
+    found = []
+    for records in _told(present).values():
+        gone = [record for record in records if tombstone.is_one(record)]
+        last = contest.settled(records)
+        found += [last] if tombstone.is_one(last) else gone
+    return found
+
+
+def _said(memories: Iterable[Memory], present: Mapping[str, str]) -> dict[str, str]:
+    """When a text was said that the files know to be older than its memory, by id."""
+    if not any(map(contest.is_noted, (present.get(LINES, ""), present.get(ARCHIVE, "")))):
+        return {}
+    told = {id: contest.settled(records) for id, records in _told(present).items()}
+    return {
+        memory.id: str(told[memory.id][contest.SAID_AT])
+        for memory in memories
+        if contest.SAID_AT in told.get(memory.id, {})
+        and told[memory.id]["content"] == memory.content
+    }
+
+
+def _told(present: Mapping[str, str]) -> dict[str, list[dict[str, Any]]]:
+    """Lines by the id of their memory: those of the archive, and live ones with a note."""
+    live = filter(contest.is_noted, entry.lines_of(present.get(LINES, "")))
+    found: dict[str, list[dict[str, Any]]] = {}
+    for raw in (*entry.lines_of(present.get(ARCHIVE, "")), *live):
+        record = knowledge.read(raw)
+        if record and record.get("id"):
+            found.setdefault(str(record["id"]), []).append(record)
+    return found
 
 
 def _loose(present: Mapping[str, str], files: Iterable[TopicFile]) -> dict[str, list[Loose]]:

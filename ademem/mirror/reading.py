@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 
-from ademem.mirror import entry, knowledge, sheet, tombstone, topics
+from ademem.mirror import contest, entry, knowledge, sheet, tombstone, topics
 from ademem.mirror.pages import FOLDER, SHEET
 from ademem.mirror.problem import Problem
 from ademem.model import Category
 from ademem.text import clean, preview
-from ademem.value import Value
+from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ class Line(Value):
     path: str
     number: int
     record: dict[str, Any]
+    written: dict[str, Any] | None = None
+    """What the file has of it, where another line about the memory makes it mean something else."""
 
     @property
     def id(self) -> str | None:
@@ -62,17 +64,12 @@ class Line(Value):
 
     @property
     def said(self) -> Said | None:
-        record = self.record
-        category, tags = record.get("category"), record.get("tags") or ()
-        if category not in set(Category):
-            return None
-        return said(
-            Category(category),
-            record.get("title"),
-            str(record.get("content")),
-            tuple(map(str, tags)),
-            record.get("path"),
-        )
+        return _said(self.record)
+
+    @property
+    def said_alone(self) -> Said | None:
+        """What it says by itself."""
+        return _said(self.written or self.record)
 
     @property
     def item(self) -> Placed | None:
@@ -145,7 +142,7 @@ def snapshot(texts: Mapping[str, str]) -> Snapshot:
     told: dict[str, list[Line]] = {}
     for line in (line for path in LINES for line in _lines(path, sound.get(path, ""), problems)):
         (told.setdefault(line.id, []) if line.id else foreign).append(line)
-    lines = {id: _newest(found) for id, found in told.items()}
+    lines = {id: _settled(found) for id, found in told.items()}
     lives = {id: [line for line in found if not line.gone] for id, found in told.items()}
     lost = {id: _lost(lives[id], line) for id, line in lines.items()}
     candidates = sheet.read(sound.get(SHEET, ""))
@@ -171,6 +168,19 @@ def said(
     category: Category, title: str | None, content: str, tags: tuple[str, ...], path: str | None
 ) -> Said:
     return (category, _squeezed(title), _squeezed(content), tags, _squeezed(path))
+
+
+def _said(record: Mapping[str, Any]) -> Said | None:
+    category, tags = record.get("category"), record.get("tags") or ()
+    if category not in set(Category):
+        return None
+    return said(
+        Category(category),
+        record.get("title"),
+        str(record.get("content")),
+        tuple(map(str, tags)),
+        record.get("path"),
+    )
 
 
 def said_of(memory: Memory) -> Said:
@@ -250,6 +260,14 @@ def _lines(path: str, text: str, problems: list[Problem]) -> Iterator[Line]:
 def _newest(lines: Sequence[Line]) -> Line:
     """Of two that are equally new the later one."""
     return max(reversed(lines), key=_time)
+
+
+def _settled(lines: Sequence[Line]) -> Line:
+    """The newest, as the others let it be understood."""
+    newest, record = _newest(lines), contest.settled([line.record for line in lines])
+    if record == newest.record:
+        return newest
+    return replace(newest, record=record, written=newest.record)
 
 
 def _lost(lives: Sequence[Line], newest: Line) -> Line | None:

@@ -7,9 +7,9 @@ from ademem.clock import parse, stamp, timedelta
 from ademem.errors import NoSuchMemory
 from ademem.exchange import own
 from ademem.exchange.record import BadLine
-from ademem.mirror import knowledge, tombstone
+from ademem.mirror import contest, knowledge, tombstone
 from ademem.mirror.differences import Told
-from ademem.mirror.merging import loser
+from ademem.mirror.records import loser
 from ademem.model import Status, Tier, Trust
 from ademem.store import LIVE, jobs, memories, revisions
 from ademem.store.memories import Change
@@ -141,19 +141,24 @@ def _fold(record: dict[str, Any], twin: Memory, taking: Taking) -> None:
 def buried(difference: Told, taking: Taking) -> None:
     """The memory was archived, and not changed after that."""
     known, gone_at = known_as(difference.id, taking), tombstone.moment(difference.line.record)
-    if known and gone_at and (gone_at > known.updated_at or _agreed(difference, taking)):
+    if not known or not gone_at or (not known.live and gone_at == known.updated_at):
+        return
+    if gone_at > known.updated_at or _agreed(difference, taking):
         _archive(known, own.at_most(gone_at, taking.act.now), taking)
 
 
 def outlived(difference: Outlived, taking: Taking) -> None:
     """A text that nobody archived, and nobody replaced, waits for a word of its own."""
     record, newer = difference.line.record, difference.newer
-    if newer.gone:
+    was = contest.was(record)
+    if was is not None:
+        unseen = "content" in was
+    elif newer.gone:
         unseen = tombstone.outlived(newer.record, record)
     else:
         unseen = _unseen(record, difference, taking)
     if unseen:
-        told_of = record if newer.gone else newer.record
+        told_of = record | (was or {}) if was or newer.gone else newer.record
         line = replace(difference.line, record=loser(record["content"], told_of))
         told(Told(id=line.record["id"], line=line, before=None), taking)
 

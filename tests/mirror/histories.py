@@ -11,7 +11,6 @@ from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 from ademem import history
-from ademem.mirror.merging import loser
 from tests.mirror import team as team_
 from tests.mirror.team import BY_COMMAND, BY_HAND, COMMITS, add
 
@@ -62,22 +61,6 @@ def work(member, done):
     return member.head()
 
 
-def contested(base, tips):
-    """Ids that one member archived and two others changed: what is left depends on who met first.
-
-    The field that the first of them changed may have gone with the archive before a newer text
-    brought the memory back; a text that lost against the archive has an id of its own.
-    """
-    ids = {
-        id
-        for id in base
-        if any(id not in tip for tip in tips)
-        and sum(id in tip and tip[id] != base[id] for tip in tips) > 1
-    }
-    said = [(id, tip[id]["content"]) for id in ids for tip in tips if id in tip]
-    return ids | {loser(content, {"id": id})["id"] for id, content in said}
-
-
 def all_orders(team, start, branches):
     """Each member merges the others, beginning with another one."""
     with team.history("merge=ademem", len(branches)) as members:
@@ -92,19 +75,14 @@ def all_orders(team, start, branches):
                 member.share()
 
         first, told = members[0].pages(), members[0].told()
-        unsure = contested(base, said)
         assert "<<<<" not in json.dumps(first)
         for member in members:
-            assert without(unsure, member.told()) == without(unsure, told)
-            assert unsure or member.pages() == first
+            assert member.told() == told
+            assert member.pages() == first
             assert member.refresh().taken.count == 0
             assert member.git("status", "--porcelain", "--", team_.FOLDER).stdout == ""
             for side in said:
                 assert texts(side) - texts(base) - let_go <= member.texts()
-
-
-def without(ids, told):
-    return {id: record for id, record in told.items() if id not in ids}
 
 
 def texts(told):

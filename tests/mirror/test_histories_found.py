@@ -70,6 +70,26 @@ from tests.mirror.team import (
             [[(hand_edit, 3, 2)], [(hand_delete, 3, 1)], [(move, 3, 0), (delete, 1, 0)]],
             id="archived in two topics, rewritten in one",
         ),
+        pytest.param(
+            [(add, 1, 2)],
+            [[(retag, 1, 1)], [(archive, 0, 0)], [(rewrite, 1, 0)]],
+            id="tagged, archived, rewritten",
+        ),
+        pytest.param(
+            [(add, 1, 2)],
+            [[(rewrite, 1, 0)], [(archive, 0, 0)], [(pin, 1, 1)]],
+            id="rewritten, archived, pinned",
+        ),
+        pytest.param(
+            [(add, 1, 2)],
+            [[(rewrite, 0, 0)], [(rewrite, 0, 1)], [(rewrite, 0, 0), (archive, 0, 0)]],
+            id="of two texts that wait, whoever archived it had written one, too",
+        ),
+        pytest.param(
+            [(add, 1, 2)],
+            [[(move, 1, 3), (rewrite, 1, 2)], [(archive, 0, 0)], [(rewrite, 1, 0), (pin, 2, 2)]],
+            id="moved and rewritten, archived, rewritten and pinned",
+        ),
     ],
 )
 def test_with_the_driver_everybody_ends_with_the_same(team, start, branches):

@@ -7,11 +7,13 @@ from datetime import timedelta
 
 import pytest
 
-from ademem import curate, history
+from ademem import curate, history, mirror
+from ademem.clock import stamp
 from ademem.curate import Act
 from ademem.mirror import tombstone
 from ademem.model import Category, Status
 from ademem.settings import GateSettings
+from ademem.store import memories
 from tests.builders import NOW
 from tests.mirror.clone import FOLDER, GOTCHAS, LINES, fork, gotcha, with_driver
 
@@ -177,10 +179,52 @@ def test_an_archive_after_an_edit_of_other_fields_just_stands(two):
     change(other, row, title="Cache")
     one.now = other.now
     end(one, row)
+    known = len(memories.revisions(one.store, row.id))
     meet(one, other)
 
     assert one.read(LINES) == ""
-    assert list(gone(one)) == [row.id]
+    assert [record["had"] for record in gone(one).values()] == [{"title": "Cache"}]
+    assert len(memories.revisions(one.store, row.id)) == known
+    for clone in (one, other):
+        assert clone.refresh().written == ()
+        assert mirror.check(clone.project, clone.store, clone.settings.mirror) == ()
+
+
+def test_what_the_archive_hid_comes_back_with_a_newer_text(two, tmp_path_factory):
+    one, other, row = two
+    third = fork(one, tmp_path_factory.mktemp("third") / "clone")
+    with_driver(third)
+    third.refresh()
+    change(other, row, title="Cache")
+    one.now = other.now
+    end(one, row)
+    third.now = one.now
+    change(third, row, content="the cache is thread safe since 2.0")
+    meet(one, other)
+    meet(one, third)
+
+    assert gone(one) == {}
+    for clone in (one, third):
+        known = clone.get(row)
+        assert (known.title, known.content) == ("Cache", "the cache is thread safe since 2.0")
+        assert clone.refresh().written == ()
+    third.store.close()
+
+
+def test_a_text_stays_as_old_as_it_is_when_another_field_was_changed_later(two):
+    one, other, row = two
+    change(one, row, content="the cache is thread safe since 2.0")
+    said_at = stamp(one.get(row).updated_at)
+    other.now = one.now
+    change(other, row, title="Cache")
+    meet(one, other)
+    change(one, row, tags=("web",))
+    (line,) = map(json.loads, one.read(LINES).splitlines())
+    change(one, row, content="the cache is thread safe since 2.1")
+    (anew,) = map(json.loads, one.read(LINES).splitlines())
+
+    assert (line["said_at"], line["updated_at"] > said_at) == (said_at, True)
+    assert "said_at" not in anew
 
 
 def test_archived_on_both_sides_it_went_with_the_later_one(two):
