@@ -71,7 +71,9 @@ class Segment:
 
     def near(self, vector: Floats, lens: Lens) -> Rows | slice:
         """Rows that are nearer to a unit vector than most, or all where there are no sketches."""
-        return slice(None) if self.sketches is None else self.sketches.near(vector, lens)
+        if self.sketches is None:
+            return slice(None)
+        return self.sketches.near(vector, lens, None if self.all_embedded else self.embedded)
 
     def holders(self, word: str) -> slice:
         """Where the postings of *word* are."""

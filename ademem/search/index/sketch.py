@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Words = NDArray[np.uint64]
     Rows = NDArray[np.int64]
+    Marks = NDArray[np.bool_]
 
 WORDS = 12
 """Of 64 bits, in one sketch."""
@@ -26,11 +27,12 @@ WORTH = 10_000
 """Rows from which sketches are worth their bytes; fewer are compared as fast themselves."""
 LEAST = 1500
 PART = 0.01
-"""Rows that are compared at least, and part of all rows;"""
+"""Rows that are compared in full: so many, or so great a part of all if that is more."""
 SURE = 150
-"""rows up to which the nearest are among them, as good as always."""
+"""So many of the nearest are among these, as good as always."""
 ARRAYS = ("planes", "sketches")
 _BLOCK = 1 << 16
+_FAR = np.iinfo(np.uint16).max
 
 
 def planes(lens: Lens, seed: int = 0) -> Floats:
@@ -64,12 +66,17 @@ class Sketches:
     def __len__(self) -> int:
         return int(self.columns.shape[1])
 
-    def near(self, vector: Floats, lens: Lens) -> Rows:
-        """The rows, ascending, whose sketches differ least from that of a vector."""
+    def near(self, vector: Floats, lens: Lens, embedded: Marks | None = None) -> Rows:
+        """The rows, ascending, whose sketches differ least from that of a vector.
+
+        Where not all are *embedded*, those that are not say nothing and take no place.
+        """
         wanted = max(LEAST, int(PART * len(self)))
         if wanted >= len(self):
             return np.arange(len(self))
         apart = self._apart(of(vector[None], lens, self.planes)[:, 0])
+        if embedded is not None:
+            apart[~embedded] = _FAR
         return np.flatnonzero(apart <= np.partition(apart, wanted)[wanted])
 
     def _apart(self, sketch: Words) -> NDArray[np.uint16]:

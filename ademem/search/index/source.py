@@ -122,7 +122,7 @@ class Indexed:
 
     @cached_property
     def meanings(self) -> Floats:
-        """Of every row, which the nearest ones rarely have to be sought among."""
+        """Of every row; mostly the near ones are enough."""
         return self.index.meanings(self.meant().vector)
 
     def _told(self, rows: Rows, dialogue: Mask, reach: int) -> signals.Told:

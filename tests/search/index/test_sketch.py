@@ -76,6 +76,21 @@ def test_the_best_are_among_the_near_of_a_store_that_has_its_own_view(rng, monke
         assert set(best.tolist()) <= set(found.near(question, glass).tolist())
 
 
+def test_rows_without_a_vector_take_no_place(rng, monkeypatch):
+    monkeypatch.setattr(sketch, "LEAST", 50)
+    vectors = unit(rng.standard_normal((2000, 384)) + 2)
+    glass = lens.learn(vectors)
+    embedded = np.arange(2000) % 2 == 0
+    vectors[~embedded] = 0
+    found = sketched(vectors, glass)
+    question = unit(-glass.mean)
+
+    assert not embedded[found.near(question, glass)].any()
+    rows = found.near(question, glass, embedded)
+    assert embedded[rows].all()
+    assert len(rows) > 50
+
+
 @pytest.fixture
 def small(monkeypatch):
     """So few rows are worth sketches, and so few are compared."""
