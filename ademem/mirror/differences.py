@@ -6,12 +6,12 @@ from ademem.mirror.entry import Entry
 from ademem.mirror.merging import variants
 from ademem.mirror.pages import SHEET
 from ademem.mirror.reading import Line, Offered, Placed, Snapshot, said_of
-from ademem.mirror.records import loser
+from ademem.mirror.records import lost_id
 from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
     from typing import Any
 
     from ademem.mirror.joined import Joins
@@ -99,8 +99,9 @@ def differences(
     for id, items in now.placed.items():
         typed = _edits(id, items, before, now, joins)
         yield from (one for one in typed if isinstance(one, Edited) or one.item.said[2] not in told)
-    yield from _gone(before, now)
-    yield from _decisions(before, now)
+    won = frozenset(lost_id(id, line.record["content"]) for id, line in now.lines.items())
+    yield from _gone(before, now, won)
+    yield from _decisions(before, now, won)
     yield from (Added(item=item) for item in now.unnamed)
 
 
@@ -134,7 +135,8 @@ def _edits(
         items = tuple({part.said: part for part in parts}.values())
         typed = _typed(items, earlier, line)
     news = _is_news(line, before.lines.get(id))
-    typed = tuple(item for item in typed if not _lost(id, item, before, now))
+    known = before.lines if len(items) == 1 else {}
+    typed = tuple(item for item in typed if not _lost(id, item, now.lines.keys() - known))
     if len(items) > 1 and typed == items and not news:
         typed = items = _merged(earlier, typed)
     gone = news and line is not None and line.gone
@@ -167,34 +169,42 @@ def _is_news(line: Line | None, before: Line | None) -> bool:
     return line is not None and (before is None or before.record != line.record)
 
 
-def _lost(id: str, item: Placed, before: Snapshot, now: Snapshot) -> bool:
+def _lost(id: str, item: Placed, candidates: Container[str]) -> bool:
     """The text became a candidate of its own, as lines know and pages do not."""
-    lost = loser(item.entry.content, {"id": id})["id"]
-    return lost in now.lines and lost not in before.lines
+    return lost_id(id, item.entry.content) in candidates
 
 
-def _gone(before: Snapshot, now: Snapshot) -> Iterator[Gone]:
-    """Only out of files that are there and sound; a file that is missing is written again."""
+def _gone(before: Snapshot, now: Snapshot, won: frozenset[str]) -> Iterator[Gone]:
+    """Only out of files that are there and sound; a file that is missing is written again.
+
+    A text that lost once and *won* by now is no loss: its memory says it.
+    """
     for id, items in before.placed.items():
         edited = id in now.placed or id in now.survived
         if not edited and all(item.path in now.read for item in items):
             yield Gone(id=id, before=items[0])
     for id, line in before.lines.items():
         told = id in now.lines or id in before.placed or line.gone
-        if not told and line.path in now.read:
+        if not told and line.path in now.read and id not in won:
             yield Gone(id=id, before=line)
 
 
-def _decisions(before: Snapshot, now: Snapshot) -> Iterator[Reviewed | Refused]:
+def _decisions(
+    before: Snapshot, now: Snapshot, won: frozenset[str]
+) -> Iterator[Reviewed | Refused]:
     """What was done on the sheet of candidates; moved to a topic file, one is as good as ticked."""
     for id, offer in now.sheet.items():
         earlier = before.sheet.get(id)
+        line = now.lines.get(id)
+        told = earlier is None and line is not None and line.said == offer.item.said
+        if (told or id in won) and not offer.ticked:
+            continue
         if earlier is None or (earlier.says, earlier.ticked) != (offer.says, offer.ticked):
             yield Reviewed(now=offer, before=earlier)
     yield from (Reviewed(now=offer, before=None) for offer in now.proposed)
     if SHEET not in now.read:
         return
-    for id in sorted((now.offered | before.sheet.keys()) - now.sheet.keys()):
+    for id in sorted((now.offered | before.sheet.keys()) - now.sheet.keys() - won):
         earlier = before.sheet.get(id)
         if id in now.placed and earlier:
             moved = Offered(item=now.placed[id][0], ticked=True)

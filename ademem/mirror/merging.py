@@ -120,10 +120,11 @@ def variants(base: Variants, ours: Variants, theirs: Variants) -> Variants:
         return theirs
     if not theirs:
         return ours
-    before = base[0] if base else Entry(line=0)
+    before = base[0] if len(base) == 1 else Entry(line=0)  # of several, nobody said which counts
     pairs = (_both(before, mine, yours) for mine, yours in product(ours, theirs))
-    distinct = {_said(item): item for pair in pairs for item in pair if item not in base}
-    return tuple(distinct[said] for said in sorted(distinct))
+    distinct = {_said(item): item for pair in pairs for item in pair}
+    news = [said for said in distinct if distinct[said] not in base]
+    return tuple(distinct[said] for said in sorted(news or distinct))  # or each took one
 
 
 def _both(before: Entry, ours: Entry, theirs: Entry) -> tuple[Entry, Entry]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 CONFLICT = "conflict"
 """The tag of a text that lost against a newer one."""
+ID_CHARS = 12
 
 _EARLIER = ("created_at", "ts")
 """Learned twice, a memory is as old as the first time."""
@@ -51,25 +52,38 @@ def three_way(base: set[Key], ours: set[Key], theirs: set[Key]) -> set[Key]:
     return (ours & theirs) | (ours - base) | (theirs - base)
 
 
+def lost_id(id: str, content: str) -> str:
+    """What the text is named by that the memory lost, everywhere."""
+    return _lost_name(id, content)[:ID_CHARS]
+
+
 def loser(content: str, base: Record) -> Record:
-    """A candidate of its own, the same on every machine and in whatever order it lost."""
-    name = sha256_hex("conflict", str(base.get("id")), content)
+    """A candidate of its own, the same on every machine and in whatever order it lost.
+
+    While the memory itself says the text, the store keeps none of it; of lines alone nobody knows
+    whether the memory lives.
+    """
+    name = _lost_name(str(base.get("id")), content)
     learned = base.get("created_at")
     return {
-        "key": f"conflict-{name[:12]}",
+        "key": f"conflict-{name[:ID_CHARS]}",
         "type": base.get("category"),
         "content": content,
         "source": "merge",
         "tags": [CONFLICT],
         "ts": base.get("ts"),
         "bead": "",
-        "id": name[:12],
+        "id": name[:ID_CHARS],
         "sync_id": name[:32],
         "category": base.get("category"),
         "status": "candidate",
         "created_at": learned,
         "updated_at": learned,
     }
+
+
+def _lost_name(id: str, content: str) -> str:
+    return sha256_hex("conflict", id, content)
 
 
 def _record(base: Record | None, ours: Record | None, theirs: Record | None) -> Sequence[Record]:

@@ -9,7 +9,7 @@ from ademem.exchange import own
 from ademem.exchange.record import BadLine
 from ademem.mirror import contest, knowledge, tombstone
 from ademem.mirror.differences import Told
-from ademem.mirror.records import loser
+from ademem.mirror.records import loser, lost_id
 from ademem.model import Status, Tier, Trust
 from ademem.store import LIVE, jobs, memories, revisions
 from ademem.store.memories import Change
@@ -117,7 +117,15 @@ def _twin(record: Mapping[str, Any], taking: Taking) -> Memory | None:
 
 
 def _elder(record: Mapping[str, Any], twin: Memory) -> bool:
-    """Of two memories that say the same the elder stays, on every machine."""
+    """Of two memories that say the same the elder stays, on every machine.
+
+    A text that lost once waits for nothing any more when its memory says it.
+    """
+    id = str(record["id"])
+    if id == lost_id(twin.id, twin.content):
+        return False
+    if twin.id == lost_id(id, twin.content):
+        return True
     return (str(record["created_at"]), str(record["id"])) < (stamp(twin.created_at), twin.id)
 
 
@@ -143,8 +151,9 @@ def buried(difference: Told, taking: Taking) -> None:
     known, gone_at = known_as(difference.id, taking), tombstone.moment(difference.line.record)
     if not known or not gone_at or (not known.live and gone_at == known.updated_at):
         return
-    if gone_at > known.updated_at or _agreed(difference, taking):
-        _archive(known, own.at_most(gone_at, taking.act.now), taking)
+    if gone_at > known.updated_at or _won(known) or _agreed(difference, taking):
+        heir = None if _won(known) else known.superseded_by
+        _archive(known, own.at_most(gone_at, taking.act.now), taking, superseded_by=heir)
 
 
 def outlived(difference: Outlived, taking: Taking) -> None:
@@ -188,6 +197,13 @@ def _texts(id: str, taking: Taking) -> list[str]:
     rows = memories.revisions(taking.act.store, id)
     before = (row for row in rows if row["event_id"] != taking.event)
     return list(dict.fromkeys(row["snapshot"]["content"] for row in before))
+
+
+def _won(known: Memory) -> bool:
+    """Whether it waited until its memory said it: it waits again when that lost it again."""
+    return known.superseded_by is not None and known.id == lost_id(
+        known.superseded_by, known.content
+    )
 
 
 def _archive(known: Memory, at: datetime, taking: Taking, **changes: Any) -> None:
@@ -246,6 +262,8 @@ def _comes_back(known: Memory, record: Mapping[str, Any], taking: Taking) -> boo
     if known.rejected_at and record["status"] != Status.PROMOTED:
         return False
     store, then = taking.act.store, str(record["updated_at"])
+    if _won(known):
+        return True
     last = revisions.last(store, known.id)
     if then > stamp(known.updated_at):
         return True

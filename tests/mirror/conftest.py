@@ -39,4 +39,4 @@ def driver(tmp_path_factory):
 def team(tmp_path_factory, driver):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(files.os, "fsync", lambda _: None)
-        yield Team(tmp_path_factory.mktemp("team"), driver=driver)
+        yield Team(tmp_path_factory.mktemp("team"), size=4, driver=driver)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.mirror.histories import all_orders, lossless
+from ademem import curate
+from ademem.mirror.records import CONFLICT
+from ademem.settings import MirrorSettings, Settings
+from tests.mirror import team as team_
+from tests.mirror.histories import all_orders, begin, lossless, work
 from tests.mirror.team import (
     add,
     archive,
@@ -90,10 +94,81 @@ from tests.mirror.team import (
             [[(move, 1, 3), (rewrite, 1, 2)], [(archive, 0, 0)], [(rewrite, 1, 0), (pin, 2, 2)]],
             id="moved and rewritten, archived, rewritten and pinned",
         ),
+        pytest.param(
+            [(add, 1, 2)],
+            [[(rewrite, 0, 0)], [(rewrite, 0, 1)], [(rewrite, 0, 0)]],
+            id="the oldest and the newest rewrite say the same",
+        ),
+        pytest.param(
+            [(add, 1, 2)],
+            [[(rewrite, 0, 0)], [(rewrite, 0, 1)], [(rewrite, 0, 0)], [(rewrite, 0, 2)]],
+            id="a text that lost, won and lost again",
+        ),
+        pytest.param(
+            [(add, 1, 2)],
+            [[(rewrite, 0, 0)], [(rewrite, 0, 1)], [(rewrite, 0, 0)], [(archive, 0, 0)]],
+            id="a text that lost, won and was archived unseen",
+        ),
     ],
 )
-def test_with_the_driver_everybody_ends_with_the_same(team, start, branches):
+@pytest.mark.parametrize("candidates", [False, True])
+def test_with_the_driver_everybody_ends_with_the_same(
+    team, start, branches, candidates, monkeypatch
+):
+    settings = Settings(mirror=MirrorSettings(candidates=candidates))
+    monkeypatch.setattr(team_, "SETTINGS", settings)
     all_orders(team, start, branches)
+
+
+def _lost(act):
+    """Done to the text that lost."""
+
+    def done(member, which, value):
+        (row,) = (row for row in member.rows() if CONFLICT in row.tags)
+        act(row.id, member.act)
+
+    return done
+
+
+@pytest.mark.parametrize("candidates", [False, True])
+@pytest.mark.parametrize(
+    "done",
+    [
+        pytest.param([], id="nothing"),
+        pytest.param([(_lost(curate.promote), 0, 0)], id="confirmed"),
+        pytest.param([(_lost(curate.archive), 0, 0)], id="archived"),
+    ],
+)
+def test_what_was_done_to_a_text_that_lost_meets_the_memory_that_says_it(
+    team, done, candidates, monkeypatch
+):
+    settings = Settings(mirror=MirrorSettings(candidates=candidates))
+    monkeypatch.setattr(team_, "SETTINGS", settings)
+    with team.history("merge=ademem", 3) as members:
+        begin(members, [(add, 1, 2)])
+        first, second, third = members
+        one = work(first, [(rewrite, 0, 0)])
+        other = work(second, [(rewrite, 0, 1)])
+        newest = work(third, [(rewrite, 0, 0)])
+        assert first.merge(other)
+        first.share()
+        decided = work(first, done)
+        for commit in (one, other):
+            assert third.merge(commit)
+            third.share()
+        pulled = third.head()
+        meetings = ((second, decided), (second, newest), (first, pulled), (third, decided))
+        for member, commit in meetings:
+            assert member.merge(commit)
+            member.share()
+
+        assert first.told() == second.told() == third.told()
+        assert first.pages() == second.pages() == third.pages()
+        assert {row.content for row in first.rows()} == {
+            "lesson 0 of all counts",
+            "lesson 1 of all counts",
+        }
+        assert first.refresh().taken.count == 0
 
 
 @pytest.mark.parametrize("merging", ["merge=union", "!merge"])
