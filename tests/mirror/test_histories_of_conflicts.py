@@ -5,6 +5,6 @@ from __future__ import annotations
 from tests.mirror.histories import histories, lossless
 
 
-@histories(25, branches=(2, 3))
+@histories(30, branches=(2, 3))
 def test_a_settled_conflict_loses_nothing(team, start, branches):
     lossless(team, "!merge", start, branches)

@@ -5,6 +5,6 @@ from __future__ import annotations
 from tests.mirror.histories import all_orders, histories
 
 
-@histories(15, branches=(3, 3))
+@histories(6, branches=(3, 3))
 def test_with_the_driver_all_end_with_the_same(team, start, branches):
     all_orders(team, start, branches)

@@ -5,6 +5,6 @@ from __future__ import annotations
 from tests.mirror.histories import all_orders, histories
 
 
-@histories(35, branches=(2, 2))
+@histories(34, branches=(2, 2))
 def test_with_the_driver_both_end_with_the_same(team, start, branches):
     all_orders(team, start, branches)

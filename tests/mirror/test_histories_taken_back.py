@@ -8,6 +8,6 @@ from tests.mirror.histories import acts, random, takes_back
 from tests.mirror.team import BY_COMMAND, BY_HAND
 
 
-@random(30, done=acts((*BY_COMMAND, *BY_HAND), 1, 8), back=st.integers(1, 8))
+@random(15, done=acts((*BY_COMMAND, *BY_HAND), 1, 8), back=st.integers(1, 8))
 def test_after_acts_were_taken_back_everything_is_as_before(team, done, back):
     takes_back(team, done, back)
