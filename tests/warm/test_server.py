@@ -322,9 +322,9 @@ def test_another_user_gets_no_answer_and_is_none(world, monkeypatch):
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         path = os.path.join(folder, "warm.sock")
-        monkeypatch.setattr(server_, "socket_path", lambda _project, _environment: path)
-        with offered(world.project, world.environment, Synonyms(), "serve"):
-            until(lambda: os.path.exists(path))
+        for module in (server_, warm):
+            monkeypatch.setattr(module, "socket_path", lambda _project, _environment: path)
+        with answering(world):
             os.chmod(path, 0o666)
             says = racing.said("tests.warm.nobody", path)
 
