@@ -97,15 +97,16 @@ def _source(
 
     if embedder is None or not asked.terms or not embeddings.has_any(store, embedder.model_id):
         return Database(asked, settings.floor, store)
+    from contextlib import suppress
+
     from ademem.aside import Aside
     from ademem.embed import DamagedModel
     from ademem.search import dense, index
 
     def from_database() -> Source:
-        try:
+        meanings = None
+        with suppress(DamagedModel):
             meanings = dense.cosines(meant.result().vector, store, embedder.model_id)
-        except DamagedModel:
-            return Database(asked, settings.floor, store)
         return Database(asked, settings.floor, store, meanings)
 
     found = index.open_index(store, embedder.model_id)

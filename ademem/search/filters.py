@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ademem.clock import datetime, stamp
 from ademem.jsontext import array, numbers
-from ademem.model import DIALOGUE, Status
-from ademem.store import memories
+from ademem.model import Status
+from ademem.store import BROWSED, TURN, memories
 from ademem.value import Value, as_dict
 
 TYPE_CHECKING = False
@@ -68,7 +68,7 @@ class Filters(Value):
 _ASKING = ("owner", "mission", "statuses", "faded", "here", "elsewhere")
 """Who asks, from where, and how much of the life of a memory they want."""
 
-_CONDITIONS = """
+_CONDITIONS = f"""
     memory.project_id = :project
 and memory.deleted_at is null
 and memory.superseded_by is null
@@ -88,7 +88,7 @@ and (:types = '[]' or exists (
   select 1 from json_each(:types) as type
   where type.value = memory.category
      or instr(' ' || memory.tags || ' ', ' ' || type.value || ' ')))
-and (memory.source_type not in ('skill', 'episode') or :categories <> '[]' or :types <> '[]')
+and ({BROWSED} or :categories <> '[]' or :types <> '[]')
 and (:tags = '[]' or exists (
   select 1 from json_each(:tags) as tag
   where instr(' ' || memory.tags || ' ', ' ' || tag.value || ' ')))
@@ -108,9 +108,7 @@ where {_CONDITIONS}
 limit :limit
 """
 _ROWS = _RANKED.format(columns="memory.*")
-_MAY_BE_SEEN = _RANKED.format(
-    columns=f"memory.seq, instr(' ' || memory.tags || ' ', ' {DIALOGUE} ') > 0"
-)
+_MAY_BE_SEEN = _RANKED.format(columns=f"memory.seq, {TURN}")
 
 _NEWEST = f"""
 select memory.*

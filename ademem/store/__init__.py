@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from ademem.clock import stamp
+from ademem.model import DIALOGUE
 from ademem.store.database import (
     LONG_LOG_BYTES,
     MigrationFailed,
@@ -30,6 +31,7 @@ __all__ = [
     "BROWSED",
     "CURRENT",
     "LIVE",
+    "TURN",
     "MigrationFailed",
     "NewerDatabase",
     "Store",
@@ -43,6 +45,8 @@ CURRENT = "deleted_at is null and superseded_by is null and quarantine_reason is
 """What may be shown as true today, whatever its status; the partial index has these words."""
 BROWSED = "source_type not in ('skill', 'episode')"
 """Not `Memory.hidden`, in SQL."""
+TURN = f"instr(' ' || tags || ' ', ' {DIALOGUE} ') > 0"
+"""Whether it is a turn of a dialogue, in SQL."""
 
 
 class Store:

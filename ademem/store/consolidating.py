@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ademem.clock import stamp
-from ademem.model import DIALOGUE, SKILL
-from ademem.store import CURRENT
+from ademem.model import SKILL
+from ademem.store import CURRENT, TURN
 from ademem.store.memories import columns, from_values
 from ademem.value import Value
 
@@ -30,7 +30,7 @@ exists (select 1 from memory_revisions as undone join memory_consolidation_log a
 _COMPARABLE = f"""
 memory.project_id = :project and {CURRENT} and status in {{}} and pinned = 0 and tier > 1
 and topic_key is null and source_type <> '{SKILL}'
-and not instr(' ' || tags || ' ', ' {DIALOGUE} ')
+and not {TURN}
 and category in ('fact', 'pattern', 'gotcha', 'decision', 'convention', 'preference')
 """
 

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from enum import IntEnum
 
 from ademem.jsontext import array
-from ademem.model import DIALOGUE, EPISODE
+from ademem.model import EPISODE
+from ademem.store import BROWSED, CURRENT, TURN
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -198,8 +199,7 @@ _SESSION = f"iif(source_type = '{EPISODE}', null, source_session_id)"
 """An episode is nobody's neighbour: it tells the whole session."""
 _STANDING = f"""
 case
-  when superseded_by is not null or quarantine_reason is not null
-    or source_type in ('skill', '{EPISODE}') then {Standing.HIDDEN:d}
+  when not ({CURRENT} and {BROWSED}) then {Standing.HIDDEN:d}
   when memory.project_id <> :project or scope <> 'project' or source_branch is not null
     then {Standing.ASKED:d}
   when status = 'promoted' then {Standing.PROMOTED:d}
@@ -207,9 +207,8 @@ case
   else {Standing.ARCHIVED:d}
 end
 """
-_TURN = f"instr(' ' || memory.tags || ' ', ' {DIALOGUE} ') > 0"
 _ROWS = f"""
-select memory.seq, {_SESSION}, {_STANDING}, {_TURN}, memory.title, memory.content, memory.tags,
+select memory.seq, {_SESSION}, {_STANDING}, {TURN}, memory.title, memory.content, memory.tags,
   memory.file_scope_pattern, memory.topic_key, embedding.embedding_blob
 from json_each(:wanted) as wanted
 cross join unified_memories as memory on memory.seq = wanted.value
@@ -248,7 +247,7 @@ def dimensions(store: Store, model: str) -> int:
 def everything(store: Store) -> sqlite3.Cursor:
     """`seq`, session, standing, whether a turn: of all that are not deleted, in ascending order."""
     return store.db.execute(
-        f"select seq, {_SESSION}, {_STANDING}, {_TURN} from unified_memories as memory"
+        f"select seq, {_SESSION}, {_STANDING}, {TURN} from unified_memories as memory"
         " where deleted_at is null order by seq",
         {"project": store.project_id},
     )

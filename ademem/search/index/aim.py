@@ -34,6 +34,14 @@ def aimed(lens: Lens, question: Floats) -> tuple[Floats, float]:
     return z.astype(np.float32), float(z @ lens.mean)
 
 
+def through(rows: Floats, scales: Floats, z: Floats, less: float) -> Floats:
+    """The cosines of stored rows, whose lengths are *scales*, to the question of a z and a c."""
+    products: Floats = rows @ z
+    products -= np.float32(less)
+    products /= scales
+    return products
+
+
 def packed(lens: Lens) -> Seen:
     return Seen(
         mean=lens.mean.astype("<f4").tobytes(),

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ademem.search.lens import Lens
+    from ademem.store import Store
 
     Floats = NDArray[np.float32]
-    from ademem.store import Store
 
 SMALL_PART = 0.1
 """Part of all rows up to which changes are written aside; beyond, everything is written anew."""

@@ -122,13 +122,13 @@ class Index:
 
     def compared(self, vector: NDArray[Any], rows: Rows) -> tuple[Scores, Scores]:
         """The cosines of these rows, through the lens and as they are; NaN without a vector."""
-        z, less = aim.aimed(self.lens, vector)
+        look = aim.aimed(self.lens, vector)
         vectors = self.vectors(rows)
         scales = self._taken([segment.scales for segment in self.segments], rows)
         embedded = self._taken([segment.embedded for segment in self.segments], rows)
         nothing = np.float32(np.nan)
         return (
-            np.where(embedded, (vectors @ z - less) / scales, nothing),
+            np.where(embedded, aim.through(vectors, scales, *look), nothing),
             np.where(embedded, vectors @ vector, nothing),
         )
 

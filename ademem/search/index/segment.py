@@ -7,7 +7,7 @@ from bisect import bisect_left
 
 import numpy as np
 
-from ademem.search.index import sketch
+from ademem.search.index import aim, sketch
 from ademem.search.index.file import Damaged
 from ademem.search.index.links import NONE
 from ademem.search.index.sets import distinct
@@ -64,10 +64,7 @@ class Segment:
 
     def through(self, rows: Rows | slice, z: Floats, less: float) -> Floats:
         """The cosines of these rows through the lens, by what `aim.aimed` makes of the question."""
-        products: Floats = self.vectors[rows] @ z
-        products -= np.float32(less)
-        products /= self.scales[rows]
-        return products
+        return aim.through(self.vectors[rows], self.scales[rows], z, less)
 
     def near(self, vector: Floats, lens: Lens) -> Rows | slice:
         """Rows that are nearer to a unit vector than most, or all where there are no sketches."""
