@@ -13,14 +13,16 @@ from ademem.text import jaccard, words
 
 WORD = st.text("abcdefghij", min_size=1, max_size=9)
 SIGNS = st.sampled_from("在的是了数据库文件不能放网络共享上否则会损坏索引")
+PAIRS = {
+    "shared": st.frozensets(WORD | SIGNS, max_size=60),
+    "mine": st.frozensets(WORD, max_size=6),
+    "theirs": st.frozensets(WORD, max_size=6),
+}
+"""What two texts have in common, and each alone."""
 
 
 @settings(max_examples=300, deadline=None)
-@given(
-    shared=st.frozensets(WORD | SIGNS, max_size=60),
-    mine=st.frozensets(WORD, max_size=6),
-    theirs=st.frozensets(WORD, max_size=6),
-)
+@given(**PAIRS)
 def test_no_two_texts_that_are_alike_lack_a_common_signature(shared, mine, theirs):
     left, right = shared | mine, shared | theirs
 
@@ -30,11 +32,7 @@ def test_no_two_texts_that_are_alike_lack_a_common_signature(shared, mine, their
 
 
 @settings(max_examples=300, deadline=None)
-@given(
-    shared=st.frozensets(WORD | SIGNS, max_size=60),
-    mine=st.frozensets(WORD, max_size=6),
-    theirs=st.frozensets(WORD, max_size=6),
-)
+@given(**PAIRS)
 def test_sketches_of_texts_that_are_alike_differ_in_few_bits(shared, mine, theirs):
     left, right = shared | mine, shared | theirs
     bits = (signature.sketch(left) ^ signature.sketch(right)).bit_count()

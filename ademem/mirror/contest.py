@@ -132,8 +132,8 @@ def _greater(some: Mapping[str, Any], others: Mapping[str, Any]) -> Record:
 
 
 def _newest(records: Sequence[Record]) -> Record:
-    return max(reversed(records), key=_time)
+    return max(reversed(records), key=age)
 
 
-def _time(record: Mapping[str, Any]) -> str:
+def age(record: Mapping[str, Any]) -> str:
     return str(record.get("updated_at") or "")

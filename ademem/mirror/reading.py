@@ -259,7 +259,7 @@ def _lines(path: str, text: str, problems: list[Problem]) -> Iterator[Line]:
 
 def _newest(lines: Sequence[Line]) -> Line:
     """Of two that are equally new the later one."""
-    return max(reversed(lines), key=_time)
+    return max(reversed(lines), key=lambda line: contest.age(line.record))
 
 
 def _settled(lines: Sequence[Line]) -> Line:
@@ -273,10 +273,6 @@ def _settled(lines: Sequence[Line]) -> Line:
 def _lost(lives: Sequence[Line], newest: Line) -> Line | None:
     others = [line for line in lives if line.record["content"] != newest.record["content"]]
     return _newest(others) if others else None
-
-
-def _time(line: Line) -> str:
-    return str(line.record.get("updated_at") or "")
 
 
 def _squeezed(text: object) -> str:

@@ -57,6 +57,11 @@ def lost_id(id: str, content: str) -> str:
     return _lost_name(id, content)[:ID_CHARS]
 
 
+def lost_by(memory: str | None, id: str, content: str) -> bool:
+    """Whether *id* names the text as one that the memory lost."""
+    return memory is not None and id == lost_id(memory, content)
+
+
 def loser(content: str, base: Record) -> Record:
     """A candidate of its own, the same on every machine and in whatever order it lost.
 

@@ -87,7 +87,7 @@ def gone_of(store: Store, place: Place, carried: Sequence[Record] = ()) -> Itera
     for row in store.db.execute(_GONE, (store.project_id,)).fetchall():
         id, sync_id, at, category, learned_at, content, deleted_at, revision, branch, heir = row
         never = deleted_at and _was_undone(store, id, revision, deleted_at)
-        won = heir and id == records.lost_id(heir, content)  # its memory says it by now
+        won = records.lost_by(heir, id, content)  # its memory says it by now
         if not never and not won and branch in (None, place.branch):
             texts = (content,) if heir else _texts(store, id, content, revision)
             yield tombstone.of(id, sync_id, parse(at), category, parse(learned_at), texts)

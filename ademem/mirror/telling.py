@@ -9,7 +9,7 @@ from ademem.exchange import own
 from ademem.exchange.record import BadLine
 from ademem.mirror import contest, knowledge, tombstone
 from ademem.mirror.differences import Told
-from ademem.mirror.records import loser, lost_id
+from ademem.mirror.records import loser, lost_by
 from ademem.model import Status, Tier, Trust
 from ademem.store import LIVE, jobs, memories, revisions
 from ademem.store.memories import Change
@@ -122,9 +122,9 @@ def _elder(record: Mapping[str, Any], twin: Memory) -> bool:
     A text that lost once waits for nothing any more when its memory says it.
     """
     id = str(record["id"])
-    if id == lost_id(twin.id, twin.content):
+    if lost_by(twin.id, id, twin.content):
         return False
-    if twin.id == lost_id(id, twin.content):
+    if lost_by(id, twin.id, twin.content):
         return True
     return (str(record["created_at"]), str(record["id"])) < (stamp(twin.created_at), twin.id)
 
@@ -201,9 +201,7 @@ def _texts(id: str, taking: Taking) -> list[str]:
 
 def _won(known: Memory) -> bool:
     """Whether it waited until its memory said it: it waits again when that lost it again."""
-    return known.superseded_by is not None and known.id == lost_id(
-        known.superseded_by, known.content
-    )
+    return lost_by(known.superseded_by, known.id, known.content)
 
 
 def _archive(known: Memory, at: datetime, taking: Taking, **changes: Any) -> None:

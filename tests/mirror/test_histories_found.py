@@ -26,6 +26,13 @@ from tests.mirror.team import (
 )
 
 
+@pytest.fixture(params=[False, True], ids=["no sheet", "a sheet of candidates"])
+def sheet(request, monkeypatch):
+    """Whether everybody has one."""
+    settings = Settings(mirror=MirrorSettings(candidates=request.param))
+    monkeypatch.setattr(team_, "SETTINGS", settings)
+
+
 @pytest.mark.parametrize(
     ("start", "branches"),
     [
@@ -111,12 +118,7 @@ from tests.mirror.team import (
         ),
     ],
 )
-@pytest.mark.parametrize("candidates", [False, True])
-def test_with_the_driver_everybody_ends_with_the_same(
-    team, start, branches, candidates, monkeypatch
-):
-    settings = Settings(mirror=MirrorSettings(candidates=candidates))
-    monkeypatch.setattr(team_, "SETTINGS", settings)
+def test_with_the_driver_everybody_ends_with_the_same(team, sheet, start, branches):
     all_orders(team, start, branches)
 
 
@@ -130,7 +132,6 @@ def _lost(act):
     return done
 
 
-@pytest.mark.parametrize("candidates", [False, True])
 @pytest.mark.parametrize(
     "done",
     [
@@ -139,11 +140,7 @@ def _lost(act):
         pytest.param([(_lost(curate.archive), 0, 0)], id="archived"),
     ],
 )
-def test_what_was_done_to_a_text_that_lost_meets_the_memory_that_says_it(
-    team, done, candidates, monkeypatch
-):
-    settings = Settings(mirror=MirrorSettings(candidates=candidates))
-    monkeypatch.setattr(team_, "SETTINGS", settings)
+def test_what_was_done_to_a_text_that_lost_meets_the_memory_that_says_it(team, sheet, done):
     with team.history("merge=ademem", 3) as members:
         begin(members, [(add, 1, 2)])
         first, second, third = members
