@@ -185,6 +185,6 @@ class _Graph:
 
 def quantised(values: np.ndarray, *, axis: int) -> tuple[np.ndarray, np.ndarray]:
     """Whole steps in int8 and the size of a step, kept as its own axis; 0 stays exactly 0."""
-    largest = np.abs(values).max(axis=axis, keepdims=True)
-    step = np.where(largest == 0, np.float32(1), largest / np.float32(INT8_TOP))
+    step = np.abs(values).max(axis=axis, keepdims=True) / np.float32(INT8_TOP)
+    step = np.where(step < np.finfo(step.dtype).tiny, np.float32(1), step)  # all is as good as 0
     return np.rint(values / step).astype(np.int8), step

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -14,6 +14,8 @@ ROWS = arrays(np.float32, (3, 5), elements=st.floats(-4, 4, width=32))
 
 
 @given(ROWS)
+@example(np.full((3, 5), 1e-45, np.float32))  # a step would be 0
+@example(np.full((3, 5), 2.66e-43, np.float32))  # a step would be so coarse that 127 are not enough
 def test_a_quantised_row_is_off_by_half_a_step_at_most(values):
     steps, size = graph.quantised(values, axis=1)
 
