@@ -105,7 +105,8 @@ class Bench:
 
     def meaning(self, question: Question) -> None:
         """The dense part: the cosines of the nearest rows, and the best hundred."""
-        self.index.top(self.index.near(question.vector), 100)
+        index = self.index
+        index.top(index.near(index.aimed(question.vector)), 100)
 
     def lexical(self, question: Question) -> None:
         """A whole search by FTS5 alone, as hooks do it."""

@@ -99,28 +99,34 @@ def _source(
         return Database(asked, settings.floor, store)
     from contextlib import suppress
 
-    from ademem.aside import Aside
     from ademem.embed import DamagedModel
     from ademem.search import dense, index
 
     def from_database() -> Source:
         meanings = None
         with suppress(DamagedModel):
-            meanings = dense.cosines(meant.result().vector, store, embedder.model_id)
+            meanings = dense.cosines(_vector(query, embedder), store, embedder.model_id)
         return Database(asked, settings.floor, store, meanings)
 
     found = index.open_index(store, embedder.model_id)
-    meant = Aside(lambda: _meant(query, embedder, found))
     if found is None:
         return from_database()
+    from ademem.aside import Aside
+
+    meant = Aside(lambda: _meant(_vector(query, embedder), found))
     return index.indexed(found, asked, meant.result, settings.floor, store, from_database)
 
 
-def _meant(query: str, embedder: Embedder, found: Index | None) -> Meant:
+def _vector(query: str, embedder: Embedder) -> NDArray[np.float32]:
+    vector: NDArray[np.float32] = embedder.embed([readable(query)])[0]
+    return vector
+
+
+def _meant(vector: NDArray[np.float32], found: Index) -> Meant:
     from ademem.search.index import Meant
 
-    vector: NDArray[np.float32] = embedder.embed([readable(query)])[0]
-    return Meant(vector=vector, near=found.near(vector) if found else vector[:0])
+    asked = found.aimed(vector)
+    return Meant(asked=asked, near=found.near(asked))
 
 
 def hurried(settings: SearchSettings, **changes: float) -> SearchSettings:

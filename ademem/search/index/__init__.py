@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from ademem.search.index.aim import Aim
     from ademem.search.index.reading import Index
     from ademem.search.query import Query
     from ademem.search.source import Source
@@ -61,9 +62,9 @@ def checked(store: Store) -> tuple[int, list[str]]:
 
 
 class Meant(Value):
-    """The vector of a question, and of an index the cosine to it of the nearest rows."""
+    """What a question means to an index: `Index.aimed`, and `Index.near` of that."""
 
-    vector: NDArray[np.float32]
+    asked: Aim
     near: NDArray[np.float32]
 
 

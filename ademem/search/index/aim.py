@@ -10,6 +10,7 @@ import numpy as np
 
 from ademem.search.lens import Lens
 from ademem.store.search_files import Seen
+from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,23 +22,30 @@ _LEAST = 1e-9
 _FLOAT = 4
 
 
+class Aim(Value):
+    """A question as it meets rows: its unit vector, and what depends on it alone."""
+
+    question: Floats
+    z: Floats
+    c: float
+
+
 def scales(lens: Lens, rows: Floats) -> Floats:
     """The length of each row as it looks through the lens."""
     lengths: Floats = np.linalg.norm((rows - lens.mean) @ lens.axes, axis=1)
     return np.maximum(lengths, np.float32(_LEAST))
 
 
-def aimed(lens: Lens, question: Floats) -> tuple[Floats, float]:
-    """The z and the c of a question."""
+def aimed(lens: Lens, question: Floats) -> Aim:
     turned = (question - lens.mean) @ lens.axes
     z = lens.axes @ (turned / max(_LEAST, float(np.linalg.norm(turned))))
-    return z.astype(np.float32), float(z @ lens.mean)
+    return Aim(question=question, z=z.astype(np.float32), c=float(z @ lens.mean))
 
 
-def through(rows: Floats, scales: Floats, z: Floats, less: float) -> Floats:
-    """The cosines of stored rows, whose lengths are *scales*, to the question of a z and a c."""
-    products: Floats = rows @ z
-    products -= np.float32(less)
+def through(rows: Floats, scales: Floats, aim: Aim) -> Floats:
+    """The cosines through the lens of stored rows, whose lengths are *scales*, to the question."""
+    products: Floats = rows @ aim.z
+    products -= np.float32(aim.c)
     products /= scales
     return products
 

@@ -72,20 +72,15 @@ class Evidence:
             total[term.rows] += part
         return float(total.max(initial=0.0))
 
-    def held(self, rows: Rows) -> NDArray[np.bool_]:
-        """One line a row, one column a term: whether it has it."""
+    def told(self, rows: Rows) -> tuple[NDArray[np.bool_], Numbers]:
+        """Whether each row has each term, one column a term, and the BM25 of the row."""
         held = np.zeros((len(rows), len(self.terms)), bool)
+        points = np.zeros(len(rows))
         for column, term in enumerate(self.terms):
-            held[:, column] = term.where(rows)[0]
-        return held
-
-    def points(self, rows: Rows) -> Numbers:
-        """The BM25 of these rows."""
-        total = np.zeros(len(rows))
-        for term in self.terms:
             has, places = term.where(rows)
-            total[has] += term.points[places[has]]
-        return total
+            held[:, column] = has
+            points[has] += term.points[places[has]]
+        return held, points
 
 
 MANY = 0.1

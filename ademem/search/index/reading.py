@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ademem.search.index.aim import Aim
     from ademem.search.index.links import Links
     from ademem.search.index.segment import Segment
     from ademem.search.lens import Lens
@@ -105,31 +106,32 @@ class Index:
         """The cosine of every row to a unit vector; -inf where there is no vector, or no row."""
         return self._scores(lambda segment: (ALL, segment.vectors @ vector))
 
-    def meanings(self, vector: NDArray[Any]) -> Scores:
-        """The same through the lens."""
-        look = aim.aimed(self.lens, vector)
-        return self._scores(lambda segment: (ALL, segment.through(ALL, *look)))
+    def aimed(self, vector: NDArray[Any]) -> Aim:
+        """What the lens of these rows makes of the unit vector of a question."""
+        return aim.aimed(self.lens, vector)
 
-    def near(self, vector: NDArray[Any]) -> Scores:
+    def meanings(self, asked: Aim) -> Scores:
+        """The cosine of every row to a question, through the lens."""
+        return self._scores(lambda segment: (ALL, segment.through(ALL, asked)))
+
+    def near(self, asked: Aim) -> Scores:
         """The same of the nearest rows alone, as their sketches tell; -inf for all others."""
-        look = aim.aimed(self.lens, vector)
 
         def of_nearest(segment: Segment) -> tuple[Rows | slice, Scores]:
-            rows = segment.near(vector, self.lens)
-            return rows, segment.through(rows, *look)
+            rows = segment.near(asked, self.lens)
+            return rows, segment.through(rows, asked)
 
         return self._scores(of_nearest)
 
-    def compared(self, vector: NDArray[Any], rows: Rows) -> tuple[Scores, Scores]:
+    def compared(self, asked: Aim, rows: Rows) -> tuple[Scores, Scores]:
         """The cosines of these rows, through the lens and as they are; NaN without a vector."""
-        look = aim.aimed(self.lens, vector)
         vectors = self.vectors(rows)
         scales = self._taken([segment.scales for segment in self.segments], rows)
         embedded = self._taken([segment.embedded for segment in self.segments], rows)
         nothing = np.float32(np.nan)
         return (
-            np.where(embedded, aim.through(vectors, scales, *look), nothing),
-            np.where(embedded, vectors @ vector, nothing),
+            np.where(embedded, aim.through(vectors, scales, asked), nothing),
+            np.where(embedded, vectors @ asked.question, nothing),
         )
 
     def vectors(self, rows: Rows) -> NDArray[np.float32]:

@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ademem.search.index.aim import Aim
     from ademem.search.index.file import Arrays
     from ademem.search.lens import Lens
 
@@ -62,15 +63,16 @@ class Segment:
     def __len__(self) -> int:
         return len(self.seqs)
 
-    def through(self, rows: Rows | slice, z: Floats, less: float) -> Floats:
-        """The cosines of these rows through the lens, by what `aim.aimed` makes of the question."""
-        return aim.through(self.vectors[rows], self.scales[rows], z, less)
+    def through(self, rows: Rows | slice, asked: Aim) -> Floats:
+        """The cosines of these rows through the lens."""
+        return aim.through(self.vectors[rows], self.scales[rows], asked)
 
-    def near(self, vector: Floats, lens: Lens) -> Rows | slice:
-        """Rows that are nearer to a unit vector than most, or all where there are no sketches."""
+    def near(self, asked: Aim, lens: Lens) -> Rows | slice:
+        """Rows that are nearer to a question than most, or all where there are no sketches."""
         if self.sketches is None:
             return slice(None)
-        return self.sketches.near(vector, lens, None if self.all_embedded else self.embedded)
+        embedded = None if self.all_embedded else self.embedded
+        return self.sketches.near(asked.question, lens, embedded)
 
     def holders(self, word: str) -> slice:
         """Where the postings of *word* are."""

@@ -123,7 +123,7 @@ class Indexed:
     @cached_property
     def meanings(self) -> Floats:
         """Of every row; mostly the near ones are enough."""
-        return self.index.meanings(self.meant().vector)
+        return self.index.meanings(self.meant().asked)
 
     def _told(self, rows: Rows, dialogue: Mask, reach: int) -> signals.Told:
         around = self.index.neighbours(rows, reach)
@@ -132,13 +132,14 @@ class Indexed:
         places = np.searchsorted(some, everybody)
         through, plain = np.full((2, len(some)), np.nan)
         real = some != NONE
-        through[real], plain[real] = self.index.compared(self.meant().vector, some[real])
+        through[real], plain[real] = self.index.compared(self.meant().asked, some[real])
+        held, points = self.evidence.told(some)
         return signals.Told(
             exact=member(rows, self.exact),
             whole=member(rows, self.whole),
-            held=self.evidence.held(some)[places],
+            held=held[places],
             parts=self.evidence.parts,
-            bm25=self.evidence.points(rows),
+            bm25=points[places[:, 0]],
             through=through[places],
             cosine=plain[places[:, 0]],
             turns=dialogue,

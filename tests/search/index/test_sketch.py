@@ -115,8 +115,8 @@ def crowd(world, small):
 def test_only_rows_that_can_be_compared_are_near(crowd):
     index = crowd.open()
     assert index.segments[0].sketches is not None
-    wanted = Hashing().embed(["sqlite wal lock 5"])[0]
-    near, everything = index.near(wanted), index.meanings(wanted)
+    asked = index.aimed(Hashing().embed(["sqlite wal lock 5"])[0])
+    near, everything = index.near(asked), index.meanings(asked)
 
     some = np.flatnonzero(near > -np.inf)
     assert 20 < len(some) < 100
