@@ -9,7 +9,7 @@ from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
     import numpy as np
@@ -102,24 +102,27 @@ def _source(
     from ademem.embed import DamagedModel
     from ademem.search import dense, index
 
-    def from_database() -> Source:
+    def vector() -> NDArray[np.float32]:
+        found: NDArray[np.float32] = embedder.embed([readable(query)])[0]
+        return found
+
+    def from_database(vector: Callable[[], NDArray[np.float32]]) -> Source:
         meanings = None
         with suppress(DamagedModel):
-            meanings = dense.cosines(_vector(query, embedder), store, embedder.model_id)
+            meanings = dense.cosines(vector(), store, embedder.model_id)
         return Database(asked, settings.floor, store, meanings)
 
     found = index.open_index(store, embedder.model_id)
     if found is None:
-        return from_database()
+        return from_database(vector)
     from ademem.aside import Aside
 
-    meant = Aside(lambda: _meant(_vector(query, embedder), found))
-    return index.indexed(found, asked, meant.result, settings.floor, store, from_database)
+    meant = Aside(lambda: _meant(vector(), found))
 
+    def otherwise() -> Source:
+        return from_database(lambda: meant.result().asked.question)
 
-def _vector(query: str, embedder: Embedder) -> NDArray[np.float32]:
-    vector: NDArray[np.float32] = embedder.embed([readable(query)])[0]
-    return vector
+    return index.indexed(found, asked, meant.result, settings.floor, store, otherwise)
 
 
 def _meant(vector: NDArray[np.float32], found: Index) -> Meant:

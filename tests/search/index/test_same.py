@@ -147,8 +147,11 @@ def test_rows_that_filters_hide_take_no_place(crowd, monkeypatch, looks, are_few
     assert_same(found, ask(crowd, "sqlite wal lock", statuses=("promoted",)))
 
 
-def test_a_file_that_turns_out_to_be_damaged_is_given_up(crowd):
+def test_a_file_that_turns_out_to_be_damaged_is_given_up(crowd, monkeypatch):
     expected = ask(crowd, "sqlite wal")
+    embedded = []
+    embed = Hashing.embed
+    monkeypatch.setattr(Hashing, "embed", lambda *given: embedded.append(given) or embed(*given))
     (listed,) = search_files.listed(crowd.store, MODEL)
     path = os.path.join(search_files.folder(crowd.store), listed.name)
     arrays = dict(file.read(path))
@@ -159,6 +162,7 @@ def test_a_file_that_turns_out_to_be_damaged_is_given_up(crowd):
 
     assert_same(ask(crowd, "sqlite wal"), expected)
     assert not os.path.exists(path)
+    assert len(embedded) == 1
 
 
 @pytest.mark.parametrize(
