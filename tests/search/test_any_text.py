@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from ademem.search import Filters, search
+from ademem.search.query import parse
 from ademem.settings import SearchSettings
 from ademem.store import Store
 from tests.builders import NOW, insert, memory, open_project
@@ -54,7 +55,10 @@ def test_10000_hostile_texts_are_queries_and_the_known_word_in_them_is_found(gar
 @given(before=st.text(max_size=200), after=st.text(max_size=200))
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_known_word_is_found_between_any_two_texts(garden, before, after):
-    assert any(KNOWN in content for content in found(f"{before} {KNOWN} {after}", garden))
+    query = f"{before} {KNOWN} {after}"
+    assume(not parse(query).is_question)  # one word of several answers none: see test_floor.py
+
+    assert any(KNOWN in content for content in found(query, garden))
 
 
 @pytest.mark.parametrize(
