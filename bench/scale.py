@@ -106,7 +106,7 @@ class Bench:
     def meaning(self, question: Question) -> None:
         """The dense part: the cosines of the nearest rows, and the best hundred."""
         index = self.index
-        index.top(index.near(index.aimed(question.vector)), 100)
+        index.best(*index.near(index.aimed(question.vector)), 100)
 
     def lexical(self, question: Question) -> None:
         """A whole search by FTS5 alone, as hooks do it."""

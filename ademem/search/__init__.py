@@ -9,15 +9,10 @@ from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from ademem.embed import Embedder
-    from ademem.search.index import Meant
-    from ademem.search.index.reading import Index
     from ademem.search.query import Query
     from ademem.search.score import Hit
     from ademem.search.source import Source
@@ -65,8 +60,8 @@ def search(
     asked = parse(query)
     looked = pipeline.Search(
         query=asked,
-        cues=cues.read(query),
         source=_source(query, asked, store, settings, embedder),
+        cues=cues.read(query),
         store=store,
         settings=settings,
         filters=filters,
@@ -99,37 +94,22 @@ def _source(
         return Database(asked, settings.floor, store)
     from contextlib import suppress
 
+    from ademem.aside import Aside
     from ademem.embed import DamagedModel
     from ademem.search import dense, index
 
-    def vector() -> NDArray[np.float32]:
-        found: NDArray[np.float32] = embedder.embed([readable(query)])[0]
-        return found
+    vector = Aside(lambda: embedder.embed([readable(query)])[0])
 
-    def from_database(vector: Callable[[], NDArray[np.float32]]) -> Source:
+    def from_database() -> Source:
         meanings = None
         with suppress(DamagedModel):
-            meanings = dense.cosines(vector(), store, embedder.model_id)
+            meanings = dense.cosines(vector.result(), store, embedder.model_id)
         return Database(asked, settings.floor, store, meanings)
 
     found = index.open_index(store, embedder.model_id)
     if found is None:
-        return from_database(vector)
-    from ademem.aside import Aside
-
-    meant = Aside(lambda: _meant(vector(), found))
-
-    def otherwise() -> Source:
-        return from_database(lambda: meant.result().asked.question)
-
-    return index.indexed(found, asked, meant.result, settings.floor, store, otherwise)
-
-
-def _meant(vector: NDArray[np.float32], found: Index) -> Meant:
-    from ademem.search.index import Meant
-
-    asked = found.aimed(vector)
-    return Meant(asked=asked, near=found.near(asked))
+        return from_database()
+    return index.indexed(found, asked, vector.result, settings.floor, store, from_database)
 
 
 def hurried(settings: SearchSettings, **changes: float) -> SearchSettings:

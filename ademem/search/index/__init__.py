@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from ademem.store import search_files
-from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,13 +13,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ademem.search.index.aim import Aim
     from ademem.search.index.reading import Index
     from ademem.search.query import Query
     from ademem.search.source import Source
     from ademem.store import Store
 
-__all__ = ["FRESH", "Meant", "build", "checked", "indexed", "open_index"]
+__all__ = ["FRESH", "build", "checked", "indexed", "open_index"]
 
 FRESH = 1000
 """Changed memories up to which a search reads them itself; with more the files are not used."""
@@ -61,25 +59,18 @@ def checked(store: Store) -> tuple[int, list[str]]:
     return len(there), [path for path in there if not file.is_whole(path)]
 
 
-class Meant(Value):
-    """What a question means to an index: `Index.aimed`, and `Index.near` of that."""
-
-    asked: Aim
-    near: NDArray[np.float32]
-
-
 def indexed(
     found: Index,
     query: Query,
-    meant: Callable[[], Meant],
+    vector: Callable[[], NDArray[np.float32]],
     floor: float,
     store: Store,
     otherwise: Callable[[], Source],
 ) -> Source:
-    """The index asked one question; *meant* is called when the words have been looked at.
+    """The index asked one question; *vector* is called when the words have been looked at.
 
     *otherwise* answers when the index turns out to be damaged, or the model.
     """
     from ademem.search.index.source import Indexed
 
-    return Indexed(found, query, meant, floor, store, otherwise)
+    return Indexed(found, query, vector, floor, store, otherwise)

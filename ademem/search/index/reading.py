@@ -6,7 +6,7 @@ import numpy as np
 
 from ademem.search.index import aim, bm25, ranks
 from ademem.search.index.links import NONE
-from ademem.search.index.sets import without
+from ademem.search.index.sets import member, without
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -104,7 +104,7 @@ class Index:
 
     def cosines(self, vector: NDArray[Any]) -> Scores:
         """The cosine of every row to a unit vector; -inf where there is no vector, or no row."""
-        return self._scores(lambda segment: (ALL, segment.vectors @ vector))
+        return self._scores(lambda segment: segment.vectors @ vector)
 
     def aimed(self, vector: NDArray[Any]) -> Aim:
         """What the lens of these rows makes of the unit vector of a question."""
@@ -112,16 +112,19 @@ class Index:
 
     def meanings(self, asked: Aim) -> Scores:
         """The cosine of every row to a question, through the lens."""
-        return self._scores(lambda segment: (ALL, segment.through(ALL, asked)))
+        return self._scores(lambda segment: segment.through(ALL, asked))
 
-    def near(self, asked: Aim) -> Scores:
-        """The same of the nearest rows alone, as their sketches tell; -inf for all others."""
-
-        def of_nearest(segment: Segment) -> tuple[Rows | slice, Scores]:
-            rows = segment.near(asked, self.lens)
-            return rows, segment.through(rows, asked)
-
-        return self._scores(of_nearest)
+    def near(self, asked: Aim) -> tuple[Rows, Scores]:
+        """The nearest rows alone, as their sketches tell, ascending, and the same of these."""
+        rows, scores = [], []
+        for segment, dead, start in zip(self.segments, self.dead, self.starts, strict=False):
+            mine = segment.near(asked, self.lens)
+            found = segment.through(mine, asked)
+            numbers = np.arange(len(segment))[mine]
+            found[~segment.embedded[mine] | member(numbers, dead)] = -np.inf
+            rows.append(numbers + start)
+            scores.append(found)
+        return np.concatenate(rows), np.concatenate(scores)
 
     def compared(self, asked: Aim, rows: Rows) -> tuple[Scores, Scores]:
         """The cosines of these rows, through the lens and as they are; NaN without a vector."""
@@ -150,6 +153,11 @@ class Index:
         """The *k* best rows, best first, of equal ones the newest."""
         return ranks.top(scores, k, self.seqs)
 
+    def best(self, rows: Rows, scores: NDArray[Any], k: int) -> Rows:
+        """The same of some rows alone, which have these scores."""
+        best: Rows = rows[ranks.top(scores, k, lambda places: self.seqs(rows[places]))]
+        return best
+
     def neighbours(self, rows: Rows, reach: int) -> Rows:
         """One line a row: who is at distance -1, 1, -2, 2, … in its session, or -1."""
         return self.links.around(rows, reach)
@@ -157,13 +165,12 @@ class Index:
     def seqs(self, rows: NDArray[Any]) -> Rows:
         return self._taken([segment.seqs for segment in self.segments], rows)
 
-    def _scores(self, of: Callable[[Segment], tuple[Rows | slice, Scores]]) -> Scores:
-        """What *of* says of some rows of each segment, as one score a row."""
+    def _scores(self, of: Callable[[Segment], Scores]) -> Scores:
+        """What *of* says of the rows of each segment, as one score a row."""
         scores = np.full(len(self), -np.inf, np.float32)
         for segment, dead, start in zip(self.segments, self.dead, self.starts, strict=False):
             mine = scores[start : start + len(segment)]
-            rows, found = of(segment)
-            mine[rows] = np.where(segment.embedded[rows], found, -np.inf)
+            mine[segment.embedded] = of(segment)[segment.embedded]
             mine[dead] = -np.inf
         return scores
 

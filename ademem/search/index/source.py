@@ -8,7 +8,7 @@ import numpy as np
 
 from ademem.embed import DamagedModel
 from ademem.search import filters, lexical
-from ademem.search.index import opening, ranks, signals, sketch, standing
+from ademem.search.index import opening, signals, sketch, standing
 from ademem.search.index.evidence import gather
 from ademem.search.index.links import NONE
 from ademem.search.index.sets import distinct, member, without
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ademem.search.fuse import Signals
-    from ademem.search.index import Meant
+    from ademem.search.index.aim import Aim
     from ademem.search.index.evidence import Evidence
     from ademem.search.index.reading import Index
     from ademem.search.pipeline import Search
@@ -47,14 +47,14 @@ class Indexed:
         self,
         index: Index,
         query: Query,
-        meant: Callable[[], Meant],
+        vector: Callable[[], Floats],
         floor: float,
         store: Store,
         otherwise: Callable[[], Source],
     ) -> None:
         self.index = index
         self.query = query
-        self.meant = meant
+        self.vector = vector
         self.floor = floor
         self.otherwise = otherwise
         self.instead: Source | None = None
@@ -121,9 +121,17 @@ class Indexed:
         return self.evidence.scores()
 
     @cached_property
+    def asked(self) -> Aim:
+        return self.index.aimed(self.vector())
+
+    @cached_property
+    def near(self) -> tuple[Rows, Floats]:
+        return self.index.near(self.asked)
+
+    @cached_property
     def meanings(self) -> Floats:
         """Of every row; mostly the near ones are enough."""
-        return self.index.meanings(self.meant().asked)
+        return self.index.meanings(self.asked)
 
     def _told(self, rows: Rows, dialogue: Mask, reach: int) -> signals.Told:
         around = self.index.neighbours(rows, reach)
@@ -132,7 +140,7 @@ class Indexed:
         places = np.searchsorted(some, everybody)
         through, plain = np.full((2, len(some)), np.nan)
         real = some != NONE
-        through[real], plain[real] = self.index.compared(self.meant().asked, some[real])
+        through[real], plain[real] = self.index.compared(self.asked, some[real])
         held, points = self.evidence.told(some)
         return signals.Told(
             exact=member(rows, self.exact),
@@ -173,7 +181,7 @@ class Indexed:
         """As `Found.ranked`: the named rows, those with every term, the others; by BM25, newest."""
         scores = self.scores if among is None else np.where(among, self.scores, -np.inf)
         whole = self.whole
-        best = whole[ranks.top(scores[whole], limit, lambda rows: self.index.seqs(whole[rows]))]
+        best = self.index.best(whole, scores[whole], limit)
         rows = distinct(np.concatenate((self.index.top(scores, limit), best, self.exact)))
         marks = (member(rows, whole), member(rows, self.exact))
         order = np.lexsort((self.index.seqs(rows), scores[rows], *marks))[::-1]
@@ -183,10 +191,10 @@ class Indexed:
     def _by_meaning(self, limit: int, among: Mask | None) -> Rows:
         """The nearest; beyond the first look more may be wanted than sketches keep."""
         if among is not None:
-            scores = np.where(among, self.meanings, -np.inf)
-        else:
-            scores = self.meant().near if limit <= sketch.SURE else self.meanings
-        return self.index.top(scores, limit)
+            return self.index.top(np.where(among, self.meanings, -np.inf), limit)
+        if limit > sketch.SURE:
+            return self.index.top(self.meanings, limit)
+        return self.index.best(*self.near, limit)
 
 
 def _lines(columns: dict[str, Numbers], rows: Rows) -> list[Signals]:

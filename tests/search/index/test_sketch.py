@@ -116,11 +116,11 @@ def test_only_rows_that_can_be_compared_are_near(crowd):
     index = crowd.open()
     assert index.segments[0].sketches is not None
     asked = index.aimed(Hashing().embed(["sqlite wal lock 5"])[0])
-    near, everything = index.near(asked), index.meanings(asked)
+    rows, scores = index.near(asked)
+    everything = index.meanings(asked)
 
-    some = np.flatnonzero(near > -np.inf)
-    assert 20 < len(some) < 100
-    assert near[some] == pytest.approx(everything[some], abs=1e-6)
+    assert 20 < np.count_nonzero(scores > -np.inf) < 100
+    assert scores == pytest.approx(everything[rows], abs=1e-6)
 
 
 def test_a_search_that_sketches_shorten_finds_what_one_without_finds(crowd, monkeypatch):
