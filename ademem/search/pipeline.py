@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.search import cues as cues_
-from ademem.search import fuse, score
+from ademem.search import fuse, score, window
 from ademem.search.filters import may_be_seen
 from ademem.store.memories import numbered
 from ademem.value import Value, replace
@@ -51,8 +51,12 @@ def hits(search: Search) -> list[Hit]:
 
 def judged(found: Found, database: Database, search: Search) -> dict[int, Signals]:
     """The best of the rows found, and of their neighbours, that are above the floor."""
-    turns = _candidates(found, database.meanings, search)
-    found = _with_neighbours(found, turns, database, search)
+    said = seen(found.ranked(), search)
+    meant = {} if database.meanings is None else _nearest(database.meanings, search)
+    turns = said | meant
+    first = leading(search.settings)
+    best = [*said][:first] + [*meant][:first]
+    found = _with_neighbours(found, turns, best, database, search)
     if database.meanings is None and not words_answer(found, turns, search.query, search.settings):
         return {}
     found = _with_meaning(found, turns, database.meanings)
@@ -62,6 +66,11 @@ def judged(found: Found, database: Database, search: Search) -> dict[int, Signal
     kept = answers(signals, turns, search.query, search.settings)
     best = sorted(kept, key=lambda seq: _first(seq, kept[seq]), reverse=True)
     return {seq: kept[seq] for seq in best[: search.settings.pool]}
+
+
+def leading(settings: SearchSettings) -> int:
+    """How many of those found by words, and by meaning, have who stands beside them heard too."""
+    return (settings.pool + 1) // 2
 
 
 def answers(
@@ -113,12 +122,6 @@ def _above_floor(mine: Signals, settings: SearchSettings, *, turn: bool) -> bool
     )
 
 
-def _candidates(found: Found, meanings: Meanings | None, search: Search) -> dict[int, bool]:
-    """Rows that may be seen, the best by words and by meaning; whether each is a turn."""
-    turns = seen(found.ranked(), search)
-    return turns if meanings is None else turns | _nearest(meanings, search)
-
-
 def _nearest(meanings: Meanings, search: Search) -> dict[int, bool]:
     """Half of all rows may be hidden from who asks; then the next ones take their places."""
     wanted = FIRST_LOOK * search.settings.pool
@@ -132,13 +135,14 @@ def _nearest(meanings: Meanings, search: Search) -> dict[int, bool]:
 
 
 def _with_neighbours(
-    found: Found, turns: dict[int, bool], database: Database, search: Search
+    found: Found, turns: dict[int, bool], best: Iterable[int], database: Database, search: Search
 ) -> Found:
-    """Neighbours become candidates too: *turns* grows."""
+    """Those beside the *best* become candidates too: *turns* grows."""
     if not (search.settings.near_words or search.settings.near_meaning):
         return found
     around = database.around(turns)
-    beside = {seq for rows in turns for near in around.get(rows, ()) for seq in near}
+    reach = window.REACH if database.meanings is None else window.NEXT
+    beside = {seq for row in best for near in around.get(row, ())[:reach] for seq in near}
     turns |= seen(sorted(beside.difference(turns)), search, limit=len(beside))
     return replace(found, around=around)
 

@@ -258,6 +258,27 @@ def test_an_answer_is_found_by_the_question_before_it_without_a_model(store, kee
     assert "it was the Aurora, near the river" in [hit.memory.content for hit in found.hits]
 
 
+def test_an_answer_among_many_rows_that_are_nearer_is_found_by_the_question_before_it(learn, texts):
+    for number in range(80):
+        learn(f"the hotel in Lisbon has a room {number}")
+    learn("what was the name of the hotel in Lisbon again", title="Ann", **TALK)
+    learn("it was the Aurora", title="Bob", **TALK)
+    learn("it was the Corona", title="Bob", tags=(DIALOGUE,), source_session_id="other")
+
+    found = texts("name of the hotel in Lisbon", limit=100)
+    assert "it was the Aurora" in found
+    assert "it was the Corona" not in found
+
+
+def test_by_words_alone_an_answer_two_turns_later_is_found_too(store, keep):
+    keep("what was the name of the hotel in Lisbon again", title="Ann", **TALK)
+    keep("let me think", title="Bob", **TALK)
+    keep("it was the Aurora", title="Bob", **TALK)
+
+    found = search("name of the hotel in Lisbon", store, SearchSettings(), Filters(), NOW)
+    assert "it was the Aurora" in [hit.memory.content for hit in found.hits]
+
+
 def test_notes_of_one_session_do_not_answer_for_each_other(learn, texts):
     learn("invoices are rounded to whole cents", source_session_id="monday")
     learn("the office dog is called Rex", source_session_id="monday")

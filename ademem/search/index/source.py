@@ -13,7 +13,8 @@ from ademem.search.index.evidence import gather
 from ademem.search.index.links import NONE
 from ademem.search.index.sets import distinct, member, without
 from ademem.search.index.words import reader
-from ademem.search.window import REACH
+from ademem.search.pipeline import leading
+from ademem.search.window import NEXT, REACH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,7 +86,9 @@ class Indexed:
             return {}
         reach = REACH if search.settings.near_words or search.settings.near_meaning else 0
         if reach:
-            rows = self._with_neighbours(rows, search)
+            first = leading(search.settings)
+            best = np.concatenate((said[:first], meant[:first]))
+            rows = self._with_neighbours(rows, best, search)
         dialogue = self.index.turns(rows)
         told = signals.columns(self._told(rows, dialogue, reach))
         told["relevance"] = signals.relevance(told, search.settings, dialogue)
@@ -168,9 +171,9 @@ class Indexed:
         among[rows[rows != NONE]] = True
         return ranked(pool, among)
 
-    def _with_neighbours(self, rows: Rows, search: Search) -> Rows:
-        """The *rows*, ascending, and those beside them that may be seen."""
-        around = distinct(self.index.neighbours(rows, REACH))
+    def _with_neighbours(self, rows: Rows, best: Rows, search: Search) -> Rows:
+        """The *rows*, ascending, and those beside the *best* that may be seen."""
+        around = distinct(self.index.neighbours(best, NEXT))
         beside = without(around[around != NONE], rows)
         return distinct(np.concatenate((rows, self._open(beside, search))))
 
