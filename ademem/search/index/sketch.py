@@ -25,7 +25,7 @@ WORDS = 12
 """Of 64 bits, in one sketch."""
 WORTH = 10_000
 """Rows from which sketches are worth their bytes; fewer are compared as fast themselves."""
-LEAST = 1500
+LEAST = 750
 PART = 0.01
 """Rows that are compared in full: so many, or so great a part of all if that is more."""
 SURE = 150
