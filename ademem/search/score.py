@@ -123,8 +123,9 @@ def diversify(
 
     Those with the signals *first* go before everything.
     """
-    ranked = sorted(hits, key=lambda hit: (_before(hit, first), hit.score), reverse=True)
-    left = [_Contender(hit, mmr_lambda, first) for hit in ranked[: CONTENDERS * limit]]
+    left = [_Contender(hit, mmr_lambda, first) for hit in hits]
+    left.sort(key=lambda one: (one.before, one.hit.score), reverse=True)
+    del left[CONTENDERS * limit :]
     chosen: list[_Contender] = []
     while left and len(chosen) < limit:
         best = max(left, key=attrgetter("order"))
