@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from threading import Thread
-from typing import TYPE_CHECKING, Generic, TypeVar
+import atexit
+from queue import SimpleQueue
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -12,24 +14,62 @@ T = TypeVar("T")
 
 
 class Aside(Generic[T]):
-    """A thread that begins at once; who wants its result waits for it."""
+    """Work that begins at once; who wants its result waits for it."""
 
     def __init__(self, do: Callable[[], T]) -> None:
         self._do = do
         self._results: list[T] = []
-        self._failure: Exception | None = None
-        self._thread = Thread(target=self._run)
-        self._thread.start()
+        self._failure: BaseException | None = None
+        self._over = Event()
+        _begun.add(self)
+        _free_thread().put(self)
 
     def result(self) -> T:
         """What was done, however often it is asked for; raises what doing it raised."""
-        self._thread.join()
+        self.wait()
         if self._failure is not None:
             raise self._failure
         return self._results[0]
 
-    def _run(self) -> None:
+    def wait(self) -> None:
+        self._over.wait()
+
+    def run(self) -> None:
         try:
             self._results.append(self._do())
-        except Exception as error:
+        except BaseException as error:
             self._failure = error
+
+    def end(self) -> None:
+        _begun.discard(self)
+        self._over.set()
+
+
+_begun: set[Aside[Any]] = set()
+_free: list[SimpleQueue[Aside[Any]]] = []
+"""What threads without work take it from: starting one costs a tenth of reading a question."""
+
+
+def _free_thread() -> SimpleQueue[Aside[Any]]:
+    try:
+        return _free.pop()
+    except IndexError:
+        given: SimpleQueue[Aside[Any]] = SimpleQueue()
+        Thread(target=_serve, args=(given,), daemon=True).start()
+        return given
+
+
+def _serve(given: SimpleQueue[Aside[Any]]) -> None:
+    while True:
+        aside = given.get()
+        aside.run()
+        _free.append(given)
+        aside.end()
+        del aside  # the result belongs to who asked for it
+
+
+@atexit.register
+def _wait_for_all() -> None:
+    """A model that runs while the process ends would take it down."""
+    for aside in list(_begun):
+        aside.wait()

@@ -1,3 +1,8 @@
+import gc
+import subprocess
+import sys
+import threading
+import weakref
 from threading import Event
 
 import pytest
@@ -27,3 +32,40 @@ def test_a_failure_is_met_by_whoever_waits(capfd):
         with pytest.raises(IndexError):
             aside.result()
     assert capfd.readouterr() == ("", "")
+
+
+def test_one_thread_does_one_work_after_the_other():
+    threads = {Aside(threading.get_ident).result() for _ in range(20)}
+    assert len(threads) == 1
+
+
+def test_work_that_waits_for_other_work_does_not_wait_for_its_thread():
+    first = Event()
+    waiting = Aside(lambda: first.wait(10))
+
+    Aside(first.set).result()
+    assert waiting.result()
+
+
+def test_a_result_is_kept_by_nobody_but_who_asked_for_it():
+    class Large:
+        pass
+
+    aside = Aside(Large)
+    kept = weakref.ref(aside.result())
+    del aside
+    Aside(lambda: None).result()
+    gc.collect()
+
+    assert kept() is None
+
+
+def test_a_process_ends_when_the_work_is_done():
+    script = (
+        "import time; from ademem.aside import Aside;"
+        " Aside(lambda: (time.sleep(0.3), print('done', flush=True)))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=30, check=True
+    )
+    assert (ended.stdout, ended.stderr) == ("done\n", "")
