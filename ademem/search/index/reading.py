@@ -6,7 +6,7 @@ import numpy as np
 
 from ademem.search.index import aim, bm25, ranks
 from ademem.search.index.links import NONE
-from ademem.search.index.sets import member, without
+from ademem.search.index.sets import without
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
     Rows = NDArray[np.int64]
     Scores = NDArray[np.float32]
-
-
-ALL = slice(None)
 
 
 class Held(Value):
@@ -112,18 +109,17 @@ class Index:
 
     def meanings(self, asked: Aim) -> Scores:
         """The cosine of every row to a question, through the lens."""
-        return self._scores(lambda segment: segment.through(ALL, asked))
+        return self._scores(lambda segment: segment.meanings(asked))
 
     def near(self, asked: Aim) -> tuple[Rows, Scores]:
         """The nearest rows alone, as their sketches tell, ascending, and the same of these."""
         rows, scores = [], []
-        for segment, dead, start in zip(self.segments, self.dead, self.starts, strict=False):
+        for segment, alive, start in zip(self.segments, self._alive, self.starts, strict=False):
             mine = segment.near(asked, self.lens)
-            found = segment.through(mine, asked)
-            numbers = np.arange(len(segment))[mine]
-            found[~segment.embedded[mine] | member(numbers, dead)] = -np.inf
-            rows.append(numbers + start)
-            scores.append(found)
+            if alive is not None:
+                mine = mine[alive[mine]]
+            rows.append(mine + start)
+            scores.append(segment.through(mine, asked))
         return np.concatenate(rows), np.concatenate(scores)
 
     def compared(self, asked: Aim, rows: Rows) -> tuple[Scores, Scores]:

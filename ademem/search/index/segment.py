@@ -63,16 +63,24 @@ class Segment:
     def __len__(self) -> int:
         return len(self.seqs)
 
-    def through(self, rows: Rows | slice, asked: Aim) -> Floats:
-        """The cosines of these rows through the lens."""
+    def meanings(self, asked: Aim) -> Floats:
+        """The cosine of every row to a question, through the lens."""
+        return aim.through(self.vectors, self.scales, asked)
+
+    def through(self, rows: Rows, asked: Aim) -> Floats:
+        """The same of these rows; most of them take longer to fetch than all to compare."""
+        if 2 * len(rows) > len(self):
+            return self.meanings(asked)[rows]
         return aim.through(self.vectors[rows], self.scales[rows], asked)
 
-    def near(self, asked: Aim, lens: Lens) -> Rows | slice:
-        """Rows that are nearer to a question than most, or all where there are no sketches."""
+    def near(self, asked: Aim, lens: Lens) -> Rows:
+        """Rows that have a vector nearer to a question than most; all without sketches."""
         if self.sketches is None:
-            return slice(None)
-        embedded = None if self.all_embedded else self.embedded
-        return self.sketches.near(asked.question, lens, embedded)
+            return np.flatnonzero(self.embedded)
+        if self.all_embedded:
+            return self.sketches.near(asked.question, lens)
+        rows = self.sketches.near(asked.question, lens, self.embedded)
+        return rows[self.embedded[rows]]
 
     def holders(self, word: str) -> slice:
         """Where the postings of *word* are."""
