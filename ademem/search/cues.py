@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.model import PROCEDURE
-from ademem.search.query import ASKING
+from ademem.search import query as query_
 from ademem.text import words
 from ademem.value import Value
 
@@ -49,7 +49,7 @@ def read(query: str) -> Cues:
         when=_asks_when(said),
         months=frozenset(_months(said)),
         years=frozenset(int(word) for word in said if _is_year(word)),
-        asks=bool(said) and said[0] in ASKING,
+        asks=query_.asks(query),
     )
 
 

@@ -35,7 +35,7 @@ _ASKING = """
     which who whom whose why will would
 """
 ASKING = frozenset(_ASKING.split())
-"""First words of a question."""
+"""First words of a question, without what is contracted with them."""
 
 _WORD = re.compile(r"[^\W_]\w{0,127}")
 _QUOTED = re.compile(r'"([^"]{1,80})"')
@@ -60,7 +60,6 @@ class Query(Value):
     typed: bool
     """It is so short that somebody typed it to find something."""
     asks: bool
-    """It begins as a question does."""
 
     @property
     def is_question(self) -> bool:
@@ -84,8 +83,14 @@ def parse(text: str) -> Query:
         terms=terms | {_quoted(phrase): Index.WORDS for phrase in phrases},
         substrings={_quoted(word): Index.GRAMS for word in telling if typed and len(word) >= GRAM},
         typed=typed,
-        asks=bool(words) and words[0] in ASKING,
+        asks=asks(text),
     )
+
+
+def asks(text: str) -> bool:
+    """Whether it begins as a question does."""
+    first = _WORD.search(text)
+    return first is not None and first[0].lower() in ASKING
 
 
 def keywords(text: str, limit: int) -> str:

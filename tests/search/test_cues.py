@@ -67,6 +67,7 @@ def test_a_memory_that_ends_with_a_question_asks():
     ("query", "holds"),
     [
         pytest.param("how is billing deployed", True, id="a question"),
+        pytest.param("What's the way to deploy billing?", True, id="a contracted one"),
         pytest.param("deploy billing", False, id="a task"),
     ],
 )
