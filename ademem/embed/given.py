@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 
-from ademem.embed import cache, weights
+from ademem.embed import cache, pins, weights
 from ademem.embed.failures import NotThere
 
 TYPE_CHECKING = False
@@ -25,12 +25,10 @@ def fetch(job: Job) -> None:
     if not os.path.isfile(tokenizer):
         raise NotThere(f"{job.path} has no {cache.TOKENIZER}")
     job.tell("copying", 0)
-    for name in GRAPHS[job.dtype]:
-        graph = os.path.join(job.path, name)
-        if os.path.isfile(graph):
-            shutil.copyfile(graph, os.path.join(job.target, cache.GRAPH))
-            shutil.copyfile(tokenizer, os.path.join(job.target, cache.TOKENIZER))
-            return
+    if graph := _graph(job):
+        shutil.copyfile(graph, os.path.join(job.target, cache.GRAPH))
+        shutil.copyfile(tokenizer, os.path.join(job.target, cache.TOKENIZER))
+        return
     try:
         with open(os.path.join(job.path, WEIGHTS), "rb") as file:
             tensors = file.read()
@@ -40,3 +38,14 @@ def fetch(job: Job) -> None:
     job.tell("building", 50)
     with open(tokenizer, "rb") as file:
         weights.build(tensors, file.read(), job.dtype, job.target)
+
+
+def _graph(job: Job) -> str | None:
+    """The ready graph as it was published; or as ademem keeps it, if its bytes say which it is."""
+    for name in GRAPHS[job.dtype]:
+        graph = os.path.join(job.path, name)
+        if os.path.isfile(graph):
+            return graph
+    kept = os.path.join(job.path, cache.GRAPH)
+    known = os.path.isfile(kept) and cache.sha256(kept) in pins.GRAPHS[job.dtype]
+    return kept if known else None

@@ -223,6 +223,29 @@ def test_a_folder_serves_with_a_graph_or_with_weights(machine, published, tmp_pa
     assert embedded(machine).shape == (1, 384)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "fp32"])
+def test_the_folder_of_an_installed_model_serves_another_machine(
+    machine, published, tmp_path, dtype
+):
+    machine.settings = EmbedSettings(dtype=dtype)
+    done = machine.install(path=published.root)
+    folder = shutil.copytree(done.folder, tmp_path / "copied")
+    before = embedded(machine)
+    shutil.rmtree(machine.cache)
+
+    assert machine.install(path=folder).trust == "hash"
+    assert (embedded(machine) == before).all()
+
+
+def test_an_installed_model_of_another_format_does_not_serve(machine, published, tmp_path):
+    machine.settings = EmbedSettings(dtype="fp32")
+    folder = shutil.copytree(machine.install(path=published.root).folder, tmp_path / "copied")
+    machine.settings = EmbedSettings(dtype="int8")
+
+    with pytest.raises(NotThere, match="model_quantized"):
+        machine.install(path=folder)
+
+
 def other_weights(content):
     """The weights of another model that has the same shape."""
     size = 8 + int.from_bytes(content[:8], "little")
