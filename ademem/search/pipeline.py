@@ -55,8 +55,8 @@ def judged(found: Found, database: Database, search: Search) -> dict[int, Signal
     meant = {} if database.meanings is None else _nearest(database.meanings, search)
     turns = said | meant
     first = leading(search.settings)
-    best = [*said][:first] + [*meant][:first]
-    found = _with_neighbours(found, turns, best, database, search)
+    leaders = [*said][:first] + [*meant][:first]
+    found = _with_neighbours(found, turns, leaders, database, search)
     if database.meanings is None and not words_answer(found, turns, search.query, search.settings):
         return {}
     found = _with_meaning(found, turns, database.meanings)
@@ -135,14 +135,14 @@ def _nearest(meanings: Meanings, search: Search) -> dict[int, bool]:
 
 
 def _with_neighbours(
-    found: Found, turns: dict[int, bool], best: Iterable[int], database: Database, search: Search
+    found: Found, turns: dict[int, bool], leaders: Iterable[int], database: Database, search: Search
 ) -> Found:
-    """Those beside the *best* become candidates too: *turns* grows."""
+    """Those beside the *leaders* become candidates too: *turns* grows."""
     if not (search.settings.near_words or search.settings.near_meaning):
         return found
     around = database.around(turns)
     reach = window.REACH if database.meanings is None else window.NEXT
-    beside = {seq for row in best for near in around.get(row, ())[:reach] for seq in near}
+    beside = {seq for row in leaders for near in around.get(row, ())[:reach] for seq in near}
     turns |= seen(sorted(beside.difference(turns)), search, limit=len(beside))
     return replace(found, around=around)
 

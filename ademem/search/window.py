@@ -16,7 +16,7 @@ DECAY = (1.0, 0.6)
 """What the neighbours at distance 1 and 2 count, where the row itself counts 1."""
 REACH = len(DECAY)
 NEXT = 1
-"""How far from the best a row may stand to be heard too; by words alone, as far as REACH."""
+"""How far from a leader a row may stand to be heard too; by words alone, as far as REACH."""
 SATURATION = 0.3
 """How soon a word is held enough: a row that has it gains little from neighbours that do too."""
 

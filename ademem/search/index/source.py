@@ -87,8 +87,8 @@ class Indexed:
         reach = REACH if search.settings.near_words or search.settings.near_meaning else 0
         if reach:
             first = leading(search.settings)
-            best = np.concatenate((said[:first], meant[:first]))
-            rows = self._with_neighbours(rows, best, search)
+            leaders = np.concatenate((said[:first], meant[:first]))
+            rows = self._with_neighbours(rows, leaders, search)
         dialogue = self.index.turns(rows)
         told = signals.columns(self._told(rows, dialogue, reach))
         told["relevance"] = signals.relevance(told, search.settings, dialogue)
@@ -171,9 +171,9 @@ class Indexed:
         among[rows[rows != NONE]] = True
         return ranked(pool, among)
 
-    def _with_neighbours(self, rows: Rows, best: Rows, search: Search) -> Rows:
-        """The *rows*, ascending, and those beside the *best* that may be seen."""
-        around = distinct(self.index.neighbours(best, NEXT))
+    def _with_neighbours(self, rows: Rows, leaders: Rows, search: Search) -> Rows:
+        """The *rows*, ascending, and those beside the *leaders* that may be seen."""
+        around = distinct(self.index.neighbours(leaders, NEXT))
         beside = without(around[around != NONE], rows)
         return distinct(np.concatenate((rows, self._open(beside, search))))
 
