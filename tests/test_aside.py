@@ -14,7 +14,7 @@ def test_the_work_has_begun_when_nobody_waits_for_it_yet():
     begun = Event()
     aside = Aside(begun.set)
 
-    assert begun.wait(10)
+    assert begun.wait(60)
     aside.result()
 
 
@@ -41,7 +41,7 @@ def test_one_thread_does_one_work_after_the_other():
 
 def test_work_that_waits_for_other_work_does_not_wait_for_its_thread():
     first = Event()
-    waiting = Aside(lambda: first.wait(10))
+    waiting = Aside(lambda: first.wait(60))
 
     Aside(first.set).result()
     assert waiting.result()

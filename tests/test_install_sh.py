@@ -51,7 +51,7 @@ class Machine:
             text=True,
             cwd=self.project,
             env=self.environment | environment,
-            timeout=10,
+            timeout=60,
         )
 
     def asked(self, who: str) -> list[str]:

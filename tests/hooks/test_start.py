@@ -46,7 +46,7 @@ class Machine:
             capture_output=True,
             cwd=cwd or self.project,
             env={name: value for name, value in there.items() if value},
-            timeout=10,
+            timeout=60,
         )
 
     @property
