@@ -94,11 +94,11 @@ class Place:
     def served(self) -> Iterator[None]:
         """A server has the model loaded."""
         command = [program(), "serve", "--project", str(self.root)]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        serving = subprocess.Popen(command, env=self.environment, **quiet)
+        quiet = subprocess.DEVNULL
+        serving = subprocess.Popen(command, env=self.environment, stdout=quiet, stderr=quiet)
         try:
             deadline = time.monotonic() + READY_S
-            while subprocess.run([*command, "--status"], check=False, **quiet).returncode:
+            while subprocess.call([*command, "--status"], stdout=quiet, stderr=quiet):
                 if time.monotonic() > deadline:
                     raise TimeoutError("no server answers")
             yield

@@ -195,7 +195,8 @@ def resident() -> tuple[int, int]:
     """Bytes of memory this process has in RAM, all and those that no file backs."""
     with open("/proc/self/status", encoding="ascii") as file:
         fields = dict(line.split(":", 1) for line in file)
-    return tuple(int(fields[name].split()[0]) * 1024 for name in ("VmRSS", "RssAnon"))
+    every, own = (int(fields[name].split()[0]) * 1024 for name in ("VmRSS", "RssAnon"))
+    return every, own
 
 
 def worked(do: Callable[[], object]) -> float:

@@ -95,7 +95,8 @@ def spelled(rank: int) -> str:
 
 
 def unit(vectors: NDArray[Any]) -> NDArray[np.float32]:
-    return (vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)).astype(np.float32)
+    rows: NDArray[np.float32] = vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return rows.astype(np.float32)
 
 
 def fill(store: Store, size: int, model: str = MODEL) -> None:

@@ -28,10 +28,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ademem import api, work
+from ademem import api
 from ademem.events import answer
 from ademem.store import LIVE
-from ademem.work import Shift
+from ademem.work import running
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -243,23 +243,27 @@ class Year:
         if "ADEMEM_MODELS_DIR" in os.environ:
             self.environment["ADEMEM_MODELS_DIR"] = os.environ["ADEMEM_MODELS_DIR"]
         self.memories = api.open_memories(root, environment=self.environment, now=lambda: self.now)
-        self.model = work.installed(self.memories.runtime) if model else None
-        self.kinds = tuple(kind for kind in work.JOBS if lifecycle or kind.name not in LIFECYCLE)
+        self.model = running.installed(self.memories.runtime) if model else None
+        self.kinds = tuple(kind for kind in running.JOBS if lifecycle or kind.name not in LIFECYCLE)
         self.shown: Counter[str] = Counter()
 
     def live(self) -> Iterator[Point]:
-        kinds, work.JOBS = work.JOBS, self.kinds
+        kinds, running.JOBS = running.JOBS, self.kinds
         try:
             for number in range(self.sessions):
                 Session(self, number).live()
                 self.now = START + (number + 1) * APART
                 self.memories.runtime.now = self.now
-                work.run_due(Shift(self.memories.runtime, lambda: self.now, self.model))
+                self.work()
                 if (number + 1) % CHECK_EVERY == 0 or number + 1 == self.sessions:
                     yield self.point(number + 1)
         finally:
-            work.JOBS = kinds
+            running.JOBS = kinds
             self.memories.close()
+
+    def work(self) -> None:
+        shift = running.Shift(self.memories.runtime, lambda: self.now, self.model)
+        running.run_due(shift)
 
     def point(self, sessions: int) -> Point:
         rows = self.memories.runtime.store.db.execute(
