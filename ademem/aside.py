@@ -21,8 +21,9 @@ class Aside(Generic[T]):
         self._results: list[T] = []
         self._failure: BaseException | None = None
         self._over = Event()
+        thread = _free_thread()  # there may be no more threads: then nothing has begun
         _begun.add(self)
-        _free_thread().put(self)
+        thread.put(self)
 
     def result(self) -> T:
         """What was done, however often it is asked for; raises what doing it raised."""
@@ -37,7 +38,7 @@ class Aside(Generic[T]):
     def run(self) -> None:
         try:
             self._results.append(self._do())
-        except BaseException as error:
+        except BaseException as error:  # whatever it is, somebody waits for the end
             self._failure = error
 
     def end(self) -> None:

@@ -7,6 +7,7 @@ from threading import Event
 
 import pytest
 
+from ademem import aside as aside_
 from ademem.aside import Aside
 
 
@@ -58,6 +59,18 @@ def test_a_result_is_kept_by_nobody_but_who_asked_for_it():
     gc.collect()
 
     assert kept() is None
+
+
+def test_work_for_which_no_thread_can_be_had_has_not_begun(monkeypatch):
+    def refused(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(aside_, "_free", [])
+    monkeypatch.setattr(threading.Thread, "start", refused)
+
+    with pytest.raises(RuntimeError):
+        Aside(lambda: None)
+    assert not aside_._begun  # a process waits for these before it ends
 
 
 def test_a_process_ends_when_the_work_is_done():
