@@ -95,8 +95,9 @@ def spelled(rank: int) -> str:
 
 
 def unit(vectors: NDArray[Any]) -> NDArray[np.float32]:
-    rows: NDArray[np.float32] = vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return rows.astype(np.float32)
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    rows: NDArray[np.float32] = (vectors / lengths).astype(np.float32)
+    return rows
 
 
 def fill(store: Store, size: int, model: str = MODEL) -> None:

@@ -30,11 +30,12 @@ _STOP_WORDS = """
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
-_ASKING = """
+_ASKING = frozenset(
+    """
     are can could did do does had has have how is may might shall should was were what when where
     which who whom whose why will would
-"""
-ASKING = frozenset(_ASKING.split())
+    """.split()
+)
 """First words of a question, without what is contracted with them."""
 
 _WORD = re.compile(r"[^\W_]\w{0,127}")
@@ -90,7 +91,7 @@ def parse(text: str) -> Query:
 def asks(text: str) -> bool:
     """Whether it begins as a question does."""
     first = _WORD.search(text)
-    return first is not None and first[0].lower() in ASKING
+    return first is not None and first[0].lower() in _ASKING
 
 
 def keywords(text: str, limit: int) -> str:

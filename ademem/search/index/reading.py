@@ -163,10 +163,10 @@ class Index:
 
     def _scores(self, of: Callable[[Segment], Scores]) -> Scores:
         """What *of* says of the rows of each segment, as one score a row."""
-        scores = np.full(len(self), -np.inf, np.float32)
+        scores = np.empty(len(self), np.float32)
         for segment, dead, start in zip(self.segments, self.dead, self.starts, strict=False):
             mine = scores[start : start + len(segment)]
-            mine[segment.embedded] = of(segment)[segment.embedded]
+            mine[:] = np.where(segment.embedded, of(segment), -np.inf)
             mine[dead] = -np.inf
         return scores
 
