@@ -65,12 +65,14 @@ def test_work_for_which_no_thread_can_be_had_has_not_begun(monkeypatch):
     def refused(thread):
         raise RuntimeError("can't start new thread")
 
+    begun = set()
+    monkeypatch.setattr(aside_, "_begun", begun)  # a process waits for these before it ends
     monkeypatch.setattr(aside_, "_free", [])
     monkeypatch.setattr(threading.Thread, "start", refused)
 
     with pytest.raises(RuntimeError):
         Aside(lambda: None)
-    assert not aside_._begun  # a process waits for these before it ends
+    assert not begun
 
 
 def test_a_process_ends_when_the_work_is_done():
