@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import insort
 from operator import attrgetter
 
 from ademem.clock import days_between
@@ -123,17 +124,20 @@ def diversify(
 
     Those with the signals *first* go before everything.
     """
-    left = [_Contender(hit, mmr_lambda, first) for hit in hits]
-    left.sort(key=lambda one: (one.before, one.hit.score), reverse=True)
-    del left[CONTENDERS * limit :]
+    left = sorted((_Contender(hit, mmr_lambda, first) for hit in hits), key=_order)
+    del left[: -CONTENDERS * limit]
     chosen: list[_Contender] = []
     while left and len(chosen) < limit:
-        best = max(left, key=attrgetter("order"))
+        best = left.pop()
         # Likeness only grows: who is first after a look at all that is chosen stays first.
-        if not best.looks_at(chosen):
+        if best.looks_at(chosen):
+            insort(left, best, key=_order)
+        else:
             chosen.append(best)
-            left.remove(best)
     return [replace(one.hit, signals=one.hit.signals | {"mmr": one.marginal}) for one in chosen]
+
+
+_order = attrgetter("order")
 
 
 class _Contender:
