@@ -58,11 +58,12 @@ class Reader:
 
     def words(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
         """The words of each text in their order, stemmed; none where nothing can be looked for."""
-        self.db.executemany("insert into asked(rowid, word) values (?, ?)", enumerate(texts))
+        self.db.execute("begin")
         try:
+            self.db.executemany("insert into asked(rowid, word) values (?, ?)", enumerate(texts))
             rows = self.db.execute('select doc, term from asked_at order by "offset"').fetchall()
         finally:
-            self.db.execute("insert into asked(asked) values ('delete-all')")
+            self.db.execute("rollback")
         spelled: list[list[str]] = [[] for _ in texts]
         for place, word in rows:
             spelled[place].append(word)
