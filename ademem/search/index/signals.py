@@ -72,14 +72,15 @@ def relevance(columns: Columns, settings: SearchSettings, turns: Marks) -> Numbe
     """As `fuse.relevance`."""
     total = np.zeros(len(turns))
     weights = np.zeros(len(turns))
+    near_notes = np.where(turns, 1.0, settings.near_notes)
     for name in fuse.WEIGHED:
         if name in columns:
-            weight = np.full(len(turns), float(getattr(settings, name)))
-            if name.startswith("near_"):
-                weight[~turns] *= settings.near_notes
             known = ~np.isnan(columns[name])
-            total[known] += weight[known] * columns[name][known]
-            weights[known] += weight[known]
+            weight = getattr(settings, name) * known
+            if name.startswith("near_"):
+                weight *= near_notes
+            total += weight * np.where(known, columns[name], 0.0)
+            weights += weight
     return np.divide(total, weights, out=total, where=weights > 0)
 
 
@@ -135,16 +136,13 @@ def _near_meaning(told: Told, means: Numbers) -> Numbers:
 
 def above_floor(columns: Columns, turns: Marks, typed: bool, settings: SearchSettings) -> Marks:
     """As `pipeline.answers`: no row when not even the best is an answer."""
-    share = columns["share"]
-    exact = columns["exact"] > 0
-    cosine = np.nan_to_num(columns.get("cosine", np.full(len(share), np.nan)))
-    enough = np.full(len(share), settings.floor if typed else settings.answer_share)
-    if "cosine" not in columns:
-        enough[:] = settings.floor
-    else:
-        enough[np.isnan(columns["cosine"])] = settings.floor
-    if not (exact | (share >= enough) | (cosine >= settings.answer_cosine)).any():
+    share, exact = columns["share"], columns["exact"] > 0
+    unknown = np.full(len(share), np.nan)
+    cosine = columns.get("cosine", unknown)
+    enough = settings.floor if typed else settings.answer_share
+    needed = np.where(np.isnan(cosine), settings.floor, enough)
+    if not (exact | (share >= needed) | (cosine >= settings.answer_cosine)).any():
         return np.zeros(len(share), bool)
-    near = turns & (columns.get("near_share", np.zeros(len(share))) >= settings.floor)
+    near = turns & (columns.get("near_share", unknown) >= settings.floor)
     kept: Marks = exact | (share >= settings.floor) | (cosine >= settings.cosine_floor) | near
     return kept
