@@ -25,11 +25,11 @@ WORDS = 12
 """Of 64 bits, in one sketch."""
 WORTH = 10_000
 """Rows from which sketches are worth their bytes; fewer are compared as fast themselves."""
-LEAST = 750
+LEAST = 500
 PART = 0.01
 """Rows that are compared in full: so many, or so great a part of all if that is more."""
-SURE = 150
-"""Of so many nearest 98 in a hundred and more are among these."""
+SURE = 120
+"""Of so many nearest 97 in a hundred and more are among these."""
 ARRAYS = ("planes", "sketches")
 _BLOCK = 1 << 16
 _FAR = np.iinfo(np.uint16).max
