@@ -18,7 +18,7 @@ from ademem.search.window import NEXT, REACH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -78,9 +78,8 @@ class Indexed:
         return self.instead.kept(search)
 
     def _kept(self, search: Search) -> dict[int, Signals]:
-        looks = () if filters.are_few(self.store, search.statuses, search.settings.pool) else LOOKS
-        said = self._seen(self._by_words, search, looks)
-        meant = self._seen(self._by_meaning, search, looks)
+        said = self._seen(self._by_words, search)
+        meant = self._seen(self._by_meaning, search)
         rows = distinct(np.concatenate((said, meant)))
         if not len(rows):
             return {}
@@ -157,14 +156,16 @@ class Indexed:
             neighbours=bool((around != NONE).any()),
         )
 
-    def _seen(self, ranked: Ranked, search: Search, looks: Sequence[int]) -> Rows:
+    def _seen(self, ranked: Ranked, search: Search) -> Rows:
         """The best rows that may be seen, as many as the pool holds."""
         pool = search.settings.pool
-        for look in looks:
+        for look in LOOKS:
             rows = ranked(look * pool, None)
             seen = self._open(rows, search)[:pool]
             if len(seen) >= pool or len(rows) < look * pool:
                 return seen
+            if filters.are_few(self.store, search.statuses, pool):
+                break
         open_to = filters.eligible(self.store, search.filters, search.statuses)
         among = np.zeros(len(self.index), bool)
         rows = self.index.where(np.array(open_to, np.int64))
