@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.search.filters import UNARCHIVED, Filters, listed
-from ademem.search.query import parse, readable
+from ademem.search.query import parse
 from ademem.store.logs import Shown
 from ademem.value import Value, replace
 
@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ademem.embed import Embedder
-    from ademem.search.query import Query
     from ademem.search.score import Hit
-    from ademem.search.source import Source
     from ademem.settings import SearchSettings
     from ademem.store import Store
 
@@ -52,15 +50,18 @@ def search(
     embedder: Embedder | None = None,
 ) -> Results:
     """Rank what answers *query*, any text at all; without an embedder words alone decide."""
-    from ademem.search import cues, pipeline, rivals  # a hook a warm process answers ranks nothing
+    # A hook that a warm process answers ranks nothing.
+    from ademem.search import cues, pipeline, rivals, source
     from ademem.search.heard import heard
-    from ademem.search.score import COMPLETE, NAMED, diversify, sunk
+    from ademem.search.score import COMPLETE, NAMED, diversify
+    from ademem.search.vector import begun
 
+    vector = begun(query, store, embedder)
     limit = settings.limit if limit is None else limit
     asked = parse(query)
     looked = pipeline.Search(
         query=asked,
-        source=_source(query, asked, store, settings, embedder),
+        source=source.quickest(asked, vector, store, settings),
         cues=cues.read(query),
         store=store,
         settings=settings,
@@ -69,47 +70,13 @@ def search(
         now=now,
     )
     hits = heard(looked)
-    hits = sunk(hits, "astray", settings.astray_discount, _astray(hits, store))
-    hits = sunk(hits, "elsewhere", settings.branch_discount, _elsewhere(hits, filters))
-    outdated = _outdated(hits, store)
-    hits = sunk(hits, "contradicted", settings.contradicted_discount, outdated)
-    if outdated:
-        hits = [replace(hit, against=outdated.get(hit.memory.seq, "")) for hit in hits]
+    hits = _doubted(hits, filters, settings, store)
     hits = rivals.settled(hits, looked.cues, settings.answer_share, store)
     mode = looked.source.mode
     first = COMPLETE if mode == "lexical" else NAMED
     hits = diversify(hits, settings.mmr_lambda, limit, first)
     relaxed = any(not hit.signals["whole"] for hit in hits)
     return Results(query=query, mode=mode, relaxed=relaxed, hits=tuple(hits))
-
-
-def _source(
-    query: str, asked: Query, store: Store, settings: SearchSettings, embedder: Embedder | None
-) -> Source:
-    """Without a word in it a query means nothing either; a model that fails leaves the words."""
-    from ademem.search.source import Database
-    from ademem.store import embeddings
-
-    if embedder is None or not asked.terms or not embeddings.has_any(store, embedder.model_id):
-        return Database(asked, settings.floor, store)
-    from contextlib import suppress
-
-    from ademem.aside import Aside
-    from ademem.embed import DamagedModel
-    from ademem.search import dense, index
-
-    vector = Aside(lambda: embedder.embed([readable(query)])[0])
-
-    def from_database() -> Source:
-        meanings = None
-        with suppress(DamagedModel):
-            meanings = dense.cosines(vector.result(), store, embedder.model_id)
-        return Database(asked, settings.floor, store, meanings)
-
-    found = index.open_index(store, embedder.model_id)
-    if found is None:
-        return from_database()
-    return index.indexed(found, asked, vector.result, settings.floor, store, from_database)
 
 
 def hurried(settings: SearchSettings, **changes: float) -> SearchSettings:
@@ -131,6 +98,21 @@ def explain(hit: Hit) -> str:
     """One line: the score and every signal behind it."""
     signals = " ".join(f"{name} {value:.2f}" for name, value in hit.signals.items())
     return f"{hit.memory.id} {hit.score:.3f}: {signals}"
+
+
+def _doubted(
+    hits: Sequence[Hit], filters: Filters, settings: SearchSettings, store: Store
+) -> list[Hit]:
+    """The hits; what may not hold here, or no longer, has less behind it."""
+    from ademem.search.score import sunk
+
+    hits = sunk(hits, "astray", settings.astray_discount, _astray(hits, store))
+    hits = sunk(hits, "elsewhere", settings.branch_discount, _elsewhere(hits, filters))
+    outdated = _outdated(hits, store)
+    hits = sunk(hits, "contradicted", settings.contradicted_discount, outdated)
+    if outdated:
+        hits = [replace(hit, against=outdated.get(hit.memory.seq, "")) for hit in hits]
+    return hits
 
 
 def _astray(hits: Iterable[Hit], store: Store) -> set[int]:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ademem.search.fuse import Signals
     from ademem.search.pipeline import Search
     from ademem.search.query import Query
+    from ademem.search.vector import Vector
+    from ademem.settings import SearchSettings
     from ademem.store import Store
 
     class Meanings(Protocol):
@@ -52,3 +54,27 @@ class Database:
 
     def around(self, rows: Iterable[int]) -> dict[int, Around]:
         return window.around(rows, self.store)
+
+
+def quickest(query: Query, vector: Vector | None, store: Store, settings: SearchSettings) -> Source:
+    """The quickest there is that knows what the vector tells.
+
+    Without a word in it a query means nothing either; a model that fails leaves the words.
+    """
+    if vector is None or not query.terms:
+        return Database(query, settings.floor, store)
+    from contextlib import suppress
+
+    from ademem.embed import DamagedModel
+    from ademem.search import dense, index
+
+    def from_database() -> Source:
+        meanings = None
+        with suppress(DamagedModel):
+            meanings = dense.cosines(vector.result(), store, vector.model_id)
+        return Database(query, settings.floor, store, meanings)
+
+    found = index.open_index(store, vector.model_id)
+    if found is None:
+        return from_database()
+    return index.indexed(found, query, vector, settings.floor, store, from_database)

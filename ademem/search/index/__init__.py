@@ -10,12 +10,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from ademem.search.index.reading import Index
     from ademem.search.query import Query
     from ademem.search.source import Source
+    from ademem.search.vector import Vector
     from ademem.store import Store
 
 __all__ = ["FRESH", "build", "checked", "indexed", "open_index"]
@@ -62,12 +60,12 @@ def checked(store: Store) -> tuple[int, list[str]]:
 def indexed(
     found: Index,
     query: Query,
-    vector: Callable[[], NDArray[np.float32]],
+    vector: Vector,
     floor: float,
     store: Store,
     otherwise: Callable[[], Source],
 ) -> Source:
-    """The index asked one question; *vector* is called when the words have been looked at.
+    """The index asked one question; *vector* is waited for when the words have been looked at.
 
     *otherwise* answers when the index turns out to be damaged, or the model.
     """

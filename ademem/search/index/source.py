@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ademem.search.pipeline import Search
     from ademem.search.query import Query
     from ademem.search.source import Source
+    from ademem.search.vector import Vector
     from ademem.store import Store
 
     Floats = NDArray[np.float32]
@@ -48,7 +49,7 @@ class Indexed:
         self,
         index: Index,
         query: Query,
-        vector: Callable[[], Floats],
+        vector: Vector,
         floor: float,
         store: Store,
         otherwise: Callable[[], Source],
@@ -124,7 +125,7 @@ class Indexed:
 
     @cached_property
     def asked(self) -> Aim:
-        return self.index.aimed(self.vector())
+        return self.index.aimed(self.vector.result())
 
     @cached_property
     def near(self) -> tuple[Rows, Floats]:

@@ -1,0 +1,37 @@
+"""The vector of a question, which a model works out while everything else begins."""
+
+from __future__ import annotations
+
+from ademem.search.query import readable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ademem.embed import Embedder
+    from ademem.store import Store
+
+
+class Vector:
+    """A question on its way through a model."""
+
+    def __init__(self, query: str, embedder: Embedder) -> None:
+        from ademem.aside import Aside
+
+        self.model_id = embedder.model_id
+        self._read: Aside[NDArray[np.float32]] = Aside(lambda: embedder.embed([readable(query)])[0])
+
+    def result(self) -> NDArray[np.float32]:
+        """What the model says, as soon as it does; raises DamagedModel."""
+        return self._read.result()
+
+
+def begun(query: str, store: Store, embedder: Embedder | None) -> Vector | None:
+    """None without a model, or without a vector of it to compare with."""
+    if embedder is None:
+        return None
+    from ademem.store import embeddings
+
+    known = embeddings.has_any(store, embedder.model_id)
+    return Vector(query, embedder) if known else None
