@@ -35,6 +35,10 @@ class Aside(Generic[T]):
     def wait(self) -> None:
         self._over.wait()
 
+    @property
+    def is_over(self) -> bool:
+        return self._over.is_set()
+
     def run(self) -> None:
         try:
             self._results.append(self._do())

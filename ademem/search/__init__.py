@@ -52,6 +52,7 @@ def search(
     """Rank what answers *query*, any text at all; without an embedder words alone decide."""
     # A hook that a warm process answers ranks nothing.
     from ademem.search import cues, pipeline, rivals, source
+    from ademem.search.at_hand import AtHand
     from ademem.search.heard import heard
     from ademem.search.score import COMPLETE, NAMED, diversify
     from ademem.search.vector import begun
@@ -64,6 +65,7 @@ def search(
         source=source.quickest(asked, vector, store, settings),
         cues=cues.read(query),
         store=store,
+        at_hand=AtHand(store),
         settings=settings,
         filters=filters,
         statuses=filters.stages[-1],

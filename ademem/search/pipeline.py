@@ -5,7 +5,6 @@ from __future__ import annotations
 from ademem.search import cues as cues_
 from ademem.search import fuse, score, window
 from ademem.search.filters import may_be_seen
-from ademem.store.memories import numbered
 from ademem.value import Value, replace
 
 TYPE_CHECKING = False
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ademem.model import Memory
+    from ademem.search.at_hand import AtHand
     from ademem.search.cues import Cues
     from ademem.search.filters import Filters
     from ademem.search.found import Found
@@ -37,6 +37,7 @@ class Search(Value):
     cues: Cues
     source: Source
     store: Store
+    at_hand: AtHand
     settings: SearchSettings
     filters: Filters
     statuses: tuple[str, ...]
@@ -46,7 +47,7 @@ class Search(Value):
 def hits(search: Search) -> list[Hit]:
     """What of the rows found, and of their neighbours, is an answer; not in any order."""
     kept = search.source.kept(search)
-    return [_hit(memory, kept[memory.seq], search) for memory in numbered(search.store, kept)]
+    return [_hit(memory, kept[memory.seq], search) for memory in search.at_hand.these(kept)]
 
 
 def judged(found: Found, database: Database, search: Search) -> dict[int, Signals]:

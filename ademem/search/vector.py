@@ -22,6 +22,10 @@ class Vector:
         self.model_id = embedder.model_id
         self._read: Aside[NDArray[np.float32]] = Aside(lambda: embedder.embed([readable(query)])[0])
 
+    @property
+    def is_known(self) -> bool:
+        return self._read.is_over
+
     def result(self) -> NDArray[np.float32]:
         """What the model says, as soon as it does; raises DamagedModel."""
         return self._read.result()

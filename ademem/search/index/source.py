@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ademem.search.at_hand import AtHand
     from ademem.search.fuse import Signals
     from ademem.search.index.aim import Aim
     from ademem.search.index.evidence import Evidence
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 LOOKS = (2, 20, 200)
 """Rows looked at for each that is wanted, because filters take some; then the filters go first."""
+AHEAD = 15
+"""Memories read at once while the model is not done."""
 
 
 class Indexed:
@@ -80,6 +83,7 @@ class Indexed:
 
     def _kept(self, search: Search) -> dict[int, Signals]:
         said = self._seen(self._by_words, search)
+        self._read_ahead(said, search.at_hand)
         meant = self._seen(self._by_meaning, search)
         rows = distinct(np.concatenate((said, meant)))
         if not len(rows):
@@ -97,6 +101,14 @@ class Indexed:
         order = np.lexsort((seqs, told["relevance"], told["exact"]))[::-1]
         chosen = order[kept[order]][: search.settings.pool]
         return dict(zip(seqs[chosen].tolist(), _lines(told, chosen), strict=True))
+
+    def _read_ahead(self, rows: Rows, at_hand: AtHand) -> None:
+        """Read what the words found as long as the model reads the question: half is needed."""
+        seqs = self.index.seqs(rows).tolist()
+        for start in range(0, len(seqs), AHEAD):
+            if self.vector.is_known:
+                return
+            at_hand.read(seqs[start : start + AHEAD])
 
     @cached_property
     def evidence(self) -> Evidence:

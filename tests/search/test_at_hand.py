@@ -1,0 +1,93 @@
+"""Which memories a search reads, and when."""
+
+from __future__ import annotations
+
+from threading import Event
+
+import pytest
+
+from ademem.model import Status
+from ademem.search import Filters, index, search
+from ademem.search.at_hand import AtHand
+from ademem.search.vector import Vector
+from ademem.settings import SearchSettings
+from ademem.store import memories
+from tests.builders import NOW, insert, memory
+from tests.search.spelling import Spelling, embed
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """What is read from the store, reading by reading."""
+    readings = []
+    numbered = memories.numbered
+
+    def noted(store, seqs):
+        readings.append(list(seqs))
+        return numbered(store, seqs)
+
+    monkeypatch.setattr(memories, "numbered", noted)
+    return readings
+
+
+@pytest.fixture
+def caches(store):
+    """Forty notes that have vectors, and an index of them."""
+    told = [
+        memory(f"cache {number} is flushed at night", status=Status.PROMOTED)
+        for number in range(40)
+    ]
+    embed(store, *insert(store, *told))
+    index.build(store, Spelling.model_id)
+    return store
+
+
+def ask(store, model):
+    return search("cache flushed at night", store, SearchSettings(), Filters(), NOW, 5, model)
+
+
+def test_a_memory_is_read_once_and_comes_in_the_order_it_is_asked_for(store, keep, read):
+    first, second, third = (keep(text).seq for text in ("one", "two", "three"))
+    at_hand = AtHand(store)
+    at_hand.read([second])
+
+    assert [one.seq for one in at_hand.these([third, second, first])] == [third, second, first]
+    assert read == [[second], [third, first]]
+
+
+def test_a_memory_that_is_gone_is_left_out(store, keep):
+    known = keep("one")
+
+    assert AtHand(store).these([known.seq + 1, known.seq]) == [known]
+
+
+def test_what_has_the_words_is_read_while_the_model_reads_the_question(caches, read, monkeypatch):
+    begun = Event()
+    numbered = memories.numbered
+    monkeypatch.setattr(memories, "numbered", lambda *asked: begun.set() or numbered(*asked))
+
+    class Slow(Spelling):
+        def embed(self, texts):
+            assert begun.wait(60)
+            return super().embed(texts)
+
+    found = ask(caches, Slow())
+    assert (found.mode, len(found.hits)) == ("hybrid", 5)
+    assert len(read) > 1
+    assert ask(caches, Spelling()) == found
+
+
+def test_nothing_is_read_ahead_of_a_model_that_is_done(caches, read, monkeypatch):
+    monkeypatch.setattr(Vector, "is_known", True)
+
+    ask(caches, Spelling())
+    assert len(read) == 1
+
+
+def test_no_memory_is_read_twice_in_a_search_of_several_stages(caches, read):
+    insert(caches, memory("the cache is flushed by hand", status=Status.CANDIDATE))
+
+    found = ask(caches, Spelling())
+    seqs = [seq for reading in read for seq in reading]
+    assert len(found.hits) == 5
+    assert len(seqs) == len(set(seqs))
