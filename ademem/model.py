@@ -148,51 +148,66 @@ FORSAKEN = "its branch was deleted before it was merged"
 """The reason that makes a candidate of a memory whose line never reached the default branch."""
 
 
-class Memory(Value):
-    """One row of `unified_memories`."""
+class Entry(Value):
+    """What of a memory decides its place among others: a search reads fifty and shows ten."""
 
     seq: int = 0
     id: str
-    sync_id: str
-    project_id: str
-    scope: Scope
-    scope_owner_id: str | None = None
     tier: Tier
-    category: Category
     title: str | None = None
     content: str
     importance: Importance
     confidence: float
-    observation_count: int = 1
     status: Status
     trust: Trust
     source_type: str
+    source_branch: str | None = None
+    anchors: tuple[str, ...] = ()
+    pinned: bool = False
+    tags: tuple[str, ...] = ()
+    access_score: float = 0.0
+    base_score: float | None = None
+    """The access score at the last access, when a sweep has decayed it since."""
+    created_at: datetime
+    updated_at: datetime
+    last_accessed_at: datetime
+
+    @property
+    def used(self) -> float:
+        """The access score at the last access, from which it decays."""
+        return self.access_score if self.base_score is None else self.base_score
+
+    @property
+    def speaker(self) -> str | None:
+        """Who said it, of a turn of a dialogue."""
+        return self.title if DIALOGUE in self.tags else None
+
+
+class Memory(Entry):
+    """One row of `unified_memories`."""
+
+    sync_id: str
+    project_id: str
+    scope: Scope
+    scope_owner_id: str | None = None
+    category: Category
+    observation_count: int = 1
     source_id: str | None = None
     source_session_id: str | None = None
     source_pack_key: str | None = None
     source_run_id: str | None = None
-    source_branch: str | None = None
     file_scope_pattern: str | None = None
-    anchors: tuple[str, ...] = ()
     agent_id: str | None = None
-    pinned: bool = False
-    tags: tuple[str, ...] = ()
     topic_key: str | None = None
     knowledge_key: str | None = None
     bead: str | None = None
     revision_count: int = 1
-    access_score: float = 0.0
-    base_score: float | None = None
-    """The access score at the last access, when a sweep has decayed it since."""
     composite_score: float = 0.0
     access_count: int = 0
     write_gate_reason: str | None = None
     quarantine_reason: str | None = None
     superseded_by: str | None = None
     dedupe_key: str
-    created_at: datetime
-    updated_at: datetime
-    last_accessed_at: datetime
     promoted_at: datetime | None = None
     rejected_at: datetime | None = None
     """When somebody refused it; no machine brings it back while it is archived."""
@@ -209,19 +224,9 @@ class Memory(Value):
         return self.source_type in HIDDEN
 
     @property
-    def used(self) -> float:
-        """The access score at the last access, from which it decays."""
-        return self.access_score if self.base_score is None else self.base_score
-
-    @property
     def forsaken(self) -> bool:
         """Whether only a person can tell what it is still worth."""
         return self.write_gate_reason == FORSAKEN and self.status is Status.CANDIDATE
-
-    @property
-    def speaker(self) -> str | None:
-        """Who said it, of a turn of a dialogue."""
-        return self.title if DIALOGUE in self.tags else None
 
     @property
     def shareable(self) -> bool:

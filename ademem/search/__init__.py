@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.search.filters import UNARCHIVED, Filters, listed
 from ademem.search.query import parse
 from ademem.store.logs import Shown
-from ademem.value import Value, replace
+from ademem.value import Value, as_dict, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ademem.embed import Embedder
-    from ademem.search.score import Hit
+    from ademem.search.score import Hit, Ranked
     from ademem.settings import SearchSettings
     from ademem.store import Store
 
@@ -71,12 +71,12 @@ def search(
         statuses=filters.stages[-1],
         now=now,
     )
-    hits = heard(looked)
-    hits = _doubted(hits, filters, settings, store)
-    hits = rivals.settled(hits, looked.cues, settings.answer_share, store)
+    ranked = heard(looked)
+    ranked = _doubted(ranked, filters, settings, store)
+    ranked = rivals.settled(ranked, looked.cues, settings.answer_share, store)
     mode = looked.source.mode
     first = COMPLETE if mode == "lexical" else NAMED
-    hits = diversify(hits, settings.mmr_lambda, limit, first)
+    hits = _whole(diversify(ranked, settings.mmr_lambda, limit, first), store)
     relaxed = any(not hit.signals["whole"] for hit in hits)
     return Results(query=query, mode=mode, relaxed=relaxed, hits=tuple(hits))
 
@@ -102,9 +102,18 @@ def explain(hit: Hit) -> str:
     return f"{hit.memory.id} {hit.score:.3f}: {signals}"
 
 
+def _whole(ranked: Iterable[Ranked], store: Store) -> list[Hit]:
+    """Whole memories in place of their entries."""
+    from ademem.search.score import Hit
+    from ademem.store import memories
+
+    kept = {one.memory.seq: as_dict(one) for one in ranked}
+    return [Hit(**kept[one.seq] | {"memory": one}) for one in memories.numbered(store, kept)]
+
+
 def _doubted(
-    hits: Sequence[Hit], filters: Filters, settings: SearchSettings, store: Store
-) -> list[Hit]:
+    hits: Sequence[Ranked], filters: Filters, settings: SearchSettings, store: Store
+) -> list[Ranked]:
     """The hits; what may not hold here, or no longer, has less behind it."""
     from ademem.search.score import sunk
 
@@ -117,7 +126,7 @@ def _doubted(
     return hits
 
 
-def _astray(hits: Iterable[Hit], store: Store) -> set[int]:
+def _astray(hits: Iterable[Ranked], store: Store) -> set[int]:
     """Those that speak of code which was changed or gone when last checked."""
     anchored = [hit.memory.seq for hit in hits if hit.memory.anchors]
     if not anchored:
@@ -127,13 +136,13 @@ def _astray(hits: Iterable[Hit], store: Store) -> set[int]:
     return sites.astray(store, anchored)
 
 
-def _elsewhere(hits: Iterable[Hit], filters: Filters) -> set[int]:
+def _elsewhere(hits: Iterable[Ranked], filters: Filters) -> set[int]:
     """Those that wait on a branch other than the one from which it is asked."""
     current = (None, filters.here)
     return {hit.memory.seq for hit in hits if hit.memory.source_branch not in current}
 
 
-def _outdated(hits: Sequence[Hit], store: Store) -> dict[int, str]:
+def _outdated(hits: Sequence[Ranked], store: Store) -> dict[int, str]:
     """Those that were true before, and the later one that says otherwise; nobody settled it."""
     if not hits:
         return {}

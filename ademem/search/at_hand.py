@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from ademem.model import Memory
+    from ademem.model import Entry
     from ademem.store import Store
 
 
@@ -17,15 +17,15 @@ class AtHand:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._read: dict[int, Memory] = {}
+        self._read: dict[int, Entry] = {}
 
     def read(self, seqs: Iterable[int]) -> None:
         """Have these at hand."""
         more = [seq for seq in seqs if seq not in self._read]
         if more:
-            self._read.update((one.seq, one) for one in memories.numbered(self._store, more))
+            self._read.update((one.seq, one) for one in memories.entries(self._store, more))
 
-    def these(self, seqs: Collection[int]) -> list[Memory]:
+    def these(self, seqs: Collection[int]) -> list[Entry]:
         """Those of them that are there, in this order."""
         self.read(seqs)
         return [self._read[seq] for seq in seqs if seq in self._read]

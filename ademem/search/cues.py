@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ademem.model import Memory
+    from ademem.model import Entry
     from ademem.settings import SearchSettings
 
 MONTHS = (
@@ -77,17 +77,17 @@ def _is_year(word: str) -> bool:
     return len(word) == 4 and word.isdecimal() and word.isascii() and word[:2] in ("19", "20")
 
 
-def speaker(cues: Cues, memory: Memory) -> bool:
+def speaker(cues: Cues, memory: Entry) -> bool:
     """A turn of somebody who is named."""
     return bool(memory.speaker) and words(memory.speaker or "") <= cues.words
 
 
-def time(cues: Cues, memory: Memory) -> bool:
+def time(cues: Cues, memory: Entry) -> bool:
     """It says a time, and that is what is asked for."""
     return cues.when and not _TIME_WORDS.isdisjoint(words(memory.content))
 
 
-def date(cues: Cues, memory: Memory) -> bool:
+def date(cues: Cues, memory: Entry) -> bool:
     """It was learned in the month, the year, or the month of the year that is named."""
     at = memory.created_at
     return (
@@ -97,19 +97,19 @@ def date(cues: Cues, memory: Memory) -> bool:
     )
 
 
-def asks(cues: Cues, memory: Memory) -> bool:
+def asks(cues: Cues, memory: Entry) -> bool:
     """It is a question itself."""
     return memory.content.endswith("?")
 
 
-def steps(cues: Cues, memory: Memory) -> bool:
+def steps(cues: Cues, memory: Entry) -> bool:
     """It is what sessions did, and the question is how things are."""
     return cues.asks and memory.source_type == PROCEDURE
 
 
-CUES: tuple[Callable[[Cues, Memory], bool], ...] = (speaker, time, date, asks, steps)
+CUES: tuple[Callable[[Cues, Entry], bool], ...] = (speaker, time, date, asks, steps)
 
 
-def bonus(cues: Cues, memory: Memory, settings: SearchSettings) -> dict[str, float]:
+def bonus(cues: Cues, memory: Entry, settings: SearchSettings) -> dict[str, float]:
     """What each cue that holds adds to the relevance."""
     return {cue.__name__: getattr(settings, cue.__name__) for cue in CUES if cue(cues, memory)}

@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ademem.search.pipeline import Search
-    from ademem.search.score import Hit
+    from ademem.search.score import Ranked
     from ademem.settings import SearchSettings
 
 
-def heard(search: Search) -> list[Hit]:
+def heard(search: Search) -> list[Ranked]:
     """The hits of one stage after the other, until something answers in full.
 
     Beside a confirmed answer later candidates are heard that answer in full, too: they are news.
     """
-    hits: list[Hit] = []
+    hits: list[Ranked] = []
     answered, asked = False, frozenset[str]()
     for statuses in search.filters.stages:
         more = frozenset(statuses) - asked
@@ -39,24 +39,26 @@ def heard(search: Search) -> list[Hit]:
     return hits
 
 
-def _news(hits: Iterable[Hit], known: Iterable[Hit], settings: SearchSettings) -> Iterator[Hit]:
+def _news(
+    hits: Iterable[Ranked], known: Iterable[Ranked], settings: SearchSettings
+) -> Iterator[Ranked]:
     """Full answers that came after those known before."""
     since = max(hit.memory.created_at for hit in known if _settles(hit, settings))
     return (hit for hit in hits if hit.memory.created_at > since and _settles(hit, settings))
 
 
-def _best(hits: Sequence[Hit]) -> list[Hit]:
+def _best(hits: Sequence[Ranked]) -> list[Ranked]:
     return [max(hits, key=lambda hit: hit.relevance)] if hits else []
 
 
-def _with(known: Iterable[Hit], hits: Iterable[Hit], more: Iterable[Hit]) -> list[Hit]:
+def _with(known: Iterable[Ranked], hits: Iterable[Ranked], more: Iterable[Ranked]) -> list[Ranked]:
     """Those known before, by the scores of a search that saw all the *hits*, and some more."""
     before = {hit.memory.seq: hit for hit in known}
     again = {hit.memory.seq: hit for hit in hits if hit.memory.seq in before}
     return [*(before | again).values(), *(hit for hit in more if hit.memory.seq not in before)]
 
 
-def _settles(hit: Hit, settings: SearchSettings) -> bool:
+def _settles(hit: Ranked, settings: SearchSettings) -> bool:
     """Whether it states so much of what was asked that the unconfirmed need not be heard."""
     states = "steps" not in hit.signals and hit.signals["share"] >= settings.answer_share
     return bool(hit.signals["exact"]) or states

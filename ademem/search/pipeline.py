@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from ademem.model import Memory
+    from ademem.model import Entry
     from ademem.search.at_hand import AtHand
     from ademem.search.cues import Cues
     from ademem.search.filters import Filters
     from ademem.search.found import Found
     from ademem.search.fuse import Signals
     from ademem.search.query import Query
-    from ademem.search.score import Hit
+    from ademem.search.score import Ranked
     from ademem.search.source import Database, Meanings, Source
     from ademem.settings import SearchSettings
     from ademem.store import Store
@@ -44,7 +44,7 @@ class Search(Value):
     now: datetime
 
 
-def hits(search: Search) -> list[Hit]:
+def hits(search: Search) -> list[Ranked]:
     """What of the rows found, and of their neighbours, is an answer; not in any order."""
     kept = search.source.kept(search)
     return [_hit(memory, kept[memory.seq], search) for memory in search.at_hand.these(kept)]
@@ -165,7 +165,7 @@ def _first(seq: int, mine: Signals) -> tuple[float, float, int]:
     return mine["exact"], mine["relevance"], seq
 
 
-def _hit(memory: Memory, mine: Signals, search: Search) -> Hit:
+def _hit(memory: Entry, mine: Signals, search: Search) -> Ranked:
     bonus = cues_.bonus(search.cues, memory, search.settings)
     relevance = mine["relevance"] + sum(bonus.values())
     signals = {**mine, **bonus, "relevance": relevance}

@@ -10,9 +10,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ademem.model import Memory
+    from ademem.model import Entry
     from ademem.search.cues import Cues
-    from ademem.search.score import Hit
+    from ademem.search.score import Ranked
     from ademem.store import Store
 
 COMPARED = 20
@@ -25,7 +25,7 @@ APART = 1e-6
 """What keeps equal scores in this order."""
 
 
-def settled(hits: Sequence[Hit], cues: Cues, full: float, store: Store) -> list[Hit]:
+def settled(hits: Sequence[Ranked], cues: Cues, full: float, store: Store) -> list[Ranked]:
     """The hits; if others answer in full as the best one does, but otherwise, the last is the best.
 
     Of a full answer a share *full* of what was asked is held: what is not, may tell them apart.
@@ -69,25 +69,25 @@ def exchanged(left: str, right: str) -> tuple[list[str], list[str]] | None:
     return None
 
 
-def _rivals(hits: Sequence[Hit], asked: frozenset[str]) -> list[Hit]:
+def _rivals(hits: Sequence[Ranked], asked: frozenset[str]) -> list[Ranked]:
     """The best hit and those that say otherwise, best first; none when nothing does."""
     ranked = sorted(hits, key=lambda hit: hit.score, reverse=True)[:COMPARED]
     found = [hit for hit in ranked[1:] if _rival(ranked[0].memory, hit.memory, asked)]
     return [ranked[0], *found] if found else []
 
 
-def _states(hit: Hit) -> bool:
+def _states(hit: Ranked) -> bool:
     """Whether it says how things are."""
     return DIALOGUE not in hit.memory.tags and hit.memory.source_type != PROCEDURE
 
 
-def _rival(left: Memory, right: Memory, asked: frozenset[str]) -> bool:
+def _rival(left: Entry, right: Entry, asked: frozenset[str]) -> bool:
     """Whether they are one sentence but for something that was not named in the question."""
     found = left.title == right.title and exchanged(left.content, right.content)
     return bool(found) and all(asked.isdisjoint(words(" ".join(each))) for each in found or ())
 
 
-def _by_person(memory: Memory) -> bool:
+def _by_person(memory: Entry) -> bool:
     return memory.trust is Trust.USER
 
 

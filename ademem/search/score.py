@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
-    from ademem.model import Memory
+    from ademem.model import Entry, Memory
     from ademem.settings import SearchSettings
 
 ENOUGH_WORDS = 3.0
@@ -36,15 +36,21 @@ ALIKE = 0.5
 _WEIGHED = ("relevance", "recency", "importance", "confidence", "access")
 
 
-class Hit(Value):
-    """A memory and what spoke for it."""
+class Ranked(Value):
+    """What may become a hit, and what spoke for it."""
 
-    memory: Memory
+    memory: Entry
     score: float
     relevance: float
     signals: dict[str, float]
     against: str = ""
     """Id of a memory that says otherwise and stands above it."""
+
+
+class Hit(Ranked):
+    """A whole memory that was found."""
+
+    memory: Memory
 
 
 def information(total: int, holders: int) -> float:
@@ -77,8 +83,8 @@ def composite(signals: Mapping[str, float], settings: SearchSettings) -> float:
 
 
 def weigh(
-    memory: Memory, signals: Mapping[str, float], settings: SearchSettings, now: datetime
-) -> Hit:
+    memory: Entry, signals: Mapping[str, float], settings: SearchSettings, now: datetime
+) -> Ranked:
     """Add to the relevance of a memory what it is worth itself."""
     weighed = {
         **signals,
@@ -96,10 +102,10 @@ def weigh(
     if memory.status is Status.CANDIDATE:
         score *= settings.candidate_discount
     weighed["composite"] = score
-    return Hit(memory=memory, score=score, relevance=weighed["relevance"], signals=weighed)
+    return Ranked(memory=memory, score=score, relevance=weighed["relevance"], signals=weighed)
 
 
-def _tier_bonus(memory: Memory, settings: SearchSettings) -> float:
+def _tier_bonus(memory: Entry, settings: SearchSettings) -> float:
     """A candidate has not faded: its tier says that nobody confirmed it, and so does its status."""
     tier = Tier.PINNED if memory.pinned else memory.tier
     if tier is Tier.FADING and memory.status is Status.CANDIDATE:
@@ -107,7 +113,9 @@ def _tier_bonus(memory: Memory, settings: SearchSettings) -> float:
     return settings.tier_bonus[tier - 1]
 
 
-def sunk(hits: Sequence[Hit], name: str, discount: float, which: Collection[int]) -> list[Hit]:
+def sunk(
+    hits: Sequence[Ranked], name: str, discount: float, which: Collection[int]
+) -> list[Ranked]:
     """The hits, *which* of them (by `seq`) with less behind them; *name* is that of the reason."""
     return [
         replace(hit, score=hit.score * discount, signals=hit.signals | {name: discount})
@@ -118,8 +126,8 @@ def sunk(hits: Sequence[Hit], name: str, discount: float, which: Collection[int]
 
 
 def diversify(
-    hits: Sequence[Hit], mmr_lambda: float, limit: int, first: Sequence[str] = NAMED
-) -> list[Hit]:
+    hits: Sequence[Ranked], mmr_lambda: float, limit: int, first: Sequence[str] = NAMED
+) -> list[Ranked]:
     """The best *limit* hits, each discounted by how far an earlier one says the same already.
 
     Those with the signals *first* go before everything.
@@ -143,7 +151,7 @@ _order = attrgetter("order")
 class _Contender:
     """A hit on its way into the result; the higher its order, the better."""
 
-    def __init__(self, hit: Hit, mmr_lambda: float, first: Sequence[str]) -> None:
+    def __init__(self, hit: Ranked, mmr_lambda: float, first: Sequence[str]) -> None:
         self.hit = hit
         self.before = _before(hit, first)
         self.is_rival = "rivals" in hit.signals
@@ -175,7 +183,7 @@ class _Contender:
         self.order = (self.before, self.marginal, self.hit.memory.seq)
 
 
-def _before(hit: Hit, first: Sequence[str]) -> tuple[float, ...]:
+def _before(hit: Ranked, first: Sequence[str]) -> tuple[float, ...]:
     """A turn of a dialogue repeats the words of a question before anybody answers it."""
     names = NAMED if DIALOGUE in hit.memory.tags else first
     return tuple(hit.signals[name] if name in names else 0.0 for name in first)

@@ -8,7 +8,7 @@ import sys
 from ademem.clock import parse, stamp
 from ademem.errors import NoSuchMemory, SeveralMemories
 from ademem.jsontext import array, flat, loads, numbers
-from ademem.model import Category, Importance, Memory, Scope, Status, Tier, Trust
+from ademem.model import Category, Entry, Importance, Memory, Scope, Status, Tier, Trust
 from ademem.value import Value, of, replace
 
 TYPE_CHECKING = False
@@ -64,6 +64,9 @@ _UPDATE = (
     f"{', '.join(f'{name} = :{name}' for name in _GIVEN if name != 'id')}"
     " where id = :id returning *"
 )
+
+
+_ENTRY = ", ".join(f"memory.{name}" for name in Entry._fields)
 
 
 class Change(Value):
@@ -202,6 +205,16 @@ def numbered(store: Store, seqs: Iterable[int]) -> list[Memory]:
     return from_rows(store.db.execute(query, (numbers(seqs),)))
 
 
+def entries(store: Store, seqs: Iterable[int]) -> list[Entry]:
+    """The same, as far as their places depend on it."""
+    query = (
+        f"select {_ENTRY} from json_each(?) as asked"
+        " cross join unified_memories as memory on memory.seq = asked.value"
+    )
+    found = store.db.execute(query, (numbers(seqs),))
+    return [of(Entry, _read(dict(zip(Entry._fields, row, strict=True)))) for row in found]
+
+
 def from_row(row: sqlite3.Row) -> Memory:
     return of(Memory, _read(columns(row)))
 
@@ -224,12 +237,14 @@ def from_values(given: dict[str, Any]) -> Memory:
 def _read(values: dict[str, Any]) -> dict[str, Any]:
     """The values as a Memory has them; changes what it is given."""
     for name, kind, members in _MEMBERS:
-        values[name] = members.get(values[name]) or kind(values[name])
+        if name in values:
+            values[name] = members.get(values[name]) or kind(values[name])
     values["pinned"] = bool(values["pinned"])
     values["tags"] = tuple(values["tags"].split())
     values["anchors"] = () if values["anchors"] == "[]" else tuple(loads(values["anchors"]))
     for name in _MOMENTS:
-        values[name] = parse(values[name]) if values.get(name) else None
+        if name in values:
+            values[name] = parse(values[name]) if values[name] else None
     return values
 
 
