@@ -25,11 +25,11 @@ WORDS = 12
 """Of 64 bits, in one sketch."""
 WORTH = 10_000
 """Rows from which sketches are worth their bytes; fewer are compared as fast themselves."""
-LEAST = 500
+LEAST = 400
 PART = 0.01
 """Rows that are compared in full: so many, or so great a part of all if that is more."""
 SURE = 120
-"""Of so many nearest 97 in a hundred and more are among these."""
+"""Of so many nearest 96 in a hundred and more are among these."""
 ARRAYS = ("planes", "sketches")
 _BLOCK = 1 << 16
 _FAR = np.iinfo(np.uint16).max
