@@ -69,6 +69,7 @@ def search(
         settings=settings,
         filters=filters,
         statuses=filters.stages[-1],
+        limit=limit,
         now=now,
     )
     ranked = heard(looked)

@@ -40,6 +40,11 @@ class Cues(Value):
     asks: bool
     """It is a question."""
 
+    @property
+    def is_timed(self) -> bool:
+        """It asks for a time, or names one."""
+        return bool(self.when or self.months or self.years)
+
 
 def read(query: str) -> Cues:
     """No pattern is compiled for it: a prompt waits."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 FIRST_LOOK = 10
 """Rows by meaning that are looked at for each that is wanted, before all are: filters take some."""
+WEIGHED = 2 / 3
+"""Part of a pool of rows that is read and weighed, where neither words nor times decide."""
 ENOUGH = 0.6
 """Share of a full answer that two rare words make up, which answers a question however long."""
 
@@ -41,6 +43,7 @@ class Search(Value):
     settings: SearchSettings
     filters: Filters
     statuses: tuple[str, ...]
+    limit: int
     now: datetime
 
 
@@ -66,7 +69,14 @@ def judged(found: Found, database: Database, search: Search) -> dict[int, Signal
         mine["relevance"] = fuse.relevance(mine, search.settings, turn=turns[seq])
     kept = answers(signals, turns, search.query, search.settings)
     best = sorted(kept, key=lambda seq: _first(seq, kept[seq]), reverse=True)
-    return {seq: kept[seq] for seq in best[: search.settings.pool]}
+    most = search.settings.pool if database.meanings is None else weighed(search)
+    return {seq: kept[seq] for seq in best[:most]}
+
+
+def weighed(search: Search) -> int:
+    """How many rows are weighed, the best by words and meaning, which know nothing of times."""
+    pool = search.settings.pool
+    return pool if search.cues.is_timed else max(search.limit, int(WEIGHED * pool))
 
 
 def leading(settings: SearchSettings) -> int:

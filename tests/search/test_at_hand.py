@@ -32,18 +32,18 @@ def read(monkeypatch):
 
 @pytest.fixture
 def caches(store):
-    """Forty notes that have vectors, and an index of them."""
+    """More notes than a pool holds; they have vectors, and there is an index of them."""
     told = [
         memory(f"cache {number} is flushed at night", status=Status.PROMOTED)
-        for number in range(40)
+        for number in range(80)
     ]
     embed(store, *insert(store, *told))
     index.build(store, Spelling.model_id)
     return store
 
 
-def ask(store, model):
-    return search("cache flushed at night", store, SearchSettings(), Filters(), NOW, 5, model)
+def ask(store, model, query="cache flushed at night", limit=5):
+    return search(query, store, SearchSettings(), Filters(), NOW, limit, model)
 
 
 def test_a_memory_is_read_once_and_comes_in_the_order_it_is_asked_for(store, keep, read):
@@ -92,3 +92,25 @@ def test_no_memory_is_read_twice_in_a_search_of_several_stages(caches, read):
     seqs = [seq for reading in read for seq in reading]
     assert len(found.hits) == 5
     assert len(seqs) == len(set(seqs))
+
+
+@pytest.mark.parametrize("indexed", [True, False])
+@pytest.mark.parametrize(
+    ("query", "limit", "weighed"),
+    [
+        pytest.param("cache flushed at night", 5, 40, id="two thirds of the pool"),
+        pytest.param("cache flushed at night", 50, 50, id="as many as are wanted"),
+        pytest.param("when is the cache flushed at night", 5, 60, id="a time is asked for"),
+        pytest.param("cache flushed at night in May", 5, 60, id="a month is named"),
+    ],
+)
+def test_rows_far_behind_are_left_unread_where_no_time_may_lift_them(
+    caches, read, monkeypatch, indexed, query, limit, weighed
+):
+    monkeypatch.setattr(Vector, "is_known", True)
+    if not indexed:
+        monkeypatch.setattr(index, "open_index", lambda *_: None)
+
+    found = ask(caches, Spelling(), query, limit)
+    assert (found.mode, len(found.hits)) == ("hybrid", limit)
+    assert [len(reading) for reading in read] == [weighed]

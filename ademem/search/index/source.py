@@ -13,7 +13,7 @@ from ademem.search.index.evidence import gather
 from ademem.search.index.links import NONE
 from ademem.search.index.sets import distinct, member, without
 from ademem.search.index.words import reader
-from ademem.search.pipeline import leading
+from ademem.search.pipeline import leading, weighed
 from ademem.search.window import NEXT, REACH
 
 TYPE_CHECKING = False
@@ -99,7 +99,7 @@ class Indexed:
         kept = signals.above_floor(told, dialogue, search.query.typed, search.settings)
         seqs = self.index.seqs(rows)
         order = np.lexsort((seqs, told["relevance"], told["exact"]))[::-1]
-        chosen = order[kept[order]][: search.settings.pool]
+        chosen = order[kept[order]][: weighed(search)]
         return dict(zip(seqs[chosen].tolist(), _lines(told, chosen), strict=True))
 
     def _read_ahead(self, rows: Rows, at_hand: AtHand) -> None:
