@@ -55,9 +55,8 @@ def search(
     from ademem.search.at_hand import AtHand
     from ademem.search.heard import heard
     from ademem.search.score import COMPLETE, NAMED, diversify
-    from ademem.search.vector import begun
 
-    vector = begun(query, store, embedder)
+    vector = source.begun(query, store, embedder)
     limit = settings.limit if limit is None else limit
     asked = parse(query)
     looked = pipeline.Search(

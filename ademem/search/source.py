@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from typing import Protocol
 
+    from ademem.embed import Embedder
     from ademem.search.found import Around
     from ademem.search.fuse import Signals
     from ademem.search.pipeline import Search
@@ -54,6 +55,17 @@ class Database:
 
     def around(self, rows: Iterable[int]) -> dict[int, Around]:
         return window.around(rows, self.store)
+
+
+def begun(query: str, store: Store, embedder: Embedder | None) -> Vector | None:
+    """The model at work on the question; None without one, or a vector of it to compare with."""
+    if embedder is None:
+        return None
+    from ademem.search.vector import Vector
+    from ademem.store import embeddings
+
+    known = embeddings.has_any(store, embedder.model_id)
+    return Vector(query, embedder) if known else None
 
 
 def quickest(query: Query, vector: Vector | None, store: Store, settings: SearchSettings) -> Source:

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ademem.embed import Embedder
-    from ademem.store import Store
 
 
 class Vector:
@@ -29,13 +28,3 @@ class Vector:
     def result(self) -> NDArray[np.float32]:
         """What the model says, as soon as it does; raises DamagedModel."""
         return self._read.result()
-
-
-def begun(query: str, store: Store, embedder: Embedder | None) -> Vector | None:
-    """None without a model, or without a vector of it to compare with."""
-    if embedder is None:
-        return None
-    from ademem.store import embeddings
-
-    known = embeddings.has_any(store, embedder.model_id)
-    return Vector(query, embedder) if known else None
