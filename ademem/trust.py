@@ -1,0 +1,105 @@
+"""What this person agreed to, kept in their data folder and never inside a project."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ademem import files
+from ademem.digest import sha256_hex
+from ademem.jsontext import flat, loads
+from ademem.value import Value, as_dict, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+
+class Agreement(Value):
+    """What the person agreed to for one project, named by its root."""
+
+    settings: str = ""
+    """SHA-256 of the personal keys in the tracked `config.toml` that the person agreed to."""
+    local: str = ""
+    """SHA-256 of the `config.local.toml` that the person wrote or agreed to."""
+    files: str = ""
+    """When the person trusted the memories that come with this repository, as a time stamp."""
+
+
+def data_folder(environment: Mapping[str, str]) -> str:
+    """ADEMEM_DATA_DIR, or a folder of the user's data.
+
+    It is not the folder of the installed program, which uninstalling removes.
+    """
+    if named := environment.get("ADEMEM_DATA_DIR"):
+        return os.path.abspath(named)
+    usual = "Library/Application Support" if sys.platform == "darwin" else ".local/share"
+    data = environment.get("XDG_DATA_HOME") or os.path.join(_home(environment), usual)
+    return os.path.join(data, "ademem-data")
+
+
+def config_path(environment: Mapping[str, str]) -> str:
+    """The person's own settings for all projects."""
+    config = environment.get("XDG_CONFIG_HOME") or os.path.join(_home(environment), ".config")
+    return os.path.join(config, "ademem", "config.toml")
+
+
+def register_store(secret: str, environment: Mapping[str, str]) -> None:
+    """Note that the database with this secret was made or accepted by the person."""
+    files.write_atomic(_store_path(secret, environment), "", mode=0o600)
+
+
+def is_registered(secret: str, environment: Mapping[str, str]) -> bool:
+    return bool(secret) and os.path.exists(_store_path(secret, environment))
+
+
+def forget_store(secret: str, environment: Mapping[str, str]) -> None:
+    files.remove(_store_path(secret, environment))
+    _drop_empty(environment)
+
+
+def agreement(root: str, environment: Mapping[str, str]) -> Agreement:
+    """What was agreed for the project; nothing where the note is missing or damaged."""
+    try:
+        found = loads(files.read_text(_project_path(root, environment)) or "{}")
+    except (OSError, ValueError, RecursionError):
+        return Agreement()
+    known = found if isinstance(found, dict) else {}
+    return Agreement(**{key: str(known[key]) for key in Agreement._fields if key in known})
+
+
+def agree(root: str, environment: Mapping[str, str], **changes: Any) -> Agreement:
+    """Note the changes and return what is agreed now."""
+    agreed = replace(agreement(root, environment), **changes)
+    noted = as_dict(agreed) | {"root": os.path.realpath(root)}
+    files.write_atomic(_project_path(root, environment), flat(noted) + "\n", mode=0o600)
+    return agreed
+
+
+def forget(root: str, environment: Mapping[str, str]) -> None:
+    """Remove what was agreed for the project, and our folders where that leaves them empty."""
+    files.remove(_project_path(root, environment))
+    _drop_empty(environment)
+
+
+def _store_path(secret: str, environment: Mapping[str, str]) -> str:
+    return os.path.join(data_folder(environment), "stores", sha256_hex(secret)[:32])
+
+
+def _project_path(root: str, environment: Mapping[str, str]) -> str:
+    name = sha256_hex(os.path.realpath(root))[:32]
+    return os.path.join(data_folder(environment), "projects", f"{name}.json")
+
+
+def _drop_empty(environment: Mapping[str, str]) -> None:
+    folder = data_folder(environment)
+    for empty in (os.path.join(folder, "stores"), os.path.join(folder, "projects"), folder):
+        try:
+            os.rmdir(empty)
+        except OSError:  # not there, or not empty
+            continue
+
+
+def _home(environment: Mapping[str, str]) -> str:
+    return environment.get("HOME") or os.path.expanduser("~")
