@@ -36,6 +36,11 @@ class Project(Value):
         return os.path.join(self.root, ".ade")
 
     @property
+    def home_root(self) -> str:
+        """From where the files in `home` are reached without following links."""
+        return os.path.dirname(self.home)
+
+    @property
     def database(self) -> str:
         return os.path.join(self.home, "ade.db")
 

@@ -19,7 +19,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 HOOKS = sorted((ROOT / "hooks").glob("*.py"))
 
 PICTURE = """
-    value aside bytecode digest errors clock text jsontext model settings files locks
+    value aside bytecode digest errors clock text jsontext model settings files confined locks
     trust configuration
     repository anchor project lookalike redact failures shell fence client signature store embed
     runtime ai worktree core agents commits capture gate search warm guard sites curate lifecycle
