@@ -20,7 +20,7 @@ HOOKS = sorted((ROOT / "hooks").glob("*.py"))
 
 PICTURE = """
     value aside bytecode digest errors clock text jsontext model settings files confined locks
-    trust configuration
+    caller trust configuration
     repository anchor project lookalike redact failures shell fence client signature store embed
     runtime ai worktree core agents commits capture gate search warm guard sites curate lifecycle
     exchange mirror briefing episodes skills procedures uses history status work recovery enrolment
