@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem import core
+from ademem import confined, core
 from ademem.core import BadCore
 from ademem.digest import sha256_hex
 from ademem.store import briefs, identities
@@ -82,7 +82,7 @@ def folders(project: Project) -> list[str]:
     """Folders under `.ade/agents` that hold a brief."""
     root = os.path.join(project.ade, "agents")
     try:
-        names = sorted(os.listdir(root))
-    except FileNotFoundError:
+        names = confined.names(project.root, root)
+    except OSError:  # refused, which others tell of
         return []
-    return [name for name in names if os.path.isfile(core.file_path(project, name))]
+    return [name for name in names if confined.is_file(project.root, core.file_path(project, name))]

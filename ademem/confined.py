@@ -19,6 +19,7 @@ from ademem.errors import AdememError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import BinaryIO
 
 KIB = 1024
@@ -46,8 +47,11 @@ REMOVABLE = (
     "memory/*.md",
     "memory/*.jsonl",
     "cto/*.md",
-    "skills/*/SKILL.md",
+    "skills/*.md",
     "ade.db*",
+    "*.sock",
+    "*.index",
+    "*.new",
     "*.tmp",
 )
 """Paths below `.ade/`, or the folder that stands for it, that ademem makes and may delete."""
@@ -56,8 +60,8 @@ FOLDERS = ("memory", "run", "log", "cto", "cto/daily", "agents", "skills")
 """What is a folder below `.ade/`; in `refusals` a file of such a name is at fault."""
 FILES = (".md", ".jsonl", ".json", ".toml", ".log", ".lock", ".db")
 """Ends of names that are files'; in `refusals` a folder of such a name is at fault."""
-SOCKETS = "run/*.sock"
-"""What may be a socket: those of the process that has the model loaded."""
+SOCKETS = "*.sock"
+"""What may be a socket, in `run/`: those of the process that has the model loaded."""
 
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -116,24 +120,27 @@ def open_file(root: str, path: str) -> BinaryIO:
     return open(_open(root, path, os.O_RDONLY), "rb")
 
 
-def write_text(root: str, path: str, text: str, *, mode: int = 0o666) -> bool:
+def write_text(root: str, path: str, text: str, *, mode: int = 0o666, sync: bool = True) -> bool:
     """Replace the file unless it says *text* already; return True when it was written.
 
-    A file keeps its mode; *mode* is for a new one. Missing folders are made.
+    A file keeps its mode; *mode* is for a new one. Missing folders are made. Without *sync* a loss
+    of power may leave an empty file.
     """
-    return write_bytes(root, path, text.encode("utf-8"), mode=mode)
+    return write_bytes(root, path, text.encode("utf-8"), mode=mode, sync=sync)
 
 
-def write_bytes(root: str, path: str, wanted: bytes, *, mode: int = 0o666) -> bool:
+def write_bytes(
+    root: str, path: str, wanted: bytes, *, mode: int = 0o666, sync: bool = True
+) -> bool:
     """`write_text` of what is no text."""
     with _parent(root, path, make=True) as (folder, name):
         there = folder.regular_status(name)
         if there and there.st_size == len(wanted) and _content(folder, name) == wanted:
             return False
         try:
-            _replace(folder, name, wanted, mode, there)
+            _replace(folder, name, wanted, mode, there, sync)
         except FileNotFoundError:  # `remove_stale` in another container took us for a dead process
-            _replace(folder, name, wanted, mode, there)
+            _replace(folder, name, wanted, mode, there, sync)
     return True
 
 
@@ -221,6 +228,15 @@ def is_file(root: str, path: str) -> bool:
         return False
 
 
+def is_socket(root: str, path: str) -> bool:
+    """True for a socket of this user."""
+    try:
+        there = status(root, path)
+    except OSError:
+        return False
+    return bool(there and stat.S_ISSOCK(there.st_mode) and there.st_uid == os.geteuid())
+
+
 def is_folder(root: str, path: str) -> bool:
     """True for a folder that can be entered here; False where it is missing or refused."""
     try:
@@ -252,6 +268,26 @@ def remove(root: str, path: str) -> bool:
         return False
 
 
+def prune(root: str, path: str, before: float, *, having: str = "") -> None:
+    """Delete the files below `run/` in the folder *path* that were written *before* a time stamp.
+
+    *having* is a part of their names.
+    """
+    if not _matches(_inside(root, path), "run/*"):
+        raise Refused(path, "is not a folder of marks")
+    try:
+        folder = _walk(root, _parts(root, path))
+    except FileNotFoundError:
+        return
+    try:
+        for name in folder.names():
+            there = folder.status(name) if having in name else None
+            if there and there.st_mtime < before and stat.S_ISREG(there.st_mode):
+                folder.unlink(name)
+    finally:
+        folder.close()
+
+
 def rename(root: str, path: str, name: str) -> None:
     """Give a file another *name* in its folder; a file that has the name is replaced."""
     with _parent(root, path) as (folder, old):
@@ -273,6 +309,37 @@ def check_database(path: str, root: str = "") -> None:
                 folder.regular_status(name + suffix)
     except FileNotFoundError:
         return
+
+
+def files_below(root: str, path: str) -> Iterator[str]:
+    """Paths of the files in the folder and below it that can be opened, sorted by folder."""
+    try:
+        folder = _walk(root, _parts(root, path))
+    except OSError:
+        return
+    try:
+        found = [(name, folder.status(name)) for name in sorted(folder.names())]
+        for name, there in found:
+            if there and name.isprintable() and stat.S_ISDIR(there.st_mode):
+                yield from files_below(root, folder.whole(name))
+            elif there and name.isprintable() and folder.accepts(there, name):
+                yield folder.whole(name)
+    finally:
+        folder.close()
+
+
+def refusal(root: str, path: str) -> Refused | None:
+    """Why a file cannot be used there; None where it can, or is missing."""
+    try:
+        with _parent(root, path) as (folder, name):
+            folder.regular_status(name)
+    except Refused as refused:
+        return refused
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return _unreadable(os.path.join(root, path), error)
+    return None
 
 
 def refusals(root: str, path: str, most: int = 20_000) -> list[Refused]:
@@ -350,6 +417,13 @@ class _Folder:
         if wanted == stat.S_IFREG and there.st_nlink > 1:
             raise Refused(self.whole(name), "has a second name (a hard link)")
 
+    def accepts(self, there: os.stat_result, name: str) -> bool:
+        try:
+            self.check(there, name, stat.S_IFREG)
+        except Refused:
+            return False
+        return True
+
     def enter(self, name: str) -> _Folder:
         if self.fd is None:
             there = os.lstat(self.whole(name))
@@ -373,6 +447,8 @@ class _Folder:
             there = self.status(name)
             if there and not isinstance(error, FileExistsError):
                 self.check(there, name, wanted)
+            if there and isinstance(error, PermissionError):
+                raise _unreadable(self.whole(name), error) from None
             error.filename = self.whole(name)
             raise
         try:
@@ -469,7 +545,12 @@ def _content(folder: _Folder, name: str, limit: int | None = None) -> bytes:
 
 
 def _replace(
-    folder: _Folder, name: str, wanted: bytes, mode: int, there: os.stat_result | None
+    folder: _Folder,
+    name: str,
+    wanted: bytes,
+    mode: int,
+    there: os.stat_result | None,
+    sync: bool,
 ) -> None:
     aside = f"{name}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
     try:
@@ -477,7 +558,8 @@ def _replace(
         with open(handle, "wb") as file:
             file.write(wanted)
             file.flush()
-            os.fsync(handle)
+            if sync:
+                os.fsync(handle)
             if there:
                 os.fchmod(handle, stat.S_IMODE(there.st_mode))
         folder.rename(aside, name)
@@ -540,7 +622,7 @@ def _survey_entry(folder: _Folder, name: str, root: str, found: list[Refused], l
     if inside in FOLDERS or (stat.S_ISDIR(there.st_mode) and not name.endswith(FILES)):
         folder.check(there, name, stat.S_IFDIR)
         return _survey(folder.enter(name), root, found, left)
-    if stat.S_ISSOCK(there.st_mode) and _matches(inside, SOCKETS):
+    if stat.S_ISSOCK(there.st_mode) and _matches(inside, "run/" + SOCKETS):
         return left
     folder.check(there, name, stat.S_IFREG)
     limit = _limit(root, path)

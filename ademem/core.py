@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem import files
+from ademem import confined
 from ademem.clock import parse, stamp
 from ademem.errors import AdememError, UsageError
 from ademem.jsontext import loads
@@ -144,15 +144,17 @@ def read_file(project: Project, agent: str = "") -> CoreMemory | None:
     """The brief as the file has it, secrets redacted; None when there is none. Raises BadCore."""
     path = file_path(project, agent)
     try:
-        text = files.read_text(path)
+        text = confined.read_text(project.root, path)
         return None if text is None else _document(loads(text))
     except (ValueError, OverflowError, RecursionError, BadCore) as error:
         raise BadCore(f"{path}: {error}", "mend the file, or delete it and refresh") from error
+    except confined.Refused as error:
+        raise BadCore(str(error), error.hint) from error
 
 
 def write_file(project: Project, document: CoreMemory, agent: str = "") -> bool:
     """Tells whether anything had to be written."""
-    return files.write_atomic(file_path(project, agent), file_text(document))
+    return confined.write_text(project.root, file_path(project, agent), file_text(document))
 
 
 def file_path(project: Project, agent: str = "") -> str:

@@ -6,7 +6,18 @@ import os
 import sqlite3
 import sys
 
-from ademem import ai, configuration, failures, files, install, mirror, recovery, trouble, work
+from ademem import (
+    ai,
+    configuration,
+    confined,
+    failures,
+    files,
+    install,
+    mirror,
+    recovery,
+    trouble,
+    work,
+)
 from ademem.embed import report
 from ademem.embed.cache import State
 from ademem.errors import AdememError
@@ -255,10 +266,10 @@ def examine(patient: Patient) -> list[Finding]:
 def fix(patient: Patient) -> list[str]:
     """Repair what can be repaired without losing anything; tells what was done."""
     done = recovery.recover(patient.project, patient.environment, patient.now)
-    for folder in (patient.project.log, failures.user_log_dir(patient.environment)):
+    for root, folder in failures.folders(patient.project, patient.environment):
         path = os.path.join(folder, "hooks.log")
-        if os.path.exists(path):
-            os.replace(path, path + ".1")
+        if confined.is_file(root, path):
+            confined.rename(root, path, "hooks.log.1")
             done.append(f"put the failures seen into {path}.1")
     return done
 

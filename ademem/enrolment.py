@@ -6,7 +6,7 @@ import os
 import subprocess
 from shlex import quote
 
-from ademem import files
+from ademem import confined
 from ademem.repository import git_root
 
 TYPE_CHECKING = False
@@ -27,9 +27,12 @@ def enrol(project: Project, program: str) -> list[str]:
     done = []
     for name, text in ((".gitignore", IGNORED), (".gitattributes", MERGED)):
         path = os.path.join(project.ade, name)
-        if files.read_text(path) is None:
-            files.write_atomic(path, text)
-            done.append(f"wrote {path}")
+        try:
+            if not confined.exists(project.root, path):
+                confined.write_text(project.root, path, text)
+                done.append(f"wrote {path}")
+        except confined.Refused as refused:
+            done.append(str(refused))
     driver = f"{quote(program)} merge-file %O %A %B %P"
     if git_root(project.root) and _git(project, "--get", DRIVER) != driver:
         _git(project, "merge.ademem.name", "memory of a project, merged by entry and field")

@@ -6,7 +6,7 @@ import json
 import os
 from contextlib import suppress
 
-from ademem import clock, files
+from ademem import clock, confined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,10 +43,11 @@ def log(
     )
     if found:
         with suppress(OSError):
-            _append(found.log, line)
+            _append(found.root, found.log, line)
             return
     with suppress(OSError):
-        _append(_own(user_log_dir(environment)), line)
+        folder = _own(user_log_dir(environment))
+        _append(os.path.dirname(folder), folder, line)
 
 
 def in_words(error: Exception) -> str:
@@ -60,16 +61,23 @@ def recent(found: Project, environment: Mapping[str, str]) -> list[dict[str, str
     """The failures in this project that the logs still hold, newest last."""
     failures = [
         failure
-        for folder in (found.log, user_log_dir(environment))
-        for failure in _read(folder)
+        for root, folder in folders(found, environment)
+        for failure in _read(root, folder)
         if failure["project"] in (found.root, "")
     ]
     return sorted(failures, key=lambda failure: failure["at"])
 
 
+def folders(found: Project, environment: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Where failures are written down, each behind the folder from which it is reached."""
+    own = user_log_dir(environment)
+    return [(found.root, found.log), (os.path.dirname(own), own)]
+
+
 def user_log_dir(environment: Mapping[str, str]) -> str:
     """Where failures go that the project's own folder cannot take."""
-    return os.path.join(environment.get("TMPDIR") or "/tmp", f"ademem-{os.getuid()}")
+    temporary = os.path.abspath(environment.get("TMPDIR") or "/tmp")
+    return os.path.join(temporary, f"ademem-{os.getuid()}")
 
 
 def _own(folder: str) -> str:
@@ -80,15 +88,15 @@ def _own(folder: str) -> str:
     return folder
 
 
-def _append(folder: str, line: str) -> None:
-    files.append_bounded(os.path.join(folder, "hooks.log"), line, LOG_BYTES)
+def _append(root: str, folder: str, line: str) -> None:
+    confined.append_line(root, os.path.join(folder, "hooks.log"), line, LOG_BYTES)
 
 
-def _read(folder: str) -> Iterator[dict[str, str]]:
+def _read(root: str, folder: str) -> Iterator[dict[str, str]]:
     """The whole lines: a full disk may have cut one short."""
     try:
-        text = files.read_text(os.path.join(folder, "hooks.log")) or ""
-    except OSError:
+        text = confined.read_text(root, os.path.join(folder, "hooks.log")) or ""
+    except (OSError, UnicodeDecodeError):
         return
     for line in text.splitlines():
         with suppress(ValueError):

@@ -6,7 +6,7 @@ import os
 import sqlite3
 from contextlib import closing
 
-from ademem import failures, files, mirror
+from ademem import confined, failures, mirror
 from ademem.digest import sha256_hex
 from ademem.errors import AdememError
 from ademem.redact import redact
@@ -135,11 +135,12 @@ def _copies(project: Project, *, dry_run: bool) -> tuple[dict[str, int], list[Le
     """Backups of migrations and damaged databases, as far as they can be opened."""
     rows: dict[str, int] = {}
     left = []
-    for name in sorted(os.listdir(project.home)):
+    for name in confined.names(project.home_root, project.home):
         path = os.path.join(project.home, name)
         if not name.startswith(f"{DATABASE}.") or name.endswith(("-wal", "-shm")):
             continue
         try:
+            confined.check_database(path, project.home_root)
             with closing(connect(path, WAIT_S)) as db:
                 found = _database(Store(db, ""), dry_run=dry_run)
         except (sqlite3.Error, AdememError):
@@ -152,28 +153,31 @@ def _copies(project: Project, *, dry_run: bool) -> tuple[dict[str, int], list[Le
 def _files(runtime: Runtime, *, dry_run: bool) -> dict[str, int]:
     """Secrets by file; each is rewritten with the rest of its text as it was."""
     counts: dict[str, int] = {}
-    for path in _texts_below(runtime):
+    for root, path in _texts_below(runtime):
         try:
-            text = files.read_text(path)
-        except UnicodeDecodeError:
+            text = confined.read_text(root, path)
+        except (UnicodeDecodeError, OSError):
             continue
         redacted = redact(text or "")
         if redacted.found and redacted.text != text:
             counts[os.path.relpath(path, runtime.project.root)] = len(redacted.found)
             if not dry_run:
-                files.write_atomic(path, redacted.text)
+                confined.write_text(root, path, redacted.text)
     return counts
 
 
-def _texts_below(runtime: Runtime) -> Iterator[str]:
-    """Every file under `.ade/` but databases and the settings, and the user's own logs."""
+def _texts_below(runtime: Runtime) -> Iterator[tuple[str, str]]:
+    """Every file under `.ade/` but databases and the settings, and the user's own logs.
+
+    Each stands behind the folder from which it is reached.
+    """
     project = runtime.project
-    for top in {project.ade, project.home, failures.user_log_dir(runtime.environment)}:
-        for folder, _, names in os.walk(top):
-            for name in sorted(names):
-                path = os.path.join(folder, name)
-                if not name.startswith(DATABASE) and path != project.config:
-                    yield path
+    logs = failures.user_log_dir(runtime.environment)
+    tops = {project.ade: project.root, project.home: project.home_root, logs: os.path.dirname(logs)}
+    for top, root in tops.items():
+        for path in confined.files_below(root, top):
+            if not os.path.basename(path).startswith(DATABASE) and path != project.config:
+                yield root, path
 
 
 def _history(project: Project) -> Iterator[Left]:
@@ -195,6 +199,9 @@ def _history(project: Project) -> Iterator[Left]:
 
 def _others(project: Project) -> Iterator[Left]:
     """What is the person's to change."""
-    text = files.read_text(project.config)
+    try:
+        text = confined.read_text(project.root, project.config)
+    except (UnicodeDecodeError, OSError):
+        return
     if text and redact(text).found:
         yield Left(what=project.config, hint="take the secret out by hand; it is your file")

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from datetime import timedelta
 
-from ademem import work
+from ademem import confined, work
 from ademem.briefing.worth import sunk
 from ademem.clock import stamp
 from ademem.model import Scope
@@ -278,7 +278,10 @@ def _sizes(runtime: Runtime) -> dict[str, int]:
         runtime.project.database,
         *(os.path.join(folder, name) for name in ("knowledge.jsonl", "knowledge.archive.jsonl")),
     ]
-    return {os.path.basename(path): os.path.getsize(path) for path in paths if os.path.exists(path)}
+    project = runtime.project
+    roots = (project.home_root, project.root, project.root)
+    found = ((path, confined.status(root, path)) for root, path in zip(roots, paths, strict=True))
+    return {os.path.basename(path): there.st_size for path, there in found if there}
 
 
 def _count(store: Store, where: str) -> int:

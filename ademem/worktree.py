@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem import files
+from ademem import confined
 from ademem.repository import branch, commit, common_dir, git_root, tip, under_way
 
 TYPE_CHECKING = False
@@ -25,32 +25,29 @@ def changed(project: Project) -> bool:
     """
     if under_way(project.root):
         return False
-    noted = files.read_text(_path(project)) or ""
+    noted = confined.read_text(project.root, _path(project)) or ""
     refs = [line.split(" ")[0] for line in noted.splitlines() if line.startswith(_REF)]
     return _listing(project, [ref.removeprefix(_REF) for ref in refs if ref != _HEAD]) != noted
 
 
 def note(project: Project, refs: Iterable[str] = ()) -> None:
     """What is there now has been read; what becomes of the *refs* from now on is a change, too."""
-    files.write_atomic(_path(project), _listing(project, refs))
+    confined.write_text(project.root, _path(project), _listing(project, refs))
 
 
 def is_kept(project: Project) -> bool:
     """Whether its files were brought up to date before."""
-    return os.path.exists(_path(project))
+    return confined.exists(project.root, _path(project))
 
 
 def _listing(project: Project, refs: Iterable[str]) -> str:
     """A line a file: its name, when it was written, how long it is; then HEAD and the refs."""
-    try:
-        names = sorted(os.listdir(project.memory))
-    except FileNotFoundError:
-        names = []
+    names = confined.names(project.root, project.memory)
     paths = [(name, os.path.join(project.memory, name)) for name in names]
     brief = os.path.join(project.ade, "cto", "core-memory.json")
-    if os.path.exists(brief):
+    if confined.exists(project.root, brief):
         paths.append(("../cto/core-memory.json", brief))
-    lines = [f"{name} {_dated(path)}" for name, path in paths]
+    lines = [f"{name} {_dated(project, path)}" for name, path in paths]
     head = [f"{_HEAD} {branch(project.root) or commit(project.root)}"] if lines else []
     return "".join(f"{line}\n" for line in (*lines, *head, *_tips(project, refs)))
 
@@ -61,10 +58,9 @@ def _tips(project: Project, refs: Iterable[str]) -> list[str]:
     return [f"{_REF}{ref} {shared and tip(shared, ref)}" for ref in refs]
 
 
-def _dated(path: str) -> str:
-    try:
-        found = os.stat(path)
-    except FileNotFoundError:
+def _dated(project: Project, path: str) -> str:
+    found = confined.status(project.root, path)
+    if found is None:
         return "gone"
     return f"{found.st_mtime_ns} {found.st_size}"
 

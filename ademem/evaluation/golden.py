@@ -6,7 +6,7 @@ import os
 
 import orjson
 
-from ademem import files
+from ademem import confined
 from ademem.errors import AdememError, NoSuchMemory
 from ademem.evaluation.metrics import DEPTH, recall
 from ademem.redact import redact
@@ -70,7 +70,7 @@ def load(project: Project) -> list[Golden]:
     """Sorted by query; raises AdememError for a line that cannot be read."""
     path = _path(project)
     found = []
-    for number, line in enumerate((files.read_text(path) or "").splitlines(), 1):
+    for number, line in enumerate((confined.read_text(project.root, path) or "").splitlines(), 1):
         if line.strip():
             try:
                 row = orjson.loads(line)
@@ -89,7 +89,7 @@ def save(project: Project, golden: Iterable[Golden]) -> None:
         orjson.dumps({"query": one.query, "ranks": dict(sorted(one.ranks.items()))}).decode()
         for one in rows
     ]
-    files.write_atomic(_path(project), "".join(f"{line}\n" for line in lines))
+    confined.write_text(project.root, _path(project), "".join(f"{line}\n" for line in lines))
 
 
 def add(memories: Memories, query: str, ids: Sequence[str]) -> Golden:

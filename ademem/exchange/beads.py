@@ -11,7 +11,7 @@ import os
 import re
 from collections import Counter
 
-from ademem import files
+from ademem import confined
 from ademem.capture import learned
 from ademem.capture.lessons import Lesson, draft_of
 from ademem.errors import UsageError
@@ -108,9 +108,9 @@ def put_aside(misread: Iterable[Misread], project: Project) -> None:
     path = os.path.join(project.log, NOT_IMPORTED)
     rows = [json.dumps(as_dict(one), ensure_ascii=False) + "\n" for one in misread]
     if rows:
-        files.write_atomic(path, "".join(rows), mode=0o600)
+        confined.write_text(project.root, path, "".join(rows), mode=0o600)
     else:
-        files.remove(path)
+        confined.remove(project.root, path)
 
 
 def sources(source: str) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from ademem import files
+from ademem import confined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,12 +26,11 @@ def set_quiet(project: Project, key: TurnKey, quiet: bool) -> None:
     if not name or not name.replace("-", "").replace("_", "").isalnum():
         return
     path = os.path.join(_folder(project), name)
-    if not quiet:
-        files.remove(path)
-        return
     try:
-        os.makedirs(_folder(project), exist_ok=True)
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+        if quiet:
+            confined.touch(project.root, path)
+        else:
+            confined.remove(project.root, path)
     except OSError:
         return
 
@@ -39,16 +38,9 @@ def set_quiet(project: Project, key: TurnKey, quiet: bool) -> None:
 def prune(project: Project, now: datetime) -> None:
     """Remove flags of turns that nobody ended."""
     try:
-        with os.scandir(_folder(project)) as entries:
-            old = [
-                entry.path
-                for entry in entries
-                if now.timestamp() - entry.stat().st_mtime > MAX_AGE_S
-            ]
-    except FileNotFoundError:
+        confined.prune(project.root, _folder(project), now.timestamp() - MAX_AGE_S)
+    except OSError:
         return
-    for path in old:
-        files.remove(path)
 
 
 def _folder(project: Project) -> str:

@@ -75,7 +75,8 @@ def planned(store: Store, settings: LifecycleSettings, now: datetime) -> Swept:
 
 def sweep_alone(runtime: Runtime, now: datetime, *, trigger: str = "manual") -> Swept:
     """Sweep the project when no other process does; one that is at it is waited for."""
-    with locked(os.path.join(runtime.project.home, "run", "lifecycle.lock")):
+    project = runtime.project
+    with locked(os.path.join(project.home, "run", "lifecycle.lock"), root=project.home_root):
         return sweep(runtime.store, runtime.settings.lifecycle, now, trigger=trigger)
 
 

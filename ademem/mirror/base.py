@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from ademem import files
+from ademem import confined
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ class Base(Value):
 def load(project: Project, database: str) -> Base:
     """Empty before the first agreement, and when the record of it cannot be read."""
     try:
-        recorded = json.loads(files.read_text(_path(project)) or "")
+        recorded = json.loads(confined.read_text(project.root, _path(project)) or "")
         if recorded["database"] == database:
             return Base(
                 database=database,
@@ -53,7 +53,8 @@ def save(project: Project, base: Base) -> None:
         "texts": dict(sorted(base.texts.items())),
         "refused": sorted(base.refused),
     }
-    files.write_atomic(_path(project), json.dumps(recorded, ensure_ascii=False) + "\n")
+    text = json.dumps(recorded, ensure_ascii=False) + "\n"
+    confined.write_text(project.root, _path(project), text)
 
 
 def _path(project: Project) -> str:

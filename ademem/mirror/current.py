@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem import agents, core, files
+from ademem import agents, confined, core
 from ademem.mirror import daily
 from ademem.mirror.entry import one_line
 from ademem.store import happenings
@@ -40,7 +40,8 @@ def write(project: Project, store: Store, now: datetime) -> bool:
             for day, most in zip(daily.days(project), (TODAY, BEFORE), strict=False)
         ],
     )
-    return files.write_atomic(os.path.join(project.ade, "cto", "CURRENT.md"), text)
+    page = os.path.join(project.ade, "cto", "CURRENT.md")
+    return confined.write_text(project.root, page, text)
 
 
 def render(

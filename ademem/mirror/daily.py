@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from itertools import groupby
 
-from ademem import files
+from ademem import confined
 from ademem.clock import stamp, timedelta
 from ademem.mirror.entry import one_line
 from ademem.store import happenings
@@ -27,14 +27,14 @@ KEPT_DAYS = 90
 
 def append(project: Project, store: Store, now: datetime) -> list[str]:
     """Add what happened since the last time to the log of its day, in UTC; the days added to."""
-    seen = (files.read_text(_seen(project)) or "").strip()
+    seen = (confined.read_text(project.root, _seen(project)) or "").strip()
     found = happenings.since(store, seen or stamp(now - timedelta(days=FIRST_DAYS)))
     days = []
     for day, events in groupby(found, key=lambda event: event.at[:10]):
-        if _add(os.path.join(_folder(project), f"{day}.md"), day, map(line, events)):
+        if _add(project, day, map(line, events)):
             days.append(day)
     if found:
-        files.write_atomic(_seen(project), found[-1].at + "\n")
+        confined.write_text(project.root, _seen(project), found[-1].at + "\n")
     _prune(project, now)
     return days
 
@@ -52,35 +52,33 @@ def line(event: Happening) -> str:
 
 def days(project: Project) -> list[str]:
     """Days that have a log, the newest first."""
-    try:
-        names = os.listdir(_folder(project))
-    except FileNotFoundError:
-        return []
+    names = confined.names(project.root, _folder(project))
     return sorted((name[:-3] for name in names if _is_log(name)), reverse=True)
 
 
 def lines(project: Project, day: str) -> list[str]:
     """What the log of a day says, people's own lines included."""
-    text = files.read_text(os.path.join(_folder(project), f"{day}.md")) or ""
+    text = confined.read_text(project.root, os.path.join(_folder(project), f"{day}.md")) or ""
     return [line for line in text.splitlines() if line.strip() and not line.startswith("# ")]
 
 
-def _add(path: str, day: str, new: map[str]) -> bool:
+def _add(project: Project, day: str, new: map[str]) -> bool:
     """A line that is there already was added by somebody who was killed then."""
-    text = files.read_text(path) or f"# {day}\n\n"
+    path = os.path.join(_folder(project), f"{day}.md")
+    text = confined.read_text(project.root, path) or f"# {day}\n\n"
     there = set(text.splitlines())
     fresh = [line for line in new if line not in there]
     if not fresh:
         return False
     ended = text if text.endswith("\n") else text + "\n"
-    return files.write_atomic(path, ended + "\n".join(fresh) + "\n")
+    return confined.write_text(project.root, path, ended + "\n".join(fresh) + "\n")
 
 
 def _prune(project: Project, now: datetime) -> None:
     oldest = stamp(now - timedelta(days=KEPT_DAYS))[:10]
     for day in days(project):
         if day < oldest:
-            files.remove(os.path.join(_folder(project), f"{day}.md"))
+            confined.remove(project.root, os.path.join(_folder(project), f"{day}.md"))
 
 
 def _is_log(name: str) -> bool:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
-from ademem import core, files
+from ademem import confined, core
 from ademem.core import BadCore
 from ademem.mirror import base, entry, pages, selection, sheet, written
 from ademem.mirror.reading import is_taken
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 CORE = ".ade/cto/core-memory.json"
 
 NOT_TEXT = "\0"
-"""What a file that is not UTF-8 reads as."""
+"""What a file reads as that is not UTF-8, or is refused."""
 
 
 class File(Value):
@@ -76,6 +74,8 @@ def survey(
     known = wanted.keys() | before.keys() | set(filter(is_taken, taken))
     for path in (known | texts.keys() & {pages.SHEET}) - {CORE}:
         there = texts.get(path)
+        if there is None and confined.refusal(project.root, path):
+            there = NOT_TEXT
         ours = (
             there is None
             or there == taken.get(path)
@@ -108,8 +108,8 @@ def candidates(
 def present(project: Project) -> dict[str, str]:
     """The files that are there and may be of the mirror, by their path; NOT_TEXT for odd bytes."""
     try:
-        names = sorted(os.listdir(project.memory))
-    except FileNotFoundError:
+        names = confined.names(project.root, project.memory)
+    except OSError:
         names = []
     paths = [pages.FOLDER + name for name in names if name.endswith((".md", ".jsonl"))]
     texts = {path: _read(project, path) for path in (*paths, pages.BRIEF)}
@@ -129,6 +129,6 @@ def _core(project: Project, store: Store) -> tuple[CoreMemory | None, File]:
 
 def _read(project: Project, path: str) -> str | None:
     try:
-        return files.read_text(os.path.join(project.root, path))
-    except UnicodeDecodeError:
+        return confined.read_text(project.root, path)
+    except (UnicodeDecodeError, OSError):
         return NOT_TEXT

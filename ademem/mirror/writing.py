@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from ademem import agents, core, files, worktree
+from ademem import agents, confined, core, worktree
 from ademem.core import BadCore
 from ademem.locks import locked
 from ademem.mirror import base, taking, written
@@ -53,7 +53,7 @@ def refresh(
 
     With *force* edits are not taken over but overwritten.
     """
-    with locked(os.path.join(project.run, "mirror.lock")):
+    with locked(os.path.join(project.run, "mirror.lock"), root=project.root):
         taken, texts = Taken(), dict[str, str]()
         place = Place(project, settings.mirror)
         if not dry_run:
@@ -76,7 +76,7 @@ def refresh(
 
 def take_over(project: Project, store: Store, settings: Settings, now: datetime) -> Taken:
     """What `refresh` takes over; the files themselves stay as git left them."""
-    with locked(os.path.join(project.run, "mirror.lock")):
+    with locked(os.path.join(project.run, "mirror.lock"), root=project.root):
         place = Place(project, settings.mirror)
         agents.refresh(store, project)
         taken, texts = _catch_up(project, store, settings, place, now)
@@ -209,9 +209,8 @@ def _carry_out(project: Project, found: Iterable[File], due: Sequence[File]) -> 
         both = {path: before.get(path, []) + after.get(path, []) for path in before | after}
         written.save(project, both)
     for file in due:
-        path = os.path.join(project.root, file.path)
         if file.wanted is None:
-            files.remove(path)
+            confined.remove(project.root, file.path)
         else:
-            files.write_atomic(path, file.wanted)
+            confined.write_text(project.root, file.path, file.wanted)
     written.save(project, after)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from ademem import files
+from ademem import confined
 from ademem.digest import sha256_hex
 from ademem.mirror import keep
 from ademem.mirror.pages import INDEX
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def load(project: Project) -> dict[str, list[str]]:
     """Fingerprints by path; a damaged record is none, and every file counts as changed."""
     try:
-        recorded = json.loads(files.read_text(_path(project)) or "{}")
+        recorded = json.loads(confined.read_text(project.root, _path(project)) or "{}")
         return {str(path): list(prints) for path, prints in recorded.items()}
     except (ValueError, AttributeError, TypeError):
         return {}
@@ -28,7 +28,8 @@ def load(project: Project) -> dict[str, list[str]]:
 
 def save(project: Project, prints: Mapping[str, list[str]]) -> None:
     """A path has two fingerprints while it is being written: we may be killed on either side."""
-    files.write_atomic(_path(project), json.dumps(prints, indent=0, sort_keys=True) + "\n")
+    text = json.dumps(prints, indent=0, sort_keys=True) + "\n"
+    confined.write_text(project.root, _path(project), text)
 
 
 def fingerprint(path: str, text: str) -> str:

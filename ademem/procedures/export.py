@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem import curate, files
+from ademem import confined, curate
 from ademem.curate import Act
 from ademem.digest import sha256_hex
 from ademem.errors import AdememError
@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from ademem.procedures.rows import Procedure
     from ademem.runtime import Runtime
 
-WRITTEN, UNCHANGED, REMOVED, TAKEN_OVER, DELETED, FOREIGN = (
+WRITTEN, UNCHANGED, REMOVED, TAKEN_OVER, DELETED, FOREIGN, REFUSED = (
     "written",
     "unchanged",
     "removed",
     "edit taken over",
     "left deleted",
     "left alone: people wrote it",
+    "left alone: not a regular file",
 )
 """What can become of a file."""
 MOST_NAMES = 99
@@ -168,10 +169,12 @@ def _withdraw(procedure: Procedure, job: Export) -> list[Exported]:
         return []
     told = []
     for path in (own, f".claude/skills/{_stem(own)}/SKILL.md"):
-        whole = os.path.join(job.runtime.project.root, path)
-        found = page.read(files.read_text(whole) or "")
+        root = job.runtime.project.root
+        if confined.refusal(root, path):
+            continue
+        found = page.read(confined.read_text(root, path) or "")
         if found.sync_id == memory.sync_id and not found.edited:
-            files.remove(whole)
+            confined.remove(root, path)
             index.remove(store, path)
             told.append(Exported(path=path, outcome=REMOVED))
     table.put(store, replace(details, exported_at=None))
@@ -181,8 +184,9 @@ def _withdraw(procedure: Procedure, job: Export) -> list[Exported]:
 def _put(procedure: Procedure, path: str, name: str, job: Export) -> Exported:
     """One file."""
     runtime = job.runtime
-    whole = os.path.join(runtime.project.root, path)
-    there = files.read_text(whole)
+    if confined.refusal(runtime.project.root, path):
+        return Exported(path=path, outcome=REFUSED)
+    there = confined.read_text(runtime.project.root, path)
     if there is None:
         if not job.asked and _was_there(path, runtime):
             return Exported(path=path, outcome=DELETED)
@@ -218,7 +222,7 @@ def _write(procedure: Procedure, path: str, name: str, job: Export) -> Exported:
     text = page.text_of(procedure.wording, name, procedure.memory.sync_id)
     if job.dry_run:
         return Exported(path=path, outcome=WRITTEN)
-    written = files.write_atomic(os.path.join(job.runtime.project.root, path), text)
+    written = confined.write_text(job.runtime.project.root, path, text)
     note(procedure, path, page.read(text).digest, job.runtime, job.now)
     return Exported(path=path, outcome=WRITTEN if written else UNCHANGED)
 
@@ -244,7 +248,7 @@ def _free_name(procedure: Procedure, root: str, taken: set[str]) -> str:
     name = page.name_of(procedure.wording.title, memory.sync_id)
     for candidate in (name, *_numbered(name)):
         paths = (f".ade/skills/{candidate}.md", f".claude/skills/{candidate}/SKILL.md")
-        ours = [_is_ours(os.path.join(root, path), memory.sync_id) for path in paths]
+        ours = [_is_ours(root, path, memory.sync_id) for path in paths]
         if candidate not in taken and all(ours):
             return candidate
     return page.name_of("", memory.sync_id)
@@ -254,9 +258,11 @@ def _numbered(name: str) -> Iterator[str]:
     return (f"{name}-{number}" for number in range(2, MOST_NAMES + 1))
 
 
-def _is_ours(path: str, sync_id: str) -> bool:
+def _is_ours(root: str, path: str, sync_id: str) -> bool:
     """No file, or one written from this procedure."""
-    text = files.read_text(path)
+    if confined.refusal(root, path):
+        return False
+    text = confined.read_text(root, path)
     return text is None or page.read(text).sync_id == sync_id
 
 

@@ -8,8 +8,9 @@ say more than there is rather than less; one that is stale or missing costs time
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
-from ademem import files
+from ademem import confined
 from ademem.store import sites as table
 
 TYPE_CHECKING = False
@@ -34,7 +35,8 @@ def write(project: Project, store: Store) -> None:
     """List what there is to tell; if that is news, every reader starts anew with it."""
     if _write(project, "", table.everywhere(store)):
         for name in _readers(project):
-            files.remove(os.path.join(_folder(project), name))
+            with suppress(OSError):
+                confined.remove(project.root, os.path.join(_folder(project), name))
 
 
 def remain(project: Project, store: Store, key: TurnKey, told: Iterable[str]) -> None:
@@ -46,26 +48,22 @@ def remain(project: Project, store: Store, key: TurnKey, told: Iterable[str]) ->
 
 def lacks(project: Project, key: TurnKey) -> bool:
     """Whether there is something to tell, and the reader has no lists of its own yet."""
-    folder = _folder(project)
-    return os.path.isdir(folder) and not os.path.exists(f"{folder}/{_reader(key)}.{KINDS[0]}")
+    folder, root = _folder(project), project.root
+    own = f"{folder}/{_reader(key)}.{KINDS[0]}"
+    return confined.is_folder(root, folder) and not confined.is_file(root, own)
 
 
 def forget(project: Project, key: TurnKey) -> None:
     """The reader lost what it was told: its lists are those of everybody again."""
     for kind in KINDS:
-        files.remove(os.path.join(_folder(project), f"{_reader(key)}.{kind}"))
+        with suppress(OSError):
+            confined.remove(project.root, f"{_folder(project)}/{_reader(key)}.{kind}")
 
 
 def prune(project: Project, now: datetime) -> None:
     """Remove the lists of readers that are long gone."""
-    for name in _readers(project):
-        path = os.path.join(_folder(project), name)
-        try:
-            old = now.timestamp() - os.stat(path).st_mtime > MAX_AGE_S
-        except FileNotFoundError:
-            continue
-        if old:
-            files.remove(path)
+    with suppress(OSError):
+        confined.prune(project.root, _folder(project), now.timestamp() - MAX_AGE_S, having=".")
 
 
 def lines(sites: Iterable[Site], kind: str) -> list[str]:
@@ -94,15 +92,8 @@ def _write(project: Project, prefix: str, sites: list[Site]) -> bool:
         path = os.path.join(_folder(project), prefix + kind)
         text = "".join(f"{line}\n" for line in lines(sites, kind))
         try:
-            there = files.read_text(path)
-            if text == there or (not text and there is None and not prefix):
-                continue
-            changed = True
-            os.makedirs(_folder(project), exist_ok=True)
-            aside = f"{path}.{os.getpid()}.tmp"
-            with open(aside, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(aside, path)
+            if text or prefix or confined.exists(project.root, path):
+                changed |= confined.write_text(project.root, path, text, sync=False)
         except OSError:
             continue
     return changed
@@ -110,7 +101,7 @@ def _write(project: Project, prefix: str, sites: list[Site]) -> bool:
 
 def _readers(project: Project) -> list[str]:
     try:
-        return [name for name in os.listdir(_folder(project)) if "." in name]
+        return [name for name in confined.names(project.root, _folder(project)) if "." in name]
     except OSError:
         return []
 

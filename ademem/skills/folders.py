@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem import files
+from ademem import confined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,12 +26,16 @@ def root(project: Project) -> str:
 
 def changed(project: Project) -> bool:
     """Whether a file came, went or was written since `note`."""
-    return listing(root(project)) != (files.read_text(_path(project)) or "")
+    try:
+        seen = confined.read_text(project.home_root, _path(project)) or ""
+    except (OSError, UnicodeDecodeError):
+        seen = ""
+    return listing(root(project)) != seen
 
 
 def note(project: Project, read: str) -> None:
     """The files of this listing have been read."""
-    files.write_atomic(_path(project), read)
+    confined.write_text(project.home_root, _path(project), read)
 
 
 def listing(root: str) -> str:
@@ -45,15 +49,26 @@ def pages(root: str) -> list[tuple[str, str]]:
     return [(path, kind) for folder, kind in FOLDERS for path in _below(root, folder, seen, folder)]
 
 
+def real_path(root: str, path: str) -> str | None:
+    """Where a page or folder is when links are followed; None outside the project.
+
+    Below `.ade/` no link is followed. What is found there is opened without following more.
+    """
+    whole = os.path.join(root, path)
+    if path.startswith(".ade/"):
+        return whole
+    real = os.path.realpath(whole)
+    return real if real.startswith(os.path.join(root, "")) else None
+
+
 def _below(root: str, folder: str, seen: set[str], top: str) -> Iterator[str]:
     """Pages of a folder that is a skill are not looked at, nor folders out of the project."""
-    whole = os.path.join(root, folder)
-    real = os.path.realpath(whole)
-    if real in seen or not real.startswith(os.path.join(root, "")):
+    real = real_path(root, folder)
+    if real is None or real in seen:
         return
     seen.add(real)
     try:
-        names = sorted(name for name in os.listdir(whole) if not name.startswith("."))
+        names = [name for name in confined.names(root, real) if not name.startswith(".")]
     except OSError:
         return
     own = [name for name in names if name.lower() == SKILL_FILE] if folder != top else []
@@ -61,16 +76,17 @@ def _below(root: str, folder: str, seen: set[str], top: str) -> Iterator[str]:
         path = f"{folder}/{name}"
         if name.lower().endswith(".md"):
             yield path
-        elif os.path.isdir(os.path.join(root, path)):
+        elif (inner := real_path(root, path)) and confined.is_folder(root, inner):
             yield from _below(root, path, seen, top)
 
 
 def _dated(root: str, path: str) -> str:
+    real = real_path(root, path)
     try:
-        found = os.stat(os.path.join(root, path))
+        found = confined.status(root, real) if real else None
     except OSError:
-        return "gone"
-    return f"{found.st_mtime_ns} {found.st_size}"
+        found = None
+    return f"{found.st_mtime_ns} {found.st_size}" if found else "gone"
 
 
 def _path(project: Project) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime
 
+from ademem import confined
 from ademem.digest import bytes_hex
 from ademem.redact import redact
 from ademem.skills import folders
@@ -70,29 +71,29 @@ def opened(text: str) -> tuple[dict[str, str], str, str]:
 def _read(root: str, path: str, kind: str) -> Iterator[Skill | Problem]:
     named = redact(path).text
     try:
-        text = _text(os.path.join(root, path), root)
-        modified = os.stat(os.path.join(root, path)).st_mtime
+        text, modified = _text(root, path)
     except UnicodeDecodeError as error:
         yield Problem(path=named, reason=f"is no UTF-8 text (byte {error.start})")
     except (OSError, ValueError) as error:
-        yield Problem(path=named, reason=getattr(error, "strerror", None) or str(error))
+        reason = getattr(error, "reason", None) or getattr(error, "strerror", None)
+        yield Problem(path=named, reason=reason or str(error))
     else:
         yield from _parsed(text, named, kind, datetime.fromtimestamp(modified, UTC))
 
 
-def _text(path: str, root: str) -> str:
-    """Raises OSError, UnicodeDecodeError, or ValueError for what nobody would call a page."""
-    if not os.path.realpath(path).startswith(os.path.join(root, "")):
+def _text(root: str, path: str) -> tuple[str, float]:
+    """Text and time of change; raises OSError, UnicodeDecodeError, or ValueError for no page."""
+    real = folders.real_path(root, path)
+    if real is None:
         raise ValueError("is a link that leads out of the project")
-    if not os.path.isfile(path):
-        raise ValueError("is no file")
-    with open(path, "rb") as file:
+    with confined.open_file(root, real) as file:
+        modified = os.fstat(file.fileno()).st_mtime
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
         raise ValueError(f"is larger than {LARGEST:,} bytes")
     if b"\0" in data:
         raise ValueError("is no text: it has NUL bytes")
-    return data.decode("utf-8-sig").replace("\r\n", "\n")
+    return data.decode("utf-8-sig").replace("\r\n", "\n"), modified
 
 
 def _parsed(text: str, path: str, kind: str, modified: datetime) -> Iterator[Skill | Problem]:

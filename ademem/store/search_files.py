@@ -6,6 +6,7 @@ import os
 from contextlib import contextmanager
 from enum import IntEnum
 
+from ademem import confined
 from ademem.jsontext import array
 from ademem.model import EPISODE
 from ademem.store import BROWSED, CURRENT, TURN
@@ -108,6 +109,11 @@ def folder(store: Store) -> str:
     return os.path.join(os.path.dirname(path), "run", "index")
 
 
+def root(store: Store) -> str:
+    """From where `folder` is reached without following links."""
+    return os.path.dirname(os.path.dirname(os.path.dirname(folder(store))))
+
+
 def remember_pages(store: Store) -> None:
     """For a process that searches again and again: rows it has read stay in its memory."""
     store.db.execute(f"pragma cache_size = -{PAGES_KIB}")
@@ -130,7 +136,8 @@ def are_behind(store: Store, model: str) -> bool:
     """Whether enough has changed for new files, or there are none though they would be worth it."""
     files = listed(store, model)
     where = folder(store)
-    if files and all(os.path.exists(os.path.join(where, file.name)) for file in files):
+    paths = [os.path.join(where, file.name) for file in files]
+    if files and all(confined.exists(root(store), path) for path in paths):
         return len(changed(store, files[-1], DUE)) >= DUE
     return reached(store)[0] >= WORTH and dimensions(store, model) > 0
 

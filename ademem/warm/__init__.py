@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem import __version__
+from ademem import __version__, confined
 from ademem.jsontext import loads, quoted
 from ademem.lifecycle.binding import mission_of
 
@@ -48,7 +48,7 @@ def ask(
     An error of the other side, garbage, and another version are no answer either.
     """
     path = socket_path(project, environment)
-    if not os.path.exists(path):
+    if not confined.is_socket(socket_root(project, path), path):
         return None
     from ademem.warm import wire
 
@@ -63,6 +63,12 @@ def ask(
         return reply.get("result")
     except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return None
+
+
+def socket_root(project: Project, path: str) -> str:
+    """From where the socket is reached without following links."""
+    beside = path.startswith(os.path.join(project.home, ""))
+    return project.home_root if beside else os.path.dirname(os.path.dirname(path))
 
 
 def socket_path(project: Project, environment: Mapping[str, str]) -> str:

@@ -11,12 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from threading import BoundedSemaphore, Event, Thread
 
-from ademem import __version__, clock, embed, failures, files
+from ademem import __version__, clock, confined, embed, failures
 from ademem.errors import AdememError
 from ademem.jsontext import loads
 from ademem.locks import locked
 from ademem.runtime import open_runtime
-from ademem.warm import PROTOCOL, socket_path, wire
+from ademem.warm import PROTOCOL, socket_path, socket_root, wire
 from ademem.warm.methods import METHODS, Desk, Refused
 
 TYPE_CHECKING = False
@@ -75,7 +75,7 @@ class Server:
         While another process is at the place this one waits for it to go.
         """
         while not self._over(idle_s):
-            with listening(self.path) as listener:
+            with listening(self.path, socket_root(self.project, self.path)) as listener:
                 if listener is None:
                     self._stopped.wait(TICK_S)
                     continue
@@ -188,17 +188,20 @@ def offered(
 
 
 @contextmanager
-def listening(path: str) -> Iterator[sockets.socket | None]:
+def listening(path: str, root: str) -> Iterator[sockets.socket | None]:
     """A socket at *path*, gone at the end; None while another process has the place.
+
+    From *root* on no link leads to it.
 
     The lock is given up by the system when its process dies, so what lies there then is nobody's.
     """
+    confined.make_folder(root, os.path.dirname(path), 0o700)
     private(os.path.dirname(path))
-    with locked(path + ".lock", wait=False) as ours:
+    with locked(path + ".lock", root=root, wait=False) as ours:
         if not ours:
             yield None
             return
-        files.remove(path)
+        confined.remove(root, path)
         with closing(sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)) as listener:
             os.fchmod(listener.fileno(), OWN)  # on Linux it has the mode from its first moment
             listener.bind(path)
@@ -209,7 +212,7 @@ def listening(path: str) -> Iterator[sockets.socket | None]:
                 yield listener
             finally:
                 if _inode(path) == place:
-                    files.remove(path)
+                    confined.remove(root, path)
 
 
 def private(folder: str) -> None:

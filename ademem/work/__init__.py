@@ -31,7 +31,7 @@ def is_running(project: Project) -> bool:
     """Whether a worker is at it."""
     from ademem.locks import is_held
 
-    return is_held(lock(project))
+    return is_held(lock(project), root=project.home_root)
 
 
 def lock(project: Project) -> str:

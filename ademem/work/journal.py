@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from ademem import clock, files
+from ademem import clock, confined
 from ademem.jsontext import loads
 
 TYPE_CHECKING = False
@@ -43,17 +43,24 @@ def note(
         **figures,
     }
     with suppress(OSError):
-        files.append_bounded(_path(project), json.dumps(line), LOG_BYTES)
+        confined.append_line(project.root, _path(project), json.dumps(line), LOG_BYTES)
 
 
 def recent(project: Project) -> list[dict[str, Any]]:
     """The runs that the log still holds, oldest first."""
     runs = []
     for path in (_path(project) + ".1", _path(project)):
-        for line in (files.read_text(path) or "").splitlines():
+        for line in _lines(project, path):
             with suppress(ValueError):  # a full disk may have cut one short
                 runs.append(loads(line))
     return runs
+
+
+def _lines(project: Project, path: str) -> list[str]:
+    try:
+        return (confined.read_text(project.root, path) or "").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return []
 
 
 def _path(project: Project) -> str:

@@ -48,7 +48,8 @@ def run_due(shift: Shift, *, retry: bool = False, wait: bool = False) -> list[st
     done: list[str] = []
     # Asked again after the lock is let go: whoever found it taken left his work to us.
     while any(due(shift, kind) for kind in JOBS):
-        with locked(lock(shift.runtime.project), wait=wait) as ours:
+        project = shift.runtime.project
+        with locked(lock(project), root=project.home_root, wait=wait) as ours:
             if not ours:
                 break
             done += [job.kind for kind in JOBS for job in due(shift, kind) if _do(kind, job, shift)]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem import core, files, mirror
+from ademem import confined, core, files, mirror
 from ademem.mirror import pages, written
 from ademem.model import Category, Scope, Status
 from ademem.settings import MirrorSettings, Settings
@@ -251,14 +251,14 @@ def test_after_a_kill_between_two_files_nothing_counts_as_edited_by_hand(
     refresh()
     insert(store, gotcha("another"))
 
-    def killed(path, text):
+    def killed(root, path, text):
         if path.endswith("gotchas.md"):
             raise KeyboardInterrupt
-        return files_write(path, text)
+        return write_text(root, path, text)
 
-    files_write = files.write_atomic
+    write_text = confined.write_text
     with monkeypatch.context() as patched:
-        patched.setattr(files, "write_atomic", killed)
+        patched.setattr(confined, "write_text", killed)
         with pytest.raises(KeyboardInterrupt):
             refresh()
     insert(store, gotcha("a third"))

@@ -273,7 +273,7 @@ def test_a_socket_left_by_the_dead_is_replaced(world):
 
 def test_of_several_servers_one_answers_and_another_takes_over(world):
     with answering(world, role="work"):
-        with listening(world.socket) as place:
+        with listening(world.socket, world.project.home_root) as place:
             assert place is None
         with offered(world.project, world.environment, Synonyms(), "serve"):
             assert world.ask("ping")["role"] == "work"
@@ -314,7 +314,8 @@ def test_a_path_too_long_for_a_socket_gets_one_in_a_private_folder(world, tmp_pa
 def test_a_folder_of_somebody_else_is_not_used(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 4242)
 
-    with pytest.raises(wire.Stranger, match="somebody else's"), listening(str(tmp_path / "x.sock")):
+    place = listening(str(tmp_path / "x.sock"), str(tmp_path.parent))
+    with pytest.raises(wire.Stranger, match="somebody else's"), place:
         pass
 
 

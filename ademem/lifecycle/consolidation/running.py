@@ -68,7 +68,8 @@ class Run(Value):
 
 def consolidate_alone(runtime: Runtime, run: Run, now: Callable[[], datetime]) -> Consolidated:
     """Consolidate when no other process ages or merges; one that is at it is waited for."""
-    with locked(os.path.join(runtime.project.home, "run", "lifecycle.lock")):
+    project = runtime.project
+    with locked(os.path.join(project.home, "run", "lifecycle.lock"), root=project.home_root):
         return consolidate(run, now)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from ademem import confined
 from ademem.store import search_files
 
 TYPE_CHECKING = False
@@ -39,7 +40,8 @@ def build(store: Store, model: str) -> None:
     from ademem.search.index.building import write
 
     where = search_files.folder(store)
-    with locked(os.path.join(where, "lock"), wait=False) as ours:
+    lock, root = os.path.join(where, "lock"), search_files.root(store)
+    with locked(lock, root=root, wait=False) as ours:
         if ours:
             write(where, store, model)
 
@@ -53,7 +55,7 @@ def checked(store: Store) -> tuple[int, list[str]]:
 
     where = search_files.folder(store)
     paths = [os.path.join(where, name) for name in sorted(names)]
-    there = [path for path in paths if os.path.exists(path)]
+    there = [path for path in paths if confined.exists(search_files.root(store), path)]
     return len(there), [path for path in there if not file.is_whole(path)]
 
 

@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 
-from ademem import files
+from ademem import confined
 from ademem.search import lens
 from ademem.search.index import aim, links, opening, sketch, words
 from ademem.search.index.file import Damaged, Writer, new
@@ -44,7 +44,7 @@ def write(folder: str, store: Store, model: str) -> None:
     A file has its name before the database knows it, and loses it after the database forgot it.
     Whoever is killed between leaves a file that nobody reads and that the next call removes.
     """
-    os.makedirs(folder, exist_ok=True)
+    confined.make_folder(search_files.root(store), folder)
     _clear(folder, store)
     dimensions = search_files.dimensions(store, model)
     if not dimensions:
@@ -148,6 +148,7 @@ def _write(folder: str, name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 def _clear(folder: str, store: Store) -> None:
     """Remove files that the database does not name."""
-    for name in set(os.listdir(folder)) - search_files.names(store):
+    root = search_files.root(store)
+    for name in set(confined.names(root, folder)) - search_files.names(store):
         if name.endswith((".index", ".new")):
-            files.remove(os.path.join(folder, name))
+            confined.remove(root, os.path.join(folder, name))

@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from ademem import files
+from ademem import confined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,19 +39,24 @@ class Damaged(Exception):
 @contextmanager
 def new(path: str) -> Iterator[Writer]:
     """A file that gets its name, and its contents to the disk, when all was written well."""
-    aside = f"{path}.new"
+    root, aside = root_of(path), f"{path}.new"
     try:
-        with open(aside, "xb") as handle:
+        with confined.create_file(root, aside) as handle:
             writer = Writer(handle)
             yield writer
             writer.finish()
             handle.flush()
             os.fsync(handle.fileno())
-        os.rename(aside, path)
-        _sync_folder(os.path.dirname(path))
+        confined.rename(root, aside, os.path.basename(path))
+        _sync_folder(root, os.path.dirname(path))
     except BaseException:
-        files.remove(aside)
+        confined.remove(root, aside)
         raise
+
+
+def root_of(path: str) -> str:
+    """The folder from which `<home>/run/index/<name>` is reached without following links."""
+    return path.rsplit(os.sep, 4)[0]
 
 
 class Writer:
@@ -90,7 +95,7 @@ class Writer:
 
 def read(path: str) -> Arrays:
     """The arrays of a file, mapped into memory and read-only; raises Damaged or OSError."""
-    with open(path, "rb") as file:
+    with confined.open_file(root_of(path), path) as file:
         if os.fstat(file.fileno()).st_size < _TAIL.size:
             raise Damaged(path)
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -104,7 +109,10 @@ def read(path: str) -> Arrays:
 def is_whole(path: str) -> bool:
     """Read everything: whether each byte of the arrays is the one that was written."""
     try:
-        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        with (
+            confined.open_file(root_of(path), path) as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+        ):
             return all(
                 _checksum(data, start, prod(shape) * np.dtype(kind).itemsize) == checksum
                 for kind, shape, start, checksum in _contents(data, path).values()
@@ -131,9 +139,9 @@ def _contents(data: mmap.mmap, path: str) -> dict[str, Any]:
     return contents
 
 
-def _sync_folder(path: str) -> None:
+def _sync_folder(root: str, path: str) -> None:
     """So that the file is there after a loss of power when the database says so."""
-    handle = os.open(path, os.O_RDONLY)
+    handle = confined.open_folder(root, path)
     try:
         os.fsync(handle)
     finally:

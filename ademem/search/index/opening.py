@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 import numpy as np
 
-from ademem import files as files_
+from ademem import confined
 from ademem.search.index import aim, file, links, words
 from ademem.search.index.links import NONE, Links
 from ademem.search.index.reading import Index
@@ -127,7 +128,9 @@ def discard(store: Store) -> None:
     """Remove the files that count: they are damaged, and the worker will write new ones."""
     forget()
     for name in search_files.names(store):
-        files_.remove(os.path.join(search_files.folder(store), name))
+        path = os.path.join(search_files.folder(store), name)
+        with suppress(confined.Refused):
+            confined.remove(search_files.root(store), path)
 
 
 def current(folder: str, listed: Sequence[Listed], store: Store, fresh: int) -> Index | None:
