@@ -23,7 +23,7 @@ from e2e.script import bash, model, person, write
 from e2e.session import Session
 from e2e.world import World, opened
 
-VERSIONS = ("2.1.328", "2.1.197")
+VERSIONS = ("2.1.330", "2.1.197")
 
 
 def gaps(session: Session) -> list[float]:

@@ -12,7 +12,7 @@ from .script import bash, delegate, helper, model, person, write
 from .scripted_model import SUMMARY
 from .world import World
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.contract]
 
 
 def deny(reason: str) -> str:

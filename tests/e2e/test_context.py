@@ -9,7 +9,7 @@ from .script import bash, delegate, helper, model, person, write
 from .scripted_model import SUMMARY
 from .world import World
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.contract]
 
 KNOWN = "Errors are raised as AppError, never as plain strings"
 FOUND = "The session cookie is dropped when the proxy rewrites the host header"

@@ -8,7 +8,7 @@ from .product import Product
 from .script import model, person, write
 from .world import World
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.contract]
 
 REQUIRED = person("Fix the login bug in src/auth.py")
 
