@@ -35,6 +35,8 @@ _FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{2,6}\U000e007f"
 _SMUGGLING = (
     r"[\u200b\ufeff\u202a-\u202e\u2060-\u206f\U000e0000-\U000e007f]"
     r"|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2}"  # variation selectors in a row carry bytes
+    r"|(?:\u00ad[^\u00ad]{0,20}){4}|[\u115f\u1160\u3164\uffa0]"
+    r"|(?<![\u1800-\u18ae])\u180e"
     r"|[\u200c\u200d]{2}|(?a:(?<=[a-zA-Z])[\u200c\u200d](?=[a-zA-Z]))"
 )
 
@@ -59,6 +61,11 @@ def skeleton(char: str) -> str:
     if unicodedata.category(plain[:1] or "a") in ("Cf", "Mn", "Me"):
         return ""
     return plain
+
+
+def as_latin(text: str) -> str:
+    """The text with letters of other scripts replaced by those they look like."""
+    return text if text.isascii() else text.translate(_AS_LATIN)
 
 
 def seeming(text: str) -> str:

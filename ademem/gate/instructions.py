@@ -51,11 +51,13 @@ def instruction_in(text: str) -> str | None:
     for what, hints, shape in orders.HINTED:
         if any(map(plain.__contains__, hints)) and re.search(shape, plain):
             return what
-    return None
+    from ademem.gate import commands
+
+    return commands.command_in(text)
 
 
 def _without_mentions(text: str) -> str:
     """Without what is quoted by a sentence that speaks about such texts."""
     if not any(sign in text for sign in "\"\u201c\u201e\u00ab`'"):
         return text
-    return re.sub(_MENTION, "\u2026", text) if re.search(_ABOUT, text) else text
+    return re.sub(rf"({_ABOUT}[^.\n\"`]{{0,60}}){_MENTION}", "\\1\u2026", text)

@@ -31,6 +31,12 @@ PHRASES = (
             "ignore|ignorez|oublie|oubliez|ignores ... consignes|instructions|règles|directives",
             "ignore|esqueça|desconsidere ... instruções|regras",
             "игнорируй|игнорируйте|забудь|забудьте ... инструкции|указания|правила|команды",
+            "supersede|override|overrule|outrank ... every|all|any|other|previous"
+            " ... instruction|rule|guideline|directive",
+            "system|your ... prompt|instruction|rule|guideline ... not|longer ... apply|bind|count",
+            "guideline|instruction|prompt|rule ... conversation|system|above|you"
+            " ... outdated|obsolete|invalid|void",
+            "instruction|prompt|order ... were|was ... test|joke|draft|mistake",
         ),
     ),
     (
@@ -59,6 +65,22 @@ PHRASES = (
             "enter|activate|enable|switch|in ... dan|god|jailbreak ... mode",
             "developer|debug|maintenance ... mode ... polic|policies|restriction|filter|guideline",
             "an ... unrestricted|unfiltered|uncensored ... assistant|ai|model",
+            "you ... act|serve|operate|function|work ... as"
+            " ... manager|administrator|admin|root|operator|owner|bot",
+            "you ... promoted|appointed|elevated|granted"
+            " ... administrator|admin|root|manager|owner|right|access",
+            "imagine|suppose|assume|pretend ... you ... are|re|were",
+            "no|without ... restriction|limit|limitation|filter|rule"
+            " ... run|execute|answer|follow|do ... every|any|all|anything|everything",
+            "from ... here|today ... on ... answer|reply|respond|obey|you",
+            "du ... bist|handelst ... jetzt|nun|ab",
+            "ab ... jetzt|sofort ... bist|antwortest",
+            "tu|vous ... es|êtes|agis|agissez ... maintenant|désormais",
+            "désormais ... tu|vous ... es|êtes|agis|agissez",
+            "ahora|partir|desde ... eres|actúas|serás",
+            "agora|partir ... você|voce|vc ... é|e|será|age",
+            "теперь|отныне|сейчас ... ты|вы"
+            " ... администратор|бот|root|система|выполняешь|выполняете|являешься",
         ),
     ),
     (
@@ -68,6 +90,21 @@ PHRASES = (
             " ... your|their|all|every ... password|token|secret|credential",
             "send|post|upload|share|reveal|give|show|print|output|paste|mail|email|leak|tell|report"
             " ... your|their|all|every ... api|private|ssh ... key",
+            "bitte|frag|frage ... nutzer|benutzer|entwickler|anwender"
+            " ... passwort|kennwort|token|schlüssel|zugangsdaten",
+            "demande|demandez ... utilisateur|développeur"
+            " ... passe|jeton|clé|clés|identifiants|token",
+            "pide|pídele|pida|solicita ... usuario|desarrollador"
+            " ... contraseña|clave|token|credenciales",
+            "peça|pede|solicite ... usuário|desenvolvedor ... senha|token|chave|credenciais",
+            "спроси|попроси|запроси ... пользователя|разработчика ... пароль|токен|ключ",
+            "отправь|отправляй|отправьте|пришли|загрузи ... env|пароль|токен|ключи|ключ|переменные"
+            " ... http",
+            "sende|schicke|schick|übertrage|lade ... env|passwort|token|schlüssel"
+            "|variablen ... http",
+            "envoie|envoyez|transmets|transmettez ... env|passe|jeton|clé|variables ... http",
+            "envía|envíe|manda|sube|envie|mande ... env|contraseña|clave|senha|token|variables"
+            " ... http",
         ),
     ),
     (
@@ -80,6 +117,34 @@ PHRASES = (
             f"{_PERSON} ... not|never ... notice|realise|realize|suspect|learn|discover",
             f"keep|hide ... this|it|these|change|note ... secret|hidden|quiet|from ... {_PERSON}",
             "run|execute|perform|do|approve ... without ... asking|confirmation|reading|reporting",
+            f"{_PERSON}|reviewer ... not ... need|have|supposed ... know|see|hear|notice"
+            " ... about|this|that|it|of",
+            f"{_PERSON}|reviewer ... need ... not ... see|know|notice",
+            "leave|keep|omit|drop|strip|exclude|hide|remove ... out|from|of"
+            " ... summary|answer|reply|plan|report|diff ... you|shown|presented|user|developer|end",
+            "stay|remain ... invisible|unnoticed|unmentioned|undetected",
+            "nobody|noone|none ... notice|suspect|realise|realize",
+            f"so|before ... {_PERSON}|reviewer ... not|never|cannot|won"
+            " ... notice|suspect|realise|realize|find|discover",
+            "if|when|should ... somebody|anyone|someone|user|people ... ask|wonder ... say"
+            "|claim|pretend",
+            "keep ... between ... us",
+            "without ... mentioning|reporting|saying|showing ... it|this|them|so",
+            "secretly|covertly|unnoticed ... run|update|install|change|add|delete|send|push|commit",
+            "delete|clear|wipe|remove|erase ... shell|bash|zsh|command ... history",
+            "sag|sage|erzähl|erzähle|verrate|berichte|melde|zeige|erwähne"
+            " ... nutzer|benutzer|anwender|entwickler|niemandem|niemand ... nichts|nicht|nie",
+            "sag|sage|erwähne|verrate|melde|zeige ... nichts|nicht|niemals"
+            " ... nutzer|benutzer|anwender|entwickler|zusammenfassung",
+            "nutzer|benutzer|anwender|entwickler|niemand ... nicht|nichts|nie|niemals"
+            " ... sagen|erfahren|mitteilen|erwähnen|merken|merkt|erfährt|verraten",
+            "ne|n ... dis|dites|mentionne|mentionnez|parle|parlez|signale|révèle|montre"
+            " ... utilisateur|développeur|personne|rien",
+            "no|nunca ... digas|diga|menciones|mencione|cuentes|cuente|informes|reveles|avises",
+            "não|nunca ... conte|conta|diga|mencione|informe|avise|revele|mostre"
+            " ... usuário|desenvolvedor|ninguém|isso|isto",
+            "не|никогда ... сообщай|сообщайте|говори|говорите|упоминай|упоминайте|рассказывай"
+            "|показывай ... пользователю|пользователям|разработчику|никому|об|это|этом",
         ),
     ),
     (
@@ -121,6 +186,31 @@ PHRASES = (
             " ... all|everything|any|every|below|following",
             "you ... need ... no ... permission|confirmation|approval",
             f"require|order|instruct ... {_AI} ... grant|give|run|approve|execute",
+            "safety|security|usual|normal ... rule|check|restriction ... suspended|lifted"
+            "|waived|void",
+            "permission|approval|confirmation ... prompt|request|question|dialog"
+            " ... yes|automatically|accepted|unattended",
+            "request|prompt ... for ... permission|approval|confirmation"
+            " ... accepted|approved|granted|confirmed|skipped",
+            "anthropic|openai ... approved|authorised|authorized|permitted|confirmed"
+            "|cleared|allowed",
+            f"grant|give ... unrestricted|full|unlimited ... {_AI}|you|session",
+            "user|owner|developer|admin ... has|have ... approved|accepted|authorised"
+            "|authorized|agreed",
+            "command|call|request ... have|has|were ... been ... approved ... by ... user"
+            "|owner|admin",
+            "treat|take|regard|consider|accept ... as ... order|instruction|command"
+            " ... user|person|owner|developer",
+            "du|befehle|alles|jeden|alle ... ohne"
+            " ... rückfrage|nachfrage|bestätigung|erlaubnis|zustimmung",
+            "tu|vous|exécute|exécuter|exécutez|tout|commandes ... sans"
+            " ... confirmation|demander|autorisation|permission",
+            "no|sin ... necesitas|necesita|pedir|preguntar|solicitar"
+            " ... permiso|confirmación|autorización|ejecutar|comandos",
+            "ejecuta|ejecutas|ejecutar|comandos|todo ... sin ... confirmación|permiso|preguntar",
+            "executa|execute|executar|comandos|tudo ... sem ... confirmação|permissão|perguntar",
+            "выполняешь|выполняй|выполняйте|выполнять|команды ... без"
+            " ... подтверждения|разрешения|спроса|вопросов",
         ),
     ),
     (
@@ -133,6 +223,19 @@ PHRASES = (
             "before ... using|calling ... any|other|another ... tool",
             "execute|run ... script|command|code ... appendix|below|attached|following"
             " ... immediately|now|first",
+            "do|follow|obey|execute|perform ... page|site|comment|issue"
+            " ... says|say|tell|instruct|order|demand",
+            "carry|execute|obey|follow ... without ... asking|question|thinking|reasoning"
+            "|permission",
+            "run|execute|carry|obey ... every|any|all|whatever ... command|order|instruction"
+            " ... find|finds|see|sees|reads|given|told|comment",
+            "real|actual|true ... task|assignment|order ... written|stand|found|is|in",
+            "not ... reason|think|question ... about ... it|them|this|order|command",
+            "start|launch|spawn|create|dispatch ... subagent ... that|which|to"
+            " ... run|execute|send|write|delete|push|install|fetch|post",
+            "soon|when|whenever|once|time ... this|memory|note ... recalled|retrieved|read|loaded",
+            "first ... thing ... every|each|any|new ... session ... call|invoke|run|use"
+            "|execute|open",
         ),
     ),
     (
@@ -143,6 +246,9 @@ PHRASES = (
             "disable|remove|uninstall|bypass|kill|skip ... pretooluse|guard|permission"
             " ... hook|prompt",
             "please|you|i|now ... disable|remove|bypass|uninstall ... hook|guard|sandbox",
+            "merge|push|deploy|release|approve ... anyway|regardless",
+            "merge|push|commit|deploy|release|approve ... without ... review|approval"
+            "|reviewer|checks",
         ),
     ),
 )
@@ -162,6 +268,107 @@ SHAPES = (
         r"|(?:지시|명령)[^.\n]{0,12}(?:무시|잊)",
     ),
     (
+        "wants something hidden from the user",
+        "告诉 通知 提及 告知 透露 ユーザー 利用者 開発者 秘密 사용자 비밀",
+        r"(?:不要|别|勿|不得|切勿|不能|无需)[^。\n]{0,6}(?:告诉|通知|提及|告知|透露)"
+        r"|(?:ユーザー|利用者|開発者)に[^。\n]{0,12}(?:言わ|伝え|知らせ|報告し|見せ|話さ)"
+        r"(?:ない|ず|るな|ないで)|秘密に(?:して|する)"
+        r"|(?:사용자|개발자)[^.\n]{0,14}(?:말하지|알리지|보고하지)|비밀로",
+    ),
+    (
+        "gives the reader a role",
+        "你 您 あなた 今から 당신",
+        r"(?:从现在起|从现在开始|现在起|你现在)[^。\n]{0,6}(?:你)?是|(?:你|您)(?:将)?扮演"
+        r"|(?:今から|これから|今後)[^。\n]{0,6}(?:あなた|君|お前)[はが]|(?:あなた|君)は(?:今から|今後)"
+        r"|당신은 (?:이제|지금부터)",
+    ),
+    (
+        "claims an authority",
+        "确认 同意 许可 确认 確認 許可 확인 허락",
+        r"(?:不经|无需|不用|未经|不需要|不必)[^。\n]{0,6}(?:确认|同意|许可|批准)"
+        r"|(?:確認|許可|承認)(?:なし|無し|せず|不要|を求めず|を取らず)[^。\n]{0,14}(?:実行|する|行)"
+        r"|(?:확인|허락) 없이",
+    ),
+    (
+        "asks for credentials",
+        "密码 令牌 密钥 パスワード トークン 鍵 비밀번호",
+        r"(?:向|让|要求|请|问)[^。\n]{0,6}(?:用户|开发者)[^。\n]{0,10}(?:密码|令牌|密钥)"
+        r"|(?:发送|上传|提交)[^。\n]{0,16}(?:密码|令牌|密钥|环境变量)"
+        r"|(?:ユーザー|開発者)に[^。\n]{0,10}(?:パスワード|トークン|鍵)[^。\n]{0,6}(?:聞|尋|求|入力)"
+        r"|(?:パスワード|トークン|鍵|環境変数)を[^。\n]{0,40}(?:送信|送る|送って|アップロード)"
+        r"|(?:사용자|개발자)[^.\n]{0,10}(?:비밀번호|토큰)[^.\n]{0,6}(?:묻|물어|요청)",
+    ),
+    (
+        "asks for credentials",
+        "password passphrase token secret credential key one-time",
+        r"(?:^|[.,;:!]\s+(?:then |and |please )?|\b(?:please|always|then|also|first) )"
+        r"ask (?:(?:the |your )?(?:user|developer|person|human|owner|operator|maintainer)|for)\b"
+        r"[^.\n]{0,40}\b(?:passwords?|passphrase|tokens?|secrets?|credentials?|(?:api|ssh|private|access)"
+        r"[ -]keys?|one-time)\b",
+    ),
+    (
+        "asks for credentials",
+        "_key _token _secret _password password passphrase key token",
+        r"\b(?:copy|write|put|paste|store|save|print|dump|echo|include|append|insert|embed|read|look)\b"
+        r"[^\n]{0,80}\b(?:\w+_(?:key|token|secret|password|pat)|(?:api|access|private|ssh"
+        r"|real) keys?"
+        r"|(?:\w+ )?passwords?|passphrase|tokens?)\b[^.\n]{0,80}\b(?:in|into|to|on)\b\s+"
+        r"(?:(?:the|a|an|your|its)\s+)?(?:[\w./~-]*/)?(?!\.env|vault|secrets?\b|pass\b)"
+        r"(?:\.?[\w-]+\.(?:log|txt|md|json|py|js|ts|ya?ml|html|csv)\b|\.[\w-]*(?:token|pass|key)\w*"
+        r"|fixtures?\b|command line|url\b|answers?\b|issues?\b|chat\b|bug report|reports?\b|summary"
+        r"|output\b|repository|commit\b)",
+    ),
+    (
+        "asks for credentials",
+        "token password passphrase secret credential key",
+        r"\b(?:tokens?|passwords?|passphrases?|secrets?|credentials?|(?:api|ssh|private"
+        r"|access) keys?)\b"
+        r"[^.\n]{0,40}\b(?:and|then) (?:put|paste|write|store|save|copy|insert|include"
+        r"|commit|print|show"
+        r"|send|post|embed)\b[^.\n]{0,30}\b(?:in|into|to)\b\s+(?!vault|1password|\W?\.env)"
+        r"(?:(?:the|a|an|your|its)\s+)?\W?(?:[\w./~-]+\.\w+\b|\.\w+|/\w+|command line|url"
+        r"|log\b|answer"
+        r"|issue|chat|report|summary|output|repository|commit\b|file)",
+    ),
+    (
+        "asks for credentials",
+        "value values content contents",
+        r"\b(?:show|print|reveal|output|display|dump|list|include|paste|log|report|write|send)\b"
+        r"[^.\n]{0,30}\bvalues? of (?:every|all|each|the|any)\b[^.\n]{0,30}\b(?:environment"
+        r"|env|_?tokens?"
+        r"|_?secrets?|_?keys?|passwords?|credentials?)"
+        r"|\b(?:send|include|attach|embed|copy|post|upload|paste|append|show|print)\b[^\n]{0,40}"
+        r"\bcontents? of (?:the |your |my )?\W?(?:~/)?\.(?:env|netrc|ssh|aws|npmrc|git-cred)",
+    ),
+    (
+        "asks for credentials",
+        ".env",
+        r"(?:^|[.,;:]\s+|\band )(?:always |please |also )?(?:git )?(?:commit|check in|push|publish)"
+        r"\b[^.\n]{0,16}(?<!\w)\.env(?!\.(?:example|sample|template|dist|test))\b",
+    ),
+    (
+        "sends what it is given",
+        "http:// https://",
+        r"\b(?:send|post|upload|forward|submit|transmit|e?mail|report|push)\b[^\n]{0,60}"
+        r"\b(?:prompts?|conversations?|transcripts?|chat|sessions?|diffs?|private|memory|memories"
+        r"|environment|env|source code|context|histor(?:y|ies)|answers?)\b[^\n]{0,60}"
+        r"https?://(?!localhost|127\.)\w",
+    ),
+    (
+        "writes to what starts by itself",
+        ".bash .zsh .profile .claude authorized_keys crontab .git/ .husky launchagents claude.md"
+        " .ssh/config systemd/user settings.json settings.local",
+        r"(?<!could )(?<!can )(?<!may )(?<!might )(?<!would )(?<!will )(?<!not )(?<!never"
+        r" )(?<!n't )"
+        r"\b(?:add|append|write|put|insert|install|register|copy|paste|set|place|link|save|create)\b"
+        r"[^\n]{0,140}?\b(?:to|into|in|at|under)\b[^\w\n~.$/]{0,3}(?:the |your |a )?(?:(?:~"
+        r"|\$home)/)?"
+        r"(?:[\w./-]*/)?(?:\.(?:bashrc|bash_profile|bash_aliases|profile|zshrc|zshenv|zprofile)\b"
+        r"|authorized_keys|crontab\b|\.git/(?:hooks|config)|\.claude/(?:settings|hooks)|launchagents"
+        r"|\.ssh/config|systemd/user|claude\.md in (?:the |your )?home)"
+        r"|~/\.claude/(?:claude\.md|settings)",
+    ),
+    (
         "gives new instructions",
         "instruction directive request task order",
         r"\b(?:new|updated|real|actual|true|following)(?: \w+)? "
@@ -170,11 +377,17 @@ SHAPES = (
     (
         "speaks as the system or the assistant",
         "system: assistant: developer: human: user: prompt: message: ]: *: # <s </s <a </a <h <u <|"
-        " [inst [/inst",
+        " [inst [/inst role </m </c </t </d message] note] prompt] instruction] update] notice]",
         # a turn after other text, one that is marked, or two of them
         r"\n[*_#\[<> ]{0,6}(?:system|assistant|developer|human|user)(?: prompt| message)?"
         r"[\]*_>]{0,3}:"
         r"|^[*_#\[<>]{1,6} ?(?:system|assistant|developer|human)(?: prompt| message)?[\]*_>]{0,3}:"
+        r"|(?<![\n#])#{2,6} ?(?:user|human|assistant|system):.*#{2,6} ?(?:user|human"
+        r"|assistant|system):"
+        r"|(?m:^\s{0,4}[\"']?role[\"']?\s*[:=]\s*[\"']?(?:system|assistant)\b)"
+        r"|\[\s?(?:system|admin|administrator|operator|developer)[ _-]"
+        r"(?:message|note|prompt|instruction|update|notice)s?\s?\]"
+        r"|</\s?(?:memory|context|ademem[\w-]*|tool_result|document)\s?>|<\s?/?\s?user-prompt[\w-]*\s?>"
         r"|(?m:^ ?#+ ?(?:system|instruction|response)s?:?$)"
         r"|<\s?/?\s?(?:system|assistant|human|user)(?:[-_]\w+)*\s?>"
         r"|(?m:^\s{0,4}(?:<\|\w+\|>|\[/?inst\]|<</?sys>>))"
@@ -182,20 +395,25 @@ SHAPES = (
     ),
     (
         "is shaped like a tool call",
-        "function_call invoke tool parameter arguments input",
+        "function_call invoke tool parameter arguments input mcp__ to= functions.",
         r"<\s?/?\s?(?:\w{1,20}:)?"
         r"(?:function_calls?|invoke|tool_(?:use|calls?|result)|parameter name)\b"
         r"""|["'](?:type|role)["']\s*:\s*["'](?:tool_(?:use|calls?|result)|function_call|system)"""
         r"""|["'](?:name|function|tool)["']\s*:\s*["'][\w.-]+["']\s*,"""
         r"""\s*["'](?:arguments|input|parameters)["']\s*:\s*[{\[]"""
         r"|\b(?:call|invoke|use) (?:the )?(?:tool|function) \w+ with\b"
-        r"|\b(?:use|call|invoke) (?:the |your )?\w+ tool (?:to|with)\b",
+        r"|\b(?:use|call|invoke) (?:the |your )?\w+ tool (?:to|with|on|for)\b"
+        r"|\b(?:call|invoke|use|run) (?:the )?(?:tool )?mcp__\w+"
+        r"|\bto=\w+\.\w+|\bfunctions\.(?:bash|shell|exec|edit|write|read|run|task)\w*\s?\(",
     ),
     (
         "asks for credentials",
-        ".ssh id_rsa id_ed25519 credentials /etc/shadow .env .netrc _key _token _secret _password",
-        r"\b(?:cat|read|send|upload|post|paste|include|attach|print|copy|append)\b[^\n]{0,60}"
-        r"(?:~/\.ssh/id|id_rsa|id_ed25519|\.aws/credentials|/etc/shadow|\.netrc)"
+        ".ssh id_rsa id_ed25519 credentials /etc/shadow .config/gh .kube .pgpass .env"
+        " .netrc _key _token _secret _password",
+        r"\b(?:cat|read|send|upload|post|paste|include|attach|print|copy|append|open|view|show|grab|take"
+        r"|display|commit|dump|log|look)\b[^\n]{0,60}"
+        r"(?:~/\.ssh/id_\w+\b(?!\.pub)|id_rsa\b(?!\.pub)|id_ed25519\b(?!\.pub)|\.aws/credentials"
+        r"|/etc/shadow|\.netrc|\.config/gh/hosts|\.git-credentials|\.kube/config|\.pgpass)"
         r"|\b(?:send|upload|post|paste|e?mail|share|body)\b[^\n]{0,60}(?<!\w)\.env\b(?!\.)"
         r"|\b(?:report|print|tell|send|include|echo|show)\b[^\n]{0,30}\b(?:values?|contents?) of "
         r"\W?\w+_(?:key|token|secret|password)\b",
@@ -249,12 +467,6 @@ SHAPES = (
         "skip-permissions bypasspermissions ademem_guard_mode ademem_disable bash(*",
         r"--dangerously-skip-permissions|\bbypasspermissions\b|\bademem_disable\s?="
         r"""|\bademem_guard_mode\s?=\s?["']?off|["']bash\(\*""",
-    ),
-    (
-        "pipes a download into a shell",
-        "curl wget base64 fetch",
-        r"\b(?:curl|wget|fetch|base64)\b[^\n|]*\|\s?(?:sudo )?(?:\S*/)?"
-        r"(?:(?:ba|z|da|k)?sh|python3?|node|perl)\b",
     ),
 )
 """What it does, substrings of which one must be there, and how it reads after case folding."""

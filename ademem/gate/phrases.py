@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ademem.lookalike import as_latin
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
 GAP = 5
 """Most other words between two that belong together."""
 
+NEGATIONS = frozenset("never not t nie niemals nicht jamais nunca no n\u00e3o".split())
+"""A word that turns the one behind it round; `t` is what is left of "don't"."""
+
 _SENTENCE_ENDS = ".!?;\n\u3002"
 _WORD = re.compile(r"[\w@$]+")
 _LEET = str.maketrans("013457@$", "oieastas")
@@ -22,9 +27,12 @@ _MAYBE_LEET = re.compile(r"[013457@$]")
 
 
 def phrases(*lines: str) -> tuple[Phrase, ...]:
-    """`say|tell ... user`: one word of each group, in this order, in one sentence."""
+    """`say|tell ... user`: one word of each group, in this order, in one sentence.
+
+    Letters that look like Latin ones are replaced, as they are in the texts.
+    """
     return tuple(
-        tuple(frozenset(map(_stem, group.split("|"))) for group in line.split(" ... "))
+        tuple(frozenset(map(_stem, group.split("|"))) for group in as_latin(line).split(" ... "))
         for line in lines
     )
 
@@ -97,8 +105,20 @@ def _follow(words: list[str], phrase: Phrase, at: int | None) -> Iterator[bool]:
         return
     start, end = (0, len(words)) if at is None else (at + 1, at + 2 + GAP)
     for place in range(start, min(end, len(words))):
-        if words[place] in phrase[0]:
+        if words[place] not in phrase[0]:
+            continue
+        if (
+            at is not None
+            or not place
+            or not _is_forbidden(words[place - 1 : place + 1], phrase[0])
+        ):
             yield from _follow(words, phrase[1:], place)
+
+
+def _is_forbidden(words: list[str], beginning: Words) -> bool:
+    """Whether the first word forbids the second, with which a phrase begins."""
+    before, word = words
+    return before in NEGATIONS and word != "mind" and NEGATIONS.isdisjoint(beginning)
 
 
 def _stem(word: str) -> str:

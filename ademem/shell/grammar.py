@@ -49,12 +49,14 @@ class Draft:
 
     @cached_property
     def command(self) -> Command:
-        piped = printed(self.source.command) if self.source else None
+        source = self.source.command if self.source else None
+        piped = printed(source) if source else None
         return Command(
             words=tuple(self.words),
             assignments=tuple(self.assignments),
             redirects=tuple(self.redirects),
             stdin=self.stdin or piped,
+            source=source,
             reached=self.reached,
         )
 

@@ -26,6 +26,8 @@ class Command(Value):
     redirects: tuple[Redirect, ...] = ()
     stdin: Word | None = None
     """What it reads, when that is written out: a heredoc, a here-string, a plain echo piped in."""
+    source: Command | None = None
+    """The command whose output is piped into it."""
     reached: bool = True
     """Whether it runs if every command before it succeeds; `false` never does."""
 

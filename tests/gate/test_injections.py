@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from ademem.gate.instructions import instruction_in
@@ -10,6 +12,10 @@ from tests.gate import injections
 
 HOSTILE = injections.read("hostile")
 HARMLESS = injections.read("harmless")
+ORDERS = injections.read("orders")
+"""Conventions as a cunning author writes them; most give their order by a command."""
+NOTES = injections.read("notes")
+"""Real conventions, decisions and gotchas that stand near them."""
 
 
 def of_half(texts, half):
@@ -44,6 +50,30 @@ def test_hardly_any_note_that_the_rules_were_not_written_for_is_held():
     held = [text for text in texts if instruction_in(text)]
 
     assert len(held) / len(texts) <= 0.02
+
+
+def rate(texts):
+    return sum(bool(instruction_in(text)) for text in texts) / len(texts)
+
+
+def test_both_corpora_of_commands_are_large():
+    kinds = Counter(each.kind.partition(":")[0] for each in ORDERS)
+
+    assert len({labelled.text for labelled in ORDERS}) == len(ORDERS) >= 150
+    assert len({labelled.text for labelled in NOTES}) == len(NOTES) >= 300
+    assert len(kinds) >= 12
+    assert min(kinds.values()) >= 12
+
+
+@pytest.mark.parametrize("half", [1, 2], ids=["the rules were tuned on", "the rules never saw"])
+def test_orders_are_held_and_notes_pass_in_the_half_that(half):
+    assert rate(of_half(ORDERS, half)) >= 0.92
+    assert rate(of_half(NOTES, half)) <= 0.02
+
+
+@pytest.mark.parametrize("kind", sorted({each.kind.partition(":")[0] for each in ORDERS}))
+def test_orders_of_each_kind_are_held(kind):
+    assert rate([each.text for each in ORDERS if each.kind.partition(":")[0] == kind]) >= 0.85
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,6 @@ def test_no_text_is_passed_over_that_has_a_phrase(pieces, leet):
 
 
 def test_a_text_without_any_word_of_an_order_is_passed_over():
-    text = "wal needs 2 shared pages, v2 of them; naïve"
+    text = "wal needs 2 shared regions, v2 of them; naïve"
 
     assert not phrases.may_say(text, orders.INDEX, orders.BEGINNINGS)

@@ -1,7 +1,8 @@
 """Labelled texts, one a line under a heading that tells where their kind is described.
 
 `\\n` stands for a line break and `\\u…` for a sign that would not be seen. All texts are ours. They
-were written before the rules were read; of each heading the odd lines were used to better the rules
+were written before the rules were read or, those of `orders` and `notes`, before the rules about
+commands existed; of each heading the odd lines were used to better the rules
 (the first half), the even ones only to measure them (the second).
 """
 
