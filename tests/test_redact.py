@@ -206,6 +206,68 @@ SECRETS = [
     secret("password", "the password: ", "12345678", id="digits only"),
     secret("password", "passphrase='", "c0rrect-horse", "'", id="passphrase"),
     secret("password", "passcode: ", "481516", id="passcode"),
+    secret("kubernetes-key", "client-key-data: ", MIX[:80] + "==", id="kubeconfig"),
+    secret("private-key", "key: ", "LS0tLS1CRUdJTi" + "BQUklWQVRFI" + MIX[:80], id="pem in base64"),
+    secret("jwk", '{"kty":"OKP","d":"', MIX[:43], '"}'),
+    *(
+        secret("bitcoin-key", "", start + MIX[: 49 if start < "6" else 50], id=f"bitcoin {start}")
+        for start in "5H 5J 5K Kw Kx Ky Kz L1 L2 L3 L4 L5".split()
+    ),
+    secret("bitcoin-key", "", "xprv" + MIX[:107], id="bitcoin wallet"),
+    secret("dynatrace-token", "", "dt0c01." + CAPS[:24] + "." + CAPS[:64]),
+    *(secret("hubspot-token", "", f"pat-{place}1-{UUID}", id=place) for place in ("na", "eu")),
+    *(secret("sonar-token", "", f"{kind}_{HEX[:40]}", id=kind) for kind in ("squ", "sqp", "sqa")),
+    secret("sonar-token", "sonar.login=", HEX[:40], id="sonar login"),
+    secret("cookie", "Cookie: theme=dark; sid=", MIX[:24], "\n", id="cookie header"),
+    *(
+        secret("cookie", f"curl -b '{name}=", MIX[:24], "'", id=name)
+        for name in "JSESSIONID PHPSESSID ASP.NET_SessionId connect.sid laravel_session".split()
+    ),
+    secret("pgpass", "db:5432:shop:app:", "hunter2", "\n", id="pgpass"),
+    secret("pgpass", "*:*:*:app:", "hunter2", "\n", id="pgpass for every database"),
+    *(
+        secret("secret", f"https://x.io/js{sign}key=", MIX[:39], "&v=3", id=f"{sign}key")
+        for sign in ("?", "?a=1&")
+    ),
+    secret("password", "define('DB_PASSWORD', '", "wpS3cure!", "');", id="php constant"),
+    secret("password", '<add key="Password" value="', "sm7pMail", '"/>', id="xml attribute"),
+    *(
+        secret("password", before, "hunter2", after, id=before.partition(" -")[0])
+        for before, after in (
+            ("mysql -u root -p", " shop"),
+            ("mariadb-dump -p", " shop"),
+            ("sshpass -p ", " ssh a@b"),
+            ("docker login -u a -p ", " r.io"),
+            ("podman login -p ", " r.io"),
+            ("redis-cli -h c -a ", " ping"),
+            ("mongosh -u root -p ", " x"),
+            ("ldapsearch -x -D cn=a -w ", " x"),
+            ("smbclient //n/s -U bob%", " -c ls"),
+            ("rpcclient -U bob%", " nas"),
+            ("openssl rsa -passin pass:", " -in a"),
+            ("htpasswd -b .htpasswd bob ", "\n"),
+            ("ssh-keygen -N ", " -f k"),
+            ("unzip -P ", " a.zip"),
+            ("creds: admin:", ""),
+            ("credentials for the demo are admin / ", " there"),
+            ("login is admin/", "\n"),
+            ("login: admin:", "\n"),
+            ("az login -u a -p ", " -t b"),
+            ("echo '", "' | sudo -S ls"),
+        )
+    ),
+    secret("password", 'mysql -p"', "two words", '" shop', id="mysql, quoted"),
+    secret("aws-secret-key", "aws secret access key is ", MIX[:40], id="aws secret, in words"),
+    secret("aws-secret-key", "aws configure set aws_secret_access_key ", MIX[:40], id="aws cli"),
+    secret("secret", "the signing secret is ", HEX[:32], ".", id="secret in words"),
+    secret("secret", "api key for stripe: ", MIX[:32], id="key in words"),
+    secret("password", "the staging password is ", "hunter2", ".", id="password in words"),
+    secret("password", "log in with password ", "hunter2", " there", id="with password"),
+    secret("password", "with password '", "correct horse battery", "'", id="phrase"),
+    secret("password", "Passwort ist ", "Sommer2024!", id="german"),
+    secret("password", "mot de passe : ", "Ete2024!", id="french"),
+    secret("password", "la contraseña es ", "Verano#2025", id="spanish"),
+    secret("password", "密码是", "abc12345", "，不要外传", id="chinese"),
     secret("secret", "API_KEY=", MIX[:24], id="api key in env"),
     secret("secret", "api_key: ", HEX[:32], id="api key in yaml"),
     secret("secret", "const apiKey = '", MIX[:20], "';", id="api key in code"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem.redact.prose import may_give_away
 from ademem.redact.secrets import hinted, mask
 from ademem.value import Value
 
@@ -32,7 +33,7 @@ def redact(text: str) -> Redacted:
     """
     found: tuple[str, ...] = ()
     for _ in range(_ROUNDS):
-        cleaned, names = _once(text) if suspicious(text) else (text, ())
+        cleaned, names = _once(text)
         if cleaned == text:
             return Redacted(text=text, found=found)
         text, found = cleaned, (*found, *names)
@@ -41,7 +42,7 @@ def redact(text: str) -> Redacted:
 
 def suspicious(text: str) -> bool:
     """Plain string tests that let clean text pass without compiling a pattern."""
-    return _may_have_tags(text) or any(hinted(text))
+    return _may_have_tags(text) or any(hinted(text)) or may_give_away(text.lower())
 
 
 def _once(text: str) -> tuple[str, tuple[str, ...]]:

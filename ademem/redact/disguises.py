@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+_ESCAPE = r"\\(?:u00([2-7][0-9a-fA-F])|(/))|%([2-7][0-9a-fA-F])"
 
-def unescaped(text: str) -> tuple[str, list[int]]:
+
+def unescaped(text: str) -> tuple[str, list[int]] | None:
     """The text without the escapes of JSON and URLs, and where each of its signs, and its end, was.
+
+    None where it has no escapes.
 
     `\\u0067hp_` is a key all the same; what stands for a quote or a line break stays as it is.
     """
     import re
 
+    escapes = list(re.finditer(_ESCAPE, text))
+    if not escapes:
+        return None
     plain: list[str] = []
     places: list[int] = []
     end = 0
-    for escape in re.finditer(r"\\(?:u00([2-7][0-9a-fA-F])|(/))|%([2-7][0-9a-fA-F])", text):
+    for escape in escapes:
         code = escape[1] or escape[3]
         plain += text[end : escape.start()], chr(int(code, 16)) if code else "/"
         places += [*range(end, escape.start()), escape.start()]

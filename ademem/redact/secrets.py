@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem.redact import prose
 from ademem.redact.disguises import is_basic, may_be_escaped, unescaped
 
 TYPE_CHECKING = False
@@ -18,7 +19,7 @@ _IS = rf"(?:{_QUOTE}\]?)?[ \t]*(?::[ \t]*&?\w{{1,12}}[ \t]*=|:=|=>|={{1,3}}|:|>)
 _UUID = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 
 _REFERENCE = (
-    r"(?!\$[A-Za-z_{(]|%[({s]|[{<\[]|\w+://|arn:|#[0-9a-f]{3,8}(?!\w)"
+    r"(?!(?:env|file|fd):|\$[A-Za-z_{(]|%[({s]|[{<\[]|\w+://|arn:|#[0-9a-f]{3,8}(?!\w)"
     r"|[.~]?/[a-z_.-]+[/.]|[a-z_-]{3,}/[a-z]"
     r"|[\w./-]{1,80}\.(?:pem|key|txt|json|ya?ml|env|py|[jt]sx?|md)(?!\w))"
 )
@@ -31,7 +32,7 @@ _WORDS = (
     r"(?-i:(?:(?:[A-Z]{0,2}+[a-z]{3,}+|[A-Z]?+[a-z]{1,2}+(?![a-z]|[A-Z](?![a-z]{3}))"
     rf"|[A-Z]{{2,}}+(?![a-z]))\d{{0,2}}+[-_.:]*+)+(?!{_BARE}))"
 )
-_OPAQUE = rf"(?!{_WORDS})(?:{_DIGIT}{_LETTER}|(?=[\w-]{{0,40}}?[A-Za-z]{{16}}))"
+OPAQUE = rf"(?!{_WORDS})(?:{_DIGIT}{_LETTER}|(?=[\w-]{{0,40}}?[A-Za-z]{{16}}))"
 
 
 def _assigned(names: str, quoted: str, bare: str) -> str:
@@ -62,8 +63,8 @@ _PASSWORD = _assigned(
 _SECRET = _assigned(
     r"(?:api|access|secret|auth|encryption|signing|private|account|service|master|shared|admin)"
     r"[_ -]?key|secret|token|credentials?",
-    quoted=rf"(?=\S{{8}}){_OPAQUE}",
-    bare=rf"(?={_BARE}{{8}}){_OPAQUE}",
+    quoted=rf"(?=\S{{8}}){OPAQUE}",
+    bare=rf"(?={_BARE}{{8}}){OPAQUE}",
 )
 
 _PEM = (
@@ -75,6 +76,36 @@ _PEM = (
     r"(?:(?:\\[nr]|[\s\"',|>#])+[A-Za-z0-9+/=]{16,}+)+"
     r"(?:(?:\\[nr]|\n)\s*+[A-Za-z0-9+/=]+(?=\s*(?:\n|\\n|[\"']|\Z)))?)"
 )
+
+_BASE58 = "[1-9A-HJ-NP-Za-km-z]"
+
+# What programs take as a password on their command line: literally, not a variable or a prompt.
+_ARGUMENT = r"""(?:'([^'\n]{3,})'|"((?!\$)[^"\n]{3,})"|((?![$<{\[(%*'"`-])[^\s'"`|;&<>()]{3,}))"""
+
+
+def _login(program: str, flag: str) -> str:
+    return rf"\b{program}\s(?:[^|;&\n]{{0,120}}?\s)??{flag}{_ARGUMENT}"
+
+
+_COMMANDS = (
+    ("mysql, mariadb", _login(r"(?:mysql|mariadb)[\w-]*", "-p")),
+    ("sshpass", _login("sshpass", r"-p\s*")),
+    ("docker login, podman login", _login(r"(?:docker|podman)\s+login", r"(?:-p|--password)[ =]")),
+    ("redis-cli", _login("redis-cli", r"-a\s+")),
+    ("mongo", _login(r"mongo(?:sh|dump|restore|export|import)?", r"-p\s*")),
+    ("ldap", _login(r"ldap\w+", r"-w\s*")),
+    ("smbclient, rpcclient", _login(r"(?:smb|rpc)client", r"-U\s*[^\s%]{1,64}%")),
+    ("openssl", _login("openssl", r"-pass(?:in|out)?\s+pass:")),
+    ("htpasswd", _login("htpasswd", r"-\w*b\w*\s+\S{1,200}\s+\S{1,100}\s+")),
+    ("ssh-keygen", _login("ssh-keygen", r"-N\s*")),
+    ("zip -p", _login(r"(?:un)?zip", r"-P\s+")),
+    ("az login", _login(r"az\s+login", r"-p\s+")),
+    ("sudo -s", rf"\becho\s+{_ARGUMENT}\s*\|\s*sudo\s+-S"),
+)
+
+_PAIR = r"[\w.-]{1,64}="
+_VALUE = r"[^\s\"',;]{1,4096}"
+_COOKIE = rf"(?=[^\s\"',;]{{16}}){OPAQUE}"
 
 # Name, what must occur for the pattern to match (in lower case: in any case), pattern.
 # The secret is the pattern's last group, or all of it; where two overlap, the upper row names it.
@@ -95,7 +126,14 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     (
         "aws-secret-key",
         "secret",
-        rf"(?i)(?:secret[_ -]?access[_ -]?key|aws[_ -]?secret(?:[_ -]?key)?){_IS}(?:{_QUOTE})?"
+        rf"(?i)(?:secret[_ -]?access[_ -]?key|aws[_ -]?secret(?:[_ -]?key)?){_IS}"
+        rf"(?:{_QUOTE})?"
+        r"([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
+    ),
+    (
+        "aws-secret-key",
+        "secret access key, secret_access_key",
+        r"(?i)secret(?: access |_access_)key\s+(?:is:?\s+)?"
         r"([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
     ),
     ("github-token", "ghp_, gho_, ghu_, ghs_, ghr_", r"gh[pousr]_[A-Za-z0-9]{36,}"),
@@ -126,7 +164,8 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("google-oauth", "GOCSPX-", r"GOCSPX-[\w-]{24,}"),
     ("google-oauth", "ya29.", _EDGE + r"ya29\.[\w.-]{20,}"),
     ("anthropic-key", "sk-ant-", r"sk-ant-[\w-]{20,}"),
-    ("openai-key", "sk-", _EDGE + r"sk-(?:(?:proj|svcacct|admin|or-v1)-[\w-]{20,}|\w{32,})"),
+    ("openai-key", "sk-", r"sk-(?:proj|svcacct|admin|or-v1)-[\w-]{20,}"),
+    ("openai-key", "sk-", _EDGE + r"sk-\w{32,}"),
     ("huggingface-token", "hf_", r"hf_[A-Za-z0-9]{30,}"),
     ("groq-key", "gsk_", r"gsk_[A-Za-z0-9]{40,}"),
     ("xai-key", "xai-", r"xai-[A-Za-z0-9]{60,}"),
@@ -202,9 +241,9 @@ TABLE: tuple[tuple[str, str, str], ...] = (
         "authorization",
         rf"(?i)authorization{_IS}(?:{_QUOTE})?(?:basic[ \t]+(?=[a-z0-9+/]*[0-9=]|(?-i:[a-z]+[A-Z]))"
         r"|(?:(?:bearer|token|digest|api-?key)[ \t]+|(?=[\w.~+/=-]{16}))"
-        rf"{_OPAQUE})([\w.~+/=-]{{8,}})",
+        rf"{OPAQUE})([\w.~+/=-]{{8,}})",
     ),
-    ("bearer-token", "bearer", rf"(?i)\bbearer[ \t]+{_OPAQUE}([\w.~+/=-]{{16,}})"),
+    ("bearer-token", "bearer", rf"(?i)\bbearer[ \t]+{OPAQUE}([\w.~+/=-]{{16,}})"),
     (
         "basic-auth",
         "auth, basic ",
@@ -217,6 +256,63 @@ TABLE: tuple[tuple[str, str, str], ...] = (
         rf"(?<!\S)(?:-u|--user)[ \t=]+[\"']?[^\s:\"'$]{{1,64}}:(?=(?i:{_LETTER}){_DIGIT})"
         r"([^\s\"'$<{]{3,})",
     ),
+    ("kubernetes-key", "client-key-data", r"client-key-data:\s*([A-Za-z0-9+/]{40,}={0,2})"),
+    (
+        "private-key",
+        "LS0tLS1CRUdJTi",
+        r"LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0EgUFJJVkFUR|BFQyBQUklWQVRF|BPUEVOU1NIIFBSSVZBVE)"
+        r"[A-Za-z0-9+/\n]{40,}={0,2}",
+    ),
+    ("jwk", "kty", r"\b(?:d|k|p|q|dp|dq|qi)[\"']?\s*:\s*[\"']?([\w-]{20,})"),
+    (
+        "bitcoin-key",
+        "5H, 5J, 5K, Kw, Kx, Ky, Kz, L1, L2, L3, L4, L5",
+        _EDGE + rf"(?:5[HJK]{_BASE58}{{49}}|(?:K[w-z]|L[1-5]){_BASE58}{{50}})(?![\w+/=])",
+    ),
+    ("bitcoin-key", "prv", rf"[tuxyz]prv{_BASE58}{{100,}}"),
+    ("dynatrace-token", "dt0", r"dt0[a-z]\d\d\.[A-Z0-9]{8,}\.[A-Z0-9]{40,}"),
+    ("hubspot-token", "pat-na1-, pat-eu1-", rf"pat-(?:na|eu)1-{_UUID}"),
+    ("sonar-token", "squ_, sqp_, sqa_", r"sq[upa]_[0-9a-f]{40}"),
+    ("sonar-token", ".login=", r"\.login=([0-9a-f]{40})" + _END),
+    (
+        "cookie",
+        "cookie",
+        # from the first value that tells nothing to people up to the end of the header
+        rf"(?i)cookie[\"']?:[ \t]*(?:{_PAIR}(?:(?!{_COOKIE}){_VALUE})?;[ \t]*){{0,20}}?{_PAIR}"
+        rf"({_COOKIE}{_VALUE}(?:;[ \t]*{_PAIR}{_VALUE})*)",
+    ),
+    (
+        "cookie",
+        "jsessionid, phpsessid, asp.net_sessionid, connect.sid, laravel_session",
+        r"(?i)\b(?:jsessionid|phpsessid|asp\.net_sessionid|connect\.sid|laravel_session)="
+        rf"{_COOKIE}({_VALUE})",
+    ),
+    (
+        "pgpass",
+        ":5432:, :*:",
+        r"(?<!\S)[\w.*-]{1,253}:(?:\d{2,5}|\*):[^:\s]{1,63}:[^:\s]{1,63}:([^\s:]{3,})(?!\S)",
+    ),
+    ("secret", "?key=, &key=", rf"[?&]key=(?=[\w-]{{20}}){OPAQUE}([\w-]+)"),
+    (
+        "password",
+        "define(",
+        r"define\(\s*['\"]\w*(?:PASSWORD|SECRET|TOKEN|KEY|SALT)['\"]\s*,\s*"
+        rf"['\"](?:{_DIGIT}|{_SYMBOL})([^'\"\n]{{6,}})['\"]",
+    ),
+    (
+        "password",
+        "value=",
+        r"(?i)(?:password|passwd|pwd|secret|token|api[_-]?key)[\"']\s+value\s*=\s*"
+        rf"[\"'](?:{_DIGIT}|{_SYMBOL})(?![$\[{{<%])([^\"'\n]{{5,}})[\"']",
+    ),
+    (
+        "password",
+        "creds, credentials, login is, login:",
+        r"(?i)\b(?:creds|credentials|login)(?: (?:for|of|on|to)(?: [\w.-]{1,30}){1,4})?"
+        rf"(?: are| is|:)\s+[\w.@+-]{{2,60}} ?[:/] ?(?!/)(?:{_DIGIT}{_LETTER}|{_SYMBOL})"
+        rf"(?![\w.-]+[/(])({_BARE}{{5,}})",
+    ),
+    *(("password", hints, pattern) for hints, pattern in _COMMANDS),
     (
         "netrc",
         "login",
@@ -227,28 +323,43 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("secret", "secret, token, credential, key", _SECRET),
 )
 
+_RANKS = {name: rank for rank, (name, _, _) in enumerate(TABLE)}
 _HINTS = [(hint, rank) for rank, row in enumerate(TABLE) for hint in row[1].split(", ")]
-_FOLDED = tuple((hint, rank) for hint, rank in _HINTS if hint.islower())
-_EXACT = tuple((hint, rank) for hint, rank in _HINTS if not hint.islower())
+
+
+def _by_sign(hints: list[tuple[str, int]]) -> dict[str, list[tuple[str, int]]]:
+    """The hints by the rarest sign in them: a text without it needs no look for them."""
+    groups: dict[str, list[tuple[str, int]]] = {}
+    for hint, rank in hints:
+        sign = next((sign for sign in "_=:/-. " if sign in hint), "")
+        groups.setdefault(sign, []).append((hint, rank))
+    return groups
+
+
+_FOLDED = _by_sign([(hint, rank) for hint, rank in _HINTS if hint.islower()])
+_EXACT = _by_sign([(hint, rank) for hint, rank in _HINTS if not hint.islower()])
 
 # Judged by the first word, so that a private key stays one whatever is written inside.
 _PLACEHOLDER = (
     r"(?i)\S*?(?:x{6}|\bx{3,}\b|\*{3}|\.{3}|…|redacted:|placeholder|change[-_]?me"
-    r"|\byour|[-_]your|[-_]here\b|\b(?:example|replace|dummy)[-_]|[-_]example\b)"
+    r"|\byour|[-_]your|[-_]here\b|\b(?:example|replace|dummy)[-_]|[-_]example\b"
+    r"|(?-i:EXAMPLE)(?:KEY)?\b)"
 )
 
 
 def hinted(text: str) -> Iterator[tuple[int, str, str]]:
     """The rows of the table that can match *text*, or what it escapes: rank, name, pattern."""
     yield from _hinted(text)
-    if may_be_escaped(text):
-        yield from _hinted(unescaped(text)[0])
+    if may_be_escaped(text) and (unwrapped := unescaped(text)):
+        yield from _hinted(unwrapped[0])
 
 
 def _hinted(text: str) -> Iterator[tuple[int, str, str]]:
-    lowered = text.lower()
-    ranks = {rank for hint, rank in _EXACT if hint in text}
-    ranks.update([rank for hint, rank in _FOLDED if hint in lowered])
+    ranks: set[int] = set()
+    for groups, written in ((_EXACT, text), (_FOLDED, text.lower())):
+        for sign, hints in groups.items():
+            if sign in written:
+                ranks.update([rank for hint, rank in hints if hint in written])
     for rank in sorted(ranks):
         name, _, pattern = TABLE[rank]
         if _IS not in pattern or not _ASSIGNING.isdisjoint(text):
@@ -269,22 +380,31 @@ def mask(text: str) -> tuple[str, tuple[str, ...]]:
 
 def _spans(text: str) -> Iterator[tuple[int, int, int]]:
     yield from _spans_in(text)
-    if may_be_escaped(text):
-        plain, places = unescaped(text)
+    if may_be_escaped(text) and (unwrapped := unescaped(text)):
+        plain, places = unwrapped
         for start, end, rank in _spans_in(plain):
             yield places[start], places[end], rank
 
 
 def _spans_in(text: str) -> Iterator[tuple[int, int, int]]:
-    import re
-
     for rank, name, pattern in _hinted(text):
+        import re
+
         for match in re.finditer(pattern, text, re.ASCII):
             secret = match.lastindex or 0
-            if re.match(_PLACEHOLDER, match[secret]):
+            if _is_placeholder(match[secret]):
                 continue
             if name != "basic-auth" or is_basic(match[secret]):
                 yield *match.span(secret), rank
+    for start, end, name in prose.spans(text):
+        if not _is_placeholder(text[start:end]):
+            yield start, end, _RANKS[name]
+
+
+def _is_placeholder(value: str) -> bool:
+    import re
+
+    return re.match(_PLACEHOLDER, value) is not None
 
 
 def _merged(spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:

@@ -1,8 +1,8 @@
 """Texts with a secret in them, and texts that only look like it; the rules must tell them apart.
 
 A secret stands between ⟦ and ⟧. `@hex(40)` and its relatives are put together when the corpus is
-read, so that no scanner takes this file for a leak. Every second text is held out: rules are made
-for the first halves alone.
+read, so that no scanner takes this file for a leak. Every second text is held out: rules were made
+for the first halves alone; the last kind was written when they were done.
 """
 
 from __future__ import annotations
@@ -195,6 +195,52 @@ logs/run-⟦xoxb-@digits(12)-@digits(12)-@mix(24)⟧.txt
 src/keys/⟦@jwt()⟧.token
 hotfix/password=⟦Fall2024!⟧
 dump-⟦npm_@mix(36)⟧-old.json
+""",
+    "written after the rules": r"""
+Our Jenkins admin password is ⟦Gr33nTea!⟧
+the new password for prod-db is ⟦xK9#mmQ2w⟧ since Friday
+Grafana login is admin with password ⟦dashb0ard⟧
+to log in use the password: ⟦Winter!2023⟧
+the password of user backup is ⟦nightly77⟧
+password on the router is ⟦adminadmin1⟧
+The keystore password is ⟦changeit2024⟧
+Use password ⟦Qx!778-lamp⟧ for the VPN
+the sudo password is ⟦letmein99⟧
+the ssh passphrase is ⟦tulip-Bridge-7⟧
+the decryption passphrase: "⟦rain falls on tin roofs⟧"
+Das Root-Passwort lautet ⟦Herbst#22⟧
+Das Kennwort für den Drucker ist ⟦druck3r!⟧
+melde dich mit Passwort ⟦Hafen_2231⟧ an
+le mot de passe du serveur est ⟦Lune!7788⟧
+mot de passe wifi: ⟦cafe-noir-12⟧
+la contraseña de la base de datos es ⟦m4drugada!⟧
+la clave de API es ⟦@mix(32)⟧
+管理员密码是⟦Admin@2023⟧
+密码: ⟦hello9876⟧
+服务器的密码为 ⟦p4ssW0rd99⟧
+the GitHub webhook secret is ⟦@hex(40)⟧
+our HMAC secret is ⟦@mix(40)⟧
+Sendbird API token: ⟦@hex(40)⟧
+the Algolia admin key is ⟦@hex(32)⟧
+api token for Jira is ⟦@mix(24)⟧
+client_secret is ⟦@mix(40)⟧
+mysql -h localhost -P 3307 -u app -p'⟦my S3cret⟧' app
+export PGPASSWORD='⟦zebra99x⟧'
+curl --user admin:⟦Secr3tPass⟧ http://nas.local
+curl -H "Cookie: session=⟦@mix(40)⟧" https://x
+docker login registry.io --username bob --password ⟦Dck3rPass⟧
+mongodump --uri "mongodb://root:⟦ex4mplePw⟧@mongo:27017"
+spring.redis.password: ⟦red1sSpring⟧
+MAIL_PASSWORD="⟦sm tp pass w0rd⟧"
+{"auth": "⟦@basic()⟧"}
+//npm.pkg.github.com/:_authToken=⟦ghp_@mix(36)⟧
+L5 wallet: ⟦@wif_compressed()⟧
+user/⟦AKIA@caps(16)⟧/session
+the TOTP secret for the CI bot: ⟦@b32(32)⟧
+X-Auth-Token: ⟦@hex(32)⟧
+the license key is ⟦@mix(30)⟧
+set DB_PASS=⟦d8Pass!x⟧
+ssh-keygen -t ed25519 -N '⟦n3wPhrase!⟧' -f key
 """,
 }
 
@@ -518,6 +564,73 @@ Set LOG_LEVEL=debug2 to see SQL
 The auth service is at auth.internal:8443
 The basic plan has 3 seats
 the master branch is protected
+""",
+    "written after the rules": r"""
+the password is incorrect for this user
+the password was leaked in 2023
+password is case-sensitive
+a password is needed for port 5432
+The password is set in values.yaml
+the password is validated by zxcvbn
+the passphrase is optional
+with password grant the API returns 400
+with password "required" the form stays closed
+the token is base64url encoded
+the token is stored in localStorage
+the token count is 4096
+the API key is passed in the X-Api-Key header
+the api key is optional in v2
+the secret is mounted from vault-agent-1
+the key is order_2024_05_01
+the key is user-profile-cache-v2
+token endpoint: https://auth.acme.io/oauth2/token
+the key for translations is login.title2
+pass --no-cache2 to docker
+pass userId2 as the second argument
+use pass the pigs
+tests pass in 3.2s
+pin numpy==1.26.4
+Passwort ist leer
+das Passwort ist optional
+Passwort: siehe Vault
+das Passwort wird gehasht
+le mot de passe est vide
+mot de passe : voir le coffre
+la contraseña es opcional
+密码是可选的
+密码为空
+密码: 见保险库
+mysql -u root -p
+redis-cli -a $REDIS_PASSWORD ping
+sshpass -f /run/secret ssh host
+docker login -u $USER -p $TOKEN
+htpasswd -c .htpasswd alice
+openssl enc -pass env:KEY2
+sudo -S reads from stdin
+ldapsearch -x -W -D cn=admin
+curl -b cookies.txt https://x
+Cookie: lang=en; consent=yes
+Set-Cookie: theme=dark; Max-Age=31536000
+jti @uuid()
+hash @hex(64)
+checksum @hex(40)
+cache key @hex(32)
+the commit is @hex(40)
+the primary key is a bigint
+key rotation every 90 days
+access key id column is 20 chars
+token: string;
+password: string;
+"password": "Password"
+"password": "Mot de passe"
+"forgot": "Forgot your password?"
+password_label = "Choose a new password"
+secret santa 2024
+seed = 42
+random seed is 1234567890
+db/seeds/users2.rb
+the seed for tests is 20240501
+Settings > API keys > New key 2
 """,
 }
 
