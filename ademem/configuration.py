@@ -1,110 +1,376 @@
-"""The settings of a project: defaults, what its file says, what the environment says."""
+"""The settings in force: environment, files of the project, the person's own file, defaults."""
 
 from __future__ import annotations
 
 import os
 
+from ademem import confined, trust
+from ademem.digest import bytes_hex, sha256_hex
 from ademem.errors import AdememError
-from ademem.settings import AI_PROVIDERS, DTYPES, LEVELS, Settings
+from ademem.jsontext import loads
+from ademem.settings import LONGEST_TEXT, MOST_WORDS, PERSONAL_SECTION, Settings
+from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-CHOICES = {
-    ("ai", "provider"): AI_PROVIDERS,
-    ("briefing", "level"): tuple(LEVELS),
-    ("embed", "dtype"): DTYPES,
-    ("guard", "mode"): ("strict", "assist", "orient", "warn", "off"),
-    ("guard", "fail"): ("open", "closed"),
-}
+    from ademem.project import Project
+    from ademem.settings import Key
 
+MAX_BYTES = 64_000
+"""Longest file of settings."""
+MAX_DOTS = 100
+"""Most dots in a line of such a file: a dotted key takes time by the square of its parts."""
+MAX_LINES = 5
+"""Warnings that are shown one by one."""
+SHOWN_CHARS = 40
+"""Characters of a name or value that a message repeats."""
 
 SECRETS = ("ADEMEM_AI_KEY",)
 """Named like settings, but read where they are used, and written down nowhere."""
 
 
 class BadSetting(AdememError):
-    hint = "see the settings table in the README"
+    """A key that does not exist, or a value that it cannot have."""
+
+    hint = "`ademem config list` shows all keys"
 
 
-def load(config_path: str, environment: Mapping[str, str]) -> Settings:
-    """Defaults, then `config.toml` if there is one, then ADEMEM_SECTION_KEY."""
-    given = _read(config_path) if os.path.exists(config_path) else {}
-    for name, section, key in _variables(environment):
-        given[section] = _section(section, given.get(section, {})) | {key: environment[name]}
-    return _settings(given) if given else Settings()
+class SettingWarning(Value):
+    """A part of a source that does not count."""
+
+    source: str
+    """A path, or the name of a variable."""
+    key: str = ""
+    """`guard.mode`; empty: all of the source."""
+    reason: str = ""
+    """Why it does not count; empty: there is no such key."""
+    waits: bool = False
+    """It would count after `ademem trust`."""
+
+    def __str__(self) -> str:
+        name = self.source
+        if os.path.isabs(name):
+            name = os.path.join(os.path.basename(os.path.dirname(name)), os.path.basename(name))
+        return f"{name}: {self.reason or _unknown(self.key)}"
 
 
-def places(section: str, config_path: str, environment: Mapping[str, str]) -> list[str]:
-    """Where a person finds what is set in a section: the variables, and the file if it counts."""
-    named = [name for name, of, _ in _variables(environment) if of == section]
-    file = [] if named and not os.path.exists(config_path) else [f"`[{section}]` in {config_path}"]
-    return named + file
+class Given(Value):
+    """Valid values of one source by their keys, and what is wrong in it."""
+
+    values: dict[str, Any] = {}
+    warnings: tuple[SettingWarning, ...] = ()
+    digest: str = ""
+    """Names the content of a file."""
 
 
-def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Name, section and key of those that are settings."""
+class Configuration(Value):
+    """Settings, and where they come from."""
+
+    settings: Settings = Settings()
+    origins: dict[str, str] = {}
+    """Path or variable of each key that is set somewhere."""
+    warnings: tuple[SettingWarning, ...] = ()
+    held: dict[str, Any] = {}
+    """Values of the tracked file that wait for `ademem trust`."""
+
+
+_DEFAULTS = Configuration()
+
+
+def load(project: Project | None, environment: Mapping[str, str]) -> Configuration:
+    """Read all sources; a warning in one of them costs that key or file alone.
+
+    The tracked file of the project sets keys that are shared, and makes others stricter; what it
+    sets besides is held until the person agreed to just these keys and values.
+    """
+    own = trust.config_path(environment)
+    files = [own, project.config, project.local_config] if project else [own]
+    there = [path for path in files if os.path.lexists(path)]
+    variables = list(_variables(environment))
+    if not there and not variables:
+        return _DEFAULTS
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    warnings: list[SettingWarning] = []
+    held: dict[str, Any] = {}
+
+    def put(given: Mapping[str, Any], source: str) -> None:
+        values.update(given)
+        origins.update(dict.fromkeys(given, source))
+
+    if own in there:
+        found = _file(own, environment)
+        put(found.values, own)
+        warnings += found.warnings
+    if project and len(there) > (own in there):
+        agreed = trust.agreement(project.main, environment)
+        if project.config in there:
+            found = _file(project.config, environment, project.root)
+            warnings += found.warnings
+            put(_unasked(found.values, values), project.config)
+            held = _not_in_force(found.values, values)
+            if held and agreed.settings == fingerprint(held):
+                put(held, project.config)
+                held = {}
+            if held:
+                warnings.append(
+                    SettingWarning(source=project.config, reason=_waiting(held), waits=True)
+                )
+        if project.local_config in there:
+            found = _file(project.local_config, environment, project.home_root, agreed.local)
+            warnings += found.warnings
+            put(found.values, project.local_config)
+    for name, key in variables:
+        found = _checked({key: environment[name]}, name)
+        warnings += found.warnings
+        put(found.values, name)
+    return Configuration(
+        settings=_settings(values), origins=origins, warnings=tuple(warnings), held=held
+    )
+
+
+def lines(warnings: Sequence[SettingWarning]) -> list[str]:
+    """The first few warnings, and how many more there are."""
+    shown = [str(warning) for warning in warnings[:MAX_LINES]]
+    more = len(warnings) - MAX_LINES
+    return [*shown, f"{more} more warnings of settings"] if more > 0 else shown
+
+
+def trust_roots(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Globs of folders whose databases count as the person's; a project's files have no say."""
+    return load(None, environment).settings.trust.roots
+
+
+def fingerprint(values: Mapping[str, Any]) -> str:
+    """The digest by which an agreement names keys with their values."""
+    return sha256_hex(*(f"{key}={value!r}" for key, value in sorted(values.items())))
+
+
+def local_file(project: Project, environment: Mapping[str, str]) -> Given:
+    """Read `config.local.toml`, whether or not it counts; without a digest where that is vain."""
+    if not os.path.lexists(project.local_config):
+        return Given()
+    return _file(project.local_config, environment, project.home_root)
+
+
+def key_of(name: str) -> Key:
+    """The key called `section.key`; raises BadSetting that names the nearest one."""
+    key = _find(name)
+    if key is None:
+        raise BadSetting(_unknown(name))
+    return key
+
+
+def all_keys() -> Iterator[tuple[str, Key]]:
+    """Every key with its name, in the order of the settings."""
+    for section, default in Settings._defaults.items():
+        for key, found in default._keys.items():
+            yield f"{section}.{key}", found
+
+
+def as_value(name: str, given: Any) -> Any:
+    """*given* as a value of the key; raises BadSetting."""
+    return _as_value(name, given, key_of(name))
+
+
+def value_of(settings: Settings, name: str) -> Any:
+    section, _, key = name.partition(".")
+    return getattr(getattr(settings, section), key)
+
+
+def _unasked(given: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of a tracked file that counts at once: shared keys, and values that are stricter."""
+    put = {}
+    for name, value in given.items():
+        key = key_of(name)
+        now = current.get(name, key.default)
+        new = value if key.is_shared else key.tightened(value, now)
+        if key.is_shared or new != now:
+            put[name] = new
+    return put
+
+
+def _not_in_force(given: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in given.items()
+        if value != current.get(name, key_of(name).default)
+    }
+
+
+def _waiting(held: Mapping[str, Any]) -> str:
+    names = ", ".join(sorted(held)[:3]) + (", …" if len(held) > 3 else "")
+    return f"sets {names}, which {'count' if len(held) > 1 else 'counts'} only after `ademem trust`"
+
+
+def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Name and key of those variables that are settings."""
     for name in environment:
         if name.startswith("ADEMEM_") and name not in SECRETS:
             section, _, key = name[len("ADEMEM_") :].lower().partition("_")
-            if section in Settings._fields and key:
-                yield name, section, key
+            if section in Settings._names and key:
+                yield name, f"{section}.{key}"
 
 
-def _read(path: str) -> dict[str, Any]:
-    import tomllib
-
-    with open(path, "rb") as file:
-        try:
-            return tomllib.load(file)
-        except ValueError as error:  # not TOML, or not UTF-8
-            raise BadSetting(f"{path}: {error}") from error
-
-
-def _settings(given: dict[str, Any]) -> Settings:
-    sections = {}
-    for name, values in given.items():
-        default = Settings._defaults[_known(name, Settings._fields, "the settings")]
-        values = _section(name, values)
-        for key in values:
-            _known(key, default._fields, f"[{name}]")
-        sections[name] = type(default)(
-            **{
-                key: _read_as(f"{name}.{key}", value, default._defaults[key])
-                for key, value in values.items()
-            }
-        )
-    for (section, key), choices in CHOICES.items():
-        chosen = getattr(sections.get(section, Settings._defaults[section]), key)
-        if chosen not in choices:
-            raise BadSetting(f"{section}.{key} is {chosen!r}; it may be {', '.join(choices)}")
-    return Settings(**sections)
+def _file(
+    path: str, environment: Mapping[str, str], root: str = "", noted: str | None = None
+) -> Given:
+    """Read one file; with *noted*, its values count only if that is the digest of its content."""
+    digest = ""
+    try:
+        raw = _bytes(path, root)
+        digest = bytes_hex(raw)
+        if noted is not None and digest != noted:
+            reason = "counts only after `ademem trust`"
+            return Given(warnings=(SettingWarning(source=path, reason=reason, waits=True),))
+        found = _parsed(raw, digest, path, environment)
+        return replace(_checked(found, path, of_project=bool(root)), digest=digest)
+    except BadSetting as error:
+        return Given(warnings=(SettingWarning(source=path, reason=str(error)),), digest=digest)
 
 
-def _section(name: str, values: Any) -> dict[str, Any]:
-    if not isinstance(values, dict):
-        raise BadSetting(f"[{name}] is a section, not a value")
+def _bytes(path: str, root: str) -> bytes:
+    """Content of a file; raises BadSetting. Below *root* no link is followed."""
+    try:
+        if root:
+            raw = confined.read_bytes(root, path, MAX_BYTES)
+            if raw is None:
+                raise BadSetting("is gone")
+            return raw
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except confined.Refused as error:
+        raise BadSetting(f"{error.reason}, so none of it counts") from error
+    except OSError as error:
+        raise BadSetting(f"cannot be read ({error.strerror}), so none of it counts") from error
+    if len(raw) > MAX_BYTES:
+        raise BadSetting(f"has more than {MAX_BYTES:,} bytes, so none of it counts")
+    return raw
+
+
+def _parsed(raw: bytes, digest: str, path: str, environment: Mapping[str, str]) -> dict[str, Any]:
+    """Values of a TOML text by `section.key`; raises BadSetting.
+
+    The last result is kept in the person's data folder: `tomllib` alone takes twice as long to load
+    as an ordinary hook runs.
+    """
+    cache = trust.cache_path(path, environment)
+    try:
+        kept = loads(_cached(cache))
+        if kept["sha256"] == digest and isinstance(kept["values"], dict):
+            return kept["values"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        pass  # none yet, or of another content
+    values = _toml(raw)
+    _keep(cache, digest, values)
     return values
 
 
-def _known(name: str, names: tuple[str, ...], where: str) -> str:
-    if name in names:
-        return name
+def _toml(raw: bytes) -> dict[str, Any]:
+    """Parse TOML into values by `section.key`; raises BadSetting."""
+    import tomllib
+
+    if max(line.count(b".") for line in raw.split(b"\n")) > MAX_DOTS:
+        raise BadSetting(f"has a line with more than {MAX_DOTS} dots, so none of it counts")
+    try:
+        found = tomllib.loads(raw.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise BadSetting("is not UTF-8, so none of it counts") from error
+    except (ValueError, RecursionError) as error:
+        why = str(error)[: 2 * SHOWN_CHARS]
+        raise BadSetting(f"is no valid TOML, so none of it counts ({why})") from error
+    values: dict[str, Any] = {}
+    for section, keys in found.items():
+        if isinstance(keys, dict) and section in Settings._names:
+            values |= {f"{section}.{key}": _plain(value) for key, value in keys.items()}
+        else:
+            values[section] = None
+    return values
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it; what no setting can be (a table, a date) becomes None."""
+    if isinstance(value, list):
+        return [item if isinstance(item, (str, int, float)) else None for item in value]
+    return value if isinstance(value, (str, int, float)) else None
+
+
+def _cached(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def _keep(path: str, digest: str, values: dict[str, Any]) -> None:
+    import json
+
+    from ademem import files
+
+    try:
+        files.write_atomic(path, json.dumps({"sha256": digest, "values": values}), mode=0o600)
+    except OSError:  # a home that cannot be written: each process parses for itself
+        return
+
+
+def _checked(given: Mapping[str, Any], source: str, *, of_project: bool = False) -> Given:
+    """The values that are valid, as their keys have them."""
+    values, warnings = {}, []
+    for name, value in given.items():
+        key = _find(name)
+        if key is None:
+            warnings.append(SettingWarning(source=source, key=name))
+        elif of_project and name.startswith(f"{PERSONAL_SECTION}."):
+            reason = f"{name} counts only in your own file or environment"
+            warnings.append(SettingWarning(source=source, key=name, reason=reason))
+        else:
+            try:
+                values[name] = _as_value(name, value, key)
+            except BadSetting as error:
+                warnings.append(SettingWarning(source=source, key=name, reason=str(error)))
+    return Given(values=values, warnings=tuple(warnings))
+
+
+def _find(name: str) -> Key | None:
+    section, _, key = name.partition(".")
+    found = Settings._defaults.get(section)
+    return found._keys.get(key) if found else None
+
+
+def _unknown(name: str) -> str:
+    """Name the nearest key, or section where not even that is known."""
     from difflib import get_close_matches
 
-    near = get_close_matches(name, names, n=1, cutoff=0.0)
-    raise BadSetting(f"unknown setting {name!r} in {where}; did you mean {near[0]!r}?")
+    section, dot, _ = name.partition(".")
+    if section in Settings._names and not dot:
+        return f"[{section}] is a section, not a value"
+    names = [full for full, _ in all_keys()] if dot else list(Settings._fields)
+    inside = [full for full in names if full.startswith(f"{section}.")] or names
+    near = get_close_matches(name[:SHOWN_CHARS], inside, n=1, cutoff=0.0)
+    return f"unknown setting {_shown(name)}; did you mean {near[0]!r}?"
 
 
-def _read_as(name: str, given: Any, default: Any) -> Any:
-    """*given* as the type of *default*; text from the environment is parsed."""
+def _as_value(name: str, given: Any, key: Key) -> Any:
+    value = _typed(name, given, key.default)
+    if key.choices and value not in key.choices:
+        raise BadSetting(f"{name} is {_shown(given)}; it may be {', '.join(key.choices)}")
+    for part in value if isinstance(value, tuple) else (value,):
+        if isinstance(part, str):
+            if len(part) > LONGEST_TEXT:
+                raise BadSetting(f"{name} is longer than {LONGEST_TEXT} characters")
+        elif key.least is not None and key.most is not None and not key.least <= part <= key.most:
+            raise BadSetting(f"{name} is {_shown(given)}; it may be {key.least:,} to {key.most:,}")
+    return value
+
+
+def _typed(name: str, given: Any, default: Any) -> Any:
+    """*given* as the type of *default*; text, as the environment has it, is parsed."""
     try:
         if isinstance(default, bool):
             return given if isinstance(given, bool) else _TRUTH[str(given).lower()]
         if isinstance(default, tuple):
-            return _read_items(name, given, default)
+            return _items(name, given, default)
         if isinstance(given, bool) or not isinstance(given, (str, int, float)):
             raise ValueError(given)
         value = type(default)(given)
@@ -112,17 +378,36 @@ def _read_as(name: str, given: Any, default: Any) -> Any:
             raise ValueError(given)
         return value
     except (KeyError, ValueError, TypeError, OverflowError) as error:
-        raise BadSetting(f"{name} cannot be {given!r}; its default is {default!r}") from error
+        raise BadSetting(f"{name} cannot be {_shown(given)}; its default is {default!r}") from error
 
 
-def _read_items(name: str, given: Any, default: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A list of words has any length; numbers each have their place."""
+def _items(name: str, given: Any, default: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A list of words has any length up to a bound; numbers each have their place."""
     items = [item.strip() for item in given.split(",")] if isinstance(given, str) else given
     words = not default or isinstance(default[0], str)
     if not isinstance(items, list) or not (words or len(items) == len(default)):
         raise ValueError(given)
+    if len(items) > MOST_WORDS:
+        raise BadSetting(f"{name} has more than {MOST_WORDS} words")
     kind = "" if words else default[0]
-    return tuple(_read_as(name, item, kind) for item in items if item or not words)
+    return tuple(_typed(name, item, kind) for item in items if item != "" or not words)
+
+
+def _shown(given: Any) -> str:
+    """A name or value as a message may repeat it, however long and odd it is."""
+    if given is None or isinstance(given, list):
+        return "a list" if given else "a table or a date"
+    return ascii(given[:SHOWN_CHARS]) if isinstance(given, str) else f"{given!s:.{SHOWN_CHARS}}"
+
+
+def _settings(values: Mapping[str, Any]) -> Settings:
+    changed: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        section, _, key = name.partition(".")
+        changed.setdefault(section, {})[key] = value
+    return Settings(
+        **{name: type(Settings._defaults[name])(**keys) for name, keys in changed.items()}
+    )
 
 
 _TRUTH = {

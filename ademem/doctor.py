@@ -71,13 +71,13 @@ def sqlite_is_able(_patient: Patient) -> Finding:
 
 
 def settings_are_readable(patient: Patient) -> Finding:
-    try:
-        configuration.load(patient.project.config, patient.environment)
-    except AdememError as error:
-        return _bad("settings", str(error), "until then every hook stays silent")
-    return _good(
-        "settings", "readable" if os.path.exists(patient.project.config) else "the defaults"
-    )
+    found = configuration.load(patient.project, patient.environment)
+    if found.warnings:
+        wrong = [each for each in found.warnings if not each.waits]
+        hint = configuration.BadSetting.hint if wrong else "`ademem trust` shows what it is"
+        message = "; ".join(configuration.lines(found.warnings))
+        return Finding(check="settings", ok=not wrong, message=message, hint=hint)
+    return _good("settings", "readable" if found.origins else "the defaults")
 
 
 def database_is_sound(patient: Patient) -> Finding:
@@ -188,10 +188,7 @@ def files_are_current(patient: Patient) -> Finding:
 
 def model_is_sound(patient: Patient) -> Finding:
     """Going without a model is fine; a half one is not."""
-    try:
-        chosen = configuration.load(patient.project.config, patient.environment).embed
-    except AdememError:
-        return _bad("model", "not checked: the settings cannot be read", "see above")
+    chosen = configuration.load(patient.project, patient.environment).settings.embed
     found = report.status(chosen, patient.environment)
     match found.state:
         case State.INSTALLED:
@@ -210,12 +207,10 @@ def model_is_sound(patient: Patient) -> Finding:
 
 def ai_can_be_asked(patient: Patient) -> Finding:
     """As far as can be told without asking; going without one is fine."""
-    try:
-        chosen = configuration.load(patient.project.config, patient.environment).ai
-    except AdememError:
-        return _bad("ai", "not checked: the settings cannot be read", "see above")
+    configured = configuration.load(patient.project, patient.environment)
+    chosen = configured.settings.ai
     if wrong := ai.problem(chosen, patient.environment):
-        places = configuration.places("ai", patient.project.config, patient.environment)
+        places = sorted({at for key, at in configured.origins.items() if key.startswith("ai.")})
         return _bad("ai", wrong, f"see {', '.join(places)}; without it, rules decide")
     if chosen.provider == "none":
         return _good("ai", "nobody is asked, so rules decide")

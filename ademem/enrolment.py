@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.project import Project
 
-IGNORED = "ade.db*\nrun/\nlog/\ncto/CURRENT.md\ncto/daily/\nagents/\n"
+IGNORED = "ade.db*\nrun/\nlog/\ncto/CURRENT.md\ncto/daily/\nagents/\nconfig.local.toml\n"
 """What of `.ade/` stays on its machine."""
 
 MERGED = "memory/*.md merge=ademem\nmemory/*.jsonl merge=ademem\ncto/MEMORY.md merge=ademem\n"
@@ -39,6 +39,17 @@ def enrol(project: Project, program: str) -> list[str]:
         _git(project, DRIVER, driver)
         done.append("git merges the files of memory with `ademem merge-file`")
     return done
+
+
+def ignore(project: Project) -> None:
+    """Add to `.ade/.gitignore` the lines that it lacks, for a file that git must not track."""
+    path = os.path.join(project.home, ".gitignore")
+    there = confined.read_text(project.home_root, path) or ""
+    missing = [line for line in IGNORED.splitlines() if line not in there.splitlines()]
+    if missing:
+        end = "\n" if there and not there.endswith("\n") else ""
+        text = there + end + "".join(f"{line}\n" for line in missing)
+        confined.write_text(project.home_root, path, text)
 
 
 def leave(project: Project) -> None:

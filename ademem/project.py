@@ -49,6 +49,17 @@ class Project(Value):
         return os.path.join(self.ade, "config.toml")
 
     @property
+    def local_config(self) -> str:
+        """The person's own settings for the project: the same for all worktrees, as the store."""
+        return os.path.join(self.home, "config.local.toml")
+
+    @property
+    def main(self) -> str:
+        """The main worktree, by which agreements name the project; git's folder without one."""
+        folder, kind = os.path.split(self.home)
+        return folder if kind == ".ade" else self.home
+
+    @property
     def run(self) -> str:
         return os.path.join(self.ade, "run")
 

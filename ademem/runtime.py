@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from ademem.configuration import SettingWarning
     from ademem.project import Project
     from ademem.settings import MirrorSettings, Settings
 
@@ -29,12 +30,15 @@ class Runtime:
         store: Store,
         environment: Mapping[str, str],
         now: datetime,
+        warnings: tuple[SettingWarning, ...] = (),
     ) -> None:
         self.project = project
         self.settings = settings
         self.store = store
         self.environment = environment
         self.now = now
+        self.warnings = warnings
+        """Of the settings, to be shown to the person."""
 
     @property
     def branch(self) -> str | None:
@@ -52,10 +56,10 @@ class Runtime:
 def open_runtime(
     project: Project, environment: Mapping[str, str], now: datetime, *, wait_s: float = 5.0
 ) -> Runtime:
-    """Raises BadSetting, NewerDatabase, sqlite3.Error or OSError."""
-    settings = configuration.load(project.config, environment)
+    """Raises NewerDatabase, sqlite3.Error or OSError."""
+    found = configuration.load(project, environment)
     store = open_store(project, now, wait_s=wait_s)
-    return Runtime(project, settings, store, environment, now)
+    return Runtime(project, found.settings, store, environment, now, found.warnings)
 
 
 def branch_of(project: Project, settings: MirrorSettings) -> str | None:

@@ -83,6 +83,11 @@ def forget(root: str, environment: Mapping[str, str]) -> None:
     _drop_empty(environment)
 
 
+def cache_path(config: str, environment: Mapping[str, str]) -> str:
+    """Where the parsed values of a file of settings are kept."""
+    return os.path.join(data_folder(environment), "settings", f"{sha256_hex(config)[:32]}.json")
+
+
 def _store_path(secret: str, environment: Mapping[str, str]) -> str:
     return os.path.join(data_folder(environment), "stores", sha256_hex(secret)[:32])
 
@@ -94,11 +99,25 @@ def _project_path(root: str, environment: Mapping[str, str]) -> str:
 
 def _drop_empty(environment: Mapping[str, str]) -> None:
     folder = data_folder(environment)
-    for empty in (os.path.join(folder, "stores"), os.path.join(folder, "projects"), folder):
+    notes = [os.path.join(folder, "stores"), os.path.join(folder, "projects")]
+    for empty in (*notes, folder):
         try:
             os.rmdir(empty)
         except OSError:  # not there, or not empty
-            continue
+            if empty == folder and not any(map(os.path.exists, notes)):
+                _drop_cache(folder)
+
+
+def _drop_cache(folder: str) -> None:
+    """Remove the parsed settings, and the folder if nothing else is in it."""
+    settings = os.path.join(folder, "settings")
+    try:
+        for name in os.listdir(settings):
+            files.remove(os.path.join(settings, name))
+        os.rmdir(settings)
+        os.rmdir(folder)
+    except OSError:
+        return
 
 
 def _home(environment: Mapping[str, str]) -> str:

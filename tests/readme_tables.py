@@ -66,12 +66,12 @@ def metavar(argument: Any) -> str:
 
 
 def defaults() -> Iterator[Row]:
-    yield "Setting", "Default", "Meaning"
+    yield "Setting", "Default", "Owner", "Meaning"
     meanings = dict(_meanings())
     for section, values in settings.Settings._defaults.items():
-        for key, default in values._defaults.items():
-            meaning = meanings[type(values).__name__, key]
-            yield code(f"{section}.{key}"), code(toml(default)), meaning
+        for name, key in values._keys.items():
+            meaning = meanings[type(values).__name__, name]
+            yield code(f"{section}.{name}"), code(toml(key.default)), key.owner, meaning
 
 
 def _meanings() -> Iterator[tuple[tuple[str, str], str]]:

@@ -20,8 +20,8 @@ HOOKS = sorted((ROOT / "hooks").glob("*.py"))
 
 PICTURE = """
     value aside bytecode digest errors clock text jsontext model settings files confined locks
-    caller trust configuration
-    repository anchor project lookalike redact failures shell fence client signature store embed
+    caller trust repository project configuration
+    anchor lookalike redact failures shell fence client signature store embed
     runtime ai worktree core agents commits capture gate search warm guard sites curate lifecycle
     exchange mirror briefing episodes skills procedures uses history status work recovery enrolment
     scrub api install events rehearsal trouble doctor evaluation cli
@@ -251,6 +251,7 @@ class Day:
         self.root = root
         self.environment = {
             "CLAUDE_PROJECT_DIR": str(root),
+            "HOME": str(root / "home"),
             "PATH": "/usr/bin:/bin",
             "TMPDIR": str(root),
             "ADEMEM_JOBS_AUTO": "false",

@@ -33,7 +33,7 @@ class Place:
             "TMPDIR": str(root / "tmp"),
             "PATH": "/usr/bin:/bin",
             "ADEMEM_JOBS_AUTO": "false",
-            "ADEMEM_GUARD_MAX_BLOCKS": "1000",
+            "ADEMEM_GUARD_MAX_BLOCKS": "20",
         }
         (root / "tmp").mkdir()
         api.init(str(self.root))

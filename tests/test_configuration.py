@@ -1,47 +1,256 @@
-"""Settings: defaults, then the file, then the environment; what cannot be meant is refused."""
+"""Settings: whose say a key is, which source wins, and what is told of one that does not count."""
+
+import os
 
 import pytest
 
-from ademem.configuration import CHOICES, BadSetting, load
-from ademem.settings import Settings
-from ademem.value import as_dict
+from ademem import trust
+from ademem.configuration import (
+    MAX_BYTES,
+    all_keys,
+    as_value,
+    fingerprint,
+    load,
+    local_file,
+    trust_roots,
+    value_of,
+)
+from ademem.project import at
+from ademem.settings import LONGEST_TEXT, MOST_WORDS, MUTATING, Settings
+
+
+class Person:
+    """A person at home, and a project that somebody sent them."""
+
+    def __init__(self, folder):
+        self.home = folder / "home"
+        root = folder / "project"
+        (root / ".ade").mkdir(parents=True)
+        self.project = at(str(root))
+        self.environment = {"HOME": str(self.home)}
+
+    def file(self, source, text):
+        """Write one of the three files of settings."""
+        path = {
+            "own": trust.config_path(self.environment),
+            "tracked": self.project.config,
+            "local": self.project.local_config,
+        }[source]
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def note_local(self):
+        digest = local_file(self.project, self.environment).digest
+        trust.agree(self.project.main, self.environment, local=digest)
+
+    def agree(self):
+        """Agree to what the tracked file holds now, as `ademem trust` does."""
+        held = fingerprint(self.load().held)
+        trust.agree(self.project.main, self.environment, settings=held)
+
+    def load(self, **variables):
+        return load(self.project, self.environment | variables)
+
+    def value(self, key, **variables):
+        return value_of(self.load(**variables).settings, key)
+
+    def warnings(self, **variables):
+        return [str(warning) for warning in self.load(**variables).warnings]
 
 
 @pytest.fixture
-def read(tmp_path):
-    """The settings that a file with this text and an environment make."""
-    path = tmp_path / "config.toml"
-
-    def read(text="", **environment):
-        path.write_text(text, encoding="utf-8")
-        return load(str(path), environment)
-
-    return read
+def person(tmp_path):
+    return Person(tmp_path)
 
 
-def test_without_a_file_everything_is_default(tmp_path):
-    assert load(str(tmp_path / "missing.toml"), {}) == Settings()
+def test_without_a_source_everything_is_default(person):
+    assert person.load().settings == Settings()
+    assert load(None, person.environment).settings == Settings()
 
 
-def test_a_file_changes_what_it_names_and_nothing_else(read):
-    settings = read('[gate]\nnear_duplicate = 0.9\n[guard]\nmode = "warn"\n')
+def test_a_file_changes_what_it_names_and_nothing_else(person):
+    person.file("tracked", "[gate]\nnear_duplicate = 0.9\n[search]\nlimit = 3\n")
+    settings = person.load().settings
 
-    assert settings.gate.near_duplicate == 0.9
+    assert (settings.gate.near_duplicate, settings.search.limit) == (0.9, 3)
     assert settings.gate.max_chars == Settings().gate.max_chars
-    assert settings.guard.mode == "warn"
-    assert settings.search == Settings().search
+    assert settings.briefing == Settings().briefing
 
 
-def test_the_environment_wins_over_the_file(read):
-    settings = read(
-        '[guard]\nmode = "warn"\nmax_blocks = 5\n',
-        ADEMEM_GUARD_MODE="off",
-        ADEMEM_SEARCH_LIMIT="3",
-        PATH="/bin",
-    )
+ORDER = {
+    "a shared key": ("search.limit", ("environment", "local", "tracked", "own")),
+    "a key of yours": ("ai.model", ("environment", "local", "tracked", "own")),
+}
 
-    assert (settings.guard.mode, settings.guard.max_blocks) == ("off", 5)
-    assert settings.search.limit == 3
+
+@pytest.mark.parametrize(("key", "order"), ORDER.values(), ids=ORDER)
+@pytest.mark.parametrize("wins", range(4))
+def test_the_first_source_that_has_a_key_wins(person, key, order, wins):
+    section, name = key.split(".")
+    given = {source: place + 11 for place, source in enumerate(order)}
+    for source in ("own", "tracked", "local"):
+        if source in order[wins:]:
+            value = given[source]
+            text = str(value) if key == "search.limit" else f'"{value}"'
+            person.file(source, f"[{section}]\n{name} = {text}\n")
+    if "local" in order[wins:]:
+        person.note_local()
+    if "tracked" in order[wins:]:
+        trust.agree(
+            person.project.main,
+            person.environment,
+            settings=fingerprint({key: str(given["tracked"])}),
+        )
+    variables = {f"ADEMEM_{section}_{name}".upper(): str(given["environment"])} if not wins else {}
+
+    assert str(person.value(key, **variables)) == str(given[order[wins]])
+    assert person.warnings(**variables) == []
+
+
+HARMLESS = [
+    pytest.param("search.limit", "3", 3, id="presentation"),
+    pytest.param("briefing.max_chars", "900", 900, id="the length of a briefing"),
+    pytest.param("guard.max_blocks", "5", 5, id="more denials"),
+    pytest.param("guard.fail", '"closed"', "closed", id="a guard that fails closed"),
+    pytest.param("guard.changes", '["x"]', ("x",), id="more commands that change"),
+    pytest.param("guard.order_words", '["usuń"]', ("usuń",), id="more words that order"),
+    pytest.param("guard.mutating_mcp", '["zap"]', (*MUTATING, "zap"), id="more verbs"),
+    pytest.param("capture.prompts", "false", False, id="prompts not kept"),
+    pytest.param("capture.prompt_chars", "100", 100, id="less of them kept"),
+    pytest.param("embed.offline", "true", True, id="no fetching"),
+    pytest.param("jobs.auto", "false", False, id="no worker"),
+    pytest.param("lifecycle.promote_confidence", "0.9", 0.9, id="later confirmed"),
+]
+
+
+@pytest.mark.parametrize(("key", "text", "value"), HARMLESS)
+def test_a_tracked_file_may_choose_presentation_and_be_stricter(person, key, text, value):
+    person.file("tracked", f"{key} = {text}\n")
+
+    assert person.value(key) == value
+
+
+LOOSENING = [
+    pytest.param("guard.mode", '"off"', id="no guard"),
+    pytest.param("guard.mode", '"assist"', id="a weaker guard"),
+    pytest.param("guard.max_blocks", "0", id="no denials"),
+    pytest.param("guard.mutating_mcp", "[]", id="no verbs"),
+    pytest.param("guard.reads", '["rm"]', id="commands that only read"),
+    pytest.param("guard.aliases", '["rm=ls"]', id="an alias"),
+    pytest.param("guard.question_words", '["fix"]', id="words of a question"),
+    pytest.param("guard.talk_words", '["fix"]', id="words of talk"),
+    pytest.param("capture.ask_at_stop", "true", id="a question at each end"),
+    pytest.param("capture.prompt_chars", "1000000", id="longer prompts kept"),
+    pytest.param("gate.promote_sources", '["user", "passive"]', id="confirmed unseen"),
+    pytest.param("lifecycle.promote_confidence", "0.0", id="confirmed soon"),
+    pytest.param("ai.provider", '"openai"', id="an AI"),
+    pytest.param("ai.url", '"http://evil.example/v1"', id="an address"),
+    pytest.param("ai.model", '"big"', id="a dear model"),
+    pytest.param("ai.daily_calls", "100000", id="many calls"),
+    pytest.param("skills.publish", "true", id="skills that the client loads"),
+    pytest.param("embed.dtype", '"fp32"', id="another model"),
+    pytest.param("jobs.memory_mb", "0", id="any memory"),
+]
+
+
+@pytest.mark.parametrize(("key", "text"), LOOSENING)
+def test_what_loosens_waits_for_agreement_and_says_so(person, key, text):
+    person.file("tracked", f"{key} = {text}\n")
+
+    assert person.value(key) == value_of(Settings(), key)
+    assert person.warnings() == [
+        f".ade/config.toml: sets {key}, which counts only after `ademem trust`"
+    ]
+
+    person.agree()
+    assert person.value(key) != value_of(Settings(), key)
+    assert person.warnings() == []
+
+
+def test_the_tables_of_these_tests_have_every_key_that_is_not_shared():
+    named = {row.values[0] for row in (*HARMLESS, *LOOSENING)}
+    yours = {name for name, key in all_keys() if not key.is_shared}
+
+    unlike = {"ai.timeout_s", "trust.roots", "procedures.promote_successes"}
+    alike = {
+        "capture.learned",
+        "capture.learnings",
+        "capture.corrections",
+        "capture.errors",
+        "lifecycle.mission_confidence",
+        "procedures.promote_confidence",
+    }
+    assert yours - named == unlike | alike
+
+
+@pytest.mark.parametrize(
+    ("own", "tracked", "in_force"),
+    [
+        pytest.param("closed", "open", "closed", id="looser than the person's own"),
+        pytest.param("open", "closed", "closed", id="stricter than the person's own"),
+    ],
+)
+def test_stricter_is_compared_with_what_the_person_set(person, own, tracked, in_force):
+    person.file("own", f'[guard]\nfail = "{own}"\n')
+    person.file("tracked", f'[guard]\nfail = "{tracked}"\n')
+
+    assert person.value("guard.fail") == in_force
+
+
+def test_an_agreement_is_for_these_values_alone(person):
+    person.file("tracked", '[ai]\nprovider = "openai"\nurl = "http://one.example/v1"\n')
+    person.agree()
+    assert person.value("ai.url") == "http://one.example/v1"
+
+    person.file("tracked", '[ai]\nprovider = "openai"\nurl = "http://two.example/v1"\n')
+    assert person.value("ai.url") == ""
+    assert person.value("ai.provider") == "none"
+
+
+def test_an_agreement_outlives_a_change_of_shared_keys(person):
+    person.file("tracked", '[ai]\nmodel = "small"\n')
+    person.agree()
+    person.file("tracked", '# a comment\n[search]\nlimit = 3\n[ai]\nmodel = "small"\n')
+
+    assert (person.value("ai.model"), person.value("search.limit")) == ("small", 3)
+
+
+def test_what_the_environment_sets_is_never_held(person):
+    person.file("tracked", '[guard]\nmode = "strict"\n')
+
+    assert person.value("guard.mode", ADEMEM_GUARD_MODE="off") == "off"
+
+
+def test_a_local_file_counts_only_as_the_person_noted_it(person):
+    person.file("local", '[guard]\nmode = "off"\n')
+    assert person.value("guard.mode") == "strict"
+    assert person.warnings() == [".ade/config.local.toml: counts only after `ademem trust`"]
+
+    person.note_local()
+    assert person.value("guard.mode") == "off"
+    person.file("local", '[guard]\nmode = "warn"\n')
+    assert person.value("guard.mode") == "strict"
+
+
+@pytest.mark.parametrize("source", ["tracked", "local"])
+def test_no_file_of_a_project_says_which_folders_are_trusted(person, source):
+    person.file(source, '[trust]\nroots = ["*"]\n')
+    person.note_local() if source == "local" else person.agree()
+
+    assert person.value("trust.roots") == ()
+    (warning,) = person.warnings()
+    assert "trust.roots counts only in your own file or environment" in warning
+
+
+@pytest.mark.parametrize("source", ["own", "environment"])
+def test_a_person_says_which_folders_are_trusted(person, source):
+    if source == "own":
+        person.file("own", '[trust]\nroots = ["/workspaces/*"]\n')
+    else:
+        person.environment["ADEMEM_TRUST_ROOTS"] = "/workspaces/*"
+
+    assert trust_roots(person.environment) == ("/workspaces/*",)
 
 
 @pytest.mark.parametrize(
@@ -53,108 +262,214 @@ def test_the_environment_wins_over_the_file(read):
         "ADEMEM_PROJECT",
         "ADEMEM_GUARD",
         "ADEMEM_GUARD_",
+        "ADEMEM_DATA_DIR",
         "ademem_guard_mode",
     ],
 )
-def test_other_variables_are_no_settings(read, name):
-    assert read(**{name: "1"}) == Settings()
+def test_other_variables_are_no_settings(person, name):
+    found = person.load(**{name: "1"})
+
+    assert (found.settings, found.warnings) == (Settings(), ())
 
 
 @pytest.mark.parametrize(
-    ("text", "read_as"),
+    ("text", "value"),
     [
         pytest.param("jobs.auto = false", False, id="a boolean"),
         pytest.param('jobs.auto = "off"', False, id="a word for one"),
-        pytest.param("jobs.auto = 1", True, id="a number for one"),
+        pytest.param("mirror.candidates = 1", True, id="a number for one"),
         pytest.param("search.limit = 7", 7, id="a number"),
         pytest.param("search.limit = 7.0", 7, id="a whole number with a point"),
         pytest.param("search.floor = 1", 1.0, id="a number without one"),
-        pytest.param("search.tier_bonus = [1, 2.5, 3]", (1.0, 2.5, 3.0), id="numbers"),
-        pytest.param('guard.mutating_mcp = ["go"]', ("go",), id="words"),
-        pytest.param("guard.mutating_mcp = []", (), id="no words"),
+        pytest.param("search.tier_bonus = [1, 0.5, 0]", (1.0, 0.5, 0.0), id="numbers"),
+        pytest.param('guard.changes = ["go"]', ("go",), id="words"),
+        pytest.param("guard.changes = []", (), id="no words"),
     ],
 )
-def test_values_take_the_type_of_their_default(read, text, read_as):
-    section, key = text.partition(" ")[0].split(".")
-    found = getattr(getattr(read(text), section), key)
+def test_values_take_the_type_of_their_default(person, text, value):
+    person.file("tracked", text)
+    found = person.value(text.partition(" ")[0])
 
-    assert found == read_as
-    assert type(found) is type(read_as)
+    assert found == value
+    assert type(found) is type(value)
 
 
 @pytest.mark.parametrize(
-    ("variable", "text", "read_as"),
+    ("variable", "text", "value"),
     [
         ("ADEMEM_JOBS_AUTO", "No", False),
         ("ADEMEM_CAPTURE_ASK_AT_STOP", "yes", True),
         ("ADEMEM_SEARCH_FLOOR", "0.5", 0.5),
-        ("ADEMEM_SEARCH_TIER_BONUS", "1, 2,3", (1.0, 2.0, 3.0)),
+        ("ADEMEM_SEARCH_TIER_BONUS", "1, 0,-1", (1.0, 0.0, -1.0)),
         ("ADEMEM_GUARD_MUTATING_MCP", "write, edit,", ("write", "edit")),
         ("ADEMEM_GUARD_MUTATING_MCP", "", ()),
     ],
 )
-def test_text_of_the_environment_is_parsed(read, variable, text, read_as):
-    section, _, key = variable.removeprefix("ADEMEM_").lower().partition("_")
+def test_text_of_the_environment_is_parsed(person, variable, text, value):
+    key = variable.removeprefix("ADEMEM_").lower().replace("_", ".", 1)
 
-    assert getattr(getattr(read(**{variable: text}), section), key) == read_as
+    assert person.value(key, **{variable: text}) == value
+
+
+DEEP = "[" * 50_000
+WRONG = [
+    pytest.param("[gurad]", "'gurad'; did you mean 'guard'", id="section"),
+    pytest.param("[guard]\nmoed = 1", "'guard.moed'; did you mean 'guard.mode'", id="key"),
+    pytest.param("mode = 'off'", "unknown setting 'mode'", id="key without section"),
+    pytest.param("guard = 'off'", "[guard] is a section", id="value for a section"),
+    pytest.param("[guard]\nmode = 'loud'", "it may be strict, assist", id="no such choice"),
+    pytest.param("[guard]\nmode = 1", "guard.mode cannot be 1", id="number for a word"),
+    pytest.param("[guard]\nmax_blocks = true", "cannot be True", id="truth for a number"),
+    pytest.param("[guard]\nmax_blocks = 1.5", "cannot be 1.5", id="part of a thing"),
+    pytest.param("[guard]\nmax_blocks = inf", "cannot be inf", id="endless things"),
+    pytest.param("[guard]\nmax_blocks = [1]", "cannot be a list", id="list for a number"),
+    pytest.param("[guard]\nmax_blocks = 21", "it may be 0 to 20", id="too many"),
+    pytest.param("[search]\npool = 10000000", "it may be 1 to 1,000", id="huge"),
+    pytest.param("[search]\nfloor = nan", "cannot be nan", id="no number"),
+    pytest.param("[search]\nfloor = 'low'", "its default is 0.25", id="word for a number"),
+    pytest.param("[search]\nfloor = 2020-01-01", "cannot be a table or a date", id="date"),
+    pytest.param("[search]\ntier_bonus = [1]", "tier_bonus cannot be", id="too few numbers"),
+    pytest.param("[search]\ntier_bonus = [1, 2, 3]", "it may be -1 to 1", id="too great ones"),
+    pytest.param("[search]\ntier_bonus = 1", "tier_bonus cannot be", id="number for a list"),
+    pytest.param("[guard.changes]\na = 1", "cannot be a table", id="table for a list"),
+    pytest.param("[guard]\nchanges = [1]", "cannot be 1", id="number among words"),
+    pytest.param("[guard]\nchanges = [[]]", "cannot be a table", id="list among words"),
+    pytest.param(f"guard.changes = {['x'] * (MOST_WORDS + 1)}", "more than 500", id="many words"),
+    pytest.param(f"ai.url = '{'x' * (LONGEST_TEXT + 1)}'", "longer than", id="long text"),
+    pytest.param("[jobs]\nauto = 'maybe'", "cannot be 'maybe'", id="neither yes nor no"),
+    pytest.param("[jobs]\nauto = 2", "cannot be 2", id="neither one nor zero"),
+    pytest.param('[guard]\n"a\\u0007<b>" = 1', r"'guard.a\x07<b>'", id="a key of odd signs"),
+    pytest.param(f"[guard]\n{'x' * 5000} = 1", "did you mean 'guard.", id="an endless key"),
+    pytest.param(f"{'a.' * 30_000}a = 1", "more than 100 dots", id="a key of many parts"),
+    pytest.param("[guard\n", "is no valid TOML", id="not TOML"),
+    pytest.param("a = " + DEEP, "is no valid TOML", id="too deep"),
+    pytest.param("a = " + "9" * 5000, "is no valid TOML", id="too great a number"),
+    pytest.param("#" * (MAX_BYTES + 1), "64,000", id="too large"),
+]
+
+
+@pytest.mark.parametrize(("text", "warning"), WRONG)
+def test_what_cannot_be_meant_is_a_warning_that_names_it(person, text, warning):
+    person.file("tracked", text)
+
+    (said,) = person.warnings()
+    assert warning in said
+    assert said.startswith(".ade/config.toml: ")
+    assert len(said) < 400
+    assert person.load().settings == Settings()
+
+
+def test_the_rest_of_a_file_with_something_wrong_holds(person):
+    person.file("tracked", "[gurad]\nx = 1\n[search]\nlimit = 'many'\npool = 30\n")
+
+    assert person.value("search.pool") == 30
+    assert person.value("search.limit") == Settings().search.limit
+    assert len(person.warnings()) == 2
+
+
+def test_a_wrong_value_leaves_the_next_source_in_force(person):
+    person.file("own", "[search]\nlimit = 7\n")
+    person.file("tracked", "[search]\nlimit = 'many'\n")
+
+    assert person.value("search.limit", ADEMEM_SEARCH_LIMIT="x") == 7
+    assert [said.partition(":")[0] for said in person.warnings(ADEMEM_SEARCH_LIMIT="x")] == [
+        ".ade/config.toml",
+        "ADEMEM_SEARCH_LIMIT",
+    ]
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("variable", "warning"),
     [
-        pytest.param("[gurad]\n", "'gurad' in the settings; did you mean 'guard'", id="section"),
-        pytest.param("[guard]\nmoed = 1", r"'moed' in \[guard\]; did you mean 'mode'", id="key"),
-        pytest.param("mode = 'off'", "unknown setting 'mode'", id="key without section"),
-        pytest.param("guard = 'off'", r"\[guard\] is a section", id="value for a section"),
-        pytest.param("[guard]\nmode = 'loud'", "it may be strict, assist", id="no such choice"),
-        pytest.param("[guard]\nmode = 1", "guard.mode cannot be 1", id="number for a word"),
-        pytest.param("[guard]\nmax_blocks = true", "cannot be True", id="truth for a number"),
-        pytest.param("[guard]\nmax_blocks = 1.5", "cannot be 1.5", id="part of a thing"),
-        pytest.param("[guard]\nmax_blocks = inf", "cannot be inf", id="endless things"),
-        pytest.param("[guard]\nmax_blocks = [1]", r"cannot be \[1\]", id="list for a number"),
-        pytest.param("[search]\nfloor = nan", "cannot be nan", id="no number"),
-        pytest.param("[search]\nfloor = 'low'", "its default is 0.25", id="word for a number"),
-        pytest.param("[search]\ntier_bonus = [1]", "tier_bonus cannot be", id="too few numbers"),
-        pytest.param("[search]\ntier_bonus = 1", "tier_bonus cannot be", id="number for a list"),
-        pytest.param("[guard.mutating_mcp]\na = 1", "cannot be {'a': 1}", id="table for a list"),
-        pytest.param("[guard]\nmutating_mcp = [1]", r"cannot be 1", id="number among words"),
-        pytest.param("[jobs]\nauto = 'maybe'", "cannot be 'maybe'", id="neither yes nor no"),
-        pytest.param("[jobs]\nauto = 2", "cannot be 2", id="neither one nor zero"),
-        pytest.param("[guard\n", "config.toml", id="not TOML"),
-    ],
-)
-def test_what_cannot_be_meant_is_refused_by_name(read, text, complaint):
-    with pytest.raises(BadSetting, match=complaint) as refusal:
-        read(text)
-
-    assert refusal.value.hint
-
-
-@pytest.mark.parametrize(
-    ("variable", "complaint"),
-    [
-        ("ADEMEM_GUARD_MOED", "did you mean 'mode'"),
+        ("ADEMEM_GUARD_MOED", "did you mean 'guard.mode'"),
         ("ADEMEM_SEARCH_LIMIT", "cannot be 'x'"),
     ],
 )
-def test_the_environment_is_held_to_the_same(read, variable, complaint):
-    with pytest.raises(BadSetting, match=complaint):
-        read(**{variable: "x"})
+def test_the_environment_is_held_to_the_same(person, variable, warning):
+    (said,) = person.warnings(**{variable: "x"})
+
+    assert said.startswith(f"{variable}: ")
+    assert warning in said
 
 
-def test_a_section_that_is_a_value_is_refused_also_when_the_environment_has_more(read):
-    with pytest.raises(BadSetting, match="is a section"):
-        read("guard = 'off'", ADEMEM_GUARD_MODE="off")
+def _not_utf8(path):
+    with open(path, "wb") as file:
+        file.write(b'[guard]\nmode = "\xff"\n')
 
 
-def test_a_file_that_is_not_utf8_is_refused(tmp_path):
-    path = tmp_path / "config.toml"
-    path.write_bytes(b'[guard]\nmode = "\xff"\n')
-
-    with pytest.raises(BadSetting, match=r"config\.toml"):
-        load(str(path), {})
+def _link(path):
+    os.symlink("/dev/zero", path)
 
 
-def test_every_choice_has_its_default_among_them():
-    for (section, key), choices in CHOICES.items():
-        assert as_dict(getattr(Settings(), section))[key] in choices
+def _pipe(path):
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize("source", ["config", "local_config"])
+@pytest.mark.parametrize(
+    ("make", "warning"),
+    [
+        pytest.param(_not_utf8, "is not UTF-8", id="not UTF-8"),
+        pytest.param(_link, "is a link", id="a link"),
+        pytest.param(_pipe, "is a named pipe", id="a pipe"),
+        pytest.param(os.mkdir, "is a folder", id="a folder"),
+    ],
+)
+def test_what_is_no_file_of_text_is_a_warning(person, source, make, warning):
+    path = getattr(person.project, source)
+    make(path)
+    if source == "local_config" and warning == "is not UTF-8":
+        person.note_local()
+
+    (said,) = person.warnings()
+    assert warning in said
+    assert person.load().settings == Settings()
+
+
+def test_a_persons_own_file_may_be_a_link(person, tmp_path):
+    (tmp_path / "dotfiles.toml").write_text("[search]\nlimit = 7\n")
+    own = trust.config_path(person.environment)
+    os.makedirs(os.path.dirname(own))
+    os.symlink(tmp_path / "dotfiles.toml", own)
+
+    assert person.value("search.limit") == 7
+
+
+def test_what_was_parsed_once_is_read_from_the_persons_folder(person, monkeypatch):
+    person.file("tracked", '[search]\nlimit = 7\n[ai]\nmodel = "big"\n')
+    before = person.load()
+    monkeypatch.setattr("ademem.configuration._toml", None)
+
+    assert person.load() == before
+
+
+def test_a_file_that_changed_is_parsed_again(person):
+    for limit in (7, 8, 7):
+        person.file("tracked", f"[search]\nlimit = {limit}\n")
+        assert person.value("search.limit") == limit
+
+
+@pytest.mark.parametrize("damaged", ["", "{", "[]", "7", '{"sha256": 1}', "\x00"])
+def test_a_damaged_cache_is_made_again(person, damaged):
+    person.file("tracked", "[search]\nlimit = 7\n")
+    assert person.value("search.limit") == 7
+    with open(trust.cache_path(person.project.config, person.environment), "w") as file:
+        file.write(damaged)
+
+    assert person.value("search.limit") == 7
+
+
+def test_settings_are_read_where_the_persons_folder_cannot_be_written(person):
+    person.home.touch()
+    person.file("tracked", "[search]\nlimit = 7\n")
+
+    assert person.value("search.limit") == 7
+
+
+@pytest.mark.parametrize(("name", "key"), [pytest.param(*row, id=row[0]) for row in all_keys()])
+def test_every_default_is_a_value_that_its_key_may_have(name, key):
+    default = list(key.default) if isinstance(key.default, tuple) else key.default
+
+    assert as_value(name, default) == key.default
+    assert value_of(Settings(), name) == key.default
+    assert isinstance(key.default, (bool, str, tuple)) or key.most is not None

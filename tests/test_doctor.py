@@ -3,7 +3,13 @@
 import pytest
 
 from ademem import api, project
-from ademem.doctor import CHECKS, Patient, ai_can_be_asked, files_are_current
+from ademem.doctor import (
+    CHECKS,
+    Patient,
+    ai_can_be_asked,
+    files_are_current,
+    settings_are_readable,
+)
 from ademem.model import Draft, Origin, Trust
 from tests.builders import NOW
 
@@ -16,8 +22,10 @@ def examined(tmp_path):
     api.init(str(tmp_path))
 
     def examine(settings="", *, claude=False, **variables):
+        own = tmp_path / ".config/ademem/config.toml"
+        own.parent.mkdir(parents=True, exist_ok=True)
         if settings or not variables:
-            (tmp_path / ".ade/config.toml").write_text(f"[ai]\n{settings}", encoding="utf-8")
+            own.write_text(f"[ai]\n{settings}", encoding="utf-8")
         folder = tmp_path / "bin"
         if claude:
             folder.mkdir()
@@ -98,11 +106,29 @@ def test_the_hint_names_the_variables_that_set_it(examined):
     variables, both = examined(**unfinished).hint, examined(MODEL, **unfinished).hint
 
     assert variables == "see ADEMEM_AI_PROVIDER, ADEMEM_AI_URL; without it, rules decide"
-    assert both.startswith("see ADEMEM_AI_PROVIDER, ADEMEM_AI_URL, `[ai]` in /")
+    assert "ademem/config.toml, ADEMEM_AI_PROVIDER, ADEMEM_AI_URL; " in both
 
 
-def test_settings_that_cannot_be_read_are_another_s_finding(examined):
-    assert "not checked" in examined("provider =").message
+@pytest.mark.parametrize(
+    ("text", "ok", "message", "hint"),
+    [
+        pytest.param("", True, "the defaults", "", id="none"),
+        pytest.param("[search]\nlimit = 3\n", True, "readable", "", id="good ones"),
+        pytest.param("[ai]\nprovider =", False, "no valid TOML", "config list", id="no TOML"),
+        pytest.param("[gurad]\n", False, "did you mean 'guard'", "config list", id="unknown"),
+        pytest.param("[ai]\nmodel = 'x'\n", True, "sets ai.model", "trust", id="waiting ones"),
+    ],
+)
+def test_settings_that_do_not_count_are_found(tmp_path, text, ok, message, hint):
+    at = project.at(str(tmp_path))
+    (tmp_path / ".ade").mkdir()
+    (tmp_path / ".ade/config.toml").write_text(text)
+    patient = Patient(project=at, environment={"HOME": str(tmp_path)}, now=NOW)
+
+    finding = settings_are_readable(patient)
+    assert finding.ok is ok
+    assert message in finding.message
+    assert hint in finding.hint
 
 
 def test_every_check_is_made(examined):

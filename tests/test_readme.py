@@ -159,10 +159,13 @@ def test_the_python_example_runs(reader):
 
 
 def test_the_examples_of_settings_are_valid(tmp_path):
-    path, read = tmp_path / "config.toml", []
+    path, read = tmp_path / ".config/ademem/config.toml", []
+    path.parent.mkdir(parents=True)
     for example in blocks("toml"):
         path.write_text(example)
-        read.append(configuration.load(str(path), {}))
+        found = configuration.load(None, {"HOME": str(tmp_path)})
+        assert found.warnings == ()
+        read.append(found.settings)
 
     of_commands = next(one for one in read if one.guard.reads)
     of_modes = next(one for one in read if one.guard.mode == "assist")
@@ -196,7 +199,7 @@ def test_the_generated_tables_are_those_of_the_code():
     ("rows", "column"),
     [
         pytest.param(readme_tables.commands, 1, id="commands"),
-        pytest.param(readme_tables.defaults, 2, id="settings"),
+        pytest.param(readme_tables.defaults, 3, id="settings"),
         pytest.param(readme_tables.schema, 1, id="tables of the database"),
     ],
 )
@@ -213,7 +216,7 @@ def test_the_rules_of_the_gate_are_told_in_order():
 def test_every_mode_of_the_guard_is_told():
     rows = table("`guard.mode`", "A change before memory was consulted")
 
-    assert tuple(codes(mode)[0] for mode, _ in rows) == configuration.CHOICES["guard", "mode"]
+    assert tuple(codes(mode)[0] for mode, _ in rows) == settings.GUARD_MODES
 
 
 @pytest.fixture
@@ -252,6 +255,7 @@ def test_a_file_is_tracked_or_ignored_as_told(reader, kept):
     assert set(listed.stdout.split()) == ignored
     assert missing == {
         ".ade/agents/<name>/core-memory.json",
+        ".ade/config.local.toml",
         ".ade/config.toml",
         ".ade/cto/CURRENT.md",
         ".ade/cto/daily/<date>.md",

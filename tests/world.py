@@ -3,8 +3,9 @@
 import json
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
+from pathlib import Path
 
-from ademem import api
+from ademem import api, trust
 from ademem.events import answer
 from tests.builders import NOW
 
@@ -32,11 +33,18 @@ class World:
             "CLAUDE_PROJECT_DIR": str(root),
             "CLAUDE_CONFIG_DIR": str(root.parent / "config"),
             "CLAUDE_CODE_SESSION_ID": "s1",
+            "HOME": str(root.parent / "home"),
             "PATH": "/usr/bin",
             "TMPDIR": str(root.parent),
             "ADEMEM_JOBS_AUTO": "false",
         }
         api.init(str(root))
+
+    def configure(self, text):
+        """Write the person's own settings."""
+        own = Path(trust.config_path(self.environment))
+        own.parent.mkdir(parents=True, exist_ok=True)
+        own.write_text(text, encoding="utf-8")
 
     def fire(self, event, *, raw=None, **payload):
         """What the hook prints, as text; the clock moves a second for each event."""

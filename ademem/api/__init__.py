@@ -54,7 +54,7 @@ def open_memories(
 ) -> Memories:
     """The memory of the project at *root* (default: where you are).
 
-    Raises NotEnrolled, Ambiguous, BadSetting, NewerDatabase or sqlite3.Error.
+    Raises NotEnrolled, Ambiguous, NewerDatabase or sqlite3.Error.
     """
     found = project.find(root, environment, os.getcwd())
     new = not os.path.exists(found.database)
@@ -83,9 +83,10 @@ def inspect(
     found = project.find(root, environment, os.getcwd())
     if os.path.exists(found.database):
         return Inspection(open_runtime(found, environment, now()), now, None)
-    settings = configuration.load(found.config, environment)
-    runtime = Runtime(found, settings, store_aside(found, now()), environment, now())
-    return Inspection(runtime, now, read_aside(found, runtime.store, settings, now()))
+    read = configuration.load(found, environment)
+    store = store_aside(found, now())
+    runtime = Runtime(found, read.settings, store, environment, now(), read.warnings)
+    return Inspection(runtime, now, read_aside(found, runtime.store, read.settings, now()))
 
 
 def judge_command(
@@ -101,7 +102,7 @@ def judge_command(
         found = project.find(root, environment, os.getcwd())
     except NotEnrolled:
         return judge(command)
-    return judge(command, configuration.load(found.config, environment).guard)
+    return judge(command, configuration.load(found, environment).settings.guard)
 
 
 open = open_memories

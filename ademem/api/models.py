@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from ademem.project import Project
     from ademem.settings import EmbedSettings
 
 __all__ = [
@@ -65,10 +66,10 @@ def remove_model(*, dtype: str = "", environment: Mapping[str, str] = os.environ
 def _settings(root: str | None, environment: Mapping[str, str], dtype: str) -> EmbedSettings:
     """Those of the project you are in, if you are in one: a model belongs to the machine."""
     try:
-        config = project.find(root, environment, os.getcwd()).config
+        here: Project | None = project.find(root, environment, os.getcwd())
     except (NotEnrolled, Ambiguous):
         if root is not None:
             raise
-        config = ""
-    found = configuration.load(config, environment).embed
+        here = None
+    found = configuration.load(here, environment).settings.embed
     return replace(found, dtype=dtype) if dtype else found

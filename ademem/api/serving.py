@@ -50,7 +50,7 @@ def serve(
     if other and other["role"] == "serve":
         raise AlreadyServed(other["pid"])
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second one gains nothing on a few rows
-    embedder = embed.load(configuration.load(found.config, environment).embed, environment)
+    embedder = embed.load(configuration.load(found, environment).settings.embed, environment)
     if embedder is None:
         raise NoModel()
     from ademem.warm.server import Server

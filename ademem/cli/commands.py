@@ -39,7 +39,7 @@ def _all(version: Version = False) -> None:
 COMMANDS = tuple(
     """
     memory reviewing curating past capturing upkeep missions episodes procedures skills telling
-    agents files model places serve project evaluation cost
+    agents files model places serve project configuring evaluation cost
     """.split()
 )
 """Modules of commands, in the order in which `--help` shows them."""

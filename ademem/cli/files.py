@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import orjson
 import typer
 
-from ademem import api
 from ademem import core as core_
 from ademem.cli import app, show
 from ademem.cli.options import (
@@ -20,6 +19,7 @@ from ademem.cli.options import (
     BriefVersion,
     DryRun,
     Project,
+    inspected,
     opened,
     stdin,
 )
@@ -74,7 +74,7 @@ def take(
 ) -> None:
     """Take over what people and git did to the files. Exit code 1 if some was not understood."""
     if dry_run:
-        with api.inspect(project) as inspection:
+        with inspected(project) as inspection:
             brief, unread = inspection.core_news()
             taken = inspection.preview().taken
     else:
@@ -98,7 +98,7 @@ def take(
 @files.command()
 def diff(project: Project = None, as_json: AsJson = False) -> None:
     """Show what an import would take over and a refresh write. Exit code 1 if anything."""
-    with api.inspect(project) as inspection:
+    with inspected(project) as inspection:
         preview = inspection.preview()
     if as_json:
         show.json(
@@ -141,7 +141,7 @@ def _change(file: File) -> str:
 
 def _foretell(project: str | None, *, force: bool) -> None:
     """What `refresh` would do."""
-    with api.inspect(project) as inspection:
+    with inspected(project) as inspection:
         preview = inspection.preview(force=force)
     _tell(preview.taken, would=True)
     for file in preview.files:
@@ -179,7 +179,7 @@ def merge_file(
 @files.command()
 def check(project: Project = None, as_json: AsJson = False) -> None:
     """Check that the files are sound and up to date. Exit code 1 if not; writes nothing."""
-    with api.inspect(project) as inspection:
+    with inspected(project) as inspection:
         problems = inspection.check()
     if as_json:
         show.json(

@@ -11,7 +11,7 @@ import typer
 
 from ademem.api import models as api
 from ademem.cli import app, show
-from ademem.cli.options import AsJson, DryRun, Project
+from ademem.cli.options import AsJson, DryRun, Project, warn
 from ademem.errors import UsageError
 from ademem.value import as_dict
 
@@ -64,6 +64,7 @@ def install(
 @model.command("status")
 def status(dtype: NumberFormat = None, project: Project = None, as_json: AsJson = False) -> None:
     """Show whether the model is installed, where, and how large it is."""
+    warn(project)
     found = api.model_status(dtype=dtype or "", root=project)
     rows = as_dict(found) | {"files": [as_dict(file) for file in found.files]}
     if as_json:

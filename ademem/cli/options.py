@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from enum import StrEnum
 from io import TextIOWrapper
-from typing import Annotated, TextIO, TypeVar
+from typing import TYPE_CHECKING, Annotated, TextIO, TypeVar
 
 import typer
 
-from ademem import api
-from ademem.errors import UsageError
+from ademem import api, configuration
+from ademem import project as project_
+from ademem.cli import shape
+from ademem.errors import NotEnrolled, UsageError
 from ademem.model import Category, Importance, Scope, Status
+from ademem.project import Ambiguous
+
+if TYPE_CHECKING:
+    from ademem.api.inspection import Inspection
 
 Project = Annotated[
     str | None, typer.Option("--project", help="Folder of the project.", metavar="DIR")
@@ -63,7 +70,24 @@ Kind = TypeVar("Kind", bound=StrEnum)
 
 
 def opened(project: str | None) -> api.Memories:
-    return api.open_memories(project)
+    memories = api.open_memories(project)
+    shape.warn(memories.runtime.warnings)
+    return memories
+
+
+def inspected(project: str | None) -> Inspection:
+    inspection = api.inspect(project)
+    shape.warn(inspection.runtime.warnings)
+    return inspection
+
+
+def warn(project: str | None) -> None:
+    """Tell what of the settings does not count, for a command that opens no memory."""
+    try:
+        here = project_.find(project, os.environ, os.getcwd())
+    except (NotEnrolled, Ambiguous):
+        here = None
+    shape.warn(configuration.load(here, os.environ).warnings)
 
 
 def text_or_stdin(text: str) -> str:

@@ -12,7 +12,7 @@ from ademem import api, clock, doctor, enrolment
 from ademem import install as install_
 from ademem import project as project_
 from ademem.cli import app, show
-from ademem.cli.options import AsJson, DryRun, Limit, Project, opened
+from ademem.cli.options import AsJson, DryRun, Limit, Project, opened, warn
 from ademem.errors import UsageError
 from ademem.install import Where, git_hooks
 from ademem.value import as_dict
@@ -168,6 +168,7 @@ def guard_explain(
 ) -> None:
     """Tell whether a shell command counts as a mutation, and why."""
     judgement = api.judge_command(command, project)
+    warn(project)
     if as_json:
         show.json(
             {

@@ -65,6 +65,7 @@ def answer(asked: Asked) -> int:
     from ademem.cli import shape
 
     with api.open_memories(asked.project) as memories:
+        shape.warn(memories.runtime.warnings)
         ask = memories.recall if asked.counts else memories.search
         found = ask(asked.query, None, asked.limit)
         astray = memories.astray(hit.memory for hit in found.hits)

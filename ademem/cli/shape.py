@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from ademem import fence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from ademem.configuration import SettingWarning
     from ademem.model import Memory
     from ademem.search import Hit, Results
 
@@ -22,6 +24,15 @@ WITHHELD = "(withheld until a person approves it)"
 def to_model() -> bool:
     """Whether a model reads what we print: this is a shell of the client's."""
     return bool(os.environ.get("CLAUDE_CODE_SESSION_ID") or os.environ.get("CLAUDECODE"))
+
+
+def warn(warnings: Sequence[SettingWarning]) -> None:
+    """Tell on standard error what of the settings does not count."""
+    if warnings:
+        from ademem import configuration
+
+        for line in configuration.lines(warnings):
+            print(f"ademem: {safe(line)}", file=sys.stderr)
 
 
 def withheld(memory: Memory) -> bool:

@@ -67,7 +67,7 @@ def run(
     asked: list[Asked] = []
     counts: Counter[str] = Counter()
     modes: set[str] = set()
-    embedder = embed.load(configuration.load("", environment).embed, environment)
+    embedder = embed.load(configuration.load(None, environment).settings.embed, environment)
     settings: dict[str, Any] = {}
     for number, haystack in enumerate(dataset.haystacks, 1):
         with Arena(haystack, environment, embedder) as arena:

@@ -85,7 +85,8 @@ def _working_folder() -> str:
 def _guard_failed(found: Project | None, error: Exception, environment: Mapping[str, str]) -> str:
     """The guard fails open unless the project asked for the opposite."""
     try:
-        closed = found and configuration.load(found.config, environment).guard.fail == "closed"
+        settings = configuration.load(found, environment).settings
+        closed = found is not None and settings.guard.fail == "closed"
     except (AdememError, OSError):
         closed = False
     what = type(error).__name__

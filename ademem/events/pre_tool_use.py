@@ -14,6 +14,7 @@ from ademem.store import logs, presence, turns
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.client import Payload
+    from ademem.project import Project
     from ademem.runtime import Runtime
     from ademem.store.turns import Turn, TurnKey
 
@@ -48,9 +49,13 @@ def known(turn: Turn | None, runtime: Runtime) -> Known:
         turn=turn,
         settings=runtime.settings.guard,
         ours=(*_memory_folders(config), os.path.join(config, "plans"), ade),
-        switches=(runtime.project.config, runtime.project.run, runtime.project.database),
+        switches=_switches(runtime.project),
         empty_store=lambda: not presence.any_promoted(runtime.store),
     )
+
+
+def _switches(project: Project) -> tuple[str, ...]:
+    return project.config, project.local_config, project.run, project.database
 
 
 def _memory_folders(config: str) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 SUBCOMMANDS = {
     "ademem": "agents at candidates cost doctor export get guard help history list log recall"
     " refusals search stats status timeline",
+    "ademem config": "get list",
     "ademem core": "show",
     "ademem files": "check diff",
     "ademem guard": "explain log status",

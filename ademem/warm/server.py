@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from threading import BoundedSemaphore, Event, Thread
 
-from ademem import __version__, clock, confined, embed, failures
+from ademem import __version__, clock, configuration, confined, embed, failures
 from ademem.errors import AdememError
 from ademem.jsontext import loads
 from ademem.locks import locked
@@ -158,11 +158,11 @@ class Server:
 
     def _current(self) -> Runtime:
         """The project opened, anew when its database or its settings are others than before."""
-        found = (_inode(self.project.database), _changed(self.project.config))
-        if self._runtime is None or found != self._opened:
+        settings = configuration.load(self.project, self.environment).settings
+        if self._runtime is None or (_inode(self.project.database), settings) != self._opened:
             self._close_runtime()
             self._runtime = open_runtime(self.project, self.environment, self._now())
-            self._opened = (_inode(self.project.database), _changed(self.project.config))
+            self._opened = (_inode(self.project.database), self._runtime.settings)
         self._runtime.now = self._now()
         return self._runtime
 
@@ -241,12 +241,5 @@ def _read(request: bytes) -> dict[str, Any]:
 def _inode(path: str) -> int:
     try:
         return os.stat(path).st_ino
-    except OSError:
-        return 0
-
-
-def _changed(path: str) -> int:
-    try:
-        return os.stat(path).st_mtime_ns
     except OSError:
         return 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ademem import configuration, worktree
 from ademem.clock import timedelta
-from ademem.configuration import BadSetting
 from ademem.project import worktrees
 from ademem.repository import under_way
 from ademem.store import ageing, embeddings, jobs, search_files, unwritten
@@ -38,10 +37,7 @@ def mirror(shift: Shift, _job: Job) -> datetime | None:
         if under_way(place.root):
             left = True
             continue
-        try:
-            settings = configuration.load(place.config, shift.runtime.environment)
-        except BadSetting:  # those of another worktree, which tells of it itself
-            continue
+        settings = configuration.load(place, shift.runtime.environment).settings
         refresh(place, shift.store, settings, shift.now())
     return shift.now() + GIT_AT_IT if left else None
 

@@ -16,6 +16,8 @@ class Shell:
     def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
         self.root, self.monkeypatch, self.capsys = root, monkeypatch, capsys
         self.exit_code: object = None
+        self.printed = ""
+        """What the last command wrote to standard output."""
 
     def inside(self, session: str = "s1") -> None:
         self.monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", session)
@@ -30,10 +32,12 @@ class Shell:
             cli.main()
         self.exit_code = stopped.value.code
         said = self.capsys.readouterr()
+        self.printed = said.out
         return said.out + said.err
 
     def json(self, *arguments: str):
-        return json.loads(self(*arguments, "--json"))
+        self(*arguments, "--json")
+        return json.loads(self.printed)
 
 
 @pytest.fixture

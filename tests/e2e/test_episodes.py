@@ -102,7 +102,7 @@ def test_episodes_reach_no_other_session_by_themselves(world: World, ademem: Pro
 
 def test_the_client_tells_it_in_better_words(world: World, ademem: Product) -> None:
     world.program("claude", f'exec "{world.claude}" "$@"')
-    world.write(".ade/config.toml", '[ai]\nprovider = "claude"\n[jobs]\nauto = false\n')
+    world.configure('[ai]\nprovider = "claude"\n[jobs]\nauto = false\n')
     work(world)
     answer = {
         "task": "Repair the login",

@@ -81,7 +81,7 @@ ASKS = "saved nothing to project memory"
 
 def changing(world: World, *answers: str) -> Session:
     """Two turns that change files, where the project wants to be asked at their end."""
-    world.write(".ade/config.toml", "[capture]\nask_at_stop = true\n")
+    world.configure("[capture]\nask_at_stop = true\n")
     return world.chat(
         person("Fix the login bug in src/auth.py"),
         model(bash('ademem recall "login"')),
@@ -109,7 +109,7 @@ def test_a_model_that_said_so_before_is_not_asked(world: World, ademem: Product)
 
 
 def test_what_is_saved_when_asked_is_kept(world: World, ademem: Product) -> None:
-    world.write(".ade/config.toml", "[capture]\nask_at_stop = true\n")
+    world.configure("[capture]\nask_at_stop = true\n")
     world.chat(
         person("Fix the login bug in src/auth.py"),
         model(bash('ademem recall "login"')),

@@ -74,7 +74,7 @@ def test_what_three_sessions_did_alike_is_a_skill_of_the_fourth(
 def test_a_skill_that_a_person_edited_is_what_the_client_loads_next(
     world: World, ademem: Product
 ) -> None:
-    world.write(".ade/config.toml", "[jobs]\nauto = false\n[skills]\npublish = true\n")
+    world.configure("[jobs]\nauto = false\n[skills]\npublish = true\n")
     for version in ("1.1.0", "1.2.0", "1.3.0"):
         release(world, version)
     ademem("work", "--once")

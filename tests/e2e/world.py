@@ -71,6 +71,12 @@ class World:
             **{f"GIT_{who}_{k}": v for who in ("AUTHOR", "COMMITTER") for k, v in author.items()},
         }
 
+    def configure(self, text: str) -> None:
+        """Write the settings that the person has for all projects."""
+        path = self.home / ".config/ademem/config.toml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
     def write(self, path: str, content: str) -> Path:
         """Put a file into the project, as a person would."""
         file = self.project / path

@@ -153,11 +153,17 @@ def test_a_call_that_cannot_be_read_is_judged_as_the_project_chose(world, fail, 
     assert len(world.failures()) == 1
 
 
-def test_a_project_with_unreadable_settings_is_silent_and_says_why(world):
-    (world.root / ".ade" / "config.toml").write_text("[guard]\nmode = 'stern'\n")
+@pytest.mark.parametrize(
+    "text", ["[guard]\nmode = 'stern'\n", "[gurad]\n", "[guard\n", "\x00", "[guard]\nmoed = 1\n"]
+)
+def test_settings_that_cannot_be_meant_switch_no_hook_off(world, calls, text):
+    world.know("Login sessions expire after ten minutes")
+    (world.root / ".ade" / "config.toml").write_text(text)
 
-    assert [world.fire(hook, raw=b"{}") for hook in NAMES] == [""] * len(NAMES)
-    assert {failure["error"].partition(":")[0] for failure in world.failures()} == {"BadSetting"}
+    assert "ten minutes" in world.context("session_start", source="startup")
+    world.fire("user_prompt_submit", prompt="Fix the login sessions", prompt_id="p1")
+    assert world.denial(**calls.write(), prompt_id="p1")
+    assert world.failures() == []
 
 
 def test_a_database_of_a_later_version_is_left_alone(world):

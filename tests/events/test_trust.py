@@ -189,8 +189,7 @@ def places(world, calls):
         return world.context("user_prompt_submit", prompt=asked, prompt_id="p1")
 
     def denial():
-        config = world.root / ".ade/config.toml"
-        config.write_text('[guard]\nmode = "assist"\n')
+        world.configure('[guard]\nmode = "assist"\n')
         order = "Fix the expired login tokens"
         world.fire("user_prompt_submit", prompt=order, prompt_id="p1")
         return world.denial(**calls.write(), prompt_id="p1")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ademem.configuration import load
 from ademem.guard.turn import TurnClass, classify
+from ademem.project import at
 from ademem.settings import GuardSettings
 
 REQUIRED = """
@@ -289,8 +290,9 @@ def test_a_team_adds_the_words_of_its_language(words, prompt, expected):
     ],
 )
 def test_the_words_of_a_team_come_from_its_settings(tmp_path, written, environment):
-    path = tmp_path / "config.toml"
-    path.write_text(written, encoding="utf-8")
-    settings = load(str(path), environment).guard
+    project = at(str(tmp_path))
+    (tmp_path / ".ade").mkdir()
+    (tmp_path / ".ade/config.toml").write_text(written, encoding="utf-8")
+    settings = load(project, environment | {"HOME": str(tmp_path)}).settings.guard
 
     assert classify("naprawić test", settings=settings).turn is TurnClass.REQUIRED

@@ -15,7 +15,7 @@ from threading import Event, Thread
 import numpy as np
 import pytest
 
-from ademem import __version__, embed, project, warm
+from ademem import __version__, embed, project, trust, warm
 from ademem.api import serving
 from ademem.errors import AdememError
 from ademem.warm import server as server_
@@ -102,7 +102,9 @@ def test_it_sees_a_database_and_settings_that_took_the_place_of_others(world):
             path.unlink()
         assert world.ask("search", query="passkeys")["hits"] == []
 
-        (world.root / ".ade/config.toml").write_text('[embed]\ndtype = "fp32"\n')
+        own = Path(trust.config_path(world.environment))
+        own.parent.mkdir(parents=True)
+        own.write_text('[embed]\ndtype = "fp32"\n')
         assert world.ask("search", query="passkeys") is None
         assert world.ask("ping") is None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -98,7 +99,7 @@ def test_the_worker_is_the_model_s_only_user_and_starts_no_other(world):
 
 
 def test_a_worker_that_wants_too_much_memory_fails_and_says_so(world):
-    (world.root / ".ade/config.toml").write_text("[jobs]\nmemory_mb = 600\n")
+    bounded = os.environ | {"ADEMEM_JOBS_MEMORY_MB": "600"}
     program = (
         "import sys\nfrom tests.work import fake\n"
         "fake.main(sys.argv[1], fake.model(fake.FakeEmbedder("
@@ -106,7 +107,7 @@ def test_a_worker_that_wants_too_much_memory_fails_and_says_so(world):
     )
     texts = known(world, "a note", "a huge note")
     command = [sys.executable, "-c", program, str(world.root)]
-    subprocess.run(command, cwd=ROOT, check=True)
+    subprocess.run(command, cwd=ROOT, env=bounded, check=True)
 
     assert set(world.vectors()) == {texts["a note"]}
     (error,) = world.store.db.execute(

@@ -1,0 +1,197 @@
+"""The settings of a project: looking at them, changing one, and agreeing to what came with it."""
+
+from __future__ import annotations
+
+import os
+
+from ademem import caller, clock, configuration, confined, enrolment, files, project, trust
+from ademem.api import open_memories
+from ademem.api.toml_text import with_value
+from ademem.configuration import BadSetting
+from ademem.errors import AdememError, NotEnrolled
+from ademem.model import Trust
+from ademem.settings import PERSONAL_SECTION
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from ademem.configuration import Given, SettingWarning
+    from ademem.project import Project
+
+WHERE = ("local", "shared", "user")
+"""Files that `set_value` writes: of the person in this project, of the team, of the person."""
+
+
+class Setting(Value):
+    """One key as it is in force."""
+
+    key: str
+    value: Any
+    source: str
+    """A path, the name of a variable, or `default`."""
+    owner: str
+
+
+class Changed(Value):
+    """One key after it was set."""
+
+    path: str
+    others_are_asked: bool
+    """It counts for others only after they agreed."""
+    in_force: bool
+    source: str
+    """Where the value in force comes from."""
+
+
+class Unnoted(AdememError):
+    hint = "`ademem trust --settings` shows it and asks"
+
+
+class Arrived(Value):
+    """Parts that came with a project's files and wait for the person."""
+
+    settings: dict[str, Any]
+    """Values of `config.toml` that the person did not agree to."""
+    local: Given | None
+    """A `config.local.toml` that was not written here."""
+    memories: int
+    """Memories that came with the files, unless the person trusts these."""
+
+    def __bool__(self) -> bool:
+        return bool(self.settings or self.local or self.memories)
+
+
+def list_settings(
+    root: str | None = None, *, environment: Mapping[str, str] = os.environ
+) -> tuple[list[Setting], tuple[SettingWarning, ...]]:
+    """All keys as they are in force, and the warnings."""
+    found = configuration.load(_project(root, environment), environment)
+    return [
+        Setting(
+            key=name,
+            value=configuration.value_of(found.settings, name),
+            source=found.origins.get(name, "default"),
+            owner=key.owner,
+        )
+        for name, key in configuration.all_keys()
+    ], found.warnings
+
+
+def set_value(
+    key: str,
+    text: str,
+    where: str = "local",
+    *,
+    root: str | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> Changed:
+    """Write one value into a file.
+
+    Raises BadSetting, Unnoted, or NotByPerson for a key of the person that no person typed.
+    """
+    yours = not configuration.key_of(key).is_shared
+    value = configuration.as_value(key, text)
+    if yours:
+        caller.require_person(environment, f"the setting {key}")
+    if where == "user":
+        here, path = _project(root, environment), trust.config_path(environment)
+        files.write_atomic(path, with_value(files.read_text(path) or "", key, value))
+    elif key.startswith(f"{PERSONAL_SECTION}."):
+        raise BadSetting(f"{key} counts in no file of a project", "`--user` writes your own")
+    else:
+        here = project.find(root, environment, os.getcwd())
+        path = here.config if where == "shared" else here.local_config
+        write = _write_shared if where == "shared" else _write_local
+        write(here, key, value, environment)
+    found = configuration.load(here, environment)
+    return Changed(
+        path=path,
+        others_are_asked=yours and where == "shared",
+        in_force=configuration.value_of(found.settings, key) == value,
+        source=found.origins.get(key, "default"),
+    )
+
+
+def _write_shared(here: Project, key: str, value: Any, environment: Mapping[str, str]) -> None:
+    """Write the tracked file; agree to the key unless others in it wait already."""
+    waited = configuration.load(here, environment).held
+    _write(here.root, here.config, key, value)
+    held = configuration.load(here, environment).held
+    if held and not waited and key in held:
+        trust.agree(here.main, environment, settings=configuration.fingerprint(held))
+
+
+def _write_local(here: Project, key: str, value: Any, environment: Mapping[str, str]) -> None:
+    if _unnoted(here, environment):
+        raise Unnoted(f"{here.local_config} was not written by `ademem config set` here")
+    enrolment.ignore(here)
+    _write(here.home_root, here.local_config, key, value)
+    noted = configuration.local_file(here, environment).digest
+    trust.agree(here.main, environment, local=noted)
+
+
+def arrived(root: str | None = None, *, environment: Mapping[str, str] = os.environ) -> Arrived:
+    """Look for what `ademem trust` asks about."""
+    here = project.find(root, environment, os.getcwd())
+    trusted = trust.agreement(here.main, environment).files
+    return Arrived(
+        settings=configuration.load(here, environment).held,
+        local=_unnoted(here, environment),
+        memories=0 if trusted else _count_imported(root, environment),
+    )
+
+
+def agree(
+    arrived: Arrived,
+    *,
+    settings: bool = False,
+    local: bool = False,
+    came: bool = False,
+    root: str | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> None:
+    """Note the person's agreement to just what *arrived* shows; raises NotByPerson."""
+    caller.require_person(environment, "trust in a project")
+    here = project.find(root, environment, os.getcwd())
+    changes = {}
+    if settings:
+        changes["settings"] = configuration.fingerprint(arrived.settings)
+    if local and arrived.local:
+        changes["local"] = arrived.local.digest
+    if came:
+        changes["files"] = clock.stamp(clock.now())
+    trust.agree(here.main, environment, **changes)
+
+
+def revoke(root: str | None = None, *, environment: Mapping[str, str] = os.environ) -> None:
+    """Forget every agreement for the project."""
+    trust.forget(project.find(root, environment, os.getcwd()).main, environment)
+
+
+def _count_imported(root: str | None, environment: Mapping[str, str]) -> int:
+    with open_memories(root, environment=environment) as memories:
+        found = memories.list(limit=None)
+    return sum(memory.trust is Trust.IMPORT for memory in found)
+
+
+def _unnoted(here: Project, environment: Mapping[str, str]) -> Given | None:
+    found = configuration.local_file(here, environment)
+    noted = trust.agreement(here.main, environment).local
+    return found if found.digest and found.digest != noted else None
+
+
+def _project(root: str | None, environment: Mapping[str, str]) -> Project | None:
+    """The project you are in; settings of yours are for outside of them, too."""
+    try:
+        return project.find(root, environment, os.getcwd())
+    except (NotEnrolled, project.Ambiguous):
+        if root is not None:
+            raise
+        return None
+
+
+def _write(root: str, path: str, key: str, value: Any) -> None:
+    confined.write_text(root, path, with_value(confined.read_text(root, path) or "", key, value))
