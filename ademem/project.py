@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ademem.errors import AdememError, NotEnrolled
-from ademem.repository import above, common_dir, first_line, git_root
+from ademem.repository import above, common_dir, config_value, first_line, git_dir, git_root
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -124,31 +124,50 @@ def worktrees(project: Project) -> list[Project]:
 
 
 def _home(root: str) -> str:
-    """`.ade` of the main worktree, or `ademem/` in git's own folder where there is none."""
+    """`.ade` of the main worktree, or `ademem/` in git's own folder where there is none.
+
+    A `.git` file may come out of an archive and name a repository of somebody else. What it names
+    counts where that points back to it; else the project keeps its database itself.
+    """
+    own = os.path.join(root, ".ade")
     top = git_root(root)
     common = common_dir(top) if top else None
     if top is None or common is None or os.path.isdir(os.path.join(top, ".git")):
-        return os.path.join(root, ".ade")
-    inside = os.path.relpath(root, top)
-    if os.path.basename(common) == ".git":
-        return os.path.normpath(os.path.join(common, "..", inside, ".ade"))
-    main = _configured_worktree(common)
-    if main:
-        return os.path.normpath(os.path.join(main, inside, ".ade"))
-    return os.path.normpath(os.path.join(common, "ademem", inside))
+        return own
+    shared = _shared(top, common)
+    if shared is None:
+        return own
+    home = os.path.normpath(os.path.join(*shared[:1], os.path.relpath(root, top), *shared[1:]))
+    return home if os.path.realpath(os.path.dirname(home)) == os.path.dirname(home) else own
 
 
-def _configured_worktree(git_dir: str) -> str | None:
-    """`core.worktree`, by which a submodule's git folder knows where its files are."""
-    try:
-        with open(os.path.join(git_dir, "config"), encoding="utf-8", errors="replace") as file:
-            entries = [line.partition("=") for line in file]
-    except OSError:
+def _shared(top: str, common: str) -> tuple[str, ...] | None:
+    """Folder of the main worktree and `.ade`, or the folder for databases in git's own.
+
+    None where the repository does not know the worktree *top*.
+    """
+    folder, main = git_dir(top), _configured_worktree(common)
+    in_git = (os.path.join(common, "ademem"),)
+    if folder == common:  # a submodule, or a repository whose git folder is elsewhere
+        if main is None:
+            theirs = os.path.basename(common) == ".git" or config_value(common, "bare") == "true"
+            return None if theirs else in_git
+        return (main, ".ade") if main == top else None
+    back = os.path.join(folder, first_line(os.path.join(folder, "gitdir")))
+    known = os.path.dirname(folder) == os.path.join(common, "worktrees")
+    if not known or os.path.realpath(back) != os.path.join(top, ".git"):
         return None
-    for key, _, value in entries:
-        if key.strip().lower() == "worktree":
-            return os.path.realpath(os.path.join(git_dir, value.strip().strip('"')))
-    return None
+    if os.path.basename(common) == ".git":
+        return os.path.dirname(common), ".ade"
+    if main is None:
+        return in_git
+    return (main, ".ade") if os.path.realpath(git_dir(main)) == common else None
+
+
+def _configured_worktree(folder: str) -> str | None:
+    """`core.worktree`, by which a submodule's git folder knows where its files are."""
+    named = config_value(folder, "worktree")
+    return os.path.realpath(os.path.join(folder, named)) if named else None
 
 
 def _enrolled_above(where: str) -> str | None:
@@ -169,7 +188,8 @@ def _worktree_of_enrolled(where: str) -> str | None:
     common = common_dir(top) if top else None
     if top is None or common is None or os.path.basename(common) != ".git":
         return None
-    return top if os.path.isdir(os.path.join(os.path.dirname(common), ".ade")) else None
+    there = os.path.isdir(os.path.join(os.path.dirname(common), ".ade"))
+    return top if there and _home(top) != os.path.join(top, ".ade") else None
 
 
 def _only_child(where: str) -> str | None:

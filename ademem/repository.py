@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,6 +11,9 @@ if TYPE_CHECKING:
 
 DEFAULT_BRANCHES = ("main", "master")
 """Names of the default branch where neither the settings nor a remote say which it is."""
+
+MOST = 65_536
+"""Bytes that are read of one of git's small files."""
 
 _REBASED = ("rebase-merge/head-name", "rebase-apply/head-name")
 _UNDER_WAY = (
@@ -32,10 +36,10 @@ def common_dir(top: str) -> str | None:
     """What all worktrees of a repository share, seen from one of them; None outside git."""
     folder = git_dir(top)
     try:
-        with open(os.path.join(folder, "commondir"), encoding="utf-8") as file:
-            return os.path.realpath(os.path.join(folder, file.read().strip()))
+        named = _beginning(os.path.join(folder, "commondir")).strip()
     except OSError:
         return folder if os.path.isdir(folder) else None
+    return os.path.realpath(os.path.join(folder, named))
 
 
 def branch(root: str) -> str | None:
@@ -113,8 +117,7 @@ def git_dir(top: str) -> str:
     """Git's folder of this worktree: `.git`, or what a file of that name points to."""
     marker = os.path.join(top, ".git")
     try:
-        with open(marker, encoding="utf-8", errors="replace") as file:
-            named = file.read().partition("gitdir:")[2].strip()
+        named = _beginning(marker).partition("gitdir:")[2].strip()
     except OSError:
         return marker
     return os.path.realpath(os.path.join(top, named)) if named else marker
@@ -134,10 +137,34 @@ def above(where: str, name: str, there: Callable[[str], bool]) -> str | None:
 def first_line(path: str) -> str:
     """Without its end; empty when there is no such file."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.readline().strip()
+        return _beginning(path).partition("\n")[0].strip()
     except OSError:
         return ""
+
+
+def config_value(folder: str, key: str) -> str:
+    """The last value that git's own settings in *folder* give a key of `[core]`; else empty."""
+    try:
+        lines = _beginning(os.path.join(folder, "config")).splitlines()
+    except OSError:
+        return ""
+    entries = [line.partition("=") for line in lines]
+    found = [value for name, _, value in entries if name.strip().lower() == key]
+    return found[-1].strip().strip('"') if found else ""
+
+
+def _beginning(path: str) -> str:
+    """The first MOST bytes of a regular file, as text; raises OSError.
+
+    An unpacked archive may have a pipe or a device in git's place: no hook waits for it.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise IsADirectoryError(path)
+        return os.read(handle, MOST).decode("utf-8", "replace")
+    finally:
+        os.close(handle)
 
 
 def _worked_on(folder: str, top: str) -> str | None:

@@ -290,6 +290,96 @@ def test_a_worktree_that_lost_its_repository_keeps_its_database_with_it(tree, te
     assert branch(str(root)) is None
 
 
+def link_to_a_worktree(git, theirs, root):
+    return f"gitdir: {theirs}/.git/worktrees/their-topic"
+
+
+def link_to_a_repository(git, theirs, root):
+    return f"gitdir: {theirs}/.git"
+
+
+def link_to_a_bare_repository(git, theirs, root):
+    git("clone", "-q", "--bare", theirs, theirs.parent / "bare")
+    return f"gitdir: {theirs.parent}/bare"
+
+
+def own_folder_that_names_their_worktree(git, theirs, root):
+    (root / "git").mkdir()
+    (root / "git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (root / "git" / "config").write_text(f"[core]\n\tworktree = {theirs}\n")
+    return "gitdir: git"
+
+
+def own_folder_that_shares_theirs(git, theirs, root):
+    own_folder_that_names_their_worktree(git, theirs, root)
+    (root / "git" / "config").unlink()
+    (root / "git" / "commondir").write_text(f"{theirs}/.git\n")
+    (root / "git" / "gitdir").write_text(f"{root}/.git\n")
+    return "gitdir: git"
+
+
+def own_worktrees_of_a_folder_that_names_theirs(git, theirs, root):
+    folder = root / "git" / "worktrees" / "one"
+    folder.mkdir(parents=True)
+    (folder / "commondir").write_text("../..\n")
+    (folder / "gitdir").write_text(f"{root}/.git\n")
+    (root / "git" / "config").write_text(f"[core]\n\tworktree = {theirs}\n")
+    return "gitdir: git/worktrees/one"
+
+
+def main_worktree_that_links_to_theirs(git, theirs, root):
+    folder = root / "outer" / ".git" / "worktrees" / "one"
+    folder.mkdir(parents=True)
+    (folder / "commondir").write_text("../..\n")
+    (folder / "gitdir").write_text(f"{root}/.git\n")
+    (root / "outer" / "packages").symlink_to(theirs / "packages")
+    return "gitdir: outer/.git/worktrees/one"
+
+
+def pipe_for_a_folder(git, theirs, root):
+    (root / "git").mkdir()
+    for name in ("HEAD", "commondir", "config"):
+        os.mkfifo(root / "git" / name)
+    return "gitdir: git"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(make, id=make.__name__.replace("_", " "))
+        for make in (
+            link_to_a_worktree,
+            link_to_a_repository,
+            link_to_a_bare_repository,
+            own_folder_that_names_their_worktree,
+            own_folder_that_shares_theirs,
+            own_worktrees_of_a_folder_that_names_theirs,
+            main_worktree_that_links_to_theirs,
+            pipe_for_a_folder,
+        )
+    ],
+)
+@pytest.mark.parametrize("inside", ["", "packages/api"])
+def test_a_git_file_out_of_an_archive_leads_to_no_database_of_another_repository(
+    git, repository, tmp_path, make, inside
+):
+    git("worktree", "add", "-q", "-b", "t", tmp_path / "their-topic", cwd=repository)
+    root = tmp_path / "unpacked"
+    (root / inside / ".ade").mkdir(parents=True)
+    (root / ".git").write_text(make(git, repository, root))
+
+    assert at(str(root / inside)).home.startswith(f"{root}/")
+    assert find(str(root / inside), {}, "/").home.startswith(f"{root}/")
+
+
+def test_a_pipe_in_the_place_of_git_keeps_nobody_waiting(tree):
+    root = tree("a/.ade") / "a"
+    os.mkfifo(root / ".git")
+
+    assert at(str(root)).home == str(root / ".ade")
+    assert branch(str(root)) is None
+
+
 @pytest.mark.parametrize("where", ["main", "linked", "main/packages/api"])
 def test_the_branch_is_that_of_the_worktree(git, repository, tmp_path, where):
     git("worktree", "add", "-q", "-b", "topic/one", tmp_path / "linked", cwd=repository)
