@@ -10,7 +10,7 @@ from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
 CONTEXT_UNITS = 10_000
@@ -93,9 +93,15 @@ def read(raw: bytes) -> Payload:
     )
 
 
-def context(event: str, text: str) -> str:
-    """An answer that puts *text* before the model."""
-    return _answer({"hookEventName": event, "additionalContext": text})
+def context(event: str, text: str, notices: Sequence[str] = ()) -> str:
+    """An answer that puts *text* before the model, and the notices before the person."""
+    answer = {"hookEventName": event, "additionalContext": text}
+    return _answer(answer, notices) if text else notice(*notices)
+
+
+def notice(*lines: str) -> str:
+    """An answer for the person alone; empty without lines."""
+    return _object({"systemMessage": "\n".join(lines)}) if lines else ""
 
 
 def deny(reason: str) -> str:
@@ -125,8 +131,9 @@ def config_dir(environment: Mapping[str, str]) -> str:
     )
 
 
-def _answer(output: dict[str, str]) -> str:
-    return f'{{"hookSpecificOutput":{_object(output)}}}'
+def _answer(output: dict[str, str], notices: Sequence[str] = ()) -> str:
+    shown = f'"systemMessage":{quoted(chr(10).join(notices))},' if notices else ""
+    return f'{{{shown}"hookSpecificOutput":{_object(output)}}}'
 
 
 def _object(texts: dict[str, str]) -> str:

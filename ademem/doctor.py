@@ -80,6 +80,18 @@ def settings_are_readable(patient: Patient) -> Finding:
     return _good("settings", "readable" if found.origins else "the defaults")
 
 
+def nothing_is_refused(patient: Patient) -> Finding:
+    """Links, pipes, files of other users and the like below `.ade/` are left alone."""
+    project = patient.project
+    found = confined.refusals(project.root, project.ade)
+    if project.home != project.ade:
+        found += confined.refusals(project.home_root, project.home)
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        return _bad("refused", f"{found[0]}{more}", found[0].hint)
+    return _good("refused", "every file below `.ade/` can be used")
+
+
 def database_is_sound(patient: Patient) -> Finding:
     try:
         runtime = open_runtime(patient.project, patient.environment, patient.now)
@@ -241,6 +253,7 @@ def index_is_whole(patient: Patient) -> Finding:
 CHECKS: tuple[Callable[[Patient], Finding], ...] = (
     sqlite_is_able,
     settings_are_readable,
+    nothing_is_refused,
     disk_is_local,
     model_is_sound,
     ai_can_be_asked,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ademem import configuration
+from ademem import configuration, confined
 from ademem.repository import staging
 from ademem.store import Store, open_store
 from ademem.text import clean
@@ -56,7 +56,8 @@ class Runtime:
 def open_runtime(
     project: Project, environment: Mapping[str, str], now: datetime, *, wait_s: float = 5.0
 ) -> Runtime:
-    """Raises NewerDatabase, sqlite3.Error or OSError."""
+    """Raises NewerDatabase, Refused, sqlite3.Error or OSError."""
+    confined.check_database(project.database, project.home_root)
     found = configuration.load(project, environment)
     store = open_store(project, now, wait_s=wait_s)
     return Runtime(project, found.settings, store, environment, now, found.warnings)

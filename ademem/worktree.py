@@ -25,7 +25,10 @@ def changed(project: Project) -> bool:
     """
     if under_way(project.root):
         return False
-    noted = confined.read_text(project.root, _path(project)) or ""
+    try:
+        noted = confined.read_text(project.root, _path(project)) or ""
+    except UnicodeDecodeError:
+        noted = ""
     refs = [line.split(" ")[0] for line in noted.splitlines() if line.startswith(_REF)]
     return _listing(project, [ref.removeprefix(_REF) for ref in refs if ref != _HEAD]) != noted
 

@@ -14,7 +14,7 @@
 
 # These may be exported in the user's environment, and a variable that is stays so when it is set
 # again: a large payload in the environment keeps every program from starting.
-unset payload head folder id reader list about run
+unset payload head folder id reader list about marks run
 
 # Only a project with `.ade/` takes part, or a worktree (there `.git` is a file) whose main one has it.
 # The payload's own `cwd` follows the model's `cd`, so the search starts where the session did, and
@@ -71,7 +71,10 @@ pre_tool_use)
   *)
     # The guard is content. What memory has on files and commands stands in lists of what `grep`
     # is to look for; a reader who was told some has lists of its own, with the rest.
-    if [ -f "$folder/.ade/run/clear/$id" ]; then
+    # What came with a clone as a link is nothing of ours: Python refuses it, and says so.
+    marks=$folder/.ade/run
+    if [ -f "$marks/clear/$id" ] && [ ! -L "$folder/.ade" ] && [ ! -L "$marks" ] &&
+      [ ! -L "$marks/clear" ] && [ ! -L "$marks/sites" ]; then
       case $payload in
       *'"file_path":"'*) list=files about=${payload#*'"file_path":"'} about=${about%%'"'*} ;;
       *'"notebook_path":"'*) list=files about=${payload#*'"notebook_path":"'} about=${about%%'"'*} ;;
@@ -84,12 +87,14 @@ pre_tool_use)
       esac
       case $reader in
       '' | *[!A-Za-z0-9_-]*) ;;
-      *) [ ! -f "$folder/.ade/run/sites/$reader.$list" ] || list=$reader.$list ;;
+      *) [ ! -f "$marks/sites/$reader.$list" ] || list=$reader.$list ;;
       esac
-      list=$folder/.ade/run/sites/$list
-      [ -s "$list" ] || exit 0
-      printf '%s\n' "$about" 2>/dev/null | LC_ALL=C grep -q -f "$list" 2>/dev/null
-      [ $? -ne 1 ] || exit 0
+      list=$marks/sites/$list
+      if [ ! -L "$list" ]; then
+        [ -s "$list" ] || exit 0
+        printf '%s\n' "$about" 2>/dev/null | LC_ALL=C grep -q -f "$list" 2>/dev/null
+        [ $? -ne 1 ] || exit 0
+      fi
     fi
     ;;
   esac

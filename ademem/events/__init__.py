@@ -66,6 +66,8 @@ def answer(
         from ademem import failures
 
         failures.log(found, event, error, environment, now)
+        if event == "session_start":
+            return _tell(error)
         return _guard_failed(found, error, environment) if event == "pre_tool_use" else ""
 
 
@@ -73,6 +75,17 @@ def _count(said: str, event: str, runtime: Runtime) -> None:
     from ademem.store import logs  # most hooks say nothing
 
     logs.said(runtime.store, event, len(said), runtime.now)
+
+
+def _tell(error: Exception) -> str:
+    """Where a file that is refused keeps memory from opening, the person is told of it."""
+    from ademem.confined import Refused
+
+    if not isinstance(error, Refused):
+        return ""
+    from ademem.events.notices import of_refused
+
+    return client.notice(of_refused(error))
 
 
 def _working_folder() -> str:

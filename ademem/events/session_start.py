@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
-from ademem import briefing, client, commits, work, worktree
+from ademem import briefing, client, commits, confined, work, worktree
 from ademem.briefing import Brief, Reader
+from ademem.events import notices
 from ademem.guard import flags
 from ademem.lifecycle.binding import mission_of
 from ademem.repository import branch
@@ -59,7 +60,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         _note(brief, source, payload, runtime)
     work.start(runtime)
     text = "\n".join(filter(None, (brief.text, arrived)))
-    return client.context("SessionStart", text) if text else None
+    return client.context("SessionStart", text, notices.collect(payload, runtime))
 
 
 def _arrived(runtime: Runtime) -> str:
@@ -67,12 +68,17 @@ def _arrived(runtime: Runtime) -> str:
 
     Writing the files anew is left to the worker, for nobody is to wait for it.
     """
-    if not worktree.changed(runtime.project):
-        return ""
-    from ademem.mirror import take_over
+    try:
+        if not worktree.changed(runtime.project):
+            return ""
+        from ademem.mirror import take_over
 
-    jobs.queue(runtime.store, "mirror", "project", runtime.now)
-    return take_over(runtime.project, runtime.store, runtime.settings, runtime.now).summary
+        jobs.queue(runtime.store, "mirror", "project", runtime.now)
+        return take_over(runtime.project, runtime.store, runtime.settings, runtime.now).summary
+    except (
+        confined.Refused
+    ):  # the person is shown a notice, and the session is briefed all the same
+        return ""
 
 
 def _make_due(payload: Payload, runtime: Runtime) -> None:

@@ -6,7 +6,7 @@ import json
 import os
 import re
 
-from ademem import core
+from ademem import confined, core
 from ademem.core import BadCore
 from ademem.mirror import entry, knowledge, pages, selection, sheet, tombstone
 from ademem.mirror.privacy import no_secrets, nobodys_own_files, nobodys_own_lines
@@ -45,6 +45,7 @@ SHAPE = {
 
 MISREAD = "was not understood"
 REFRESH = "`ademem files refresh`"
+PUT = "put a regular file or folder of your own there, or remove it"
 
 
 class Subject(Value):
@@ -113,6 +114,8 @@ def up_to_date(subject: Subject) -> Iterator[Problem]:
     for file in () if subject.fresh else subject.files:
         if file.settled or (file.path == CORE and not file.ours):
             continue
+        if _is_refused(subject, file.path):
+            continue
         if file.present is None:
             message = f"is missing; {REFRESH} writes it"
             yield Problem(path=file.path, line=None, message=message, passes=True)
@@ -135,6 +138,8 @@ def up_to_date(subject: Subject) -> Iterator[Problem]:
 
 
 def readable_brief(subject: Subject) -> Iterator[Problem]:
+    if _is_refused(subject, CORE):
+        return
     try:
         core.read_file(subject.project)
     except BadCore as error:
@@ -170,8 +175,15 @@ def sound_lines(subject: Subject) -> Iterator[Problem]:
 def readable_files(subject: Subject) -> Iterator[Problem]:
     """In a fresh clone nothing else tells that a file is not text."""
     for file in subject.files if subject.fresh else ():
-        if file.present == NOT_TEXT:
+        if file.present == NOT_TEXT and not _is_refused(subject, file.path):
             yield Problem(path=file.path, line=None, message="is not UTF-8 text; restore it")
+
+
+def refused_files(subject: Subject) -> Iterator[Problem]:
+    """What is no file of this project, and is left alone by everything that ademem does."""
+    for refused in confined.refusals(subject.project.root, subject.project.ade):
+        path = confined.printable(os.path.relpath(refused.path, subject.project.root))
+        yield Problem(path=path, line=None, message=f"{refused.reason}; {PUT}")
 
 
 def sound_entries(subject: Subject) -> Iterator[Problem]:
@@ -219,6 +231,11 @@ def index_complete(subject: Subject) -> Iterator[Problem]:
             yield Problem(path=pages.INDEX, line=None, message=message)
 
 
+def _is_refused(subject: Subject, path: str) -> bool:
+    """Whether `refused_files` tells of it."""
+    return confined.refusal(subject.project.root, path) is not None
+
+
 class _Ids:
     """Tells what is wrong with an id that is not expected, or was seen before."""
 
@@ -263,6 +280,7 @@ def _first_difference(left: str, right: str) -> int:
 
 
 CHECKS: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
+    refused_files,
     up_to_date,
     readable_brief,
     no_conflict_markers,

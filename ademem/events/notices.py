@@ -1,0 +1,53 @@
+"""Lines that a session's start shows to the person, not to the model."""
+
+from __future__ import annotations
+
+import os
+
+from ademem import confined
+from ademem.store import ledger
+from ademem.text import bounded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ademem.client import Payload
+    from ademem.runtime import Runtime
+
+    Notice = Callable[[Runtime], Iterator[str]]
+
+CHARS = 120
+"""Of one line."""
+ENTRIES = 2000
+"""Most names below `.ade/` that a hook looks at; `ademem files check` looks at all."""
+
+
+def collect(payload: Payload, runtime: Runtime) -> list[str]:
+    """All lines that there are to show, once a session."""
+    lines = [bounded(line, CHARS) for notice in NOTICES for line in notice(runtime)]
+    if lines and ledger.claim(runtime.store, "notices", payload.session_id, runtime.now):
+        return lines
+    return []
+
+
+def refused_files(runtime: Runtime) -> Iterator[str]:
+    """What below `.ade/` is no file of this project, and is not used therefore."""
+    project = runtime.project
+    found = confined.refusals(project.root, project.ade, ENTRIES)
+    if project.home != project.ade:
+        found += confined.refusals(project.home_root, project.home, ENTRIES)
+    if found:
+        yield of_refused(found[0], len(found) - 1)
+
+
+def of_refused(first: confined.Refused, others: int = 0) -> str:
+    """One line about a file that is left alone, and how many others are."""
+    more = f" (and {others} more)" if others else ""
+    name = confined.printable(os.path.basename(first.path))
+    return (
+        f"ademem left {bounded(name, 40)} alone{more}: it {first.reason}. See `ademem files check`"
+    )
+
+
+NOTICES: tuple[Notice, ...] = (refused_files,)
