@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem import confined
+from ademem import configuration, confined
 from ademem.store import ledger
 from ademem.text import bounded
 
@@ -41,6 +41,11 @@ def refused_files(runtime: Runtime) -> Iterator[str]:
         yield of_refused(found[0], len(found) - 1)
 
 
+def settings_in_doubt(runtime: Runtime) -> Iterator[str]:
+    """Settings that do not count, or not yet."""
+    yield from configuration.lines(runtime.warnings)
+
+
 def of_refused(first: confined.Refused, others: int = 0) -> str:
     """One line about a file that is left alone, and how many others are."""
     more = f" (and {others} more)" if others else ""
@@ -50,4 +55,4 @@ def of_refused(first: confined.Refused, others: int = 0) -> str:
     )
 
 
-NOTICES: tuple[Notice, ...] = (refused_files,)
+NOTICES: tuple[Notice, ...] = (refused_files, settings_in_doubt)

@@ -75,9 +75,7 @@ def _arrived(runtime: Runtime) -> str:
 
         jobs.queue(runtime.store, "mirror", "project", runtime.now)
         return take_over(runtime.project, runtime.store, runtime.settings, runtime.now).summary
-    except (
-        confined.Refused
-    ):  # the person is shown a notice, and the session is briefed all the same
+    except confined.Refused:  # a notice tells of it, and the session is briefed all the same
         return ""
 
 
