@@ -100,11 +100,15 @@ def toml(value: object) -> str:
 
 
 def schema() -> Iterator[Row]:
+    """A later file may build a table anew; what it holds is said by the first."""
     yield "Table", "Holds"
+    seen = set()
     for file in sorted(SCHEMA.glob("*.sql")):
         lines = file.read_text(encoding="utf-8").splitlines()
         for above, line in zip(["", *lines], lines, strict=False):
-            if found := re.match(r"create (?:virtual )?table (\w+)", line):
+            found = re.match(r"create (?:virtual )?table (\w+)", line)
+            if found and found[1] not in seen:
+                seen.add(found[1])
                 yield code(found[1]), above.removeprefix("-- ")
 
 

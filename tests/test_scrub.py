@@ -59,6 +59,7 @@ def test_every_column_of_text_is_gone_over_or_said_to_be_safe(root):
 def plant(db, key):
     """The key in every column that may hold one, past all doors, in a row of its own."""
     told = tables(db)
+    db.execute("pragma ignore_check_constraints = on")
     for table, wanted in {
         table: [column for column in texts.WRITTEN if column.table == table]
         for table in {column.table for column in texts.WRITTEN}

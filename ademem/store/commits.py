@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from ademem.clock import stamp, timedelta
 from ademem.jsontext import array, loads
+from ademem.store import unreadable
 from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterable
     from datetime import datetime
     from typing import Any
@@ -152,7 +154,11 @@ def untold(store: Store, root: str, session_id: str = "") -> list[Made]:
         " and sha not in (select sha from session_commits) order by id desc",
         {"project": store.project_id, "root": root, "session": session_id},
     )
-    return [Made(**dict(row) | {"files": tuple(loads(row["files"]))}) for row in rows]
+    return unreadable.read_rows(rows, _made, "people_commits", lambda row: row["sha"])
+
+
+def _made(row: sqlite3.Row) -> Made:
+    return Made(**dict(row) | {"files": tuple(loads(row["files"]))})
 
 
 def told(store: Store, root: str, session_id: str, now: datetime) -> None:
@@ -196,8 +202,10 @@ def latest(store: Store, root: str) -> Latest | None:
         "select sha, commits, files from worktree_commits where project_id = ? and root = ?",
         (store.project_id, root),
     ).fetchone()
-    if row is None:
-        return None
+    return unreadable.read_row(row, _latest, "worktree_commits", root)
+
+
+def _latest(row: sqlite3.Row) -> Latest:
     listed: list[Any] = loads(row["commits"])
     return Latest(
         sha=row["sha"],

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ademem.clock import stamp
 from ademem.model import SKILL
-from ademem.store import CURRENT, TURN
-from ademem.store.memories import columns, from_values
+from ademem.store import CURRENT, TURN, unreadable
+from ademem.store.memories import TABLE, columns, from_values
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -74,7 +74,9 @@ def known(store: Store, model: str) -> Iterator[Known]:
     for row in rows:
         values = columns(row)
         vector, taken_back = values.pop("vector"), bool(values.pop("taken_back"))
-        yield Known(memory=from_values(values), vector=vector, taken_back=taken_back)
+        memory = unreadable.read_row(values, from_values, TABLE, row["id"])
+        if memory:
+            yield Known(memory=memory, vector=vector, taken_back=taken_back)
 
 
 def any_comparable(store: Store) -> bool:

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator
     from datetime import datetime
+    from operator import methodcaller
 else:
+    from _operator import methodcaller  # the module around it defines all of it once more
+
     try:  # all we need is in the C module; the package around it loads `collections` and more
         import _sqlite3 as sqlite3
     except ImportError:
@@ -25,7 +28,9 @@ CHECKPOINT_PAGES = 400
 LONG_LOG_BYTES = CHECKPOINT_PAGES * 4096
 PAGES_KIB = 16_384
 """Memory for pages of the database: the next write needs many of the last one's again."""
-SCHEMA_VERSION = 19
+DECODE = methodcaller("decode", "utf-8", "replace")
+"""Reads a text with damaged bytes, too; a failure would take every other row with it."""
+SCHEMA_VERSION = 20
 
 
 class NewerDatabase(AdememError):
@@ -52,6 +57,7 @@ def connect(path: str, wait_s: float) -> sqlite3.Connection:
     db = sqlite3.connect(path, timeout=wait_s, isolation_level=None)
     try:
         db.row_factory = sqlite3.Row
+        db.text_factory = DECODE
         db.execute("pragma foreign_keys = on")
         db.execute("pragma synchronous = normal")
         db.execute(f"pragma cache_size = -{PAGES_KIB}")
@@ -157,7 +163,11 @@ def _upgrade(db: sqlite3.Connection, backup: str, now: datetime) -> None:
 
             adopt(db, run_schema, stamp(now))
         else:
-            run_schema(db, found)
+            from ademem.store import bad_rows
+
+            mended = bad_rows.repair(db, now) if found else []
+            run_schema(db, found)  # its constraints let no bad row pass
+            bad_rows.keep(db, mended, now)
     except sqlite3.Error as error:
         raise MigrationFailed(error, backup) from error
 

@@ -183,7 +183,7 @@ def forgive(store: Store, memory: Memory) -> None:
 
 
 def _memories(store: Store, where: str, values: dict[str, object]) -> list[Memory]:
-    from ademem.store.memories import from_row  # hooks that only look in need no memories
+    from ademem.store.memories import from_rows  # hooks that only look in need no memories
 
     # By row number: an index would have all rows sorted before the first is handed out.
     rows = store.db.execute(
@@ -192,7 +192,7 @@ def _memories(store: Store, where: str, values: dict[str, object]) -> list[Memor
         f" and {where} order by memory.seq desc limit :limit",
         values | {"project": store.project_id},
     )
-    return [from_row(row) for row in rows]
+    return from_rows(rows)
 
 
 def blobs(store: Store, model: str, ids: Iterable[str]) -> dict[str, bytes]:

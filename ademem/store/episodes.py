@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ademem.clock import stamp
 from ademem.jsontext import loads
+from ademem.store import unreadable
 from ademem.value import Value, as_dict
 
 TYPE_CHECKING = False
@@ -62,6 +63,7 @@ class Episode(Value):
     transcript_offset: int = 0
 
 
+TABLE = "episodes"
 _TEXTS = ("files", "errors", "decisions", "corrections")
 _COLUMNS = ", ".join(Episode._fields)
 
@@ -108,13 +110,13 @@ def listed(
             "limit": -1 if limit is None else limit,
         },
     )
-    return [_from_row(row) for row in rows]
+    return unreadable.read_rows(rows, _from_row, TABLE, _key)
 
 
 def _one(store: Store, where: str, *values: str) -> Episode | None:
     query = f"select {_COLUMNS} from episodes where project_id = ? and {where}"
     row = store.db.execute(query, (store.project_id, *values)).fetchone()
-    return _from_row(row) if row else None
+    return unreadable.read_row(row, _from_row, TABLE, values[0])
 
 
 def _from_row(row: sqlite3.Row) -> Episode:
@@ -124,6 +126,10 @@ def _from_row(row: sqlite3.Row) -> Episode:
     values["actions"] = tuple(Action(**given) for given in loads(values["actions"]))
     values["tests"] = tuple(Run(**given) for given in loads(values["tests"]))
     return Episode(**values)
+
+
+def _key(row: sqlite3.Row) -> object:
+    return row["memory_id"]
 
 
 def _json(items: Iterable[Any]) -> str:

@@ -36,11 +36,16 @@ def astray(store: Store) -> list[FullText]:
 def rebuild(store: Store, index: FullText) -> None:
     """Index what is not deleted; SQLite's own rebuild would take in the deleted rows too."""
     with store.transaction() as db:
-        db.execute(f"insert into {index.name}({index.name}) values ('delete-all')")
-        db.execute(
-            f"insert into {index.name}(rowid, {index.columns})"
-            f" select seq, {index.columns} from {index.table} where deleted_at is null"
-        )
+        fill(db, index)
+
+
+def fill(db: sqlite3.Connection, index: FullText) -> None:
+    """The same, in the caller's transaction."""
+    db.execute(f"insert into {index.name}({index.name}) values ('delete-all')")
+    db.execute(
+        f"insert into {index.name}(rowid, {index.columns})"
+        f" select seq, {index.columns} from {index.table} where deleted_at is null"
+    )
 
 
 def _agrees(index: FullText, db: sqlite3.Connection) -> bool:

@@ -6,20 +6,24 @@ import os
 import sys
 
 from ademem.clock import parse, stamp
-from ademem.errors import NoSuchMemory, SeveralMemories
+from ademem.errors import AdememError, NoSuchMemory, SeveralMemories
 from ademem.jsontext import array, flat, loads, numbers
 from ademem.model import Category, Entry, Importance, Memory, Scope, Status, Tier, Trust
+from ademem.store import unreadable
 from ademem.value import Value, of, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
-    from typing import Any
+    from typing import Any, TypeVar
 
     from ademem.store import Store
 
+    Made = TypeVar("Made", bound=Entry)
+
+TABLE = "unified_memories"
 COLUMNS = Memory._fields
 _MOMENTS = (
     "created_at",
@@ -67,6 +71,13 @@ _UPDATE = (
 
 
 _ENTRY = ", ".join(f"memory.{name}" for name in Entry._fields)
+
+
+class UnreadableMemory(AdememError):
+    hint = "`ademem doctor --fix` repairs it and keeps what it was"
+
+    def __init__(self, id: str, error: Exception) -> None:
+        super().__init__(f"the memory {id!r} holds a value that it cannot have: {error}")
 
 
 class Change(Value):
@@ -212,17 +223,31 @@ def entries(store: Store, seqs: Iterable[int]) -> list[Entry]:
         " cross join unified_memories as memory on memory.seq = asked.value"
     )
     found = store.db.execute(query, (numbers(seqs),))
-    return [of(Entry, _read(dict(zip(Entry._fields, row, strict=True)))) for row in found]
+    return _all(Entry, Entry._fields, found)
 
 
 def from_row(row: sqlite3.Row) -> Memory:
-    return of(Memory, _read(columns(row)))
+    """The memory in a whole row; raises UnreadableMemory."""
+    values = columns(row)
+    try:
+        return of(Memory, _read(values))
+    except unreadable.MISREAD as error:
+        raise UnreadableMemory(str(row["id"]), error) from error
 
 
 def from_rows(found: sqlite3.Cursor) -> list[Memory]:
-    """All that a query for whole rows finds; its columns are named once."""
-    names = [column[0] for column in found.description]
-    return [of(Memory, _read(dict(zip(names, row, strict=True)))) for row in found]
+    """All that a query for whole rows finds, but for those that hold what no memory can."""
+    return _all(Memory, [column[0] for column in found.description], found)
+
+
+def _all(kind: type[Made], names: Sequence[str], rows: Iterable[sqlite3.Row]) -> list[Made]:
+    made = []
+    for row in rows:
+        try:
+            made.append(of(kind, _read(dict(zip(names, row, strict=True)))))
+        except unreadable.MISREAD as error:
+            unreadable.note(TABLE, row["id"], error)
+    return made
 
 
 def columns(row: sqlite3.Row) -> dict[str, Any]:
@@ -234,14 +259,36 @@ def from_values(given: dict[str, Any]) -> Memory:
     return Memory(**_read(given.copy()))
 
 
+def from_snapshot(snapshot: dict[str, Any]) -> Memory:
+    """The memory of then; what history leaves out is zero, its last access its last change."""
+    left_out = dict.fromkeys(BOOKKEEPING, 0)
+    return from_values(left_out | snapshot | {"last_accessed_at": snapshot["updated_at"]})
+
+
 def _read(values: dict[str, Any]) -> dict[str, Any]:
-    """The values as a Memory has them; changes what it is given."""
+    """The values as a Memory has them; changes what it is given, raises one of MISREAD."""
+    if bytes in map(type, values.values()):
+        raise TypeError("bytes where a text or a number is expected")
+    # Sums of unlike kinds raise TypeError.
+    values["id"] + values["content"] + values["source_type"]
+    values["confidence"] + values["access_score"]
+    if "composite_score" in values:
+        values["composite_score"] + values["access_count"]
+        values["observation_count"] + values["revision_count"]
+    if not 0 <= values["confidence"] <= 1:
+        raise ValueError(f"confidence is {values['confidence']}")
     for name, kind, members in _MEMBERS:
         if name in values:
             values[name] = members.get(values[name]) or kind(values[name])
     values["pinned"] = bool(values["pinned"])
     values["tags"] = tuple(values["tags"].split())
-    values["anchors"] = () if values["anchors"] == "[]" else tuple(loads(values["anchors"]))
+    if values["anchors"] == "[]":
+        values["anchors"] = ()
+    else:
+        anchors = loads(values["anchors"])
+        values["anchors"] = tuple(anchors)
+        if type(anchors) is not list or not all(type(anchor) is str for anchor in anchors):
+            raise TypeError(f"anchors are {anchors!r}")
     for name in _MOMENTS:
         if name in values:
             values[name] = parse(values[name]) if values[name] else None

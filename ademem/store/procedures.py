@@ -6,6 +6,7 @@ import os
 
 from ademem.clock import parse, stamp
 from ademem.redact import redact
+from ademem.store import unreadable
 from ademem.value import Value, as_dict
 
 TYPE_CHECKING = False
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from ademem.store import Store
 
+TABLE = "memory_procedure_details"
 HISTORY = 50
 """Newest outcomes that are shown."""
 _MOMENTS = ("last_used_at", "exported_at", "created_at", "updated_at")
@@ -59,13 +61,14 @@ _PUT = (
 def all_of(store: Store) -> list[Details]:
     """The oldest first."""
     query = f"select {', '.join(_COLUMNS)} from memory_procedure_details order by created_at, rowid"
-    return [_details(row) for row in store.db.execute(query)]
+    rows = store.db.execute(query)
+    return unreadable.read_rows(rows, _details, TABLE, lambda row: row["memory_id"])
 
 
 def get(store: Store, memory_id: str) -> Details | None:
     query = f"select {', '.join(_COLUMNS)} from memory_procedure_details where memory_id = ?"
     row = store.db.execute(query, (memory_id,)).fetchone()
-    return _details(row) if row else None
+    return unreadable.read_row(row, _details, TABLE, memory_id)
 
 
 def put(store: Store, details: Details) -> None:
@@ -188,4 +191,6 @@ def uses(store: Store) -> list[Use]:
 def _details(row: sqlite3.Row) -> Details:
     values: dict[str, Any] = dict(zip(_COLUMNS, row, strict=True))
     values |= {name: parse(values[name]) if values[name] else None for name in _MOMENTS}
+    "".join((values["trigger"], values["procedure_markdown"]))  # raises TypeError for no texts
+    values["success_count"] + values["failure_count"] + 0
     return Details(**values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.jsontext import array, loads, numbers
-from ademem.store import memories
+from ademem.store import memories, unreadable
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -30,6 +30,9 @@ from json_each(:rows) as asked cross join unified_memories as memory on memory.s
 """
 
 
+TABLE = "memory_revisions"
+
+
 class Revision(Value):
     seq: int
     memory_id: str
@@ -49,10 +52,8 @@ class Revision(Value):
         return self.fields() | {"revision_count": 0}
 
     def memory(self) -> Memory:
-        """The memory of then; what history leaves out is zero, its last access its last change."""
-        left_out = dict.fromkeys(memories.BOOKKEEPING, 0)
-        moment = {"last_accessed_at": self.snapshot["updated_at"]}
-        return memories.from_values(left_out | self.snapshot | moment)
+        """The memory of then."""
+        return memories.from_snapshot(self.snapshot)
 
     def fields(self) -> dict[str, Any]:
         """The fields of the memory that history keeps, by name."""
@@ -82,7 +83,7 @@ def of_events(store: Store, events: Sequence[str]) -> list[Revision]:
         " using (event_id) order by event.end, revision.seq",
         (array(events),),
     )
-    return [_from_row(row) for row in rows]
+    return unreadable.read_rows(rows, _from_row, TABLE, _key)
 
 
 def since(store: Store, moment: str, limit: int) -> list[tuple[Memory, bool]]:
@@ -99,8 +100,7 @@ def since(store: Store, moment: str, limit: int) -> list[tuple[Memory, bool]]:
         " where memory.project_id = :project group by memory.id order by max(revision.seq) desc",
         {"moment": moment, "limit": limit, "project": store.project_id},
     )
-    found = [(row.pop("is_new"), row) for row in map(dict, rows)]
-    return [(memories.from_values(row), bool(is_new)) for is_new, row in found]
+    return unreadable.read_rows(rows, _changed, memories.TABLE, lambda row: row["id"])
 
 
 def standing(store: Store, moment: str) -> list[Revision]:
@@ -111,7 +111,7 @@ def standing(store: Store, moment: str) -> list[Revision]:
         " order by seq",
         (moment,),
     )
-    return [_from_row(row) for row in rows]
+    return unreadable.read_rows(rows, _from_row, TABLE, _key)
 
 
 def last(store: Store, memory_id: str) -> Revision:
@@ -132,6 +132,18 @@ def before(store: Store, revision: Revision) -> Revision | None:
     return row and _from_row(row)
 
 
+def _changed(row: sqlite3.Row) -> tuple[Memory, bool]:
+    values = dict(row)
+    is_new = bool(values.pop("is_new"))
+    return memories.from_values(values), is_new
+
+
 def _from_row(row: sqlite3.Row) -> Revision:
     values = dict(row)
-    return Revision(**values | {"snapshot": loads(values["snapshot"])})
+    revision = Revision(**values | {"snapshot": loads(values["snapshot"])})
+    revision.memory()  # raises for what no memory can have been
+    return revision
+
+
+def _key(row: sqlite3.Row) -> str:
+    return f"{row['memory_id']} {row['revision']}"

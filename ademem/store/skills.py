@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.clock import parse, stamp
-from ademem.store import CURRENT
+from ademem.store import CURRENT, unreadable
 from ademem.value import Value, as_dict
 
 TYPE_CHECKING = False
@@ -40,7 +40,9 @@ def all_of(store: Store) -> list[Entry]:
         " order by archived_at is not null, path",
         (store.project_id,),
     )
-    return [_entry(dict(row)) for row in rows]
+    return unreadable.read_rows(
+        map(dict, rows), _entry, "memory_skill_index", lambda row: row["id"]
+    )
 
 
 def count_hidden(store: Store) -> int:

@@ -73,6 +73,7 @@ WRITTEN = (
     *_columns("worktree_commits", "root", "commits files"),
     *_columns("ai_calls", "model error"),
     *_columns("memory_missions", "goal reason"),
+    *_columns("bad_rows", "row_key", "original"),
 )
 """What redaction goes over; a row is visited column by column."""
 
@@ -86,10 +87,10 @@ SAFE = {
     "ids of the client, which name files and are bounded": (
         "session_id told_session_id agent_id prompt_id tool_use_id denied"
     ),
-    "words of a closed set": (
+    "words of a closed set, and names of tables and columns": (
         "scope category importance status trust operation actor rule kind class decision place"
         " source source_type trigger_reason outcome relation judgment_status entity op lifecycle"
-        " apply_status embedding_model purpose provider event"
+        " apply_status embedding_model purpose provider event table_name bad_columns"
     ),
     "made from other columns or by us, and made again when those change": "key pattern state name",
     "moments": (
@@ -98,7 +99,7 @@ SAFE = {
         " completed_at last_started_at ended_at searched_at superseded_at occurred_at acked_at"
         " backoff_until lease_expires_at imported_at last_attempted_at first_seen_at due_at"
         " parked_at at day own_since committed_at seen_at told_at"
-        " compacting_at"
+        " compacting_at found_at"
     ),
 }
 """Why the other columns hold nothing that somebody wrote, by their names in any table."""

@@ -138,8 +138,8 @@ def test_what_faded_and_was_recalled_since_is_active_again(store):
         pytest.param(
             lambda store, row, now: store.db.execute(
                 "insert into memory_procedure_details values"
-                " (?, '', '', 1, 0, ?, null, null, null, '', '')",
-                (row.id, stamp(now)),
+                " (:id, '', '', 1, 0, :now, null, null, null, :now, :now)",
+                {"id": row.id, "now": stamp(now)},
             ),
             id="as a procedure",
         ),

@@ -2,15 +2,79 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from ademem.store import database
+from ademem.store import database, memories
 
 SCHEMA = sorted(Path(database.SCHEMA).glob("*.sql"))
 SHADOWS = ("unified_memories_fts", "unified_memories_trigram", "prompts_fts")
+
+VALID: dict[str | tuple[str, str], Any] = {
+    **{
+        name: f"2026-01-{day:02}T12:00:00.000Z"
+        for day, name in enumerate(
+            "created_at updated_at last_accessed_at promoted_at rejected_at review_after"
+            " last_used_at exported_at recorded_at last_modified_at archived_at started_at"
+            " completed_at last_started_at ended_at own_since compacting_at searched_at due_at"
+            " parked_at seen_at told_at at".split(),
+            start=1,
+        )
+    },
+    "scope": "agent",
+    "tier": 3,
+    "category": "gotcha",
+    "importance": "high",
+    "status": "promoted",
+    "trust": "tool",
+    "anchors": '["src/parse.py:1-2"]',
+    "pinned": 1,
+    "outcome": "failed",
+    "trigger_reason": "manual",
+    "payload_json": '{"notes": []}',
+    "snapshot": json.dumps(
+        dict.fromkeys(memories.KEPT)
+        | {"id": "the id", "sync_id": "s", "project_id": "atlas", "content": "x", "title": None}
+        | {"scope": "project", "tier": 2, "category": "fact", "importance": "low", "tags": ""}
+        | {"status": "promoted", "trust": "user", "source_type": "user", "anchors": "[]"}
+        | {"confidence": 1.0, "observation_count": 1, "revision_count": 1, "pinned": 0}
+        | dict.fromkeys(("created_at", "updated_at"), "2026-01-01T12:00:00.000Z")
+        | {"dedupe_key": "d"}
+    ),
+    "class": "soft",
+    "decision": "deny",
+    "place": "recall",
+    "used": 1,
+    "relation": "related",
+    "judgment_status": "judged",
+    "entity": "relation",
+    "op": "delete",
+    "lifecycle": "idle",
+    "apply_status": "dead",
+    "provider": "openai",
+    "actions": "[]",
+    "tests": "[]",
+    "files": '["src/parse.py"]',
+    "errors": "[]",
+    "decisions": "[]",
+    "corrections": "[]",
+    "commits": "[]",
+    "state": "moved",
+    ("tombstones", "deleted_at"): "2026-01-31T12:00:00.000Z",
+    ("memory_procedure_history", "outcome"): "failure",
+    ("bad_rows", "outcome"): "removed",
+    ("memory_exposure", "used"): 7,
+    ("memory_missions", "status"): "running",
+    ("memory_skill_index", "kind"): "command",
+    ("memory_skill_index", "source"): "exported",
+    ("memory_sites", "kind"): "anchor",
+    ("sync_mutations", "source"): "remote",
+    ("search_files", "place"): 1,
+}
+"""Values of columns that hold no other."""
 
 
 def build(path: Path, version: int, *, journal: str = "wal") -> Path:
@@ -21,7 +85,7 @@ def build(path: Path, version: int, *, journal: str = "wal") -> Path:
         for file in SCHEMA[:version]:
             db.executescript(file.read_text(encoding="utf-8"))
         for table in tables(db):
-            _insert_one(db, table)
+            insert_one(db, table)
         db.execute(f"pragma user_version = {version}")
     return path
 
@@ -51,7 +115,7 @@ def schema(path: Path) -> list[tuple[str, ...]]:
         return db.execute(query).fetchall()
 
 
-def _insert_one(db: sqlite3.Connection, table: str) -> None:
+def insert_one(db: sqlite3.Connection, table: str, known: dict[str, Any] | None = None) -> None:
     """Every column says its own name, so that columns that change places are noticed."""
     samples = {"text": "the {}", "integer": 7, "real": 0.5, "blob": b"\x00\x01"}
     words = {"project_id": "atlas", "memory_id": "the id", "procedure_memory_id": "the id"}
@@ -59,7 +123,9 @@ def _insert_one(db: sqlite3.Connection, table: str) -> None:
     for _, name, kind, needed, *_ in db.execute(f"pragma table_info({table})"):
         if name != "deleted_at" or needed:
             sample = samples[kind.lower()]
-            row[name] = sample.format(name) if isinstance(sample, str) else sample
+            plain = sample.format(name) if isinstance(sample, str) else sample
+            row[name] = VALID.get((table, name), VALID.get(name, plain))
+    words |= known or {}
     row |= {name: word for name, word in words.items() if name in row}
     if table == "projects":
         row["id"] = "atlas"

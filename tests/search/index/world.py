@@ -42,8 +42,9 @@ class World:
 
     def hide(self, id: str) -> None:
         """Soft-delete it, or take that back."""
-        query = "update unified_memories set deleted_at = iif(deleted_at is null, 'now', null)"
-        self.store.db.execute(f"{query} where id = ?", (id,))
+        moment = "iif(deleted_at is null, '2026-02-01T12:00:00.000Z', null)"
+        query = f"update unified_memories set deleted_at = {moment} where id = ?"
+        self.store.db.execute(query, (id,))
 
     def remove(self, id: str) -> None:
         self.store.db.execute("delete from unified_memories where id = ?", (id,))

@@ -1,0 +1,138 @@
+"""A project with a row in every table, and ways to damage its database."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from ademem.value import Value
+from tests.store import older
+from tests.world import World
+
+RAW = {
+    "a word": "zzz",
+    "bytes": b"\xff\x00",
+    "a huge number": 9e99,
+    "a negative number": -7,
+    "damaged text": b"gr\xfcn",
+}
+SKIPPED = ("sqlite_sequence", "bad_rows")
+TEXTS = (
+    ("Tabs are forbidden in this code", "convention"),
+    ("Deploys go through staging, never straight to production", "decision"),
+    ("The parser in src/parse.py caches `tokens` between runs", "gotcha"),
+    ("WAL needs shared memory", "fact"),
+    ("People here like short functions", "preference"),
+)
+
+
+class Damage(Value):
+    """One value that its column cannot hold, or one byte of the file."""
+
+    table: str = ""
+    column: str = ""
+    kind: str = ""
+    offset: int = -1
+    mask: int = 0
+
+    @property
+    def name(self) -> str:
+        return f"{self.table}.{self.column}: {self.kind}" if self.table else f"byte {self.offset}"
+
+    def inflict(self, path: Path) -> None:
+        if self.table:
+            with closing(sqlite3.connect(path, isolation_level=None)) as db:
+                db.execute("pragma foreign_keys = off")
+                db.execute("pragma ignore_check_constraints = on")
+                value = RAW[self.kind]
+                marked = "cast(:value as text)" if self.kind == "damaged text" else ":value"
+                first = f"(select min(rowid) from {self.table})"
+                where = "" if _is_keyed(db, self.table) else f" where rowid = {first}"
+                db.execute(
+                    f"update or ignore {self.table} set {self.column} = {marked}{where}",
+                    {"value": value},
+                )
+        else:
+            with path.open("r+b") as file:
+                file.seek(self.offset)
+                byte = file.read(1)[0]
+                file.seek(self.offset)
+                file.write(bytes([byte ^ self.mask]))
+
+
+def build(root: Path) -> World:
+    """Sessions, memories and an episode; and a plain row in every other table."""
+    world = World(root)
+    for text, category in TEXTS:
+        world.know(text, category=category)
+    world.fire("session_start", source="startup")
+    world.fire("user_prompt_submit", prompt="fix the parser in src/parse.py", prompt_id="p1")
+    world.fire(
+        "post_tool_use",
+        tool_name="Bash",
+        tool_use_id="t1",
+        prompt_id="p1",
+        tool_input={"command": 'bd comment BD-1 "LEARNED: the cache must be cleared first"'},
+        tool_response={"stdout": ""},
+    )
+    world.fire("stop", prompt_id="p1")
+    world.fire("session_end", reason="other")
+    with world.memories() as memories:
+        memories.refresh_files()
+        db = memories.runtime.store.db
+        memory, project = db.execute("select id, project_id from unified_memories").fetchone()
+        known = {"project_id": project, "memory_id": memory, "procedure_memory_id": memory}
+        with memories.runtime.store.transaction():
+            for table in older.tables(db):
+                if not table.startswith(SKIPPED) and not _has_rows(db, table):
+                    older.insert_one(db, table, known)
+    with closing(sqlite3.connect(world.root / ".ade" / "ade.db")) as db:
+        db.execute("pragma wal_checkpoint(truncate)")
+    return world
+
+
+def damages(path: Path) -> list[Damage]:
+    """Every column of every table with each value that it cannot hold."""
+    with closing(sqlite3.connect(path)) as db:
+        return [
+            Damage(table=table, column=column, kind=kind)
+            for table in older.tables(db)
+            if not table.startswith(SKIPPED)
+            for _, column, declared, *_ in db.execute(f"pragma table_info({table})")
+            for kind in RAW
+            if _is_bad(kind, declared)
+        ]
+
+
+def flips(path: Path, count: int, seed: int) -> list[Damage]:
+    """One bit each, anywhere in the file."""
+    chance = random.Random(seed)
+    size = path.stat().st_size
+    return [
+        Damage(offset=chance.randrange(size), mask=1 << chance.randrange(8)) for _ in range(count)
+    ]
+
+
+def copied(world: World, root: Path) -> World:
+    shutil.copytree(world.root, root)
+    copy = object.__new__(World)
+    copy.root, copy.now = root, world.now
+    changed = {"CLAUDE_PROJECT_DIR": str(root), "TMPDIR": str(root.parent)}
+    copy.environment = world.environment | changed
+    return copy
+
+
+def _is_bad(kind: str, declared: str) -> bool:
+    return kind in ("bytes", "damaged text") or declared in ("text", "integer", "real")
+
+
+def _has_rows(db: sqlite3.Connection, table: str) -> bool:
+    return db.execute(f"select 1 from {table} limit 1").fetchone() is not None
+
+
+def _is_keyed(db: sqlite3.Connection, table: str) -> bool:
+    (sql,) = db.execute("select sql from sqlite_master where name = ?", (table,)).fetchone()
+    return "without rowid" in sql

@@ -1,0 +1,211 @@
+"""No row holds a value that it cannot have; one that does stops nobody, and can be repaired."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from ademem.errors import AdememError
+from ademem.store import bad_rows, database, memories, unreadable
+from ademem.store.memories import UnreadableMemory
+from tests.builders import NOW, insert, memory, open_project
+from tests.store import older
+
+WRONG = [
+    pytest.param("importance", "zzz", id="a word outside its set"),
+    pytest.param("tier", 9, id="a number outside its set"),
+    pytest.param("category", "opinion", id="a category nobody knows"),
+    pytest.param("trust", "root", id="a trust nobody gave"),
+    pytest.param("status", "", id="no status"),
+    pytest.param("scope", "galaxy", id="a scope nobody knows"),
+    pytest.param("confidence", "high", id="a confidence that is no number"),
+    pytest.param("confidence", 7.5, id="a confidence above one"),
+    pytest.param("anchors", "src/a.py", id="anchors that are no JSON"),
+    pytest.param("anchors", "{}", id="anchors that are no list"),
+    pytest.param("created_at", "yesterday", id="an unreadable moment"),
+]
+HARMLESS = [
+    pytest.param("access_count", -3, id="a negative count"),
+    pytest.param("pinned", 2, id="a flag that is neither"),
+]
+"""What a reader can do something with."""
+
+
+@pytest.fixture
+def store(tmp_path):
+    with closing(open_project(tmp_path)) as store:
+        yield store
+
+
+def force(db, column, value, where="seq = 1", table="unified_memories"):
+    """Write past the constraints, as a flipped byte does."""
+    db.execute("pragma ignore_check_constraints = on")
+    db.execute(f"update {table} set {column} = ? where {where}", (value,))
+    db.execute("pragma ignore_check_constraints = off")
+
+
+def mend(store):
+    with store.transaction() as db:
+        done = bad_rows.repair(db, NOW)
+        bad_rows.keep(db, done, NOW)
+    return done
+
+
+@pytest.mark.parametrize(("column", "value"), [*WRONG, *HARMLESS])
+def test_the_database_refuses_a_value_that_a_memory_cannot_have(store, column, value):
+    insert(store, memory())
+
+    with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
+        store.db.execute(f"update unified_memories set {column} = ?", (value,))
+
+
+@pytest.mark.parametrize(("column", "value"), [*WRONG, *HARMLESS])
+def test_an_older_database_with_a_bad_row_is_migrated_and_tells_what_it_was(
+    tmp_path, path, column, value
+):
+    older.build(path, 19)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(f"update unified_memories set {column} = ?", (value,))
+        db.execute("delete from memory_revisions")
+    with closing(open_project(tmp_path)) as store:
+        (kept,) = store.db.execute("select * from bad_rows").fetchall()
+        (row,) = store.db.execute("select * from unified_memories").fetchall()
+
+        assert (kept["table_name"], kept["bad_columns"]) == ("unified_memories", column)
+        assert kept["outcome"] == "repaired"
+        assert json.loads(kept["original"])[column] == value
+        assert row["content"] == "the content"
+        assert bad_rows.find(store.db) == []
+
+
+def test_a_good_row_of_an_older_database_is_not_touched(tmp_path, path):
+    older.build(path, 19)
+    with closing(open_project(tmp_path)) as store:
+        assert store.db.execute("select count(*) from bad_rows").fetchone()[0] == 0
+
+
+@pytest.mark.parametrize(("column", "value"), WRONG)
+def test_a_bad_memory_is_left_out_and_the_others_are_there(store, column, value):
+    bad, good = insert(store, memory(), memory("Deploys go through staging"))
+    force(store.db, column, value)
+
+    assert [each.id for each in memories.find(store, "true")] == [good.id]
+    assert [each.id for each in memories.numbered(store, [1, 2])] == [good.id]
+    assert f"unified_memories {bad.id}" in unreadable.noted
+    with pytest.raises(UnreadableMemory, match=bad.id) as raised:
+        memories.get(store, bad.id)
+    assert isinstance(raised.value, AdememError)
+    assert "doctor --fix" in raised.value.hint
+
+
+@pytest.mark.parametrize(("column", "value"), [*WRONG, *HARMLESS])
+def test_a_bad_value_is_replaced_by_what_history_has(store, column, value):
+    (before,) = insert(store, memory())
+    force(store.db, column, value)
+    (done,) = mend(store)
+
+    assert (done.bad.columns, done.removed) == ((column,), False)
+    assert memories.get(store, before.id) == before or column in memories.BOOKKEEPING
+    assert bad_rows.find(store.db) == []
+
+
+def test_a_bad_value_without_history_becomes_the_default(store):
+    insert(store, memory())
+    store.db.execute("delete from memory_revisions")
+    force(store.db, "importance", "zzz")
+    force(store.db, "trust", "root")
+    mend(store)
+    (row,) = store.db.execute("select importance, trust from unified_memories").fetchall()
+
+    assert tuple(row) == ("medium", "import")
+
+
+def test_a_text_that_is_no_utf_8_can_be_read_and_is_repaired(store):
+    (before,) = insert(store, memory("The caf is closed"))
+    store.db.execute("update unified_memories set content = cast(x'636166e9' as text)")
+
+    assert [each.content for each in memories.find(store, "true")] == ["caf\ufffd"]
+    (done,) = mend(store)
+    assert memories.get(store, before.id).content == "The caf is closed"
+    assert done.original["content"] == b"caf\xe9"
+    assert json.loads(store.db.execute("select original from bad_rows").fetchone()[0])[
+        "content"
+    ] == {"hex": "636166e9"}
+
+
+def test_a_memory_whose_scope_is_lost_stays_its_owners(store):
+    insert(store, memory(scope="agent", scope_owner_id="reviewer"))
+    store.db.execute("delete from memory_revisions")
+    force(store.db, "scope", "zzz")
+    mend(store)
+
+    assert store.db.execute("select scope from unified_memories").fetchone()[0] == "agent"
+
+
+def test_a_row_that_cannot_be_repaired_is_removed_and_kept_aside(store):
+    insert(store, memory("one text", id="first"), memory("another text", id="second"))
+    store.db.execute("delete from memory_revisions")
+    key = store.db.execute("select dedupe_key from unified_memories where seq = 2").fetchone()[0]
+    force(store.db, "scope", "zzz")
+    force(store.db, "dedupe_key", key)  # in the scope of the other, which has its place
+    (done,) = mend(store)
+
+    assert done.removed
+    assert [each.id for each in memories.find(store, "true")] == ["second"]
+    assert store.db.execute("select outcome from bad_rows").fetchone()[0] == "removed"
+
+
+def test_a_revision_that_cannot_be_read_is_left_out_of_history(store):
+    from ademem.store import revisions
+
+    (one, other) = insert(store, memory(), memory("Deploys go through staging"))
+    force(store.db, "snapshot", "{}", where="memory_id = 'x' or seq = 1", table="memory_revisions")
+    standing = revisions.standing(store, "2030-01-01T00:00:00.000Z")
+
+    assert [each.memory_id for each in standing] == [other.id]
+    assert one.id != other.id
+
+
+def test_rows_that_lost_their_memory_are_removed(store):
+    (one,) = insert(store, memory())
+    store.db.execute("pragma foreign_keys = off")
+    store.db.execute("insert into memory_exposure (memory_id) values ('gone')")
+    with store.transaction() as db:
+        done = bad_rows.repair_references(db)
+
+    assert [(each.bad.table, each.removed) for each in done] == [("memory_exposure", True)]
+    assert memories.get(store, one.id)
+
+
+def test_a_project_that_lost_its_name_gets_it_back(store):
+    insert(store, memory())
+    before = store.project_id
+    store.db.execute("pragma foreign_keys = off")
+    store.db.execute("update projects set id = 'q'")
+    with store.transaction() as db:
+        bad_rows.repair_references(db)
+
+    assert store.db.execute("select id from projects").fetchone()[0] == before
+
+
+def test_every_constraint_of_the_schema_is_known_to_the_repair(store):
+    (sql,) = store.db.execute("select group_concat(sql, ';') from sqlite_master").fetchone()
+    with bad_rows._raw(store.db):
+        known = [column for table in bad_rows._tables(store.db) for column in table.columns]
+
+    assert sql.count(" check (") == sum(" and (" in column.check for column in known)
+    assert len(known) > 250
+
+
+def test_the_tables_built_anew_keep_their_indexes_and_triggers(path):
+    """Another file builds them first: whatever it made is there afterwards, word for word."""
+    built = older.build(path, database.SCHEMA_VERSION)
+    before = older.build(path.with_name("before.db"), 19)
+    with closing(sqlite3.connect(built)) as new, closing(sqlite3.connect(before)) as old:
+        query = "select name, sql from sqlite_master where type in ('index', 'trigger')"
+        mine, theirs = (dict(db.execute(query).fetchall()) for db in (new, old))
+
+    assert {name: sql for name, sql in mine.items() if name in theirs} == theirs
