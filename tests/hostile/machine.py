@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from tests.hostile.clones import Clone, Victim
 TIMEOUT_S = {event.hook: event.timeout for event in EVENTS}
 ENDS_WITHIN_S = 60
 """Longest that one process may run before it is killed and counts as failed."""
+MOST_MEMORY = 2 << 30
 SESSION = (
     ("session_start", {"source": "startup"}),
     ("user_prompt_submit", {"prompt": "How are invoices rounded in billing? Fix src/auth.py then"}),
@@ -125,6 +127,7 @@ class Machine:
                 stdout=out,
                 stderr=err,
                 start_new_session=True,
+                preexec_fn=_bound_memory,
             ) as process,
         ):
             assert process.stdin
@@ -197,6 +200,11 @@ class Machine:
             for given in said
             for key in ("additionalContext", "permissionDecisionReason")
         )
+
+
+def _bound_memory() -> None:
+    """Let a process that reads without end fail before the machine does."""
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
 
 
 def faults(
