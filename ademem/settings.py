@@ -87,8 +87,6 @@ class Section(Value):
         super().__init_subclass__()
 
 
-_WRITES = "write edit create update delete remove move rename insert append replace patch"
-MUTATING = (*_WRITES.split(), *"put post push merge commit execute run send set".split())
 DTYPES = ("int8", "fp32")
 AI_PROVIDERS = ("none", "claude", "openai")
 GUARD_MODES = ("strict", "assist", "orient", "warn", "off")
@@ -197,12 +195,12 @@ class GuardSettings(Section):
     """Denials in one turn; the next mutation passes."""
     fail: str = yours("open", choices=("open", "closed"), stricter=MORE)
     """What a failure of the guard itself decides: open | closed."""
-    mutating_mcp: tuple[str, ...] = yours(MUTATING, stricter=MORE)
-    """Words in the name of an MCP tool that make it a mutating one."""
+    mutating_mcp: tuple[str, ...] = yours((), stricter=MORE)
+    """More words that make an MCP tool a changing one wherever they stand in its name."""
     reads: tuple[str, ...] = yours(())
-    """Beginnings of commands that only read: `npm run lint`; `*` ends a word of any ending."""
+    """Beginnings of commands that only read: `npm run lint`; MCP tools too: `mcp__docs__*`."""
     changes: tuple[str, ...] = yours((), stricter=MORE)
-    """Words of commands that change something, before all else: `pytest --live`."""
+    """Words of commands that change something, before all else: `pytest --live`; MCP tools too."""
     aliases: tuple[str, ...] = yours(())
     """What names stand for in your shell: `k=kubectl`."""
     order_words: tuple[str, ...] = yours((), stricter=MORE)

@@ -75,8 +75,12 @@ def call_is_harmless(call: Call, known: Known) -> Pass | None:
 
         judgement = judge(call.command, known.settings)
         return None if judgement.mutates else Pass(reason=judgement.reason)
+    if call.tool.startswith(OUR_SERVERS):
+        return Pass(reason="memory's own tool")
     if call.tool.startswith("mcp__"):
-        mutates = mutating_mcp(call.tool, known.settings)
+        from ademem.guard import mcp_tools
+
+        mutates = mcp_tools.changes(call.tool, known.settings)
         return None if mutates else Pass(reason="a reading MCP tool")
     return Pass(reason=f"{call.tool} changes nothing")
 
@@ -103,16 +107,6 @@ def decide(call: Call, known: Known) -> Pass | Deny:
         if outcome is not None:
             return outcome
     return Deny(reason="memory was not consulted in this turn")
-
-
-def mutating_mcp(tool: str, settings: GuardSettings) -> bool:
-    """Whether the tool's own name has a mutating word; our own tools never count."""
-    if tool.startswith(OUR_SERVERS):
-        return False
-    import re
-
-    name = re.sub(r"([a-z])([A-Z])", r"\1_\2", tool.rpartition("__")[2]).lower()
-    return not set(settings.mutating_mcp).isdisjoint(re.split(r"[^a-z]+", name))
 
 
 def _ours(path: str, known: Known) -> Pass | None:

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from ademem.guard import flags
-from ademem.guard.policy import Call, Deny, Known, Pass, decide, mutating_mcp
+from ademem.guard.policy import Call, Deny, Known, Pass, decide
 from ademem.settings import GuardSettings
 from ademem.store.turns import Turn, TurnKey
 from ademem.value import replace
@@ -182,34 +182,17 @@ def test_memory_and_plans_may_always_be_written_and_what_switches_us_off_never(
 
 
 @pytest.mark.parametrize(
-    ("tool", "mutates"),
+    ("tool", "passes"),
     [
-        pytest.param("mcp__fs__write_file", True, id="snake case"),
-        pytest.param("mcp__plugin_x_y__editThing", True, id="camel case"),
-        pytest.param("mcp__jira__CreateIssue", True, id="capitals"),
-        pytest.param("mcp__notes__delete-note", True, id="hyphens"),
-        pytest.param("mcp__db__execute", True, id="one word"),
-        pytest.param("mcp__db__run2", True, id="a digit behind"),
-        pytest.param("mcp__fs__read_file", False, id="reading"),
-        pytest.param("mcp__fs__list_writers", False, id="only part of a word"),
-        pytest.param("mcp__write__list", False, id="in the name of the server"),
-        pytest.param("mcp__web__search", False, id="searching"),
-        pytest.param("mcp__ademem__memory_add", False, id="ours"),
-        pytest.param("mcp__ademem__memory_update_core", False, id="ours, with a mutating word"),
-        pytest.param("mcp__plugin_ademem_ademem__mem_delete", False, id="ours as a plugin"),
-        pytest.param("mcp__ademem_fake__update", True, id="a stranger with a name like ours"),
-        pytest.param("mcp__plugin_ademem_evil__update", True, id="another plugin's"),
+        pytest.param("mcp__ademem__memory_add", True, id="ours"),
+        pytest.param("mcp__ademem__memory_update_core", True, id="ours, with a changing word"),
+        pytest.param("mcp__plugin_ademem_ademem__mem_delete", True, id="ours as a plugin"),
+        pytest.param("mcp__ademem_fake__update", False, id="a stranger with a name like ours"),
+        pytest.param("mcp__plugin_ademem_evil__update", False, id="another plugin's"),
     ],
 )
-def test_an_mcp_tool_mutates_by_the_words_of_its_name(tool, mutates):
-    assert mutating_mcp(tool, SETTINGS) is mutates
-
-
-def test_the_words_of_mutating_mcp_tools_are_a_setting():
-    settings = GuardSettings(mutating_mcp=("publish",))
-
-    assert mutating_mcp("mcp__web__publishPage", settings)
-    assert not mutating_mcp("mcp__fs__write_file", settings)
+def test_the_tools_of_memory_itself_always_run(tool, passes):
+    assert isinstance(decide(Call(tool=tool), known()), Pass) is passes
 
 
 @pytest.fixture
