@@ -25,6 +25,7 @@ MAX_DOTS = 100
 """Most dots in a line of such a file: a dotted key takes time by the square of its parts."""
 MAX_LINES = 5
 """Warnings that are shown one by one."""
+MAX_NOTICE_CHARS = 100
 SHOWN_CHARS = 40
 """Characters of a name or value that a message repeats."""
 
@@ -137,6 +138,15 @@ def lines(warnings: Sequence[SettingWarning]) -> list[str]:
     shown = [str(warning) for warning in warnings[:MAX_LINES]]
     more = len(warnings) - MAX_LINES
     return [*shown, f"{more} more warnings of settings"] if more > 0 else shown
+
+
+def notice(warnings: Sequence[SettingWarning]) -> str:
+    """The warnings, of which there are some, in one short line."""
+    if len(warnings) == 1 and len(str(warnings[0])) <= MAX_NOTICE_CHARS:
+        return str(warnings[0])
+    if warnings and all(warning.waits for warning in warnings):
+        return "settings of this project wait for `ademem trust`"
+    return "some settings do not count: `ademem config list`"
 
 
 def trust_roots(environment: Mapping[str, str]) -> tuple[str, ...]:

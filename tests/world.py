@@ -58,7 +58,13 @@ class World:
     def context(self, event, **payload):
         """The context the model would get; empty when nothing was printed."""
         said = self.fire(event, **payload)
-        return json.loads(said)["hookSpecificOutput"].get("additionalContext", "") if said else ""
+        output = json.loads(said).get("hookSpecificOutput", {}) if said else {}
+        return output.get("additionalContext", "")
+
+    def notice(self, **payload):
+        """The line that the start of a session shows to the person; empty for none."""
+        said = self.fire("session_start", **({"source": "startup"} | payload))
+        return json.loads(said).get("systemMessage", "") if said else ""
 
     def denial(self, event="pre_tool_use", **payload):
         """The reason of a denial; None when the call passes."""

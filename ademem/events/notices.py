@@ -43,7 +43,8 @@ def refused_files(runtime: Runtime) -> Iterator[str]:
 
 def settings_in_doubt(runtime: Runtime) -> Iterator[str]:
     """Settings that do not count, or not yet."""
-    yield from configuration.lines(runtime.warnings)
+    if runtime.warnings:
+        yield f"ademem: {configuration.notice(runtime.warnings)}"
 
 
 def of_refused(first: confined.Refused, others: int = 0) -> str:

@@ -111,9 +111,10 @@ def decide(call: Call, known: Known) -> Pass | Deny:
 
 def _ours(path: str, known: Known) -> Pass | None:
     real = os.path.realpath(path)
+    lower = real.lower()  # a file system may take other letters for the same name
     for folder in known.ours:
         if real.startswith(folder + os.sep) and not any(
-            real == switch or real.startswith(switch + os.sep) for switch in known.switches
+            f"{lower}/".startswith(f"{switch.lower()}/") for switch in known.switches
         ):
             return Pass(reason=f"{os.path.basename(folder)} is never guarded")
     return None
