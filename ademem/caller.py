@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cache
 
 from ademem.errors import AdememError
 
@@ -48,6 +49,12 @@ def client_of(environment: Mapping[str, str]) -> str:
     for name in CLIENT_VARIABLES:
         if environment.get(name):
             return name
+    return client_above()
+
+
+@cache
+def client_above() -> str:
+    """The client among the parents of this process; empty for none."""
     return next(filter(None, map(client_in, parent_commands())), "")
 
 

@@ -50,8 +50,7 @@ def promote(id: str, act: Act, *, pinned: bool = False) -> Memory:
     It goes on waiting for its branch if it is confirmed there.
     """
     memory = memories.get(act.store, id)
-    if memory.quarantine_reason and act.actor != Trust.USER:
-        raise CannotDo(f"{memory.id} is quarantined, as it {memory.quarantine_reason}", BY_PERSON)
+    _check_held(memory, act)
     if memory.status is Status.ARCHIVED or memory.deleted_at:
         raise CannotDo(f"{memory.id} is {_state(memory)}", "`ademem restore` brings it back first")
     pinned = pinned or memory.pinned
@@ -91,6 +90,8 @@ def restore(id: str, act: Act) -> Memory:
     memory = memories.get(act.store, id)
     if memory.live:
         raise CannotDo(f"{memory.id} is not archived", "nothing to do")
+    if memory.promoted_at:
+        _check_held(memory, act)
     status = Status.PROMOTED if memory.promoted_at else Status.CANDIDATE
     tier = Tier.ACTIVE if memory.promoted_at else Tier.FADING
     return _change(
@@ -120,6 +121,8 @@ def delete(id: str, act: Act, *, hard: bool = False) -> Memory:
 def pin(id: str, act: Act, *, pinned: bool = True) -> Memory:
     """Always in the briefing, or no longer so; an archived memory cannot be pinned."""
     memory = memories.get(act.store, id)
+    if pinned:
+        _check_held(memory, act)
     if not memory.live:
         raise CannotDo(f"{memory.id} is {_state(memory)}", "`ademem restore` brings it back first")
     calm = Tier.ACTIVE if memory.status is Status.PROMOTED else Tier.FADING
@@ -135,6 +138,8 @@ def pin(id: str, act: Act, *, pinned: bool = True) -> Memory:
 def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
     """Change some fields, within the bounds and the redaction that a new memory meets."""
     memory = memories.get(act.store, id)
+    if memory.quarantine_reason and act.actor != Trust.USER:
+        raise CannotDo(f"{memory.id} is quarantined, as it {memory.quarantine_reason}", BY_PERSON)
     for name in ("content", "title"):
         if changes.get(name) is not None:
             changes[name] = clean(redact(changes[name]).text)
@@ -167,6 +172,16 @@ def waits_for(memory: Memory) -> str:
     branch = memory.source_branch
     gone = f"; its branch {branch} was deleted before it was merged" if memory.forsaken else ""
     return f"unconfirmed: {memory.trust} by {memory.source_type}{times}{gone}"
+
+
+def _check_held(memory: Memory, act: Act) -> None:
+    """Raise CannotDo where a person has to confirm it, and the act is another's."""
+    if act.actor == Trust.USER:
+        return
+    reason = memory.quarantine_reason or instruction_in(f"{memory.title or ''}\n{memory.content}")
+    if reason:
+        held = "is quarantined, as it" if memory.quarantine_reason else "needs a person, as it"
+        raise CannotDo(f"{memory.id} {held} {reason}", BY_PERSON)
 
 
 def _provenance(memory: Memory, act: Act, changes: dict[str, Any]) -> dict[str, Any]:

@@ -7,8 +7,9 @@ from collections import Counter
 from itertools import groupby
 
 from ademem.clock import parse, stamp
-from ademem.curate import CannotDo
+from ademem.curate import BY_PERSON, CannotDo
 from ademem.errors import AdememError
+from ademem.model import Trust
 from ademem.store import jobs, memories, procedures, revisions
 from ademem.store.memories import Change
 from ademem.value import Value, replace
@@ -137,4 +138,16 @@ def _put_back(revision: Revision, change: Change, store: Store) -> Memory:
         earlier = replace(memory, deleted_at=change.at, pinned=False)
     else:
         earlier = replace(memory, **before.fields(), last_accessed_at=change.at)
+        _check_orders(earlier, change)
     return memories.put_back(store, earlier, change)
+
+
+def _check_orders(memory: Memory, change: Change) -> None:
+    """Raise CannotDo where an agent would bring back a confirmed text that reads as an order."""
+    if change.actor == Trust.USER or not memory.live or memory.quarantine_reason:
+        return
+    from ademem.gate.instructions import instruction_in
+
+    reason = instruction_in(f"{memory.title or ''}\n{memory.content}")
+    if reason:
+        raise CannotDo(f"{memory.id} needs a person, as its earlier text {reason}", BY_PERSON)

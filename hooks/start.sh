@@ -71,9 +71,11 @@ pre_tool_use)
   *)
     # The guard is content. What memory has on files and commands stands in lists of what `grep`
     # is to look for; a reader who was told some has lists of its own, with the rest.
+    # A command that may be ours is read in every turn: approving is for people.
+    case $payload in *'"command":"'*ade*mem*) id= ;; esac
     # What came with a clone as a link is nothing of ours: Python refuses it, and says so.
     marks=$folder/.ade/run
-    if [ -f "$marks/clear/$id" ] && [ ! -L "$folder/.ade" ] && [ ! -L "$marks" ] &&
+    if [ -n "$id" ] && [ -f "$marks/clear/$id" ] && [ ! -L "$folder/.ade" ] && [ ! -L "$marks" ] &&
       [ ! -L "$marks/clear" ] && [ ! -L "$marks/sites" ]; then
       case $payload in
       *'"file_path":"'*) list=files about=${payload#*'"file_path":"'} about=${about%%'"'*} ;;

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import HealthCheck, settings
 
+from ademem import caller
 from tests.builders import open_project, project
 from tests.world import World
 
@@ -20,6 +21,14 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, *settings().suppress_health_check],
 )
 settings.load_profile("patient")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nobody_above():
+    """Tests that a coding agent runs are a person's all the same, in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(caller, "client_above", lambda: "")
+        yield
 
 
 @pytest.fixture(scope="session")

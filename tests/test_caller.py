@@ -111,7 +111,7 @@ def test_a_client_is_known_by_its_command_line(line, client):
 
 
 def test_settings_of_a_client_in_a_persons_profile_make_no_agent(monkeypatch):
-    monkeypatch.setattr(caller, "parent_commands", lambda: iter(()))
+    monkeypatch.setattr(caller, "client_above", lambda: "")
 
     assert caller.client_of({"CLAUDE_CODE_USE_BEDROCK": "1", "CLAUDE_CONFIG_DIR": "/c"}) == ""
 

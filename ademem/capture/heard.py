@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem import caller
 from ademem.model import Trust
 from ademem.store import ledger, turns
 
@@ -43,10 +44,13 @@ def trust_of(payload: Payload, runtime: Runtime) -> Trust:
 
 
 def speaker(environment: Mapping[str, str], store: Store) -> Trust:
-    """Whose word a command brings: a person's, or that of the turn in whose shell it runs."""
+    """Whose word a command brings: a person's, or that of the turn in whose shell it runs.
+
+    A shell that any coding agent opened brings the agent's, also without the client's variables.
+    """
     session_id = environment.get("CLAUDE_CODE_SESSION_ID")
     if not session_id:
-        return Trust.AGENT if environment.get("CLAUDECODE") else Trust.USER
+        return Trust.AGENT if caller.client_of(environment) else Trust.USER
     running = turns.latest(store, session_id)
     return _least(store, f"{session_id}:{running.prompt_id}") if running else Trust.AGENT
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ademem import caller
 from ademem.anchor import replaced
 from ademem.cli import app, shape, show
 from ademem.cli.options import (
@@ -39,11 +40,23 @@ if TYPE_CHECKING:
     from ademem.api import Memories
 
 
-def _acts(name: str, told: str, help: str, act: Callable[[Memories, str], Memory]) -> None:
-    """Register a command that does *act* to one memory and says so."""
+def _acts(
+    name: str,
+    told: str,
+    help: str,
+    act: Callable[[Memories, str], Memory],
+    *,
+    approves: bool = False,
+) -> None:
+    """Register a command that does *act* to one memory and says so.
+
+    One that *approves* needs a person where the memory is quarantined.
+    """
 
     def command(id: Id, project: Project = None, as_json: AsJson = False) -> None:
         with opened(project) as memories:
+            if approves:
+                require_person(memories, id, name)
             memory = act(memories, id)
         if as_json:
             show.json(shape.as_json(memory))
@@ -58,13 +71,14 @@ _acts(
     "promoted",
     "Confirm a candidate, or approve a quarantined one.",
     lambda m, id: m.promote(id),
+    approves=True,
 )
 _acts("reject", "rejected", "Archive a candidate not worth keeping.", lambda m, id: m.reject(id))
 _acts("archive", "archived", "Take a memory out of recall and files.", lambda m, id: m.archive(id))
 _acts(
     "restore", "restored", "Bring an archived or deleted memory back.", lambda m, id: m.restore(id)
 )
-_acts("pin", "pinned", "Always show it in the briefing.", lambda m, id: m.pin(id))
+_acts("pin", "pinned", "Always show it in the briefing.", lambda m, id: m.pin(id), approves=True)
 _acts(
     "unpin", "unpinned", "Show it only when it is relevant.", lambda m, id: m.pin(id, pinned=False)
 )
@@ -101,6 +115,7 @@ def edit(
 ) -> None:
     """Change a memory; without options the text opens in $EDITOR."""
     with opened(project) as memories:
+        require_person(memories, id, "edit")
         given = {
             "content": None if content is None else text_or_stdin(content),
             "title": title,
@@ -121,6 +136,13 @@ def edit(
         show.json(shape.as_json(memory))
     else:
         show.say(f"edited {show.line(memory, 120)}")
+
+
+def require_person(memories: Memories, id: str, verb: str) -> None:
+    """Raise NotByPerson where the memory is quarantined and no person types this in a terminal."""
+    memory = memories.get(id)
+    if memory.quarantine_reason:
+        caller.require_person(os.environ, f"to {verb} {memory.id}, which is quarantined,")
 
 
 def _anchors(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ademem.cli import app, shape, show
+from ademem import caller
+from ademem.cli import app, show
 from ademem.cli.curating import in_editor
 from ademem.cli.options import AsJson, DryRun, Limit, Project, opened
 from ademem.curate import waits_for
@@ -32,7 +34,7 @@ def review(
     """Decide about what waits, one after the other. Without a terminal, list it, with conflicts."""
     with opened(project) as memories:
         waiting = memories.review(limit)
-        asks = sys.stdin.isatty() and sys.stdout.isatty() and not shape.to_model()
+        asks = sys.stdout.isatty() and caller.typed_by_person(os.environ)
         if waiting and asks and not as_json and not list_:
             Review(memories, [memory.id for memory in waiting]).run()
             return show.clashing(_at_odds(memories))

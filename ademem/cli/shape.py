@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ademem import fence
+from ademem import caller, fence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ WITHHELD = "(withheld until a person approves it)"
 
 
 def to_model() -> bool:
-    """Whether a model reads what we print: this is a shell of the client's."""
-    return bool(os.environ.get("CLAUDE_CODE_SESSION_ID") or os.environ.get("CLAUDECODE"))
+    """Whether a model reads what we print: this is a shell of a coding agent's client."""
+    return bool(caller.client_of(os.environ))
 
 
 def warn(warnings: Sequence[SettingWarning]) -> None:

@@ -7,7 +7,7 @@ import os
 from ademem import client
 from ademem.events.turn import key_of
 from ademem.guard import flags
-from ademem.guard.policy import Call, Deny, Known, Pass, decide
+from ademem.guard.policy import SHELL_TOOLS, Call, Deny, Known, Pass, decide
 from ademem.runtime import program
 from ademem.store import logs, presence, turns
 
@@ -30,6 +30,12 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         command=payload.command,
         tool_use_id=payload.tool_use_id,
     )
+    if approved := _approval(call, runtime):
+        return client.deny(
+            f"ademem guard: {approved} would approve what is held back, or agree to what a clone"
+            " brings. That is for a person, in a terminal of their own: leave it, and tell them"
+            " what waits (`ademem review --list`)."
+        )
     match decide(call, known(turns.get(runtime.store, key), runtime)):
         case Pass(settled=settled):
             if settled:
@@ -39,6 +45,24 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
             return sites.before(payload, key, runtime)
         case Deny():
             return _deny(call, key, runtime)
+
+
+def _approval(call: Call, runtime: Runtime) -> str | None:
+    """The command that only a person may run; asked of few calls, so read for these alone."""
+    guard = runtime.settings.guard
+    if call.tool not in SHELL_TOOLS or guard.mode == "off" or not _names_us(call.command):
+        return None
+    from ademem.guard import approvals
+
+    return approvals.refusal(
+        call.command, guard, lambda id: presence.any_quarantined(runtime.store, id)
+    )
+
+
+def _names_us(command: str) -> bool:
+    """Whether the program's name may be in it, be it in quotes or behind a variable."""
+    bare = command.replace("'", "").replace('"', "").replace("\\", "")
+    return "ademem" in bare or any(f" {verb}" in bare for verb in ("promote", "trust", "review"))
 
 
 def known(turn: Turn | None, runtime: Runtime) -> Known:

@@ -51,7 +51,7 @@ def judge(command: str, settings: GuardSettings = _TABLES_ALONE) -> Judgement:
     script = shell.parse(command)
     if script is None:
         return _mutates("it cannot be read as a shell command")
-    found = list(_parts(script, settings))
+    found = list(parts_in(script, settings))
     judged = [_judged(part) for part in found]
     decisive = [each for each in judged if each.mutates][:1] or judged
     return Judgement(
@@ -61,7 +61,8 @@ def judge(command: str, settings: GuardSettings = _TABLES_ALONE) -> Judgement:
     )
 
 
-def _parts(script: Script, settings: GuardSettings) -> Iterator[Part]:
+def parts_in(script: Script, settings: GuardSettings) -> Iterator[Part]:
+    """Every command of the script, wrappers removed and aliases expanded."""
     found = [
         parts.look_up(inner, settings, script.functions if inner is outer else frozenset())
         for outer in script.commands

@@ -1,4 +1,4 @@
-"""Whether there is anything to recall: asked on guarded calls, so without the model of a memory."""
+"""Whether there is such a memory: asked on guarded calls, so without the model of a memory."""
 
 from __future__ import annotations
 
@@ -16,5 +16,18 @@ def any_promoted(store: Store) -> bool:
             "select 1 from unified_memories where project_id = ? and status = 'promoted'"
             f" and {CURRENT} limit 1",
             (store.project_id,),
+        ).fetchone()
+    )
+
+
+def any_quarantined(store: Store, id: str = "") -> bool:
+    """Whether a memory whose id, or sync id, begins like this is quarantined; empty: any."""
+    return bool(
+        store.db.execute(
+            "select 1 from unified_memories where project_id = :project"
+            " and quarantine_reason is not null and deleted_at is null"
+            " and (substr(id, 1, length(:id)) = :id or substr(sync_id, 1, length(:id)) = :id)"
+            " limit 1",
+            {"project": store.project_id, "id": id},
         ).fetchone()
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ademem import cli
+from ademem import caller, cli
 
 
 class Shell:
@@ -47,6 +47,7 @@ def ademem(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("ADEMEM_JOBS_AUTO", "false")
+    monkeypatch.setattr(caller, "has_terminal", lambda: True)
     root = tmp_path / "project"
     root.mkdir()
     monkeypatch.chdir(root)

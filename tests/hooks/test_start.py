@@ -189,6 +189,17 @@ def test_in_doubt_python_decides_about_a_tool_call(machine, flags, payload):
     assert machine.heard == payload
 
 
+@pytest.mark.parametrize(
+    "command", ["ademem promote 0123", "ade''mem promote 0123", "python3 -m ademem trust"]
+)
+def test_a_command_that_may_be_ours_is_for_python_in_a_clear_turn_too(machine, command):
+    machine.clear("turn-1")
+
+    machine.start("PreToolUse", running(command))
+
+    assert machine.asked
+
+
 def editing(path="/w/src/auth.py", key="file_path", **header):
     return before_tool({key: path, "content": '"command":"git push"'}, **header)
 

@@ -1,0 +1,126 @@
+"""Commands by which a person approves what is held back: no tool call may run them."""
+
+from __future__ import annotations
+
+import re
+
+from ademem import shell
+from ademem.guard import mutation
+from ademem.shell.options import is_option, takes_next
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ademem.settings import GuardSettings
+    from ademem.shell import Command, Word
+
+APPROVING = ("promote", "edit", "pin")
+"""Subcommands that take ids; refused where one of them is of a quarantined memory."""
+AGREEING = ("trust",)
+"""Subcommands that are refused whatever they are told."""
+RUNNERS = frozenset(
+    "at batch expect flock osascript parallel screen script setpriv socat ssh su systemd-run tmux"
+    " unbuffer unshare node perl ruby php deno bun lua".split()
+)
+"""Programs that run what their arguments say, often in a terminal or a process of its own."""
+GUARDED_SETTINGS = ("ai.", "capture.", "embed.", "guard.", "skills.", "trust.")
+"""Beginnings of settings that only a person may loosen."""
+_VALUED = "--project --content --title --category -c --importance --tags --path --anchor --command"
+_IN_CODE = r"\b(?:promote|edit|pin|agree|register_store|quarantine_reason)\b"
+"""What a program in another language would have to name."""
+
+
+def refusal(
+    command: str, settings: GuardSettings, is_quarantined: Callable[[str], bool]
+) -> str | None:
+    """Say what the shell command would approve; None for any other command.
+
+    *is_quarantined* tells whether the memory with this id, or beginning of one, is quarantined;
+    for an empty one whether any is.
+    """
+    script = shell.parse(command) if len(command) <= mutation.MAX_CHARS else None
+    if script is None:
+        return _by_its_words(command, is_quarantined)
+    for part in mutation.parts_in(script, settings):
+        found = _approves(part.command, is_quarantined)
+        if found:
+            return found
+    return None
+
+
+def _approves(command: Command, is_quarantined: Callable[[str], bool]) -> str | None:
+    code = " ".join([command.line, command.stdin.text if command.stdin else ""])
+    if command.name.startswith(("python", "pypy")) and "ademem" in code:
+        in_module = _behind_module(command)
+        if in_module is None:
+            called = re.search(_IN_CODE, code)
+            return f"`{called[0]}`" if called and is_quarantined("") else None
+        words = in_module
+    elif command.name in RUNNERS:
+        return _by_its_words(code, is_quarantined)
+    elif _is_ours(command):
+        words = command.words[1:]
+    else:
+        return None
+    verb, operands = _subcommand(words)
+    if verb in AGREEING:
+        return f"`ademem {verb}`"
+    if verb == "config" and operands[:1] in (["set"], ["unset"], ["edit"]):
+        keys = [key.partition("=")[0] for key in operands[1:]]
+        guarded = not keys or any(key.startswith((*GUARDED_SETTINGS, "$", "{")) for key in keys)
+        return f"`ademem config {operands[0]}`" if guarded else None
+    if verb == "review":
+        texts = {word.text for word in words}
+        lists = {"--list", "--json", "--help"} & texts
+        return "`ademem review`" if not lists and is_quarantined("") else None
+    if verb in APPROVING:
+        ids = [word for word in _operands(words)[1:] if word.text != "-"]
+        if any(is_quarantined("" if word.expands else word.text) for word in ids):
+            return f"`ademem {verb}`"
+    return None
+
+
+def _is_ours(command: Command) -> bool:
+    """The program by any path, or a word that only the shell can tell before one of the verbs."""
+    if not command.words:
+        return False
+    first = command.words[0]
+    if first.text.rpartition("/")[2] in ("ademem", "ademem.exe"):
+        return True
+    verb, _ = _subcommand(command.words[1:])
+    return first.expands and verb in (*APPROVING, *AGREEING, "review", "config")
+
+
+def _behind_module(command: Command) -> tuple[Word, ...] | None:
+    """The words behind `-m ademem`; None where that is not what Python is to run."""
+    texts = [word.text for word in command.words]
+    for at, text in enumerate(texts[:-1]):
+        if re.fullmatch(r"-[A-Za-z]*m", text) and texts[at + 1].partition(".")[0] == "ademem":
+            return command.words[at + 2 :]
+    return None
+
+
+def _subcommand(words: tuple[Word, ...]) -> tuple[str, list[str]]:
+    operands = [word.text for word in _operands(words)]
+    return (operands[0], operands[1:]) if operands else ("", [])
+
+
+def _operands(words: tuple[Word, ...]) -> list[Word]:
+    """The words that are neither options nor values of those that take one."""
+    valued = _VALUED.split()
+    found: list[Word] = []
+    left: Iterator[Word] = iter(words)
+    for word in left:
+        if not is_option(word.text):
+            found.append(word)
+        elif takes_next(word.text, valued):
+            next(left, None)
+    return found
+
+
+def _by_its_words(text: str, is_quarantined: Callable[[str], bool]) -> str | None:
+    """For a text that is no script, is too long, or is for another program to read."""
+    verbs = "|".join((*APPROVING, *AGREEING, "review", "config"))
+    found = re.search(rf"\bademem\b[^\n;|&]*?\b({verbs})\b", text)
+    return f"`ademem {found[1]}`" if found and is_quarantined("") else None
