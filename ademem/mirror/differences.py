@@ -91,9 +91,10 @@ def differences(
         yield Outlived(line=line, newer=now.lines[id])
     for id, line in sorted(now.lines.items(), key=lambda told: not told[1].gone):
         known = before.lines.get(id)
-        if known is None or known.record != line.record:
+        if known is None or not known.says_the_same(line):
             yield Told(id=id, line=line, before=known)
-    yield from (Foreign(line=line) for line in now.foreign if line not in before.foreign)
+    known_lines = {line.raw for line in before.foreign}
+    yield from (Foreign(line=line) for line in now.foreign if line.raw not in known_lines)
     every = (*now.lines.values(), *now.lost.values())
     told = {line.said[2] for line in every if line.said and not line.gone}
     for id, items in now.placed.items():
@@ -136,7 +137,7 @@ def _edits(
         typed = _typed(items, earlier, line)
     news = _is_news(line, before.lines.get(id))
     known = before.lines if len(items) == 1 else {}
-    typed = tuple(item for item in typed if not _lost(id, item, now.lines.keys() - known))
+    typed = tuple(item for item in typed if not _lost(id, item, now.lines, known))
     if len(items) > 1 and typed == items and not news:
         typed = items = _merged(earlier, typed)
     gone = news and line is not None and line.gone
@@ -166,12 +167,13 @@ def _merged(earlier: Placed | None, items: tuple[Placed, ...]) -> tuple[Placed, 
 
 def _is_news(line: Line | None, before: Line | None) -> bool:
     """The line came of a merge that knew more than its pages: of several items, none is right."""
-    return line is not None and (before is None or before.record != line.record)
+    return line is not None and (before is None or not before.says_the_same(line))
 
 
-def _lost(id: str, item: Placed, candidates: Container[str]) -> bool:
+def _lost(id: str, item: Placed, lines: Container[str], known: Container[str]) -> bool:
     """The text became a candidate of its own, as lines know and pages do not."""
-    return lost_id(id, item.entry.content) in candidates
+    name = lost_id(id, item.entry.content)
+    return name in lines and name not in known
 
 
 def _gone(before: Snapshot, now: Snapshot, won: frozenset[str]) -> Iterator[Gone]:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from ademem.model import Memory
 
-_COMMENT = re.compile(r"(\\*)<!--")
-_ESCAPED_COMMENT = re.compile(r"\\(\\*)<!--")
+_COMMENT = re.compile(r"(?<!\\)(\\*)<!--")
+_ESCAPED_COMMENT = re.compile(r"(?<!\\)\\(\\*)<!--")
 _OURS = r"(?=\\*(?:#{1,6}(?:\s|$)|\*\*.*\*\*$|- (?:tags|path): ))"
 _MARKUP = re.compile(_OURS)
 _ESCAPED_MARKUP = re.compile(r"\\" + _OURS)
@@ -109,8 +109,13 @@ def parts(text: str) -> Iterator[Entry | Loose]:
     Any bullet at the margin begins an item; indented lines, and lines that an editor wrapped, go on
     with it.
     """
+    return parts_of(each_line(text))
+
+
+def parts_of(lines: Iterable[str]) -> Iterator[Entry | Loose]:
+    """`parts` of a page that is split into lines already."""
     after = None
-    for start, block in _blocks(lines_of(text)):
+    for start, block in _blocks(lines):
         bullet = _BULLET.match(block[0])
         if bullet:
             indented = (line.removeprefix("  ") for line in block[1:])
@@ -125,8 +130,16 @@ def parts(text: str) -> Iterator[Entry | Loose]:
 
 def lines_of(text: str) -> list[str]:
     """The lines however an editor left them: no mark, carriage return, or blanks at the end."""
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
-    return [line.rstrip(" \t") for line in text.split("\n")]
+    return list(each_line(text))
+
+
+def each_line(text: str) -> Iterator[str]:
+    """`lines_of` one by one, for texts of which a second copy would be too much."""
+    start = len("\ufeff") if text.startswith("\ufeff") else 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end].removesuffix("\r").rstrip(" \t")
+        start = end + 1
+    yield text[start:].rstrip(" \t")
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:

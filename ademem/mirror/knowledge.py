@@ -10,7 +10,7 @@ from ademem.text import slug
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from ademem.model import Memory
@@ -29,7 +29,7 @@ _LINE_BREAKS = str.maketrans({char: f"\\u{ord(char):04x}" for char in "\x85\u202
 
 
 def render(
-    memories: Sequence[Memory],
+    memories: Iterable[Memory],
     settings: MirrorSettings,
     gone: Sequence[dict[str, Any]] = (),
     said: Mapping[str, str] = {},
@@ -40,7 +40,7 @@ def render(
     the line tells when it was *said*.
     """
     archived, live = rotated(
-        [line(_dated(record, said)) for record in records(memories)],
+        [line(_dated(record, said)) for record in each_record(memories)],
         above=settings.rotate_above,
         by=settings.rotate_lines,
     )
@@ -59,15 +59,18 @@ def rotated(lines: Sequence[str], *, above: int, by: int) -> tuple[Sequence[str]
 
 def records(memories: Iterable[Memory]) -> list[dict[str, Any]]:
     """One object a memory; keys that would meet are told apart by the id."""
+    return list(each_record(memories))
+
+
+def each_record(memories: Iterable[Memory]) -> Iterator[dict[str, Any]]:
+    """`records` one by one."""
     taken: set[str] = set()
-    found = []
     for memory in memories:
         key = memory.knowledge_key or _made_key(memory.category, memory.content, memory.id)
         if key in taken:
             key = f"{key}-{memory.id}"
         taken.add(key)
-        found.append(_record(key, memory))
-    return found
+        yield _record(key, memory)
 
 
 def line(record: dict[str, Any]) -> str:

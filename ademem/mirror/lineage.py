@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 
 from ademem.mirror import trees
 from ademem.mirror.pages import FOLDER
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
 
     from ademem.mirror.base import Base
     from ademem.project import Project
-
-TIMEOUT_S = 10
 
 _TAKES_BACK = re.compile(r'^(?:Revert|Reapply) "|^This reverts commit ', re.M)
 """What git, and hosts of it, write into the message of such a commit."""
@@ -140,10 +137,5 @@ def _descends(root: str, earlier: str) -> bool:
 
 def _git(root: str, *arguments: str) -> bytes:
     """What git prints; nothing when it fails."""
-    try:
-        ran = subprocess.run(
-            ["git", "-C", root, *arguments], capture_output=True, timeout=TIMEOUT_S, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return b""
-    return ran.stdout
+    ran = trees.run(root, *arguments)
+    return ran.stdout if ran and not ran.returncode else b""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 
+from ademem.digest import number
 from ademem.mirror import brief, contest, entry, index, keep, knowledge, sheet, tombstone, topics
 from ademem.mirror.selection import is_line, renders
+from ademem.value import of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from typing import Any
 
     from ademem.core import CoreMemory
     from ademem.mirror.entry import Loose
+    from ademem.mirror.texts import Texts
     from ademem.mirror.topics import TopicFile
     from ademem.model import Memory
     from ademem.settings import MirrorSettings
@@ -25,11 +28,27 @@ SHEET = FOLDER + sheet.NAME
 ARCHIVE = FOLDER + knowledge.ARCHIVE
 BRIEF = ".ade/cto/MEMORY.md"
 
+_TOMBSTONE = f'"{tombstone.TYPE}"'
+_SHOWN = (
+    "id",
+    "category",
+    "title",
+    "content",
+    "tags",
+    "file_scope_pattern",
+    "pinned",
+    "tier",
+    "importance",
+    "confidence",
+    "created_at",
+)
+"""Fields of a memory that pages and the index show or are ordered by."""
+
 
 def render(
     memories: Iterable[Memory],
     document: CoreMemory | None,
-    present: Mapping[str, str],
+    present: Mapping[str, str] | Texts,
     settings: MirrorSettings,
     gone: Iterable[dict[str, Any]] = (),
     refused: Callable[[], Collection[str]] = tuple,
@@ -39,10 +58,9 @@ def render(
     *gone* are tombstones of memories that may be shown no more; *refused* tells what could not
     be taken over of the lines: it stays, as does what nobody can read.
     """
-    lines = [memory for memory in memories if is_line(memory)]
-    shown = [memory for memory in lines if renders(memory)]
+    shown = [_as_shown(memory) for memory in memories if renders(memory)]
     files = topics.files(shown, settings.topic_entries)
-    regions = keep.regions(present.get(INDEX, ""))
+    regions = keep.regions(present.get(INDEX) or "")
     pages = {
         INDEX: index.render(shown, document, files, regions, settings),
         BRIEF: brief.render(document, shown),
@@ -50,15 +68,24 @@ def render(
     loose = _loose(present, files)
     for file in files:
         pages |= _in_folder(topics.render(file, loose))
-    alive = {memory.id for memory in lines}
+    del shown, files, loose
+    alive = {memory.id for memory in memories if is_line(memory)}
     standing = tombstone.standing(gone, alive)
-    rendered = knowledge.render(lines, settings, standing, _said(lines, present))
-    ours = {line for text in rendered.values() for line in text.split("\n")}
-    others = [raw for raw in entry.lines_of(present.get(LINES, "")) if raw not in ours]
+    lines = (memory for memory in memories if is_line(memory))
+    rendered = knowledge.render(lines, settings, standing, _said(memories, present))
+    ours = {number(line) for text in rendered.values() for line in entry.each_line(text)}
+    there = entry.each_line(present.get(LINES) or "")
+    others = [raw for raw in there if number(raw) not in ours]
     known = refused() if others else ()
-    nobodys = (raw for raw in others if _is_nobodys(raw, known, alive))
-    rendered[knowledge.LIVE] += "".join(f"{raw}\n" for raw in nobodys)
+    nobodys = [raw for raw in others if _is_nobodys(raw, known, alive)]
+    if nobodys:
+        rendered[knowledge.LIVE] += "".join(f"{raw}\n" for raw in nobodys)
     return pages | _in_folder(rendered)
+
+
+def _as_shown(memory: Memory) -> Memory:
+    """The memory as far as pages depend on it: of many others only this is in memory."""
+    return of(type(memory), {name: memory.__dict__[name] for name in _SHOWN})
 
 
 def _is_nobodys(raw: str, refused: Collection[str], alive: Collection[str]) -> bool:
@@ -66,7 +93,7 @@ def _is_nobodys(raw: str, refused: Collection[str], alive: Collection[str]) -> b
     return bool(raw) and (record is None or (raw in refused and record.get("id") not in alive))
 
 
-def buried(present: Mapping[str, str]) -> list[dict[str, Any]]:
+def buried(present: Mapping[str, str] | Texts) -> list[dict[str, Any]]:
     """The tombstones that stand in the archive, with what they hide."""
     found = []
     for records in _told(present).values():
@@ -76,40 +103,56 @@ def buried(present: Mapping[str, str]) -> list[dict[str, Any]]:
     return found
 
 
-def _said(memories: Iterable[Memory], present: Mapping[str, str]) -> dict[str, str]:
+def _said(memories: Iterable[Memory], present: Mapping[str, str] | Texts) -> dict[str, str]:
     """When a text was said that the files know to be older than its memory, by id."""
-    if not any(map(contest.is_noted, (present.get(LINES, ""), present.get(ARCHIVE, "")))):
+    if not any(map(contest.is_noted, (present.get(LINES) or "", present.get(ARCHIVE) or ""))):
         return {}
     told = {id: contest.settled(records) for id, records in _told(present).items()}
     return {
         memory.id: str(told[memory.id][contest.SAID_AT])
         for memory in memories
-        if contest.SAID_AT in told.get(memory.id, {})
+        if is_line(memory)
+        and contest.SAID_AT in told.get(memory.id, {})
         and told[memory.id]["content"] == memory.content
     }
 
 
-def _told(present: Mapping[str, str]) -> dict[str, list[dict[str, Any]]]:
-    """Lines by the id of their memory: those of the archive, and live ones with a note."""
-    live = filter(contest.is_noted, entry.lines_of(present.get(LINES, "")))
+def _told(present: Mapping[str, str] | Texts) -> dict[str, list[dict[str, Any]]]:
+    """Lines by the id of their memory: those of the archive, and live ones with a note.
+
+    Only of memories of which one line has a note or is a tombstone: others say nothing but what
+    they are, and there may be very many.
+    """
     found: dict[str, list[dict[str, Any]]] = {}
-    for raw in (*entry.lines_of(present.get(ARCHIVE, "")), *live):
-        record = knowledge.read(raw)
-        if record and record.get("id"):
-            found.setdefault(str(record["id"]), []).append(record)
+    for raw in _each_told(present):
+        if contest.is_noted(raw) or _TOMBSTONE in raw:
+            record = knowledge.read(raw) or {}
+            found.setdefault(str(record.get("id") or ""), [])
+    found.pop("", None)
+    for raw in _each_told(present) if found else ():
+        record = knowledge.read(raw) or {}
+        if str(record.get("id") or "") in found:
+            found[str(record["id"])].append(record)
     return found
 
 
-def _loose(present: Mapping[str, str], files: Iterable[TopicFile]) -> dict[str, list[Loose]]:
+def _each_told(present: Mapping[str, str] | Texts) -> Iterator[str]:
+    yield from entry.each_line(present.get(ARCHIVE) or "")
+    yield from filter(contest.is_noted, entry.each_line(present.get(LINES) or ""))
+
+
+def _loose(
+    present: Mapping[str, str] | Texts, files: Iterable[TopicFile]
+) -> dict[str, list[Loose]]:
     """A person's own lines by page; those of a page that is no more go to the topic's first."""
     names = {name for file in files for name in file.names}
     found: dict[str, list[Loose]] = {}
-    for path, text in sorted(present.items()):
+    for path in sorted(present):
         name = path.removeprefix(FOLDER)
         topic = re.split(r"[-.]", name)[0]
         if topic in {known.name for known in topics.TOPICS} and path.endswith(".md"):
             home = name if name in names else f"{topic}.md"
-            found.setdefault(home, []).extend(topics.loose(text))
+            found.setdefault(home, []).extend(topics.loose(present[path]))
     return found
 
 

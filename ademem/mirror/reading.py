@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 
 from ademem.mirror import contest, entry, knowledge, sheet, tombstone, topics
 from ademem.mirror.pages import FOLDER, SHEET
 from ademem.mirror.problem import Problem
+from ademem.mirror.texts import OVERSIZE, Texts, digests_of
 from ademem.model import Category
 from ademem.text import clean, preview
 from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Any, TypeVar
 
     from ademem.mirror.entry import Entry
     from ademem.model import Memory
 
+    T = TypeVar("T")
+
 LINES = (FOLDER + knowledge.ARCHIVE, FOLDER + knowledge.LIVE)
 """Oldest first: of two lines about one memory that are equally new, the later counts."""
 
-_CONFLICT = re.compile(r"(?:<{7}|>{7}) ")
+ENTRY_CHARS = 100_000
+"""Longest text of an item; a memory has a fiftieth of it at most."""
+
+_CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.M)
 
 Said = tuple[Category, str, str, tuple[str, ...], str]
 
@@ -43,13 +50,21 @@ class Placed(Value):
 
 
 class Line(Value):
-    """An object of knowledge.jsonl."""
+    """An object of knowledge.jsonl: its text, for there may be very many of them."""
 
     path: str
     number: int
-    record: dict[str, Any]
-    written: dict[str, Any] | None = None
-    """What the file has of it, where another line about the memory makes it mean something else."""
+    raw: str
+    understood: dict[str, Any] | None = None
+    """What it means, where another line about the memory makes it mean something else."""
+
+    @property
+    def record(self) -> dict[str, Any]:
+        return _record(self.raw) if self.understood is None else self.understood
+
+    def says_the_same(self, other: Line) -> bool:
+        alike = self.raw == other.raw and self.understood is other.understood is None
+        return alike or self.record == other.record
 
     @property
     def id(self) -> str | None:
@@ -69,7 +84,7 @@ class Line(Value):
     @property
     def said_alone(self) -> Said | None:
         """What it says by itself."""
-        return _said(self.written or self.record)
+        return _said(_record(self.raw))
 
     @property
     def item(self) -> Placed | None:
@@ -105,8 +120,8 @@ class Snapshot(Value):
 
     placed: dict[str, tuple[Placed, ...]] = {}
     """Items by the id of their memory; two with one id come of a merge without a driver."""
-    unnamed: tuple[Placed, ...] = ()
-    """Items that a person added."""
+    unnamed: Iterable[Placed] = ()
+    """Items that a person added; read anew each time, as there may be very many."""
     lines: dict[str, Line] = {}
     """The newest line of each memory, by its id."""
     lost: dict[str, Line] = {}
@@ -117,51 +132,154 @@ class Snapshot(Value):
     """Lines without an id of ours."""
     sheet: dict[str, Offered] = {}
     """Candidates by the id of their memory."""
-    proposed: tuple[Offered, ...] = ()
-    """Those that a person added."""
+    proposed: Iterable[Offered] = ()
+    """Those that a person added; read anew each time."""
     offered: frozenset[str] = frozenset()
     """Ids of what the sheet offered when it was written."""
     read: frozenset[str] = frozenset()
     """Paths of the files that are there and sound."""
     problems: tuple[Problem, ...] = ()
+    oversized: tuple[Problem, ...] = ()
+    """Lines and items beyond their bound, which stay in the files; they are among the problems."""
 
 
-def snapshot(texts: Mapping[str, str]) -> Snapshot:
-    """Read files by their path; one with conflict markers is reported and not read."""
+class Reading:
+    """Parsed pages and lines by what was parsed: of two snapshots most files are the same."""
+
+    def __init__(self) -> None:
+        self.pages: dict[tuple[str, str], tuple[list[Placed], bool, list[Problem]]] = {}
+        self.lines: dict[str, str] = {}
+
+
+class _Anew:
+    """Something to go over again and again, made each time."""
+
+    def __init__(self, make: Callable[[], Iterator[T]]) -> None:
+        self._make = make
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._make()
+
+
+def snapshot(texts: Mapping[str, str] | Texts, reading: Reading | None = None) -> Snapshot:
+    """Read files by their path; one with conflict markers is reported and not read.
+
+    Two snapshots that share a *reading* share what is the same in both.
+    """
+    reading = reading or Reading()
+    digests = digests_of(texts)
     placed: dict[str, list[Placed]] = {}
-    unnamed: list[Placed] = []
-    problems: list[Problem] = []
-    sound = {path: text for path, text in texts.items() if not _conflict(path, text, problems)}
-    for path, text in sorted(sound.items()):
-        for item in _items(path, text):
-            if item.entry.id:
-                placed.setdefault(item.entry.id, []).append(item)
-            else:
-                unnamed.append(item)
-    foreign: list[Line] = []
     told: dict[str, list[Line]] = {}
-    for line in (line for path in LINES for line in _lines(path, sound.get(path, ""), problems)):
-        (told.setdefault(line.id, []) if line.id else foreign).append(line)
-    lines = {id: _settled(found) for id, found in told.items()}
-    lives = {id: [line for line in found if not line.gone] for id, found in told.items()}
-    lost = {id: _lost(lives[id], line) for id, line in lines.items()}
-    candidates = sheet.read(sound.get(SHEET, ""))
-    offers = [_offered(item, problems) for item in candidates.items]
+    foreign: list[Line] = []
+    problems: list[Problem] = []
+    oversized: list[Problem] = []
+    sound: list[str] = []
+    loose: list[str] = []
+    offers, offered, proposes = {}, frozenset[str](), False
+    for path in sorted(texts):
+        known = reading.pages.get((path, digests[path]))
+        text = "" if known else texts[path]
+        if _conflict(path, text, problems):
+            continue
+        sound.append(path)
+        if path in LINES:
+            for line in _lines(path, text, problems, oversized, reading.lines):
+                (told.setdefault(line.id, []) if line.id else foreign).append(line)
+        elif path == SHEET:
+            page = sheet.Page(text)
+            offered = frozenset(page.offered)
+            oversized += [_too_long(path, number, line) for number, line in _clipped(text)]
+            for item in page.items:
+                offer = _offered(item, problems)
+                if len(item.entry.content) > ENTRY_CHARS:
+                    size = len(item.entry.content)
+                    oversized.append(_beyond(path, item.entry.line, size, ENTRY_CHARS))
+                elif item.entry.id:
+                    offers[item.entry.id] = offer
+                else:
+                    proposes = True
+        else:
+            known = known or _page(path, text)
+            reading.pages[path, digests[path]] = known
+            for one in known[0]:
+                placed.setdefault(str(one.entry.id), []).append(one)
+            loose += [path] if known[1] else []
+            oversized += known[2]
+    lines: dict[str, Line] = {}
+    lost: dict[str, Line] = {}
+    survived: set[str] = set()
+    for id, found in told.items():
+        line = lines[id] = _settled(found)
+        if len(found) > 1:
+            lives = [one for one in found if not one.gone]
+            if other := _lost(lives, line):
+                lost[id] = other
+            if not line.gone and len(lives) < len(found):
+                survived.add(id)
+    unread = {problem.path for problem in oversized}
     return Snapshot(
         placed={id: tuple(items) for id, items in placed.items()},
-        unnamed=tuple(unnamed),
+        unnamed=_Anew(lambda: _unnamed(loose, texts)) if loose else (),
         lines=lines,
-        lost={id: line for id, line in lost.items() if line},
-        survived=frozenset(
-            id for id, line in lines.items() if not line.gone and len(lives[id]) < len(told[id])
-        ),
+        lost=lost,
+        survived=frozenset(survived),
         foreign=tuple(foreign),
-        sheet={offer.item.entry.id: offer for offer in offers if offer.item.entry.id},
-        proposed=tuple(offer for offer in offers if not offer.item.entry.id),
-        offered=frozenset(candidates.offered),
-        read=frozenset(sound),
-        problems=tuple(problems),
+        sheet=offers,
+        proposed=_Anew(lambda: _proposed(texts[SHEET])) if proposes else (),
+        offered=offered,
+        read=frozenset(sound) - unread,
+        problems=(*problems, *oversized),
+        oversized=tuple(oversized),
     )
+
+
+def _page(path: str, text: str) -> tuple[list[Placed], bool, list[Problem]]:
+    """Items with an id, whether there are others, and what is too long."""
+    named, others = [], False
+    oversized = [_too_long(path, number, line) for number, line in _clipped(text)]
+    for item in _items(path, text):
+        if len(item.entry.content) > ENTRY_CHARS:
+            oversized.append(_beyond(path, item.entry.line, len(item.entry.content), ENTRY_CHARS))
+        elif item.entry.id:
+            named.append(item)
+        else:
+            others = True
+    return named, others, oversized
+
+
+def _unnamed(paths: Iterable[str], texts: Mapping[str, str] | Texts) -> Iterator[Placed]:
+    for path in paths:
+        for item in _items(path, texts[path]):
+            if not item.entry.id and len(item.entry.content) <= ENTRY_CHARS:
+                yield item
+
+
+def _proposed(text: str) -> Iterator[Offered]:
+    for item in sheet.Page(text).items:
+        if not item.entry.id and len(item.entry.content) <= ENTRY_CHARS:
+            yield _offered(item, [])
+
+
+def _clipped(text: str) -> Iterator[tuple[int, str]]:
+    """Numbers of the lines that were too long to be read, and what stands for them."""
+    if OVERSIZE in text:
+        lines = enumerate(entry.each_line(text), 1)
+        yield from ((number, line) for number, line in lines if line.startswith(OVERSIZE))
+
+
+def _too_long(path: str, number: int, line: str) -> Problem:
+    size, _, most = line.removeprefix(OVERSIZE).partition(" of ")
+    return _beyond(path, number, int(size), int(most))
+
+
+def _beyond(path: str, number: int, size: int, most: int) -> Problem:
+    message = f"has {size:,} bytes; {most:,} is the most: it stays in the file, and says nothing"
+    return Problem(path=path, line=number, message=message)
+
+
+@lru_cache(maxsize=64)
+def _record(raw: str) -> dict[str, Any]:
+    return knowledge.read(raw) or {}
 
 
 def said(
@@ -196,7 +314,7 @@ def said_of(memory: Memory) -> Said:
 
 def conflicts(text: str) -> Iterator[int]:
     """Numbers of the lines where git marked a conflict."""
-    return (at for at, line in enumerate(text.split("\n"), 1) if _CONFLICT.match(line))
+    return (text.count("\n", 0, found.start()) + 1 for found in _CONFLICT.finditer(text))
 
 
 def topic_of(path: str) -> Category | None:
@@ -245,16 +363,23 @@ def _offered(found: sheet.Item, problems: list[Problem]) -> Offered:
     return Offered(item=item, ticked=found.ticked, filed=filed, told_by=found.told_by)
 
 
-def _lines(path: str, text: str, problems: list[Problem]) -> Iterator[Line]:
-    for number, raw in enumerate(entry.lines_of(text), 1):
+def _lines(
+    path: str,
+    text: str,
+    problems: list[Problem],
+    oversized: list[Problem],
+    known: dict[str, str],
+) -> Iterator[Line]:
+    for number, raw in enumerate(entry.each_line(text), 1):
         if not raw:
             continue
-        record = knowledge.read(raw)
-        if record is None:
+        if raw.startswith(OVERSIZE):
+            oversized.append(_too_long(path, number, raw))
+        elif knowledge.read(raw) is None:
             message = "is not an object with a content; it is kept, and says nothing"
             problems.append(Problem(path=path, line=number, message=message))
         else:
-            yield Line(path=path, number=number, record=record)
+            yield Line(path=path, number=number, raw=known.setdefault(raw, raw))
 
 
 def _newest(lines: Sequence[Line]) -> Line:
@@ -264,14 +389,15 @@ def _newest(lines: Sequence[Line]) -> Line:
 
 def _settled(lines: Sequence[Line]) -> Line:
     """The newest, as the others let it be understood."""
+    if len(lines) == 1 and contest.WAS not in lines[0].record:
+        return lines[0]
     newest, record = _newest(lines), contest.settled([line.record for line in lines])
-    if record == newest.record:
-        return newest
-    return replace(newest, record=record, written=newest.record)
+    return newest if record == newest.record else replace(newest, understood=record)
 
 
 def _lost(lives: Sequence[Line], newest: Line) -> Line | None:
-    others = [line for line in lives if line.record["content"] != newest.record["content"]]
+    text = newest.record["content"]
+    others = [line for line in lives if line.record["content"] != text]
     return _newest(others) if others else None
 
 

@@ -40,18 +40,28 @@ def is_line(memory: Memory) -> bool:
     return renders(memory) or (memory.shareable and memory.knowledge_key is not None)
 
 
+class Lines:
+    """`lines_of`, read anew each time it is gone over: there may be very many."""
+
+    def __init__(self, store: Store, place: Place | None = None) -> None:
+        self._store, self._place = store, place
+
+    def __iter__(self) -> Iterator[Memory]:
+        found = memories.each(
+            self._store,
+            "scope = 'project' and (status = 'promoted' or knowledge_key is not null)",
+            "order by created_at, id",
+        )
+        place = self._place
+        for memory in found:
+            shown = place.shows(memory) if place else memory.source_branch is None
+            if shown and is_line(memory):
+                yield memory
+
+
 def lines_of(store: Store, place: Place | None = None) -> list[Memory]:
     """All that `is_line`, oldest first, but for what waits on a branch other than the place's."""
-    found = memories.find(
-        store,
-        "scope = 'project' and (status = 'promoted' or knowledge_key is not null)",
-        "order by created_at, id",
-    )
-    return [
-        memory
-        for memory in found
-        if is_line(memory) and (place.shows(memory) if place else memory.source_branch is None)
-    ]
+    return list(Lines(store, place))
 
 
 def is_offered(memory: Memory) -> bool:
@@ -65,10 +75,15 @@ def is_offered(memory: Memory) -> bool:
 
 def offered(store: Store, place: Place) -> list[Memory]:
     """All that `is_offered`, oldest first, but for what waits on another branch."""
-    found = memories.find(
+    return list(each_offered(store, place))
+
+
+def each_offered(store: Store, place: Place) -> Iterator[Memory]:
+    """`offered` one by one."""
+    found = memories.each(
         store, "scope = 'project' and status = 'candidate'", "order by created_at, id"
     )
-    return [memory for memory in found if is_offered(memory) and place.shows(memory)]
+    return (memory for memory in found if is_offered(memory) and place.shows(memory))
 
 
 def gone_of(store: Store, place: Place, carried: Sequence[Record] = ()) -> Iterator[Record]:

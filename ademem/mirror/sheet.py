@@ -93,28 +93,40 @@ def written(sheet: Sheet) -> str:
 
 def read(text: str) -> Sheet:
     """What the sheet says, however an editor left its lines."""
-    lines = entry.lines_of(text)
-    offered = tuple(_taken_offer(lines))
-    details = _taken_details(lines)
-    ticked = _taken_boxes(lines)
-    items, loose = [], []
-    for part in entry.parts("\n".join(lines)):
-        if isinstance(part, Loose):
-            own = "\n".join(line for line in part.text.split("\n") if line not in OURS)
-            loose.append(replace(part, text=own.strip("\n")))
-            continue
-        said = details.get(part.line, {})
-        items.append(
-            Item(
+    page = Page(text)
+    loose: list[Loose] = []
+    items = tuple(page.items_and(loose))
+    return Sheet(items=items, offered=page.offered, loose=tuple(loose))
+
+
+class Page:
+    """A sheet whose items are read one by one, for there may be very many."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = entry.lines_of(text)
+        self.offered = tuple(_taken_offer(self._lines))
+        self._details = _taken_details(self._lines)
+        self._ticked = _taken_boxes(self._lines)
+
+    @property
+    def items(self) -> Iterator[Item]:
+        return self.items_and([])
+
+    def items_and(self, loose: list[Loose]) -> Iterator[Item]:
+        """The items; a person's own lines between them are added to *loose*."""
+        for part in entry.parts_of(self._lines):
+            if isinstance(part, Loose):
+                own = "\n".join(line for line in part.text.split("\n") if line not in OURS)
+                if text := own.strip("\n"):
+                    loose.append(replace(part, text=text))
+                continue
+            said = self._details.get(part.line, {})
+            yield Item(
                 entry=part,
-                ticked=part.line in ticked,
+                ticked=part.line in self._ticked,
                 category=said.get("category", ""),
                 told_by=said.get("from", ""),
             )
-        )
-    return Sheet(
-        items=tuple(items), offered=offered, loose=tuple(part for part in loose if part.text)
-    )
 
 
 def _item(memory: Memory) -> Item:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import io
+import os
+from itertools import islice
+
 from ademem import confined, core
+from ademem.confined import MIB
 from ademem.core import BadCore
+from ademem.digest import sha256_hex
 from ademem.mirror import base, entry, pages, selection, sheet, written
 from ademem.mirror.reading import is_taken
 from ademem.mirror.staging import Place
+from ademem.mirror.texts import OVERSIZE, Texts
 from ademem.store import made_at
 from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+    from typing import BinaryIO
 
     from ademem.core import CoreMemory
     from ademem.mirror.problem import Problem
@@ -24,6 +32,12 @@ CORE = ".ade/cto/core-memory.json"
 
 NOT_TEXT = "\0"
 """What a file reads as that is not UTF-8, or is refused."""
+
+PAGE_BYTES = 16 * MIB
+LINES_BYTES = 256 * MIB
+"""The largest page and the largest file of lines that are read."""
+LINE_CHARS = 256 * 1024
+"""The longest line that is read."""
 
 
 class File(Value):
@@ -46,7 +60,7 @@ def survey(
     project: Project,
     store: Store,
     settings: MirrorSettings,
-    taken: Mapping[str, str] = {},
+    taken: Texts | None = None,
     place: Place | None = None,
     refused: Sequence[Problem] = (),
 ) -> tuple[File, ...]:
@@ -56,10 +70,11 @@ def survey(
     it *refused*, now or before, stay.
     """
     place = place or Place(project, settings)
+    taken = taken or Texts(lambda _: None)
     document, core_file = _core(project, store)
     texts = present(project)
-    readable = {path: text for path, text in texts.items() if text != NOT_TEXT}
-    lines = selection.lines_of(store, place)
+    readable = readable_of(texts)
+    lines = selection.Lines(store, place)
     gone = list(selection.gone_of(store, place, pages.buried(readable)))
 
     def kept() -> set[str]:
@@ -72,23 +87,30 @@ def survey(
     before = written.load(project)
     found = [core_file]
     known = wanted.keys() | before.keys() | set(filter(is_taken, taken))
-    for path in (known | texts.keys() & {pages.SHEET}) - {CORE}:
-        there = texts.get(path)
+    for path in (known | texts.digests.keys() & {pages.SHEET}) - {CORE}:
+        there, want = texts.get(path), wanted.get(path)
         if there is None and confined.refusal(project.root, path):
             there = NOT_TEXT
-        ours = (
-            there is None
-            or there == taken.get(path)
-            or written.fingerprint(path, there) in before.get(path, ())
+        if there == want:
+            there = want  # one text in memory, not two
+        ours = there is None or (
+            OVERSIZE not in there
+            and (
+                (path in taken and there == taken[path])
+                or written.fingerprint(path, there) in before.get(path, ())
+            )
         )
-        found.append(File(path=path, wanted=wanted.get(path), present=there, ours=ours))
+        found.append(File(path=path, wanted=want, present=there, ours=ours))
     return tuple(sorted(found, key=lambda file: file.path))
 
 
-def refused_lines(taken: Mapping[str, str], refused: Sequence[Problem]) -> set[str]:
+def refused_lines(taken: Texts, refused: Sequence[Problem]) -> set[str]:
     """The lines among what was read that could not be taken over."""
-    lines = entry.lines_of(taken.get(pages.LINES, ""))
-    return {lines[it.line - 1] for it in refused if it.path == pages.LINES and it.line}
+    numbers = {it.line for it in refused if it.path == pages.LINES and it.line}
+    if not numbers or pages.LINES not in taken:
+        return set()
+    lines = enumerate(entry.each_line(taken[pages.LINES]), 1)
+    return {line for number, line in lines if number in numbers}
 
 
 def candidates(
@@ -97,23 +119,43 @@ def candidates(
     """The sheet; where it is not asked for, what the one that is *there* still offers, or none."""
     if not settings.candidates and there is None:
         return None
+    if there and OVERSIZE in there:
+        return there  # part of it could not be read, so that it stays as it is
     old = sheet.read(there or "")
-    waiting = selection.offered(store, place)
-    if not settings.candidates:
-        waiting = [memory for memory in waiting if memory.id in old.offered]
+    shown = frozenset(old.offered)
+    offered = selection.each_offered(store, place)
+    asked = (memory for memory in offered if settings.candidates or memory.id in shown)
+    waiting = list(islice(asked, settings.topic_entries))
     needed = settings.candidates or waiting or old.loose
-    return sheet.written(sheet.of(waiting[: settings.topic_entries], old)) if needed else None
+    return sheet.written(sheet.of(waiting, old)) if needed else None
 
 
-def present(project: Project) -> dict[str, str]:
-    """The files that are there and may be of the mirror, by their path; NOT_TEXT for odd bytes."""
+def present(project: Project) -> Texts:
+    """The files that are there and may be of the mirror, by their path; NOT_TEXT for odd bytes.
+
+    A line that is too long reads as OVERSIZE and its size, and so does a file that is too large.
+    """
+    texts = Texts(lambda path: _read(project, path))
+    for path in (*paths_of(project), pages.BRIEF):
+        text = _read(project, path)
+        if text is not None:
+            texts.add(path, text)
+    return texts
+
+
+def paths_of(project: Project) -> list[str]:
+    """Paths of the files that may be pages or lines."""
     try:
         names = confined.names(project.root, project.memory)
     except OSError:
-        names = []
-    paths = [pages.FOLDER + name for name in names if name.endswith((".md", ".jsonl"))]
-    texts = {path: _read(project, path) for path in (*paths, pages.BRIEF)}
-    return {path: text for path, text in texts.items() if text is not None}
+        return []
+    return [pages.FOLDER + name for name in names if name.endswith((".md", ".jsonl"))]
+
+
+def readable_of(texts: Texts) -> Texts:
+    """Those that are text."""
+    odd = sha256_hex(NOT_TEXT)
+    return texts.only(path for path, digest in texts.digests.items() if digest != odd)
 
 
 def _core(project: Project, store: Store) -> tuple[CoreMemory | None, File]:
@@ -128,7 +170,32 @@ def _core(project: Project, store: Store) -> tuple[CoreMemory | None, File]:
 
 
 def _read(project: Project, path: str) -> str | None:
+    most = LINES_BYTES if path.endswith(".jsonl") else PAGE_BYTES
     try:
-        return confined.read_text(project.root, path)
+        with confined.open_file(project.root, path) as file:
+            return _clipped(file, most)
+    except FileNotFoundError:
+        return None
     except (UnicodeDecodeError, OSError):
         return NOT_TEXT
+
+
+def _clipped(file: BinaryIO, most: int) -> str:
+    size = os.fstat(file.fileno()).st_size
+    if size > most:
+        return f"{OVERSIZE}{size} of {most}"
+    if size <= LINE_CHARS:
+        return file.read(most + 1).decode("utf-8")
+    parts = []
+    lines = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    while part := lines.readline(LINE_CHARS + 1):
+        if len(part) <= LINE_CHARS or part[-1] in "\r\n":
+            parts.append(part)
+            continue
+        length = len(part.encode())
+        while part and part[-1] not in "\r\n":
+            part = lines.readline(LINE_CHARS + 1)
+            length += len(part.encode())
+        parts.append(f"{OVERSIZE}{length} of {LINE_CHARS}{part[-1:]}")
+    lines.detach()
+    return "".join(parts)

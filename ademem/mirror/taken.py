@@ -26,6 +26,8 @@ class Taken(Value):
     """What was not understood, left in the files as it is."""
     refused: tuple[Problem, ...] = ()
     """Those of them that were understood, and cannot be taken over."""
+    oversized: tuple[Problem, ...] = ()
+    """Those that were too long to be read: the files that have them are not written."""
 
     @property
     def count(self) -> int:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import islice
+
 from ademem import curate, gate
 from ademem.curate import Act, CannotDo
 from ademem.digest import sha256_hex
@@ -24,29 +27,40 @@ from ademem.mirror.differences import (
 from ademem.mirror.joined import Joins
 from ademem.mirror.pages import SHEET
 from ademem.mirror.problem import Problem
-from ademem.mirror.reading import Line, Placed, said_of, snapshot
+from ademem.mirror.reading import Line, Placed, Reading, said_of, snapshot
 from ademem.mirror.taken import Taken
 from ademem.mirror.telling import known_as, make_way, outlived, replaced, settle, told
+from ademem.mirror.texts import digests_of
 from ademem.model import Draft, Origin, Trust
+from ademem.repository import commit
 from ademem.store import ledger
 from ademem.store.memories import new_event
 from ademem.value import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
     from typing import Any
 
     from ademem.mirror.base import Base
+    from ademem.mirror.deadline import Deadline
     from ademem.mirror.differences import Difference
     from ademem.mirror.lineage import Lineage
+    from ademem.mirror.progress import Progress
     from ademem.mirror.staging import Place
+    from ademem.mirror.texts import Texts
     from ademem.model import Memory
     from ademem.settings import GateSettings
     from ademem.store import Store
 
 SOURCE = "file"
+
+BATCH = 200
+"""Changes of one transaction: others who write wait for a fraction of a second."""
+
+_ODD = (ValueError, TypeError, OverflowError, RecursionError)
+"""How values fail that JSON can have and a memory cannot."""
 
 
 class Taking:
@@ -60,18 +74,31 @@ class Taking:
         settings: GateSettings,
         now: datetime,
         place: Place | None,
+        event: str,
     ) -> None:
-        self.event = new_event()
+        self.event = event
         branch = place.branch if place else None
         self.act = Act(store=store, now=now, actor=Trust.USER, branch=branch, event_id=self.event)
         self.job = Import(store=store, settings=settings, now=now, event_id=self.event)
         self.lineage = lineage
         self.place = place
-        self.before = base.texts
+        self.before = digests_of(base.texts)
         self.done: dict[str, list[str]] = {}
         self.problems: list[Problem] = []
         self.later: list[Difference] | None = []
         """What waits until the others are taken over; None: they are."""
+
+    def continue_as(self, event: str) -> None:
+        """What is done from now on belongs to this act."""
+        self.event = event
+        self.act = replace(self.act, event_id=event)
+        self.job = replace(self.job, event_id=event)
+
+    def emptied(self) -> tuple[dict[str, list[str]], list[Problem]]:
+        """What was done and what was wrong since this was asked last."""
+        found = self.done, self.problems
+        self.done, self.problems = {}, []
+        return found
 
     def is_new(self, item: Placed) -> bool:
         """False when it was taken from this very file before, by somebody who was killed then."""
@@ -87,7 +114,7 @@ class Taking:
         self.note("edited" if written.deduped else "added", written.memory.id)
 
     def _key(self, item: Placed) -> str:
-        file = sha256_hex(self.before.get(item.path, ""))
+        file = self.before.get(item.path) or sha256_hex("")
         return sha256_hex(item.path, file, str(item.entry.line), *map(str, item.said))
 
     def waits_on(self, id: str | None, key: str | None) -> str | None:
@@ -113,44 +140,134 @@ class Taking:
 
 def take(
     base: Base,
-    texts: Mapping[str, str],
+    texts: Mapping[str, str] | Texts,
     lineage: Lineage,
     store: Store,
     settings: GateSettings,
     now: datetime,
     place: Place | None = None,
+    *,
+    deadline: Deadline | None = None,
+    progress: Progress | None = None,
 ) -> Taken:
-    """Bring the store to what the files say where they differ from the *base*."""
-    present = snapshot(texts)
-    taking = Taking(base, lineage, store, settings, now, place)
-    before = snapshot(taking.before)
+    """Bring the store to what the files say where they differ from the *base*.
+
+    In one transaction, of which nothing is left if the *deadline* passes (TooLate); with *progress*
+    what is more than one batch goes on where it stopped, a transaction for each.
+    """
+    reading = Reading()
+    present, before = snapshot(texts, reading), snapshot(base.texts, reading)
     joins = None if lineage.by_hand else Joins(lineage, before, present)
-    found = list(differences(before, present, joins))
+    taking = Taking(base, lineage, store, settings, now, place, new_event())
     taking.waits_on(None, None)  # git is asked before others have to wait for the database
-    with store.transaction():
-        for difference in found:
-            _taken_over(difference, taking)
-        later, taking.later = taking.later or [], None
-        make_way(later, taking)
-        for difference in later:
-            _taken_over(difference, taking)
-        settle(later, taking)
+
+    def plan() -> Iterator[Difference]:
+        return differences(before, present, joins)
+
+    counted = Counter(_place(difference)[0] for difference in plan()) if progress else {}
+    if progress and (sum(counted.values()) > BATCH or progress.is_begun):
+        _in_batches(plan, taking, progress, _name(base, texts, lineage), counted)
+    else:
+        _at_once(plan(), taking, deadline)
     named = {name: tuple(ids) for name, ids in taking.done.items()}
-    problems = (*present.problems, *taking.problems)
     return Taken(
         event=taking.event if named else "",
-        problems=problems,
+        problems=(*present.problems, *taking.problems),
         refused=tuple(taking.problems),
+        oversized=present.oversized,
         **named,
     )
 
 
+def _at_once(plan: Iterator[Difference], taking: Taking, deadline: Deadline | None) -> None:
+    found = list(plan)
+    with taking.act.store.transaction():
+        for difference in found:
+            if deadline:
+                deadline.check()
+            _taken_over(difference, taking)
+        later, taking.later = taking.later or [], None
+        make_way(later, taking)
+        for difference in later:
+            if deadline:
+                deadline.check()
+            _taken_over(difference, taking)
+        settle(taking)
+
+
+def _in_batches(
+    plan: Callable[[], Iterator[Difference]],
+    taking: Taking,
+    progress: Progress,
+    name: str,
+    waiting: Mapping[str, int],
+) -> None:
+    """Each batch is one transaction; its progress is noted after it.
+
+    A batch that is done again after a kill in between changes nothing, as the store has it already.
+    What has to wait for the others is done behind them, by the same rules as in one transaction.
+    """
+    store = taking.act.store
+    progress.begin(name, waiting, taking.event)
+    taking.continue_as(progress.event)
+    late: list[Difference] = []
+    left = enumerate(plan())
+    for number, difference in islice(left, progress.done):
+        if number in progress.late:
+            late.append(difference)
+    while batch := list(islice(left, BATCH)):
+        numbers = []
+        with store.transaction():
+            for number, difference in batch:
+                _taken_over(difference, taking)
+                if taking.later:
+                    numbers.append(number)
+                    late += taking.later
+                    taking.later = []
+        done = Counter(_place(difference)[0] for _, difference in batch)
+        progress.batch(done, numbers, 0, *taking.emptied())
+        progress.pause()
+    taking.later = None
+    for start in range(progress.late_done, len(late), BATCH):
+        with store.transaction():
+            make_way(late[start : start + BATCH], taking)
+        progress.pause()
+    for start in range(progress.late_done, len(late), BATCH):
+        batch_of_late = late[start : start + BATCH]
+        with store.transaction():
+            for difference in batch_of_late:
+                _taken_over(difference, taking)
+        progress.batch({}, (), len(batch_of_late), *taking.emptied())
+        progress.pause()
+    with store.transaction():
+        settle(taking)
+    taking.done, taking.problems = progress.changed, progress.problems
+
+
+def _name(base: Base, texts: Mapping[str, str] | Texts, lineage: Lineage) -> str:
+    """The same for the same files on both sides and the same history between them."""
+    sides = (sorted(digests_of(each).items()) for each in (base.texts, texts))
+    said = [f"{path} {digest}" for side in sides for path, digest in (*side, ("", ""))]
+    head = commit(lineage.root) or ""
+    return sha256_hex(*said, head, lineage.since, str(lineage.agreed), str(lineage.by_hand))
+
+
 def _taken_over(difference: Difference, taking: Taking) -> None:
+    db = taking.act.store.db
+    db.execute("savepoint difference")
     try:
         _TAKE[type(difference)](difference, taking)
     except (BadLine, CannotDo) as error:
-        at = _place(difference)
-        taking.problems.append(Problem(path=at[0], line=at[1], message=str(error)))
+        _refuse(difference, str(error), taking)
+    except _ODD as error:
+        db.execute("rollback to difference")
+        _refuse(difference, f"cannot be taken over ({type(error).__name__}: {error})", taking)
+    db.execute("release difference")
+
+
+def _refuse(difference: Difference, message: str, taking: Taking) -> None:
+    path, line = _place(difference)
+    taking.problems.append(Problem(path=path, line=line, message=message))
 
 
 def edited(difference: Edited, taking: Taking) -> None:

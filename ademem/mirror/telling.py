@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 from ademem import curate
 from ademem.clock import parse, stamp, timedelta
 from ademem.errors import NoSuchMemory
@@ -85,17 +87,26 @@ def make_way(waiting: Iterable[Difference], taking: Taking) -> None:
             _key(known, f"{_IN_BETWEEN} {known.id}", taking)
 
 
-def settle(waiting: Iterable[Difference], taking: Taking) -> None:
-    """Give those that stayed as they were their place again."""
-    for difference in waiting:
-        if isinstance(difference, Told):
-            _settled(difference.id, taking)
+def settle(taking: Taking) -> None:
+    """Give those that stayed as they were their place again, also what an earlier import left."""
+    first, end = f"{_IN_BETWEEN} ", f"{_IN_BETWEEN}!"
+    left = (
+        "scope = 'project' and ifnull(scope_owner_id, '') = ''"
+        f" and dedupe_key >= :first and dedupe_key < :end and {LIVE}"
+    )
+    for known in memories.find(taking.act.store, left, first=first, end=end):
+        _settled(known.id, taking)
 
 
 def _settled(id: str, taking: Taking) -> None:
     known = known_as(id, taking)
     if known and known.dedupe_key.startswith(_IN_BETWEEN):
-        _key(known, dedupe_key(known.content, known.topic_key), taking)
+        key = dedupe_key(known.content, known.topic_key)
+        try:
+            _key(known, key, taking)
+        except sqlite3.IntegrityError:  # between two batches somebody else came to say the same
+            heir = memories.find(taking.act.store, f"dedupe_key = :key and {LIVE}", key=key)[0]
+            _archive(known, heir.updated_at + LEAST, taking, superseded_by=heir.id)
 
 
 def _key(known: Memory, key: str, taking: Taking) -> None:
@@ -109,7 +120,8 @@ def _twin(record: Mapping[str, Any], taking: Taking) -> Memory | None:
     key = dedupe_key(clean(str(record["content"])), record.get("topic_key"))
     found = memories.find(
         taking.act.store,
-        f"dedupe_key = :key and id <> :id and scope = 'project' and {LIVE}",
+        f"dedupe_key = :key and id <> :id and scope = 'project' and ifnull(scope_owner_id, '') = ''"
+        f" and {LIVE}",
         key=key,
         id=record["id"],
     )
@@ -168,7 +180,7 @@ def outlived(difference: Outlived, taking: Taking) -> None:
         unseen = _unseen(record, difference, taking)
     if unseen:
         told_of = record | (was or {}) if was or newer.gone else newer.record
-        line = replace(difference.line, record=loser(record["content"], told_of))
+        line = replace(difference.line, understood=loser(record["content"], told_of))
         told(Told(id=line.record["id"], line=line, before=None), taking)
 
 

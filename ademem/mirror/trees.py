@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from contextlib import contextmanager
 
 from ademem.mirror.pages import FOLDER, SHEET
 from ademem.repository import common_dir, default_branch, git_root, tip
@@ -11,9 +12,13 @@ from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+
+    from ademem.mirror.deadline import Deadline
 
 TIMEOUT_S = 10
+_deadline: Deadline | None = None
+"""Of the hook that this process is."""
 
 _MARKS = r'(^| )<!-- [^ ]+ -->[[:space:]]*$|"id":"[^"\]+"|"key":"[^"\]+"|^# '
 """An entry, a line, and what every page begins with; git prints these and no more."""
@@ -95,15 +100,35 @@ def _text(said: bytes) -> str:
     return said.decode("utf-8", "replace")
 
 
+@contextmanager
+def limited(deadline: Deadline) -> Iterator[None]:
+    """Let no question to git outlast the deadline: it raises TooLate then."""
+    global _deadline
+    _deadline = deadline
+    try:
+        yield
+    finally:
+        _deadline = None
+
+
 def git(root: str, *arguments: str) -> bytes | None:
     """What git prints, nothing where it found nothing; None when it failed or is not there."""
+    ran = run(root, *arguments)
+    return ran.stdout if ran and ran.returncode in (0, 1) else None
+
+
+def run(root: str, *arguments: str) -> subprocess.CompletedProcess[bytes] | None:
+    """None when git is not there, or did not end in time."""
+    if _deadline:
+        _deadline.check()
     try:
-        ran = subprocess.run(
+        return subprocess.run(
             ["git", "-C", root, *arguments],
             capture_output=True,
-            timeout=TIMEOUT_S,
+            timeout=min(TIMEOUT_S, _deadline.left_s) if _deadline else TIMEOUT_S,
             stdin=subprocess.DEVNULL,
         )
     except (OSError, subprocess.SubprocessError):
+        if _deadline:
+            _deadline.check()
         return None
-    return ran.stdout if ran.returncode in (0, 1) else None

@@ -3,29 +3,55 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+import time
+from contextlib import contextmanager, suppress
 
 from ademem import agents, confined, core, worktree
 from ademem.core import BadCore
 from ademem.locks import locked
-from ademem.mirror import base, taking, written
+from ademem.mirror import base, progress, taking, trees, written
+from ademem.mirror.deadline import TooLate
 from ademem.mirror.lineage import Lineage, committed, lineage
+from ademem.mirror.progress import Progress
 from ademem.mirror.reading import LINES, conflicts, is_taken
 from ademem.mirror.staging import Place, settle
-from ademem.mirror.survey import NOT_TEXT, File, present, refused_lines, survey
+from ademem.mirror.survey import (
+    NOT_TEXT,
+    File,
+    paths_of,
+    present,
+    readable_of,
+    refused_lines,
+    survey,
+)
 from ademem.mirror.taken import Taken
+from ademem.mirror.texts import OVERSIZE, Texts, digests_of
 from ademem.repository import branch, commit
 from ademem.store import made_at
 from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
+    from ademem.mirror.deadline import Deadline
     from ademem.project import Project
     from ademem.settings import Settings
     from ademem.store import Store
+
+
+HOOK_BYTES = 4 * confined.MIB
+"""Size of all files, and of what was agreed of them, up to which a hook reads them itself."""
+HOOK_FILES = 2000
+
+
+PAUSE_S = 0.02
+
+
+def _pause() -> None:
+    """Between two batches: others who wait for the database get their turn."""
+    time.sleep(PAUSE_S)
 
 
 class Refreshed(Value):
@@ -48,23 +74,28 @@ def refresh(
     *,
     force: bool = False,
     dry_run: bool = False,
+    pause: Callable[[], None] = _pause,
+    tell: Callable[[int, int], None] | None = None,
 ) -> Refreshed:
     """Take over what was edited in the files, then write what differs from the store.
 
-    With *force* edits are not taken over but overwritten.
+    With *force* edits are not taken over but overwritten. A large import goes on in batches, with a
+    *pause* between them, and *tell* hears how many of how many changes are in.
     """
-    with locked(os.path.join(project.run, "mirror.lock"), root=project.root):
-        taken, texts = Taken(), dict[str, str]()
+    steps = Progress(project, pause, tell)
+    with _alone(project):
+        taken, texts = Taken(), Texts(_nothing)
         place = Place(project, settings.mirror)
         if not dry_run:
             agents.refresh(store, project)
-            taken, texts = _catch_up(project, store, settings, place, now, force=force)
+            taken, texts = _catch_up(project, store, settings, place, now, force=force, steps=steps)
         found = survey(project, store, settings.mirror, texts, place, taken.refused)
         due = [file for file in found if not file.settled and _may_change(file, force)]
         if not dry_run:
             _carry_out(project, found, due)
-            _agree(project, store, found, due, refused_lines(texts, taken.refused))
+            _agree(project, store, found, due, refused_lines(texts, taken.refused), texts)
             worktree.note(project, place.watched(store))
+            steps.end()
     return Refreshed(
         written=tuple(file.path for file in due if file.wanted is not None),
         removed=tuple(file.path for file in due if file.wanted is None),
@@ -74,18 +105,71 @@ def refresh(
     )
 
 
-def take_over(project: Project, store: Store, settings: Settings, now: datetime) -> Taken:
+def take_over(
+    project: Project,
+    store: Store,
+    settings: Settings,
+    now: datetime,
+    *,
+    pause: Callable[[], None] = _pause,
+    tell: Callable[[int, int], None] | None = None,
+) -> Taken:
     """What `refresh` takes over; the files themselves stay as git left them."""
-    with locked(os.path.join(project.run, "mirror.lock"), root=project.root):
-        place = Place(project, settings.mirror)
-        agents.refresh(store, project)
-        taken, texts = _catch_up(project, store, settings, place, now)
-        agreed = base.load(project, made_at(store))
-        read = {path: text for path, text in texts.items() if is_taken(path)}
-        refused = refused_lines(texts, taken.refused)
-        _save(project, replace(agreed, texts=dict(agreed.texts) | read), refused)
-        worktree.note(project, place.watched(store))
+    with _alone(project):
+        return _take_over(project, store, settings, now, Progress(project, pause, tell), None)
+
+
+def take_over_until(
+    deadline: Deadline, project: Project, store: Store, settings: Settings, now: datetime
+) -> Taken | None:
+    """`take_over` where it is done before the deadline; None: it waits for the worker.
+
+    What waits is tried no more by the hooks that follow.
+    """
+    if progress.waits(project):
+        return None
+    if _is_large(project):
+        progress.hand_over(project)
+        return None
+    with locked(_lock(project), root=project.root, wait=False) as ours:
+        if not ours:  # whoever has it brings what is there now
+            return None
+        try:
+            with trees.limited(deadline):
+                return _take_over(project, store, settings, now, None, deadline)
+        except TooLate:
+            progress.hand_over(project)
+            return None
+
+
+def _take_over(
+    project: Project,
+    store: Store,
+    settings: Settings,
+    now: datetime,
+    steps: Progress | None,
+    deadline: Deadline | None,
+) -> Taken:
+    place = Place(project, settings.mirror)
+    agents.refresh(store, project)
+    taken, texts = _catch_up(project, store, settings, place, now, steps=steps, deadline=deadline)
+    agreed = base.load(project, made_at(store))
+    read = {path: texts for path in texts if is_taken(path)}
+    refused = refused_lines(texts, taken.refused)
+    _save(project, replace(agreed, texts=_together(agreed.texts, read)), refused)
+    worktree.note(project, place.watched(store))
+    if steps:
+        steps.end()
     return taken
+
+
+def _is_large(project: Project) -> bool:
+    """Told by sizes alone, without reading."""
+    paths = paths_of(project)
+    there = (confined.status(project.root, path) for path in (*paths, base.path(project)))
+    briefs = confined.names(project.root, os.path.join(project.ade, "agents"))
+    size = sum(each.st_size for each in there if each)
+    return len(paths) + len(briefs) > HOOK_FILES or size > HOOK_BYTES
 
 
 class Preview(Value):
@@ -110,7 +194,7 @@ def preview(
 
 def preview_aside(project: Project, store: Store, settings: Settings) -> Preview:
     """What rendering would change of the files that the store was made of."""
-    there = {path: text for path, text in present(project).items() if text != NOT_TEXT}
+    there = readable_of(present(project))
     found = survey(project, store, settings.mirror, there)
     return Preview(taken=Taken(), files=tuple(file for file in found if not file.settled))
 
@@ -119,8 +203,8 @@ def read_aside(project: Project, store: Store, settings: Settings, now: datetime
     """Bring an empty store to what the files say, and write nothing into the project."""
     with suppress(BadCore):
         core.reconcile(store, project)
-    texts = {path: text for path, text in present(project).items() if is_taken(path)}
-    texts = {path: text for path, text in texts.items() if text != NOT_TEXT}
+    there = readable_of(present(project))
+    texts = there.only(filter(is_taken, there))
     elsewhere = Lineage(root=project.root, by_hand=False)  # whoever wrote them, it was not here
     return taking.take(base.Base(), texts, elsewhere, store, settings.gate, now)
 
@@ -137,35 +221,49 @@ def _catch_up(
     now: datetime,
     *,
     force: bool = False,
-) -> tuple[Taken, dict[str, str]]:
+    steps: Progress | None = None,
+    deadline: Deadline | None = None,
+) -> tuple[Taken, Texts]:
     """Bring the store to what files and branches say now; with *force* edits of memories are lost.
 
     Returns what `_take` does.
     """
     with suppress(BadCore):
         core.reconcile(store, project)
-    found = (Taken(), dict[str, str]()) if force else _take(project, store, settings, place, now)
+    if force:
+        found = Taken(), Texts(_nothing)
+    else:
+        found = _take(project, store, settings, place, now, steps, deadline)
     settle(place, store, now)
     return found
 
 
 def _take(
-    project: Project, store: Store, settings: Settings, place: Place, now: datetime
-) -> tuple[Taken, dict[str, str]]:
+    project: Project,
+    store: Store,
+    settings: Settings,
+    place: Place,
+    now: datetime,
+    steps: Progress | None,
+    deadline: Deadline | None,
+) -> tuple[Taken, Texts]:
     """What the files told, and the texts that were read to the end."""
-    there = {path: text for path, text in present(project).items() if text != NOT_TEXT}
-    texts = {path: text for path, text in there.items() if is_taken(path)}
+    there = readable_of(present(project))
+    paths = set(filter(is_taken, there))
     agreed = base.load(project, made_at(store))
     if commit(project.root) != agreed.commit:  # what a teammate's ademem wrote is ours, too
-        texts |= {path: there[path] for path in committed(project, there)}
-    read = {path: text for path, text in texts.items() if is_taken(path)}
-    if agreed.texts == read:
+        paths |= set(committed(project, there))
+    texts = there.only(path for path in there if path in paths)
+    read = texts.only(filter(is_taken, texts))
+    if digests_of(agreed.texts) == read.digests:
         return Taken(), texts
     line = lineage(project, agreed)
-    taken = taking.take(agreed, read, line, store, settings.gate, now, place)
+    taken = taking.take(
+        *(agreed, read, line, store, settings.gate, now, place), deadline=deadline, progress=steps
+    )
     refused = {problem.path for problem in taken.refused} - set(LINES)  # lines are kept one by one
-    whole = {path: text for path, text in texts.items() if not any(conflicts(text))}
-    return taken, {path: text for path, text in whole.items() if path not in refused}
+    sound = {path for path in texts if path not in refused and not any(conflicts(texts[path]))}
+    return taken, texts.only(path for path in texts if path in sound)
 
 
 def _agree(
@@ -174,27 +272,69 @@ def _agree(
     found: Iterable[File],
     due: Sequence[File],
     refused: Collection[str],
+    read: Texts,
 ) -> None:
-    """Remember what the files say now; of one left alone, what was agreed before."""
+    """Remember what the files say now; of one left alone, what was agreed before.
+
+    Where part of one could not be read, the rest is agreed on.
+    """
     agreed = base.load(project, made_at(store))
-    texts = {}
+    texts: dict[str, Mapping[str, str] | Texts] = {}
     for file in found:
-        text = file.wanted if file.settled or file in due else agreed.texts.get(file.path)
-        if text is not None and is_taken(file.path):
-            texts[file.path] = text
-    _save(project, replace(agreed, texts=texts), refused)
+        if not is_taken(file.path):
+            continue
+        if file.settled or file in due:
+            if file.wanted is not None:
+                texts[file.path] = {file.path: file.wanted}
+        elif file.path in read and OVERSIZE in read[file.path]:
+            texts[file.path] = read
+        elif file.path in agreed.texts:
+            texts[file.path] = agreed.texts
+    _save(project, replace(agreed, texts=_together({}, texts)), refused)
 
 
 def _save(project: Project, agreed: base.Base, refused: Collection[str]) -> None:
     """As agreed upon what is checked out now."""
     here = {"commit": commit(project.root), "branch": branch(project.root) or ""}
-    there = set(agreed.texts.get(LINES[-1], "").split("\n"))
-    kept = tuple(there & {*agreed.refused, *refused})
-    base.save(project, replace(agreed, refused=kept, **here))
+    kept = {*agreed.refused, *refused}
+    if kept and LINES[-1] in agreed.texts:
+        kept &= set(agreed.texts[LINES[-1]].split("\n"))
+    else:
+        kept = set()
+    base.save(project, replace(agreed, refused=tuple(kept), **here))
+
+
+def _together(
+    agreed: Mapping[str, str] | Texts, newer: Mapping[str, Mapping[str, str] | Texts]
+) -> Texts:
+    """Texts out of several mappings; of two the newer."""
+    sources = dict.fromkeys(agreed, agreed) | dict(newer)
+    digests: dict[int, dict[str, str]] = {}
+    for source in sources.values():
+        if id(source) not in digests:
+            digests[id(source)] = digests_of(source)
+    return Texts(
+        lambda path: sources[path][path],
+        {path: digests[id(source)][path] for path, source in sources.items()},
+    )
+
+
+def _nothing(_path: str) -> str | None:
+    return None
+
+
+@contextmanager
+def _alone(project: Project) -> Iterator[None]:
+    with locked(_lock(project), root=project.root):
+        yield
+
+
+def _lock(project: Project) -> str:
+    return os.path.join(project.run, "mirror.lock")
 
 
 def _may_change(file: File, force: bool) -> bool:
-    return file.ours or (force and file.present != NOT_TEXT)
+    return file.ours or (force and file.present != NOT_TEXT and OVERSIZE not in str(file.present))
 
 
 def _carry_out(project: Project, found: Iterable[File], due: Sequence[File]) -> None:

@@ -15,7 +15,7 @@ from ademem.value import Value, of, replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
     from typing import Any, TypeVar
 
@@ -190,6 +190,13 @@ def find(store: Store, where: str, tail: str = "", **values: Any) -> list[Memory
     return from_rows(store.db.execute(query, values | {"project": store.project_id}))
 
 
+def each(store: Store, where: str, tail: str = "", **values: Any) -> Iterator[Memory]:
+    """`find` one by one, for more than should be in memory at once."""
+    query = f"select * from unified_memories where project_id = :project and ({where}) {tail}"
+    found = store.db.execute(query, values | {"project": store.project_id})
+    return _each(Memory, [column[0] for column in found.description], found)
+
+
 def any_of(store: Store, statuses: Iterable[str]) -> bool:
     """Whether the project has a memory of one of them, be it deleted or another's."""
     query = (
@@ -241,13 +248,15 @@ def from_rows(found: sqlite3.Cursor) -> list[Memory]:
 
 
 def _all(kind: type[Made], names: Sequence[str], rows: Iterable[sqlite3.Row]) -> list[Made]:
-    made = []
+    return list(_each(kind, names, rows))
+
+
+def _each(kind: type[Made], names: Sequence[str], rows: Iterable[sqlite3.Row]) -> Iterator[Made]:
     for row in rows:
         try:
-            made.append(of(kind, _read(dict(zip(names, row, strict=True)))))
+            yield of(kind, _read(dict(zip(names, row, strict=True))))
         except unreadable.MISREAD as error:
             unreadable.note(TABLE, row["id"], error)
-    return made
 
 
 def columns(row: sqlite3.Row) -> dict[str, Any]:

@@ -1,0 +1,163 @@
+"""An import of files that goes on in batches: what it was planned from, and how far it came.
+
+`run/import` has a line for the plan and one for each batch, so that whoever goes on, after a kill
+or in another process, begins behind the last batch. Without a plan it says that an import waits.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from ademem import confined
+from ademem.mirror.problem import Problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
+
+    from ademem.project import Project
+
+
+class Progress:
+    def __init__(
+        self,
+        project: Project,
+        pause: Callable[[], None] = lambda: None,
+        tell: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """Call *pause* between two batches, and *tell* how many of how many changes are in."""
+        self._project = project
+        self.pause = pause
+        self.tell = tell
+        self.event = ""
+        """The act that all batches are one of."""
+        self.done = 0
+        """Changes that were looked at."""
+        self.late_done = 0
+        """Of those that had to wait for the others, how many are in."""
+        self.late: set[int] = set()
+        """Numbers of those that have to wait."""
+        self.changed: dict[str, list[str]] = {}
+        """Ids of memories by what became of them."""
+        self.problems: list[Problem] = []
+        self.total = 0
+
+    @property
+    def is_begun(self) -> bool:
+        return bool(_lines(self._project))
+
+    def begin(self, plan: str, waiting: Mapping[str, int], event: str) -> None:
+        """Go on with the same *plan*, or begin a new one that counts what is *waiting* by file.
+
+        The act stays the same: what came of an earlier plan is part of it.
+        """
+        there = _lines(self._project)
+        self.total = sum(waiting.values())
+        self.event = event
+        for line in there:
+            self.event = line.get("event", self.event)
+            for kind, ids in line.get("changed", {}).items():
+                self.changed.setdefault(kind, []).extend(ids)
+        known = there[0].get("plan") if there else None
+        for line in there if known == plan else ():
+            self.done += line.get("done", 0)
+            self.late_done += line.get("late_done", 0)
+            self.late |= set(line.get("late", ()))
+            self.problems += [
+                Problem(path=path, line=number, message=message)
+                for path, number, message in line.get("problems", ())
+            ]
+        head = {"plan": plan, "event": self.event, "waiting": dict(waiting)}
+        self._write([head, self._so_far(waiting, there if known == plan else ())])
+
+    def batch(
+        self,
+        done: Mapping[str, int],
+        late: Iterable[int],
+        late_done: int,
+        changed: Mapping[str, list[str]],
+        problems: list[Problem],
+    ) -> None:
+        """Note what one batch did; *done* counts its changes by file."""
+        count = sum(done.values())
+        line = {
+            "files": dict(done),
+            "done": count,
+            "late": list(late),
+            "late_done": late_done,
+            "changed": changed,
+            "problems": [[it.path, it.line, it.message] for it in problems],
+        }
+        data = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+        confined.append_line(self._project.root, _path(self._project), data, 1 << 40)
+        self.done += count
+        self.problems += problems
+        for kind, ids in changed.items():
+            self.changed.setdefault(kind, []).extend(ids)
+        if self.tell:
+            self.tell(self.done, self.total)
+
+    def end(self) -> None:
+        """The files were taken over, and that is noted."""
+        confined.remove(self._project.root, _path(self._project))
+
+    def _so_far(self, waiting: Mapping[str, int], there: Iterable[Mapping[str, Any]]) -> Any:
+        files = dict.fromkeys(waiting, 0)
+        for line in there:
+            for path, count in line.get("files", {}).items():
+                files[path] = files.get(path, 0) + count
+        return {
+            "files": files,
+            "done": self.done,
+            "late": sorted(self.late),
+            "late_done": self.late_done,
+            "changed": self.changed,
+            "problems": [[it.path, it.line, it.message] for it in self.problems],
+        }
+
+    def _write(self, lines: Iterable[Any]) -> None:
+        text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
+        confined.write_text(self._project.root, _path(self._project), text)
+
+
+def waits(project: Project) -> bool:
+    """True while an import waits for the worker or a command, or is not complete."""
+    return confined.is_file(project.root, _path(project))
+
+
+def hand_over(project: Project) -> None:
+    """Leave the import to the worker; the hooks after this one leave it alone."""
+    confined.touch(project.root, _path(project))
+
+
+def waiting(project: Project) -> dict[str, int] | None:
+    """How many changes of each file are not in yet; None: they were not counted."""
+    lines = _lines(project)
+    if not lines or "waiting" not in lines[0]:
+        return None
+    left = dict(lines[0]["waiting"])
+    for line in lines[1:]:
+        for path, count in line.get("files", {}).items():
+            left[path] = left.get(path, 0) - count
+    return {path: count for path, count in left.items() if count > 0}
+
+
+def _lines(project: Project) -> list[dict[str, Any]]:
+    """What was noted; a last line that was cut off is none."""
+    found: list[dict[str, Any]] = []
+    try:
+        with confined.open_file(project.root, _path(project)) as file:
+            for raw in file:
+                line = json.loads(raw)
+                if not isinstance(line, dict):
+                    break
+                found.append(line)
+    except (OSError, ValueError):
+        pass
+    return found
+
+
+def _path(project: Project) -> str:
+    return os.path.join(project.run, "import")
