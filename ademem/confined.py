@@ -28,8 +28,8 @@ MIB = 1024 * KIB
 LIMITS = (
     ("config.toml", 256 * KIB),
     ("config.local.toml", 256 * KIB),
-    ("memory/*.jsonl", 64 * MIB),
-    ("memory/*", 8 * MIB),
+    ("memory/*.jsonl", 256 * MIB),
+    ("memory/*", 16 * MIB),
     ("agents/*", MIB),
     ("skills/*", MIB),
     ("log/*", 16 * MIB),
@@ -104,7 +104,7 @@ def read_bytes(root: str, path: str, limit: int | None = None) -> bytes | None:
     """The file's content; None when there is no such file. Raises Refused beyond *limit* bytes."""
     try:
         with _parent(root, path) as (folder, name):
-            return _content(folder, name, _limit(root, path) if limit is None else limit)
+            return _content(folder, name, limit_of(root, path) if limit is None else limit)
     except FileNotFoundError:
         return None
 
@@ -625,7 +625,7 @@ def _survey_entry(folder: _Folder, name: str, root: str, found: list[Refused], l
     if stat.S_ISSOCK(there.st_mode) and _matches(inside, "run/" + SOCKETS):
         return left
     folder.check(there, name, stat.S_IFREG)
-    limit = _limit(root, path)
+    limit = limit_of(root, path)
     if there.st_size > limit and not _matches(inside, "ade.db*"):
         raise Refused(path, f"has {there.st_size:,} bytes and {limit:,} are the most")
     return left
@@ -635,7 +635,8 @@ def _unreadable(path: str, error: OSError) -> Refused:
     return Refused(path, f"cannot be opened ({error.strerror})")
 
 
-def _limit(root: str, path: str) -> int:
+def limit_of(root: str, path: str) -> int:
+    """The most bytes that are read of the file, by LIMITS."""
     inside = _inside(root, path)
     return next(most for pattern, most in LIMITS if _matches(inside, pattern))
 

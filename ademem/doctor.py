@@ -15,6 +15,7 @@ from ademem import (
     install,
     mirror,
     recovery,
+    status,
     trouble,
     work,
 )
@@ -184,6 +185,10 @@ def files_are_current(patient: Patient) -> Finding:
         runtime = open_runtime(patient.project, patient.environment, patient.now)
     except (sqlite3.Error, OSError, AdememError):
         return _bad("files", "not checked: the database cannot be opened", "see above")
+    if waiting := status.imports(patient.project):
+        runtime.close()
+        hint = "`ademem work` imports it now"
+        return Finding(check="files", ok=True, message="; ".join(waiting), hint=hint)
     try:
         problems = mirror.check(runtime.project, runtime.store, runtime.settings.mirror)
     finally:

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from datetime import timedelta
 
-from ademem import confined, work
+from ademem import confined, work, worktree
 from ademem.briefing.worth import sunk
 from ademem.clock import stamp
 from ademem.model import Scope
@@ -31,6 +31,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ademem.project import Project
     from ademem.runtime import Runtime
     from ademem.store import Store
     from ademem.store.ageing import Sweep
@@ -63,11 +64,21 @@ def overview(runtime: Runtime) -> dict[str, Any]:
             store, "select count(*) from gate_log where created_at > date('now', '-7 days')"
         ),
         "embeddings": vectors(runtime),
+        "imports": imports(runtime.project),
         "jobs": work_due(runtime),
         "lifecycle": lifecycle(runtime),
         "guard": runtime.settings.guard.mode,
         "ai": _ai(runtime),
     }
+
+
+def imports(project: Project) -> list[str]:
+    """What of each file waits to be imported; empty when nothing does."""
+    if not worktree.import_waits(project):
+        return []
+    from ademem.mirror import progress
+
+    return progress.in_words(project)
 
 
 def vectors(runtime: Runtime) -> dict[str, Any]:

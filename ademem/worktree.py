@@ -38,6 +38,15 @@ def note(project: Project, refs: Iterable[str] = ()) -> None:
     confined.write_text(project.root, _path(project), _listing(project, refs))
 
 
+def import_path(project: Project) -> str:
+    """The file that is there while an import waits for the worker, or is not complete."""
+    return os.path.join(project.run, "import")
+
+
+def import_waits(project: Project) -> bool:
+    return confined.is_file(project.root, import_path(project))
+
+
 def is_kept(project: Project) -> bool:
     """Whether its files were brought up to date before."""
     return confined.exists(project.root, _path(project))

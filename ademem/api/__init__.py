@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem import clock, configuration, project
+from ademem import clock, configuration, project, worktree
 from ademem.api.memories import Memories
 from ademem.errors import NotEnrolled
 from ademem.model import Draft, Memory, Origin, Trust
@@ -51,19 +51,22 @@ def open_memories(
     *,
     environment: Mapping[str, str] = os.environ,
     now: Callable[[], datetime] = clock.now,
+    on_import: Callable[[int, int], None] | None = None,
+    catch_up: bool = True,
 ) -> Memories:
     """The memory of the project at *root* (default: where you are).
 
-    Raises NotEnrolled, Ambiguous, NewerDatabase or sqlite3.Error.
+    What waits in its files is imported first, unless *catch_up* is False, and *on_import* hears how
+    many of how many changes are in. Raises NotEnrolled, Ambiguous, NewerDatabase or sqlite3.Error.
     """
     found = project.find(root, environment, os.getcwd())
     new = not os.path.exists(found.database)
     memories = Memories(open_runtime(found, environment, now()), now)
     if new:
-        from ademem import worktree
-
         if worktree.changed(found):  # a fresh clone: its files know what its database does not
-            memories.refresh_files()
+            memories.refresh_files(tell=on_import)
+    elif catch_up:
+        memories.import_waiting(on_import)
     return memories
 
 

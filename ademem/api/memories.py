@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+from contextlib import suppress
 
-from ademem import core, embed, gate
+from ademem import core, embed, gate, worktree
 from ademem import search as search_
 from ademem.api.missions import Missions
 from ademem.api.practice import Practice
 from ademem.api.telling import Telling
 from ademem.api.upkeep import Upkeep
 from ademem.model import Draft, Memory, Origin, Trust
+from ademem.repository import under_way
 from ademem.search import UNARCHIVED, Filters, as_shown
 from ademem.search.recall import recall
 from ademem.sites import verify
-from ademem.store import embeddings, logs
+from ademem.store import embeddings, jobs, logs
 from ademem.text import preview
 from ademem.value import replace
 
@@ -174,7 +177,9 @@ class Memories(Practice, Missions, Telling, Upkeep):
             by_person=self.speaker is Trust.USER,
         )
 
-    def refresh_files(self, *, force: bool = False) -> Refreshed:
+    def refresh_files(
+        self, *, force: bool = False, tell: Callable[[int, int], None] | None = None
+    ) -> Refreshed:
         """Take over edits of `.ade/memory/`, then render it; *force* drops the edits instead."""
         from ademem import mirror  # a search need not wait for what others load
 
@@ -184,14 +189,28 @@ class Memories(Practice, Missions, Telling, Upkeep):
             self.runtime.settings,
             self._now(),
             force=force,
+            tell=tell,
         )
 
-    def take_over_files(self) -> Taken:
+    def take_over_files(self, *, tell: Callable[[int, int], None] | None = None) -> Taken:
         """Take over edits of the files, and leave the files as they are."""
         from ademem import mirror
 
         runtime = self.runtime
-        return mirror.take_over(runtime.project, runtime.store, runtime.settings, self._now())
+        return mirror.take_over(
+            runtime.project, runtime.store, runtime.settings, self._now(), tell=tell
+        )
+
+    def import_waiting(self, tell: Callable[[int, int], None] | None = None) -> None:
+        """Import what a hook left to the worker, which may not run here.
+
+        A store that cannot be written is read as it is.
+        """
+        runtime = self.runtime
+        if worktree.import_waits(runtime.project) and not under_way(runtime.project.root):
+            with suppress(sqlite3.OperationalError, OSError):
+                self.take_over_files(tell=tell)
+                jobs.queue(runtime.store, "mirror", "project", self._now())
 
     def check_files(self) -> tuple[Problem, ...]:
         from ademem import mirror

@@ -19,6 +19,7 @@ from ademem.cli.options import (
     BriefVersion,
     DryRun,
     Project,
+    importing,
     inspected,
     opened,
     stdin,
@@ -51,8 +52,8 @@ def refresh(
     """Take over edits of the files, then render them anew."""
     if dry_run:
         return _foretell(project, force=force)
-    with opened(project) as memories:
-        refreshed = memories.refresh_files(force=force)
+    with opened(project, catch_up=False) as memories:
+        refreshed = memories.refresh_files(force=force, tell=importing())
     _tell(refreshed.taken)
     for path in refreshed.written:
         typer.echo(f"wrote {path}")
@@ -78,9 +79,13 @@ def take(
             brief, unread = inspection.core_news()
             taken = inspection.preview().taken
     else:
-        with opened(project) as memories:
+        with opened(project, catch_up=False) as memories:
             brief, unread = memories.core_news()
-            taken = memories.take_over_files() if only else memories.refresh_files().taken
+            taken = (
+                memories.take_over_files(tell=importing())
+                if only
+                else memories.refresh_files(tell=importing()).taken
+            )
     if as_json:
         show.json(_as_json(taken))
     else:

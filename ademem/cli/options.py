@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from enum import StrEnum
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Annotated, TextIO, TypeVar
@@ -69,8 +70,9 @@ Commands = Annotated[
 Kind = TypeVar("Kind", bound=StrEnum)
 
 
-def opened(project: str | None) -> api.Memories:
-    memories = api.open_memories(project)
+def opened(project: str | None, *, catch_up: bool = True) -> api.Memories:
+    """The memory with all that its files say, unless *catch_up* is False."""
+    memories = api.open_memories(project, on_import=importing(), catch_up=catch_up)
     shape.warn(memories.runtime.warnings)
     return memories
 
@@ -88,6 +90,19 @@ def warn(project: str | None) -> None:
     except (NotEnrolled, Ambiguous):
         here = None
     shape.warn(configuration.load(here, os.environ).warnings)
+
+
+def importing() -> Callable[[int, int], None] | None:
+    """A line on a terminal that tells how far an import is; None where nobody looks on."""
+    if not sys.stderr.isatty():
+        return None
+
+    def tell(done: int, total: int) -> None:
+        end = "\n" if done >= total else ""
+        line = f"importing the files: {done:,} of {total:,} changes"
+        typer.echo(f"\r\x1b[K{line}{end}", nl=False, err=True)
+
+    return tell
 
 
 def text_or_stdin(text: str) -> str:

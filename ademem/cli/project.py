@@ -73,7 +73,7 @@ def uninstall(
 @app.command()
 def status(project: Project = None, as_json: AsJson = False) -> None:
     """Show what memory holds and what is due."""
-    with opened(project) as memories:
+    with opened(project, catch_up=False) as memories:
         show.table(memories.status(), as_json_=as_json)
 
 
@@ -115,7 +115,7 @@ def work(
 ) -> None:
     """Do the work that is due now."""
     bar = _progress if sys.stderr.isatty() else None
-    with opened(project) as memories:
+    with opened(project, catch_up=False) as memories:
         others = memories.is_worked_on
         if others and wait:
             typer.echo("another worker is at it; waiting (`--no-wait` leaves it alone)", err=True)

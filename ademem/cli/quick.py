@@ -9,7 +9,7 @@ from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 MOST = 1000
 """Results that `--limit` may ask for."""
@@ -55,6 +55,19 @@ def read(arguments: Sequence[str]) -> Asked | None:
     )
 
 
+def _importing() -> Callable[[int, int], None] | None:
+    if not sys.stderr.isatty():
+        return None
+
+    def tell(done: int, total: int) -> None:
+        from ademem.cli.options import importing  # only a large import needs it
+
+        if show := importing():
+            show(done, total)
+
+    return tell
+
+
 def answer(asked: Asked) -> int:
     """Print what was found; 0 when there is anything, else 1."""
     import gc
@@ -64,7 +77,7 @@ def answer(asked: Asked) -> int:
     from ademem import api
     from ademem.cli import shape
 
-    with api.open_memories(asked.project) as memories:
+    with api.open_memories(asked.project, on_import=_importing()) as memories:
         shape.warn(memories.runtime.warnings)
         ask = memories.recall if asked.counts else memories.search
         found = ask(asked.query, None, asked.limit)

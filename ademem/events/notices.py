@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem import configuration, confined
+from ademem import configuration, confined, worktree
 from ademem.store import ledger
 from ademem.text import bounded
 
@@ -47,6 +47,13 @@ def settings_in_doubt(runtime: Runtime) -> Iterator[str]:
         yield f"ademem: {configuration.notice(runtime.warnings)}"
 
 
+def import_waits(runtime: Runtime) -> Iterator[str]:
+    """Files that are imported later, as it takes longer than a session's start may."""
+    if worktree.import_waits(runtime.project):
+        how = "the worker imports" if runtime.settings.jobs.auto else "`ademem work` imports"
+        yield f"ademem: {how} what is new in .ade/memory; `ademem status` tells how much waits"
+
+
 def of_refused(first: confined.Refused, others: int = 0) -> str:
     """One line about a file that is left alone, and how many others are."""
     more = f" (and {others} more)" if others else ""
@@ -56,4 +63,4 @@ def of_refused(first: confined.Refused, others: int = 0) -> str:
     )
 
 
-NOTICES: tuple[Notice, ...] = (refused_files, settings_in_doubt)
+NOTICES: tuple[Notice, ...] = (refused_files, settings_in_doubt, import_waits)

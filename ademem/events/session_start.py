@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from ademem import briefing, client, commits, confined, work, worktree
 from ademem.briefing import Brief, Reader
@@ -22,6 +23,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.client import Payload
     from ademem.runtime import Runtime
+
+READING_S = 2.0
+"""How long files are read and imported before the session goes on: 20 % of the hook's time-out."""
 
 FLUSH = (
     "The conversation was just compacted. Asked once in this session: did it teach something that "
@@ -66,17 +70,25 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
 def _arrived(runtime: Runtime) -> str:
     """Take over what people and git did to the files; one line when memories came of it.
 
-    Writing the files anew is left to the worker, for nobody is to wait for it.
+    Writing the files anew is left to the worker, for nobody is to wait for it, and so is all that
+    is not done in time.
     """
     try:
+        if worktree.import_waits(runtime.project):
+            jobs.queue(runtime.store, "mirror", "project", runtime.now)
+            return ""
         if not worktree.changed(runtime.project):
             return ""
-        from ademem.mirror import take_over
+        from ademem.mirror import Deadline, take_over_until
 
         jobs.queue(runtime.store, "mirror", "project", runtime.now)
-        return take_over(runtime.project, runtime.store, runtime.settings, runtime.now).summary
+        deadline = Deadline(time.monotonic, READING_S)
+        taken = take_over_until(
+            deadline, runtime.project, runtime.store, runtime.settings, runtime.now
+        )
     except confined.Refused:  # a notice tells of it, and the session is briefed all the same
         return ""
+    return taken.summary if taken else ""
 
 
 def _make_due(payload: Payload, runtime: Runtime) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ademem.mirror.checking import check
+from ademem.mirror.deadline import Deadline
 from ademem.mirror.problem import Problem
 from ademem.mirror.survey import File, survey
 from ademem.mirror.taken import Taken
@@ -14,9 +15,11 @@ from ademem.mirror.writing import (
     read_aside,
     refresh,
     take_over,
+    take_over_until,
 )
 
 __all__ = [
+    "Deadline",
     "File",
     "Preview",
     "Problem",
@@ -29,4 +32,5 @@ __all__ = [
     "refresh",
     "survey",
     "take_over",
+    "take_over_until",
 ]

@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
+from contextlib import suppress
 
 from ademem import confined
 from ademem.mirror.problem import Problem
+from ademem.mirror.reading import is_taken
+from ademem.text import counted
+from ademem.worktree import import_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +23,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.project import Project
+
+NAMED = 5
+"""Files that are named with what waits in them; more are summed up."""
+PART_BYTES = 1 << 20
 
 
 class Progress:
@@ -91,7 +100,7 @@ class Progress:
             "problems": [[it.path, it.line, it.message] for it in problems],
         }
         data = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
-        confined.append_line(self._project.root, _path(self._project), data, 1 << 40)
+        confined.append_line(self._project.root, import_path(self._project), data, 1 << 40)
         self.done += count
         self.problems += problems
         for kind, ids in changed.items():
@@ -101,7 +110,7 @@ class Progress:
 
     def end(self) -> None:
         """The files were taken over, and that is noted."""
-        confined.remove(self._project.root, _path(self._project))
+        confined.remove(self._project.root, import_path(self._project))
 
     def _so_far(self, waiting: Mapping[str, int], there: Iterable[Mapping[str, Any]]) -> Any:
         files = dict.fromkeys(waiting, 0)
@@ -119,36 +128,49 @@ class Progress:
 
     def _write(self, lines: Iterable[Any]) -> None:
         text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
-        confined.write_text(self._project.root, _path(self._project), text)
-
-
-def waits(project: Project) -> bool:
-    """True while an import waits for the worker or a command, or is not complete."""
-    return confined.is_file(project.root, _path(project))
+        confined.write_text(self._project.root, import_path(self._project), text)
 
 
 def hand_over(project: Project) -> None:
     """Leave the import to the worker; the hooks after this one leave it alone."""
-    confined.touch(project.root, _path(project))
+    confined.touch(project.root, import_path(project))
 
 
-def waiting(project: Project) -> dict[str, int] | None:
-    """How many changes of each file are not in yet; None: they were not counted."""
+def in_words(project: Project) -> list[str]:
+    """How much of each file waits: of a plan what is left, else all the lines there are."""
     lines = _lines(project)
-    if not lines or "waiting" not in lines[0]:
-        return None
-    left = dict(lines[0]["waiting"])
-    for line in lines[1:]:
-        for path, count in line.get("files", {}).items():
-            left[path] = left.get(path, 0) - count
-    return {path: count for path, count in left.items() if count > 0}
+    if lines and "waiting" in lines[0]:
+        left = Counter(lines[0]["waiting"])
+        for line in lines[1:]:
+            left.subtract(line.get("files", {}))
+    else:
+        left = _lines_of_files(project)
+    waiting = {os.path.basename(path): count for path, count in left.items() if count > 0}
+    if len(waiting) > NAMED:
+        count, files = counted(sum(waiting.values()), "line"), counted(len(waiting), "file")
+        return [f"{count} of {files} wait for the worker"]
+    return [
+        f"{counted(count, 'line')} of {name} {'waits' if count == 1 else 'wait'} for the worker"
+        for name, count in sorted(waiting.items())
+    ]
+
+
+def _lines_of_files(project: Project) -> Counter[str]:
+    from ademem.mirror.survey import paths_of
+
+    found: Counter[str] = Counter()
+    for path in filter(is_taken, paths_of(project)):
+        with suppress(OSError), confined.open_file(project.root, path) as file:
+            while part := file.read(PART_BYTES):
+                found[path] += part.count(b"\n")
+    return found
 
 
 def _lines(project: Project) -> list[dict[str, Any]]:
     """What was noted; a last line that was cut off is none."""
     found: list[dict[str, Any]] = []
     try:
-        with confined.open_file(project.root, _path(project)) as file:
+        with confined.open_file(project.root, import_path(project)) as file:
             for raw in file:
                 line = json.loads(raw)
                 if not isinstance(line, dict):

@@ -7,7 +7,6 @@ import os
 from itertools import islice
 
 from ademem import confined, core
-from ademem.confined import MIB
 from ademem.core import BadCore
 from ademem.digest import sha256_hex
 from ademem.mirror import base, entry, pages, selection, sheet, written
@@ -33,9 +32,6 @@ CORE = ".ade/cto/core-memory.json"
 NOT_TEXT = "\0"
 """What a file reads as that is not UTF-8, or is refused."""
 
-PAGE_BYTES = 16 * MIB
-LINES_BYTES = 256 * MIB
-"""The largest page and the largest file of lines that are read."""
 LINE_CHARS = 256 * 1024
 """The longest line that is read."""
 
@@ -170,10 +166,9 @@ def _core(project: Project, store: Store) -> tuple[CoreMemory | None, File]:
 
 
 def _read(project: Project, path: str) -> str | None:
-    most = LINES_BYTES if path.endswith(".jsonl") else PAGE_BYTES
     try:
         with confined.open_file(project.root, path) as file:
-            return _clipped(file, most)
+            return _clipped(file, confined.limit_of(project.root, path))
     except FileNotFoundError:
         return None
     except (UnicodeDecodeError, OSError):

@@ -74,7 +74,7 @@ def refresh(
     *,
     force: bool = False,
     dry_run: bool = False,
-    pause: Callable[[], None] = _pause,
+    pause: Callable[[], None] | None = None,
     tell: Callable[[int, int], None] | None = None,
 ) -> Refreshed:
     """Take over what was edited in the files, then write what differs from the store.
@@ -82,7 +82,7 @@ def refresh(
     With *force* edits are not taken over but overwritten. A large import goes on in batches, with a
     *pause* between them, and *tell* hears how many of how many changes are in.
     """
-    steps = Progress(project, pause, tell)
+    steps = Progress(project, pause or _pause, tell)
     with _alone(project):
         taken, texts = Taken(), Texts(_nothing)
         place = Place(project, settings.mirror)
@@ -111,12 +111,14 @@ def take_over(
     settings: Settings,
     now: datetime,
     *,
-    pause: Callable[[], None] = _pause,
+    pause: Callable[[], None] | None = None,
     tell: Callable[[int, int], None] | None = None,
 ) -> Taken:
     """What `refresh` takes over; the files themselves stay as git left them."""
     with _alone(project):
-        return _take_over(project, store, settings, now, Progress(project, pause, tell), None)
+        return _take_over(
+            project, store, settings, now, Progress(project, pause or _pause, tell), None
+        )
 
 
 def take_over_until(
@@ -126,7 +128,7 @@ def take_over_until(
 
     What waits is tried no more by the hooks that follow.
     """
-    if progress.waits(project):
+    if worktree.import_waits(project):
         return None
     if _is_large(project):
         progress.hand_over(project)

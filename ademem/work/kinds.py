@@ -32,13 +32,17 @@ def mirror(shift: Shift, _job: Job) -> datetime | None:
     """Bring the files of the project up to date, in every worktree that has them."""
     from ademem.mirror import refresh
 
+    def tell(done: int, total: int) -> None:
+        if shift.tell:
+            shift.tell(f"{done:,} of {total:,} changes of the files are imported")
+
     own, left = shift.runtime.project, False
     for place in (own, *filter(worktree.is_kept, worktrees(own))):
         if under_way(place.root):
             left = True
             continue
         settings = configuration.load(place, shift.runtime.environment).settings
-        refresh(place, shift.store, settings, shift.now())
+        refresh(place, shift.store, settings, shift.now(), pause=shift.pause, tell=tell)
     return shift.now() + GIT_AT_IT if left else None
 
 
