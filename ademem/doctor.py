@@ -19,6 +19,7 @@ from ademem import (
     trouble,
     work,
 )
+from ademem.configuration.values import BadSetting
 from ademem.embed import report
 from ademem.embed.cache import State
 from ademem.errors import AdememError
@@ -75,7 +76,7 @@ def settings_are_readable(patient: Patient) -> Finding:
     found = configuration.load(patient.project, patient.environment)
     if found.warnings:
         wrong = [each for each in found.warnings if not each.waits]
-        hint = configuration.BadSetting.hint if wrong else "`ademem trust` shows what it is"
+        hint = BadSetting.hint if wrong else "`ademem trust` shows what it is"
         message = "; ".join(configuration.lines(found.warnings))
         return Finding(check="settings", ok=not wrong, message=message, hint=hint)
     return _good("settings", "readable" if found.origins else "the defaults")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from ademem.configuration import SettingWarning
+    from ademem.configuration.sources import SettingWarning
     from ademem.project import Project
     from ademem.settings import MirrorSettings, Settings
 

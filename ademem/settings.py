@@ -6,6 +6,7 @@ from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any, TypeVar
 
     T = TypeVar("T")
@@ -61,7 +62,7 @@ def shared(
     default: T, least: float | None = None, most: float | None = None, choices: tuple[str, ...] = ()
 ) -> T:
     """A key that a project's tracked `config.toml` may set."""
-    return Key(default, least, most, choices, 0, True)  # type: ignore[return-value]
+    return (default, least, most, choices, 0, True)  # type: ignore[return-value]
 
 
 def yours(
@@ -72,19 +73,19 @@ def yours(
     stricter: int = 0,
 ) -> T:
     """A key of the person; *stricter* is the direction in which a tracked file may move it."""
-    return Key(default, least, most, choices, stricter, False)  # type: ignore[return-value]
+    return (default, least, most, choices, stricter, False)  # type: ignore[return-value]
 
 
 class Section(Value):
     """Settings with a heading of their own."""
 
-    _keys: dict[str, Key] = {}
+    _keys: dict[str, tuple[Any, ...]] = {}
+    """Arguments of each Key: hooks need the defaults alone."""
 
     def __init_subclass__(cls) -> None:
-        cls._keys = {name: key for name, key in vars(cls).items() if isinstance(key, Key)}
-        for name, key in cls._keys.items():
-            setattr(cls, name, key.default)
         super().__init_subclass__()
+        cls._keys = cls._defaults
+        cls._defaults = {name: key[0] for name, key in cls._keys.items()}
 
 
 DTYPES = ("int8", "fp32")
@@ -388,3 +389,17 @@ class Settings(Value):
 
 PERSONAL_SECTION = "trust"
 """Counts from the environment and the person's own file, and from no file of a project."""
+
+
+def find_key(name: str) -> Key | None:
+    """The key called `section.key`; None when there is none."""
+    section, _, key = name.partition(".")
+    found = Settings._defaults.get(section)
+    return Key(*found._keys[key]) if found and key in found._keys else None
+
+
+def all_keys() -> Iterator[tuple[str, Key]]:
+    """Every key with its name, in the order of the settings."""
+    for section, default in Settings._defaults.items():
+        for name, key in default._keys.items():
+            yield f"{section}.{name}", Key(*key)

@@ -68,10 +68,10 @@ def metavar(argument: Any) -> str:
 def defaults() -> Iterator[Row]:
     yield "Setting", "Default", "Owner", "Meaning"
     meanings = dict(_meanings())
-    for section, values in settings.Settings._defaults.items():
-        for name, key in values._keys.items():
-            meaning = meanings[type(values).__name__, name]
-            yield code(f"{section}.{name}"), code(toml(key.default)), key.owner, meaning
+    for full, key in settings.all_keys():
+        section, _, name = full.partition(".")
+        meaning = meanings[type(settings.Settings._defaults[section]).__name__, name]
+        yield code(full), code(toml(key.default)), key.owner, meaning
 
 
 def _meanings() -> Iterator[tuple[tuple[str, str], str]]:

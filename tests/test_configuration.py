@@ -5,18 +5,11 @@ import os
 import pytest
 
 from ademem import trust
-from ademem.configuration import (
-    MAX_BYTES,
-    all_keys,
-    as_value,
-    fingerprint,
-    load,
-    local_file,
-    trust_roots,
-    value_of,
-)
+from ademem.configuration import load, trust_roots, value_of
+from ademem.configuration.sources import MAX_BYTES, fingerprint, local_file
+from ademem.configuration.values import as_value
 from ademem.project import at
-from ademem.settings import LONGEST_TEXT, MOST_WORDS, Settings
+from ademem.settings import LONGEST_TEXT, MOST_WORDS, Settings, all_keys
 
 
 class Person:
@@ -438,7 +431,7 @@ def test_a_persons_own_file_may_be_a_link(person, tmp_path):
 def test_what_was_parsed_once_is_read_from_the_persons_folder(person, monkeypatch):
     person.file("tracked", '[search]\nlimit = 7\n[ai]\nmodel = "big"\n')
     before = person.load()
-    monkeypatch.setattr("ademem.configuration._toml", None)
+    monkeypatch.setattr("ademem.configuration.sources._toml", None)
 
     assert person.load() == before
 

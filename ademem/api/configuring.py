@@ -7,10 +7,11 @@ import os
 from ademem import caller, clock, configuration, confined, enrolment, files, project, trust
 from ademem.api import open_memories
 from ademem.api.toml_text import with_value
-from ademem.configuration import BadSetting
+from ademem.configuration.sources import fingerprint, local_file
+from ademem.configuration.values import BadSetting, as_value, key_of
 from ademem.errors import AdememError, NotEnrolled
 from ademem.model import Trust
-from ademem.settings import PERSONAL_SECTION
+from ademem.settings import PERSONAL_SECTION, all_keys
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from ademem.configuration import Given, SettingWarning
+    from ademem.configuration.sources import Given, SettingWarning
     from ademem.project import Project
 
 WHERE = ("local", "shared", "user")
@@ -76,7 +77,7 @@ def list_settings(
             source=found.origins.get(name, "default"),
             owner=key.owner,
         )
-        for name, key in configuration.all_keys()
+        for name, key in all_keys()
     ], found.warnings
 
 
@@ -92,8 +93,8 @@ def set_value(
 
     Raises BadSetting, Unnoted, or NotByPerson for a key of the person that no person typed.
     """
-    yours = not configuration.key_of(key).is_shared
-    value = configuration.as_value(key, text)
+    yours = not key_of(key).is_shared
+    value = as_value(key, text)
     if yours:
         caller.require_person(environment, f"the setting {key}")
     if where == "user":
@@ -121,7 +122,7 @@ def _write_shared(here: Project, key: str, value: Any, environment: Mapping[str,
     _write(here.root, here.config, key, value)
     held = configuration.load(here, environment).held
     if held and not waited and key in held:
-        trust.agree(here.main, environment, settings=configuration.fingerprint(held))
+        trust.agree(here.main, environment, settings=fingerprint(held))
 
 
 def _write_local(here: Project, key: str, value: Any, environment: Mapping[str, str]) -> None:
@@ -129,7 +130,7 @@ def _write_local(here: Project, key: str, value: Any, environment: Mapping[str, 
         raise Unnoted(f"{here.local_config} was not written by `ademem config set` here")
     enrolment.ignore(here)
     _write(here.home_root, here.local_config, key, value)
-    noted = configuration.local_file(here, environment).digest
+    noted = local_file(here, environment).digest
     trust.agree(here.main, environment, local=noted)
 
 
@@ -158,7 +159,7 @@ def agree(
     here = project.find(root, environment, os.getcwd())
     changes = {}
     if settings:
-        changes["settings"] = configuration.fingerprint(arrived.settings)
+        changes["settings"] = fingerprint(arrived.settings)
     if local and arrived.local:
         changes["local"] = arrived.local.digest
     if came:
@@ -178,7 +179,7 @@ def _count_imported(root: str | None, environment: Mapping[str, str]) -> int:
 
 
 def _unnoted(here: Project, environment: Mapping[str, str]) -> Given | None:
-    found = configuration.local_file(here, environment)
+    found = local_file(here, environment)
     noted = trust.agreement(here.main, environment).local
     return found if found.digest and found.digest != noted else None
 

@@ -6,7 +6,7 @@ import json
 import re
 import tomllib
 
-from ademem.configuration import BadSetting
+from ademem.configuration.values import BadSetting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ademem import caller, configuration
+from ademem import caller
 from ademem.api import configuring
 from ademem.api.toml_text import written
 from ademem.cli import app, shape, show
 from ademem.cli.options import AsJson, Project
+from ademem.configuration.values import key_of
 from ademem.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def get(key: Key, project: Project = None, as_json: AsJson = False) -> None:
     """Show one setting."""
     settings, warnings = configuring.list_settings(project)
     shape.warn(warnings)
-    configuration.key_of(key)
+    key_of(key)
     (setting,) = (each for each in settings if each.key == key)
     if as_json:
         return show.json(_as_json(setting))

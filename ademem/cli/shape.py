@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from ademem.configuration import SettingWarning
+    from ademem.configuration.sources import SettingWarning
     from ademem.model import Memory
     from ademem.search import Hit, Results
 

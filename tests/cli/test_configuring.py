@@ -12,7 +12,7 @@ import pytest
 
 from ademem import caller, trust
 from ademem.api.toml_text import with_value
-from ademem.configuration import BadSetting
+from ademem.configuration.values import BadSetting
 from tests.builders import NOW
 
 ROOT = Path(__file__).parents[2]
@@ -27,11 +27,10 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def person(ademem, monkeypatch):
     """The command line of a person who types these answers in a terminal."""
-    monkeypatch.setattr(caller, "parent_commands", lambda: iter(()))
+    monkeypatch.setattr(caller, "client_above", lambda: "")
 
     def type_(*arguments, answers=""):
         monkeypatch.setattr(sys, "stdin", Terminal(answers))
-        monkeypatch.setattr(caller, "has_terminal", lambda: True)
         return ademem(*arguments)
 
     type_.ademem = ademem
@@ -239,8 +238,9 @@ def test_trust_is_taken_back(person):
 
 
 @pytest.mark.parametrize("inside", [True, False], ids=["in a session's shell", "without terminal"])
-def test_nobody_but_a_person_trusts(ademem, inside):
+def test_nobody_but_a_person_trusts(ademem, monkeypatch, inside):
     (ademem.root / ".ade/config.toml").write_text(HOSTILE)
+    monkeypatch.setattr(caller, "has_terminal", lambda: inside)
     if inside:
         ademem.inside()
 

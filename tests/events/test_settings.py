@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from ademem import configuration, trust
+from ademem.configuration.sources import fingerprint
 from ademem.events import answer
 from ademem.project import at
 
@@ -27,7 +28,7 @@ def agree(world):
     """What `ademem trust` notes when the person says yes."""
     project = at(str(world.root))
     held = configuration.load(project, world.environment).held
-    digest = configuration.fingerprint(held)
+    digest = fingerprint(held)
     trust.agree(project.main, world.environment, settings=digest)
 
 

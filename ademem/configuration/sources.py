@@ -1,42 +1,30 @@
-"""The settings in force: environment, files of the project, the person's own file, defaults."""
+"""Reading the sources of settings, and joining what each of them may say."""
 
 from __future__ import annotations
 
 import os
 
 from ademem import confined, trust
+from ademem.configuration import Configuration
+from ademem.configuration.values import BadSetting, as_value, key_of, unknown
 from ademem.digest import bytes_hex, sha256_hex
-from ademem.errors import AdememError
 from ademem.jsontext import loads
-from ademem.settings import LONGEST_TEXT, MOST_WORDS, PERSONAL_SECTION, Settings
+from ademem.settings import PERSONAL_SECTION, Settings, find_key
 from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from ademem.project import Project
-    from ademem.settings import Key
 
 MAX_BYTES = 64_000
 """Longest file of settings."""
 MAX_DOTS = 100
 """Most dots in a line of such a file: a dotted key takes time by the square of its parts."""
-MAX_LINES = 5
-"""Warnings that are shown one by one."""
-MAX_NOTICE_CHARS = 100
-SHOWN_CHARS = 40
-"""Characters of a name or value that a message repeats."""
-
-SECRETS = ("ADEMEM_AI_KEY",)
-"""Named like settings, but read where they are used, and written down nowhere."""
-
-
-class BadSetting(AdememError):
-    """A key that does not exist, or a value that it cannot have."""
-
-    hint = "`ademem config list` shows all keys"
+SHOWN_CHARS = 80
+"""Characters of the parser's words."""
 
 
 class SettingWarning(Value):
@@ -55,7 +43,7 @@ class SettingWarning(Value):
         name = self.source
         if os.path.isabs(name):
             name = os.path.join(os.path.basename(os.path.dirname(name)), os.path.basename(name))
-        return f"{name}: {self.reason or _unknown(self.key)}"
+        return f"{name}: {self.reason or unknown(self.key)}"
 
 
 class Given(Value):
@@ -67,32 +55,18 @@ class Given(Value):
     """Names the content of a file."""
 
 
-class Configuration(Value):
-    """Settings, and where they come from."""
-
-    settings: Settings = Settings()
-    origins: dict[str, str] = {}
-    """Path or variable of each key that is set somewhere."""
-    warnings: tuple[SettingWarning, ...] = ()
-    held: dict[str, Any] = {}
-    """Values of the tracked file that wait for `ademem trust`."""
-
-
-_DEFAULTS = Configuration()
-
-
-def load(project: Project | None, environment: Mapping[str, str]) -> Configuration:
-    """Read all sources; a warning in one of them costs that key or file alone.
+def read(
+    project: Project | None,
+    environment: Mapping[str, str],
+    there: Sequence[str],
+    variables: Sequence[tuple[str, str]],
+) -> Configuration:
+    """Join the files that are *there* and the variables, given with their keys.
 
     The tracked file of the project sets keys that are shared, and makes others stricter; what it
     sets besides is held until the person agreed to just these keys and values.
     """
     own = trust.config_path(environment)
-    files = [own, project.config, project.local_config] if project else [own]
-    there = [path for path in files if os.path.lexists(path)]
-    variables = list(_variables(environment))
-    if not there and not variables:
-        return _DEFAULTS
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     warnings: list[SettingWarning] = []
@@ -133,27 +107,6 @@ def load(project: Project | None, environment: Mapping[str, str]) -> Configurati
     )
 
 
-def lines(warnings: Sequence[SettingWarning]) -> list[str]:
-    """The first few warnings, and how many more there are."""
-    shown = [str(warning) for warning in warnings[:MAX_LINES]]
-    more = len(warnings) - MAX_LINES
-    return [*shown, f"{more} more warnings of settings"] if more > 0 else shown
-
-
-def notice(warnings: Sequence[SettingWarning]) -> str:
-    """The warnings, of which there are some, in one short line."""
-    if len(warnings) == 1 and len(str(warnings[0])) <= MAX_NOTICE_CHARS:
-        return str(warnings[0])
-    if warnings and all(warning.waits for warning in warnings):
-        return "settings of this project wait for `ademem trust`"
-    return "some settings do not count: `ademem config list`"
-
-
-def trust_roots(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Globs of folders whose databases count as the person's; a project's files have no say."""
-    return load(None, environment).settings.trust.roots
-
-
 def fingerprint(values: Mapping[str, Any]) -> str:
     """The digest by which an agreement names keys with their values."""
     return sha256_hex(*(f"{key}={value!r}" for key, value in sorted(values.items())))
@@ -164,31 +117,6 @@ def local_file(project: Project, environment: Mapping[str, str]) -> Given:
     if not os.path.lexists(project.local_config):
         return Given()
     return _file(project.local_config, environment, project.home_root)
-
-
-def key_of(name: str) -> Key:
-    """The key called `section.key`; raises BadSetting that names the nearest one."""
-    key = _find(name)
-    if key is None:
-        raise BadSetting(_unknown(name))
-    return key
-
-
-def all_keys() -> Iterator[tuple[str, Key]]:
-    """Every key with its name, in the order of the settings."""
-    for section, default in Settings._defaults.items():
-        for key, found in default._keys.items():
-            yield f"{section}.{key}", found
-
-
-def as_value(name: str, given: Any) -> Any:
-    """*given* as a value of the key; raises BadSetting."""
-    return _as_value(name, given, key_of(name))
-
-
-def value_of(settings: Settings, name: str) -> Any:
-    section, _, key = name.partition(".")
-    return getattr(getattr(settings, section), key)
 
 
 def _unasked(given: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
@@ -214,15 +142,6 @@ def _not_in_force(given: Mapping[str, Any], current: Mapping[str, Any]) -> dict[
 def _waiting(held: Mapping[str, Any]) -> str:
     names = ", ".join(sorted(held)[:3]) + (", …" if len(held) > 3 else "")
     return f"sets {names}, which {'count' if len(held) > 1 else 'counts'} only after `ademem trust`"
-
-
-def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Name and key of those variables that are settings."""
-    for name in environment:
-        if name.startswith("ADEMEM_") and name not in SECRETS:
-            section, _, key = name[len("ADEMEM_") :].lower().partition("_")
-            if section in Settings._names and key:
-                yield name, f"{section}.{key}"
 
 
 def _file(
@@ -290,7 +209,7 @@ def _toml(raw: bytes) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise BadSetting("is not UTF-8, so none of it counts") from error
     except (ValueError, RecursionError) as error:
-        why = str(error)[: 2 * SHOWN_CHARS]
+        why = str(error)[:SHOWN_CHARS]
         raise BadSetting(f"is no valid TOML, so none of it counts ({why})") from error
     values: dict[str, Any] = {}
     for section, keys in found.items():
@@ -328,7 +247,7 @@ def _checked(given: Mapping[str, Any], source: str, *, of_project: bool = False)
     """The values that are valid, as their keys have them."""
     values, warnings = {}, []
     for name, value in given.items():
-        key = _find(name)
+        key = find_key(name)
         if key is None:
             warnings.append(SettingWarning(source=source, key=name))
         elif of_project and name.startswith(f"{PERSONAL_SECTION}."):
@@ -336,78 +255,10 @@ def _checked(given: Mapping[str, Any], source: str, *, of_project: bool = False)
             warnings.append(SettingWarning(source=source, key=name, reason=reason))
         else:
             try:
-                values[name] = _as_value(name, value, key)
+                values[name] = as_value(name, value)
             except BadSetting as error:
                 warnings.append(SettingWarning(source=source, key=name, reason=str(error)))
     return Given(values=values, warnings=tuple(warnings))
-
-
-def _find(name: str) -> Key | None:
-    section, _, key = name.partition(".")
-    found = Settings._defaults.get(section)
-    return found._keys.get(key) if found else None
-
-
-def _unknown(name: str) -> str:
-    """Name the nearest key, or section where not even that is known."""
-    from difflib import get_close_matches
-
-    section, dot, _ = name.partition(".")
-    if section in Settings._names and not dot:
-        return f"[{section}] is a section, not a value"
-    names = [full for full, _ in all_keys()] if dot else list(Settings._fields)
-    inside = [full for full in names if full.startswith(f"{section}.")] or names
-    near = get_close_matches(name[:SHOWN_CHARS], inside, n=1, cutoff=0.0)
-    return f"unknown setting {_shown(name)}; did you mean {near[0]!r}?"
-
-
-def _as_value(name: str, given: Any, key: Key) -> Any:
-    value = _typed(name, given, key.default)
-    if key.choices and value not in key.choices:
-        raise BadSetting(f"{name} is {_shown(given)}; it may be {', '.join(key.choices)}")
-    for part in value if isinstance(value, tuple) else (value,):
-        if isinstance(part, str):
-            if len(part) > LONGEST_TEXT:
-                raise BadSetting(f"{name} is longer than {LONGEST_TEXT} characters")
-        elif key.least is not None and key.most is not None and not key.least <= part <= key.most:
-            raise BadSetting(f"{name} is {_shown(given)}; it may be {key.least:,} to {key.most:,}")
-    return value
-
-
-def _typed(name: str, given: Any, default: Any) -> Any:
-    """*given* as the type of *default*; text, as the environment has it, is parsed."""
-    try:
-        if isinstance(default, bool):
-            return given if isinstance(given, bool) else _TRUTH[str(given).lower()]
-        if isinstance(default, tuple):
-            return _items(name, given, default)
-        if isinstance(given, bool) or not isinstance(given, (str, int, float)):
-            raise ValueError(given)
-        value = type(default)(given)
-        if not isinstance(given, str) and value != given:
-            raise ValueError(given)
-        return value
-    except (KeyError, ValueError, TypeError, OverflowError) as error:
-        raise BadSetting(f"{name} cannot be {_shown(given)}; its default is {default!r}") from error
-
-
-def _items(name: str, given: Any, default: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A list of words has any length up to a bound; numbers each have their place."""
-    items = [item.strip() for item in given.split(",")] if isinstance(given, str) else given
-    words = not default or isinstance(default[0], str)
-    if not isinstance(items, list) or not (words or len(items) == len(default)):
-        raise ValueError(given)
-    if len(items) > MOST_WORDS:
-        raise BadSetting(f"{name} has more than {MOST_WORDS} words")
-    kind = "" if words else default[0]
-    return tuple(_typed(name, item, kind) for item in items if item != "" or not words)
-
-
-def _shown(given: Any) -> str:
-    """A name or value as a message may repeat it, however long and odd it is."""
-    if given is None or isinstance(given, list):
-        return "a list" if given else "a table or a date"
-    return ascii(given[:SHOWN_CHARS]) if isinstance(given, str) else f"{given!s:.{SHOWN_CHARS}}"
 
 
 def _settings(values: Mapping[str, Any]) -> Settings:
@@ -418,15 +269,3 @@ def _settings(values: Mapping[str, Any]) -> Settings:
     return Settings(
         **{name: type(Settings._defaults[name])(**keys) for name, keys in changed.items()}
     )
-
-
-_TRUTH = {
-    "true": True,
-    "1": True,
-    "yes": True,
-    "on": True,
-    "false": False,
-    "0": False,
-    "no": False,
-    "off": False,
-}
