@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ademem.capture.placeholders import is_placeholder
 from ademem.fence import without_recalled
 from ademem.model import Category
 from ademem.text import fold, is_cjk
@@ -37,7 +38,7 @@ def findings(message: str) -> list[tuple[Category, str]]:
     found: dict[str, tuple[Category, str]] = {}
     for line in _LABEL.finditer(prose):
         said = _EMPHASIS.sub("", line["said"]).strip()
-        if _says_something(said):
+        if _says_something(said) and not is_placeholder(line[0].partition(":")[2]):
             found.setdefault(fold(said), (_category(line["label"]), said))
     return list(found.values())[:MOST]
 

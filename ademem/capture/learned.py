@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 
+from ademem.capture.placeholders import is_placeholder
 from ademem.digest import sha256_hex
 from ademem.fence import without_recalled
 from ademem.model import Category
 from ademem.text import bounded_bytes, slug
-from ademem.value import Value
+from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,13 +47,23 @@ BODY_BYTES = 4096
 CONTENT_BYTES = 2048
 KEY_CHARS = 60
 
-_PREFIX = re.compile(rf"(?<!\w)({'|'.join(CATEGORY)}):", re.I)
+_PREFIX = re.compile(
+    rf"(?<!\w)(?P<opening>[*_`~]{{1,3}})?(?P<prefix>{'|'.join(CATEGORY)})"
+    r"(?P<inner>[*_`~]{1,3})?:(?(opening)(?P<outer>[*_`~]{1,3})?)",
+    re.I,
+)
+"""The marker, with the emphasis of Markdown that may stand around it."""
+_BEFORE_MARKER = re.compile(r"[\s>#*+\u2022-]*(?:\d{1,3}[.)]|\[[ xX]?\])?[ \t]*")
+"""What may open a line before the marker: quotes, headings and items of lists."""
+_QUOTE = re.compile(r"^[ \t]*>[ \t]?", re.M)
+_NEXT_ITEM = re.compile(r"\n[ \t>#*+\u2022-]*(?:\d{1,3}[.)]|\[[ xX]?\])?[ \t]*\Z")
+_IDLE_FLAGS = frozenset({"--dry-run", "--help"})
 _VALUED_FLAGS = frozenset({"--db", "--actor", "--author", "-a", "--dir", "--directory", "-C"})
 _GIT_VALUED_FLAGS = frozenset({"-C", "-c", "--git-dir", "--work-tree"})
 
 
 class Entry(Value):
-    """One lesson. *unresolved*: part of it, or of its bead, only a running shell knows."""
+    """One lesson. *unresolved*: only a running shell knows its bead."""
 
     prefix: str
     content: str
@@ -130,6 +141,8 @@ def _comments(command: Command, read_file: ReadFile) -> Iterator[Body]:
     if command.name != "bd":
         return
     words, flags = _split(command.words[1:], _VALUED_FLAGS | {"-f", "--file"})
+    if any(flag in _IDLE_FLAGS for flag, _ in flags):
+        return
     verb = [word.text for word in words[:2]]
     if verb[:1] == ["comment"]:
         words = words[1:]
@@ -140,16 +153,14 @@ def _comments(command: Command, read_file: ReadFile) -> Iterator[Body]:
     if not words:
         return
     bead, *said = words
-    path = next((value for flag, value in flags if flag in ("-f", "--file")), None)
+    path = next((value.text for flag, value in flags if flag in ("-f", "--file")), None)
     if path is not None:
-        text, expands = read_file(path) or "", False
+        text = read_file(path) or ""
     elif any(flag == "--stdin" for flag, _ in flags) or [word.text for word in said] == ["-"]:
-        text, expands = (
-            (command.stdin.text, command.stdin.expands) if command.stdin else ("", False)
-        )
+        text = _written_out(command.stdin) if command.stdin else ""
     else:
-        text, expands = " ".join(word.text for word in said), any(word.expands for word in said)
-    yield Body(text=text, bead=bead.text, unresolved=expands or bead.expands)
+        text = _written_out(*said)
+    yield Body(text=text, bead=bead.text, unresolved=bead.expands)
 
 
 def _messages(command: Command, read_file: ReadFile) -> Iterator[Body]:
@@ -159,35 +170,40 @@ def _messages(command: Command, read_file: ReadFile) -> Iterator[Body]:
     words, flags = _split(
         command.words[1:], _GIT_VALUED_FLAGS | {"-m", "--message", "-F", "--file", "-am"}
     )
-    if not words or words[0].text != "commit":
+    if not words or words[0].text != "commit" or any(flag in _IDLE_FLAGS for flag, _ in flags):
         return
     for flag, value in flags:
         if flag in ("-m", "--message", "-am"):
-            yield Body(text=value, lines_only=True)
-        elif flag in ("-F", "--file") and value != "-":
-            yield Body(text=read_file(value) or "", lines_only=True)
+            yield Body(text=_written_out(value), lines_only=True)
+        elif flag in ("-F", "--file") and value.text != "-":
+            yield Body(text=read_file(value.text) or "", lines_only=True)
         elif flag in ("-F", "--file") and command.stdin:
-            yield Body(text=command.stdin.text, lines_only=True)
+            yield Body(text=_written_out(command.stdin), lines_only=True)
+
+
+def _written_out(*words: Word) -> str:
+    """The text of the words; none where a variable or a command's output is a part of it."""
+    if any(word.expands and ("$" in word.text or "`" in word.text) for word in words):
+        return ""
+    return " ".join(word.text for word in words)
 
 
 def _split(
     words: tuple[Word, ...], valued: frozenset[str]
-) -> tuple[list[Word], list[tuple[str, str]]]:
+) -> tuple[list[Word], list[tuple[str, Word]]]:
     """Positional words, and flags with their values; `--` ends the flags."""
     plain: list[Word] = []
-    flags: list[tuple[str, str]] = []
-    rest = list(words)
-    while rest:
-        word = rest.pop(0)
+    flags: list[tuple[str, Word]] = []
+    rest = iter(words)
+    for word in rest:
         if word.text == "--" and not word.quoted:
-            return plain + rest, flags
+            return [*plain, *rest], flags
         if not word.text.startswith("-") or word.text == "-" or _PREFIX.search(word.text):
             plain.append(word)
             continue
         flag, _, value = word.text.partition("=")
-        if flag in valued and not value and rest:
-            value = rest.pop(0).text
-        flags.append((flag, value))
+        given = replace(word, text=value)
+        flags.append((flag, next(rest, given) if flag in valued and not value else given))
     return plain, flags
 
 
@@ -205,12 +221,25 @@ def _lessons(body: Body) -> Iterator[Entry]:
         content = text[mark.end() : end]
         if body.lines_only:
             content = content.partition("\n\n")[0]
-        content = bounded_bytes(content.strip(), CONTENT_BYTES).strip()
-        if content:
+        content = bounded_bytes(_plain(content, mark), CONTENT_BYTES).strip()
+        if not is_placeholder(content):
             yield Entry(
-                prefix=mark[1].upper(), content=content, bead=body.bead, unresolved=body.unresolved
+                prefix=mark["prefix"].upper(),
+                content=content,
+                bead=body.bead,
+                unresolved=body.unresolved,
             )
 
 
+def _plain(content: str, mark: re.Match[str]) -> str:
+    """The content without the Markdown that belongs to its marker or to the next one."""
+    content = _NEXT_ITEM.sub("", _QUOTE.sub("", content)).strip()
+    opening = mark["opening"]
+    if opening and not (mark["inner"] or mark["outer"]) and content.endswith(opening):
+        content = content.removesuffix(opening).rstrip()
+    return content
+
+
 def _opens_line(text: str, at: int) -> bool:
-    return not text[text.rfind("\n", 0, at) + 1 : at].strip()
+    start = text.rfind("\n", 0, at) + 1
+    return _BEFORE_MARKER.fullmatch(text, start, at) is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ademem import fence
+from ademem.capture.placeholders import is_placeholder
 from ademem.text import fold, is_cjk
 
 TYPE_CHECKING = False
@@ -81,6 +82,8 @@ def _plain(item: str) -> str:
 
 
 def _says_something(item: str) -> bool:
+    if is_placeholder(item):
+        return False
     if is_cjk(item):
         return len(item) >= MIN_CJK_CHARS
     return len(item) >= MIN_CHARS and len(item.split()) >= MIN_WORDS

@@ -37,7 +37,11 @@ def told(prompt: str) -> list[str]:
             if dictation["duty"] and said:
                 said = f"Remember to {said}"
             found += [said] if said else _list_below(lines[at + 1 :])
-    return [text for text in dict.fromkeys(found) if len(text) >= MIN_CHARS]
+    from ademem.capture.placeholders import is_placeholder
+
+    return [
+        text for text in dict.fromkeys(found) if len(text) >= MIN_CHARS and not is_placeholder(text)
+    ]
 
 
 def _list_below(lines: list[str]) -> list[str]:

@@ -77,6 +77,53 @@ CAPTURED = [
     pytest.param(
         'bd comment BD-1 "GOTCHA: x is y"', [("BD-1", "GOTCHA", "x is y")], id="another prefix"
     ),
+    *(
+        pytest.param(f"bd comment BD-1 '{text}'", ONE, id=text)
+        for text in (
+            *("**LEARNED:** x is y", "**LEARNED**: x is y", "**LEARNED: x is y**"),
+            *(
+                "- LEARNED: x is y",
+                "* **Learned:** x is y",
+                "1. LEARNED: x is y",
+                "> LEARNED: x is y",
+            ),
+            *("`LEARNED:` x is y", "`LEARNED`: x is y", "_LEARNED:_ x is y", "### Learned: x is y"),
+            *("### Learned:\n\nx is y", "- [x] LEARNED: x is y", "__LEARNED:__ x is y"),
+        )
+    ),
+    pytest.param(
+        "bd comment BD-1 'LEARNED: **x** is `y`'",
+        [("BD-1", "LEARNED", "**x** is `y`")],
+        id="Markdown inside of the text stays",
+    ),
+    pytest.param(
+        "bd comment BD-1 '> LEARNED: x\n> is y'",
+        [("BD-1", "LEARNED", "x\nis y")],
+        id="quoted over two lines",
+    ),
+    pytest.param(
+        "bd comment BD-1 '- LEARNED: x is y\n- **GOTCHA:** z'",
+        [*ONE, ("BD-1", "GOTCHA", "z")],
+        id="a list of two",
+    ),
+    pytest.param(
+        "git commit -m 'Fix\n\n- **LEARNED:** x is y'",
+        [(None, "LEARNED", "x is y")],
+        id="a list in a commit message",
+    ),
+    pytest.param(
+        "bd comment BD-1 'LEARNED: use $HOME, not ~'",
+        [("BD-1", "LEARNED", "use $HOME, not ~")],
+        id="a variable in single quotes",
+    ),
+    pytest.param(
+        "bd comment BD-1 'LEARNED: TODO comments fail the build'",
+        [("BD-1", "LEARNED", "TODO comments fail the build")],
+        id="about placeholders",
+    ),
+    pytest.param(
+        "bd comment BD-1 LEARNED: x is y?", [("BD-1", "LEARNED", "x is y?")], id="a pattern"
+    ),
     pytest.param(
         'git commit -m "Fix the cache" -m "LEARNED: x is y"',
         [(None, "LEARNED", "x is y")],
@@ -109,6 +156,26 @@ IGNORED = [
         'git commit -m "Note that LEARNED: is a prefix"', id="commit message, in mid-line"
     ),
     pytest.param('bd comment BD-1 "LEARNED: x', id="an unfinished command"),
+    *(
+        pytest.param(f"bd comment BD-1 'LEARNED: {text}'", id=text)
+        for text in (
+            *("n/a", "TODO", "tbd.", "...", "…", "-", "none", "<describe the lesson>", "<…>"),
+            *("$LESSON", "${LESSON}", "$(cat lesson.txt)", "[your lesson here]", "**TODO**"),
+            *("<topic>: <lesson>", "{{ lesson }}", "nothing new", "TODO: describe it later"),
+            *("Describe what you learned here", "what we learned", "lorem ipsum dolor"),
+        )
+    ),
+    pytest.param('bd comment BD-1 "LEARNED: $LESSON"', id="a variable that the shell expands"),
+    pytest.param('bd comment BD-1 "LEARNED: it takes $N s"', id="a variable inside of the text"),
+    pytest.param('bd comment BD-1 "LEARNED: $(cat notes)"', id="the output of a command"),
+    pytest.param('bd comment BD-1 "LEARNED: on `hostname`"', id="the output of backquotes"),
+    pytest.param('git commit -m "LEARNED: $LESSON"', id="a variable in a commit message"),
+    pytest.param(
+        "bd comment BD-1 --stdin <<EOF\nLEARNED: $X is y\nEOF", id="a variable in a heredoc"
+    ),
+    pytest.param("git commit --dry-run -m 'LEARNED: x is y'", id="a dry run of a commit"),
+    pytest.param("bd --dry-run comment BD-1 'LEARNED: x is y'", id="a dry run of a comment"),
+    pytest.param("bd comment BD-1 --help 'LEARNED: x is y'", id="asking for help"),
 ]
 
 
