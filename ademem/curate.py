@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from ademem.errors import AdememError
-from ademem.gate.instructions import instruction_in
+from ademem.gate.instructions import order_of
 from ademem.model import Memory, Status, Tier, Trust
 from ademem.redact import redact
 from ademem.store import jobs, memories
@@ -178,7 +178,7 @@ def _check_held(memory: Memory, act: Act) -> None:
     """Raise CannotDo where a person has to confirm it, and the act is another's."""
     if act.actor == Trust.USER:
         return
-    reason = memory.quarantine_reason or instruction_in(f"{memory.title or ''}\n{memory.content}")
+    reason = memory.quarantine_reason or order_of(memory.title, memory.content)
     if reason:
         held = "is quarantined, as it" if memory.quarantine_reason else "needs a person, as it"
         raise CannotDo(f"{memory.id} {held} {reason}", BY_PERSON)
@@ -186,9 +186,9 @@ def _check_held(memory: Memory, act: Act) -> None:
 
 def _provenance(memory: Memory, act: Act, changes: dict[str, Any]) -> dict[str, Any]:
     """Whoever wrote the new text is who says it; an order that no person typed is held."""
-    said = {name: changes.get(name, getattr(memory, name)) for name in ("title", "content")}
+    title, content = changes.get("title", memory.title), changes.get("content", memory.content)
     trust = act.said_by or act.actor
-    found = None if trust == Trust.USER else instruction_in("\n".join(filter(None, said.values())))
+    found = None if trust == Trust.USER else order_of(title, content)
     if not found:
         return {"trust": trust}
     return {

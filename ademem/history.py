@@ -146,8 +146,8 @@ def _check_orders(memory: Memory, change: Change) -> None:
     """Raise CannotDo where an agent would bring back a confirmed text that reads as an order."""
     if change.actor == Trust.USER or not memory.live or memory.quarantine_reason:
         return
-    from ademem.gate.instructions import instruction_in
+    from ademem.gate.instructions import order_of
 
-    reason = instruction_in(f"{memory.title or ''}\n{memory.content}")
+    reason = order_of(memory.title, memory.content)
     if reason:
         raise CannotDo(f"{memory.id} needs a person, as its earlier text {reason}", BY_PERSON)

@@ -132,6 +132,7 @@ def error(payload: Payload, runtime: Runtime) -> None:
 def _cluster(draft: Draft, runtime: Runtime) -> None:
     """Count one more session for the error, and promote it when these are enough."""
     from ademem import gate
+    from ademem.gate.instructions import order_in
 
     store, draft = runtime.store, _here(draft, runtime)
     known = memories.find(
@@ -149,7 +150,7 @@ def _cluster(draft: Draft, runtime: Runtime) -> None:
         memory = gate.write(draft, store, runtime.settings.gate, runtime.now).memory
     if memory is None or memory.status is not Status.CANDIDATE or memory.quarantine_reason:
         return
-    if memory.observation_count >= CLUSTER:
+    if memory.observation_count >= CLUSTER and not order_in(memory):
         change = Change(
             operation="promote",
             actor="system",

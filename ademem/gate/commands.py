@@ -666,8 +666,10 @@ def places(text: str) -> Iterator[Place]:
     for pattern in (_FENCE, _TICKED):
         for found in re.finditer(pattern, "".join(blank)):
             code = found[2]
-            if pattern is _FENCE and "\\\n" not in code:
+            if pattern is _FENCE:
                 yield from _lines(found.start(), found.end(), code)
+            else:
+                code = code.replace("\n", " ")  # as Markdown shows it
             yield Place(start=found.start(), end=found.end(), command=code, marked=True)
             blank[found.start() : found.end()] = "\x00" * (found.end() - found.start())
     rest = "".join(blank)

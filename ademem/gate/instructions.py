@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 
-from ademem.gate.alike import said
 from ademem.gate.form import noted
 from ademem.lookalike import disguised, seeming, smuggles
+from ademem.model import Trust
 from ademem.value import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.gate.verdict import Gate, Reviewed
+    from ademem.model import Memory
 
 _MENTION = r"""["\u201c\u201e\u00ab`']([^"\n\u201c\u201d\u00bb`]{4,120})["\u201d\u201c\u00bb`']"""
 _ABOUT = (
@@ -25,11 +26,23 @@ def instruction_shaped(draft: Reviewed, gate: Gate) -> Reviewed:
 
     An agent's words may be those of the file or page it read last.
     """
-    found = None if draft.by_person else instruction_in(said(draft))
+    found = None if draft.by_person else order_of(draft.title, draft.content)
     if not found:
         return draft
     draft = replace(draft, quarantine_reason=found, promoted=False, pinned=False, strict=False)
     return noted(draft, f"quarantined, as it {found}; a person approves it with `ademem promote`")
+
+
+def order_in(memory: Memory) -> str | None:
+    """What a memory does that no person typed and knowledge does not; None for any other."""
+    return None if memory.trust is Trust.USER else order_of(memory.title, memory.content)
+
+
+def order_of(title: str | None, content: str) -> str | None:
+    """What title and text do together, above each other and in one line, as both are shown."""
+    if not title:
+        return instruction_in(content)
+    return instruction_in(f"{title}\n{content}") or instruction_in(f"{title} {content}")
 
 
 def instruction_in(text: str) -> str | None:

@@ -180,8 +180,13 @@ def least_trusted(given: Iterable[Trust]) -> Trust:
 
 
 def _approves(memory: Memory, draft: Reviewed) -> bool:
-    """Whether the draft may lift the memory: out of quarantine only a person's own words do."""
-    return memory.quarantine_reason is None or draft.origin.trust is Trust.USER
+    """Whether the draft may lift the memory: an order only a person's own words do."""
+    if draft.origin.trust is Trust.USER:
+        return True
+    from ademem.gate.instructions import order_in
+
+    lifts = draft.promoted or draft.pinned or draft.trusted
+    return memory.quarantine_reason is None and not (lifts and order_in(memory))
 
 
 def _branch(memory: Memory, draft: Reviewed) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ademem import gate
 from ademem.curate import CannotDo
 from ademem.errors import AdememError, UsageError
+from ademem.gate.instructions import instruction_in
 from ademem.model import Category, Draft, Memory, Origin, Scope, Status, Trust
 from ademem.redact import redact
 from ademem.store import LIVE, imports, jobs, ledger, memories, missions
@@ -61,6 +62,8 @@ def start(goal: str, act: Act, *, id: str = "") -> Mission:
     wanted = clean(redact(id).text) or slug(goal, ID_CHARS)
     if not wanted:
         raise UsageError("a mission needs a goal", "say in a few words what is to be done")
+    if act.actor != Trust.USER and (order := instruction_in(goal)):
+        raise CannotDo(f"the goal {order}", "a person begins such a mission in a terminal")
     name, number = wanted, 2
     while not missions.start(act.store, name, goal, act.now):
         if id:

@@ -7,6 +7,7 @@ import sqlite3
 from collections import Counter
 
 from ademem.failures import in_words
+from ademem.gate.instructions import order_in
 from ademem.lifecycle.entry import ARCHIVE, DEMOTE, PROMOTE, REVIVE, Entry
 from ademem.lifecycle.passes import PASSES, score
 from ademem.locks import locked
@@ -139,6 +140,11 @@ def _written(old: Entry, new: Entry, id: str, store: Store, now: datetime) -> bo
         or memory.access_count != old.access_count
         or memory.pinned
     ):
+        return False
+    if new.status == Status.PROMOTED != old.status and (order := order_in(memory)):
+        why = f"quarantined, as it {order}"
+        change = Change(operation="edit", actor=ADEMEM, at=now, reason=why, event_id=id)
+        memories.update(store, replace(memory, quarantine_reason=order), change)
         return False
     change = Change(operation=new.act, actor=ADEMEM, at=now, reason=new.why, event_id=id)
     status = Status(new.status)

@@ -6,6 +6,8 @@ import re
 
 from ademem import curate
 from ademem.clock import parse
+from ademem.curate import CannotDo
+from ademem.gate.instructions import instruction_in, order_in
 from ademem.mirror.differences import Edited, changes
 from ademem.mirror.pages import SHEET
 from ademem.mirror.reading import said_of
@@ -37,6 +39,9 @@ def reviewed(difference: Reviewed, taking: Taking) -> None:
         )
         taking.edit(known, changes(edit, known))
     if now.ticked and not (before and before.ticked):
+        order = order_in(memories.get(taking.act.store, known.id))
+        if order:  # whoever ticked it
+            raise CannotDo(f"{known.id} {order}", "`ademem promote` in a terminal confirms it")
         curate.promote(known.id, taking.act)
         taking.note("promoted", known.id)
     return None
@@ -61,7 +66,12 @@ def refused(difference: Refused, taking: Taking) -> None:
 
 def _propose(offer: Offered, taking: Taking) -> None:
     """A candidate of somebody else's, or one that a person wrote down; ticked, it is confirmed."""
-    item, by_person = offer.item, offer.item.entry.id is None and taking.lineage.by_hand
+    item = offer.item
+    by_person = (
+        item.entry.id is None
+        and taking.lineage.by_hand
+        and not instruction_in(f"{item.entry.title or ''}\n{item.entry.content}")
+    )
     if not taking.is_new(item):
         return
     trust, source, moment = _told_by(offer.told_by)

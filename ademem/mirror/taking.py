@@ -125,7 +125,9 @@ class Taking:
         """An order needs a person's own command, whoever edited."""
         if not changes:
             return
-        shape = instruction_in("\n".join(map(str, changes.values())))
+        whole = {"title": known.title, "content": known.content}
+        said = (whole if whole.keys() & changes.keys() else {}) | dict(changes)
+        shape = instruction_in("\n".join(map(str, filter(None, said.values()))))
         if shape:
             raise CannotDo(
                 f"{known.id} was edited to a text that {shape}", "`ademem edit` takes it"

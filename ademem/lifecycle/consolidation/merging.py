@@ -6,7 +6,7 @@ from ademem.anchor import joined
 from ademem.digest import sha256_hex
 from ademem.gate import alike
 from ademem.gate.alike import said
-from ademem.gate.instructions import instruction_in
+from ademem.gate.instructions import instruction_in, order_in
 from ademem.gate.rows import id_of, least_trusted
 from ademem.gate.shelf import is_taken
 from ademem.lifecycle.consolidation.pairs import conflict
@@ -55,7 +55,7 @@ def merge(
     members = (*merge.members, *merge.lesser)
     if text is None or _is_said_elsewhere(text, members, store):
         text, members = None, merge.members
-    if any(not _is_as_it_was(memory, store) for memory in members):
+    if any(not _is_as_it_was(memory, store) or order_in(memory) for memory in members):
         return None
     row = _row(members, text, run, store, now)
     ids = " ".join(memory.id for memory in members)
