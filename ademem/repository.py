@@ -63,6 +63,8 @@ def default_branch(root: str, configured: str = "") -> str | None:
     shared = common_dir(top) if top else None
     if shared is None:
         return None
+    if ".." in configured:  # no name that git allows, and a way out of its folder
+        return None
     pointer = first_line(os.path.join(shared, "refs", "remotes", "origin", "HEAD"))
     named = configured or pointer.removeprefix("ref: refs/remotes/origin/")
     return next(

@@ -199,9 +199,13 @@ def _history(project: Project) -> Iterator[Left]:
 
 def _others(project: Project) -> Iterator[Left]:
     """What is the person's to change."""
-    try:
-        text = confined.read_text(project.root, project.config)
-    except (UnicodeDecodeError, OSError):
-        return
-    if text and redact(text).found:
-        yield Left(what=project.config, hint="take the secret out by hand; it is your file")
+    for root, path in (
+        (project.root, project.config),
+        (project.home_root, project.local_config),
+    ):
+        try:
+            text = confined.read_text(root, path)
+        except (UnicodeDecodeError, OSError):
+            continue
+        if text and redact(text).found:
+            yield Left(what=path, hint="take the secret out by hand; it is your file")

@@ -10,6 +10,7 @@ from ademem.configuration.sources import MAX_BYTES, fingerprint, local_file
 from ademem.configuration.values import as_value
 from ademem.project import at
 from ademem.settings import LONGEST_TEXT, MOST_WORDS, Settings, all_keys
+from tests.repositories import Repository
 
 
 class Person:
@@ -466,3 +467,24 @@ def test_every_default_is_a_value_that_its_key_may_have(name, key):
     assert as_value(name, default) == key.default
     assert value_of(Settings(), name) == key.default
     assert isinstance(key.default, (bool, str, tuple)) or key.most is not None
+
+
+def test_worktrees_have_a_tracked_file_each_and_share_what_the_person_said(tmp_path):
+    main = Repository(tmp_path / "main")
+    (main.root / ".ade").mkdir()
+    (main.root / ".ade/config.toml").write_text("[search]\nlimit = 3\n[ai]\nmodel = 'small'\n")
+    main.commit("settings", "README.md")
+    main.git("worktree", "add", "-q", "-b", "topic", str(tmp_path / "topic"))
+    (main.root / ".ade/config.local.toml").write_text("[search]\npool = 30\n")
+    (tmp_path / "topic/.ade/config.toml").write_text("[search]\nlimit = 4\n[ai]\nmodel = 'small'\n")
+    environment = {"HOME": str(tmp_path / "home")}
+    here, there = at(str(main.root)), at(str(tmp_path / "topic"))
+
+    held = fingerprint(load(here, environment).held)
+    digest = local_file(here, environment).digest
+    trust.agree(here.main, environment, settings=held, local=digest)
+
+    settings = load(there, environment).settings
+    assert (settings.search.limit, settings.search.pool, settings.ai.model) == (4, 30, "small")
+    assert there.local_config == here.local_config
+    assert there.main == here.main == str(main.root)

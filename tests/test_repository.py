@@ -58,6 +58,7 @@ def test_without_git_nothing_waits_and_nothing_is_under_way(tmp_path):
         pytest.param("", [["branch", "-m", "main", "master"]], "master", id="master"),
         pytest.param("topic", [], "topic", id="configured"),
         pytest.param("trunk", [], None, id="configured, and not there"),
+        pytest.param("x/../main", [], None, id="configured, out of the folder of branches"),
         pytest.param(
             "",
             [

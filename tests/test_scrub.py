@@ -196,6 +196,7 @@ def test_what_cannot_be_cleaned_is_told_with_the_next_step(root):
     git("add", ".ade")
     git("commit", "-qm", "one")
     (root / ".ade/config.toml").write_text(f"# {KEY}\n")
+    (root / ".ade/config.local.toml").write_text(f"# {KEY}\n")
     (root / ".ade/ade.db.damaged-1").write_bytes(b"no database " + KEY.encode())
     with opened(root) as memories:
         left = memories.scrub().left
@@ -203,6 +204,7 @@ def test_what_cannot_be_cleaned_is_told_with_the_next_step(root):
     told = {each.what.partition(",")[0].rpartition("/")[2]: each.hint for each in left}
     assert told["ade.db.damaged-1"] == "delete it"
     assert "by hand" in told["config.toml"]
+    assert "by hand" in told["config.local.toml"]
     (history,) = [each for each in left if "history" in each.what]
     assert history.what.startswith("1 commit of git")
     assert "filter-repo" in history.hint
