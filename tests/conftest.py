@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from ademem import caller
+from ademem.events import session_start
 from tests.builders import open_project, project
 from tests.world import World
 
@@ -28,6 +29,14 @@ def nobody_above():
     """Tests that a coding agent runs are a person's all the same, in this process."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(caller, "client_above", lambda: "")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def time_to_read():
+    """In this process a session that starts imports what is new however busy the machine is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(session_start, "READING_S", 600.0)
         yield
 
 

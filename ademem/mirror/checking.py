@@ -11,9 +11,10 @@ from ademem.core import BadCore
 from ademem.mirror import entry, knowledge, pages, selection, sheet, tombstone
 from ademem.mirror.privacy import no_secrets, nobodys_own_files, nobodys_own_lines
 from ademem.mirror.problem import Problem
-from ademem.mirror.reading import conflicts, is_taken
+from ademem.mirror.reading import conflicts, is_taken, oversized
 from ademem.mirror.staging import Place
 from ademem.mirror.survey import CORE, NOT_TEXT, survey
+from ademem.mirror.texts import OVERSIZE
 from ademem.model import Category
 from ademem.settings import GateSettings
 from ademem.value import Value
@@ -114,6 +115,8 @@ def up_to_date(subject: Subject) -> Iterator[Problem]:
     for file in () if subject.fresh else subject.files:
         if file.settled or (file.path == CORE and not file.ours):
             continue
+        if OVERSIZE in (file.present or ""):  # `readable_lines` tells where
+            continue
         if _is_refused(subject, file.path):
             continue
         if file.present is None:
@@ -153,6 +156,12 @@ def no_conflict_markers(subject: Subject) -> Iterator[Problem]:
             yield Problem(path=path, line=number, message=message)
 
 
+def readable_lines(subject: Subject) -> Iterator[Problem]:
+    """Nothing is too long to be read."""
+    for path, text in subject.texts.items():
+        yield from oversized(path, text)
+
+
 def sound_lines(subject: Subject) -> Iterator[Problem]:
     """Each line is an object of the known shape about a memory that may be shown, once."""
     known = _Ids(memory.id for memory in subject.lines)
@@ -166,8 +175,10 @@ def sound_lines(subject: Subject) -> Iterator[Problem]:
                 message = f"has a wrong {', '.join(wrong)}" if wrong else None
                 if not wrong and not tombstone.is_one(record):
                     message = known.seen(record["id"])
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 message = "is not an object with " + ", ".join(SHAPE)
+            if line.startswith(OVERSIZE):
+                continue
             if message:
                 yield Problem(path=path, line=number, message=message)
 
@@ -284,6 +295,7 @@ CHECKS: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
     up_to_date,
     readable_brief,
     no_conflict_markers,
+    readable_lines,
     sound_lines,
     sound_entries,
     sound_sheet,

@@ -172,7 +172,7 @@ def snapshot(texts: Mapping[str, str] | Texts, reading: Reading | None = None) -
     told: dict[str, list[Line]] = {}
     foreign: list[Line] = []
     problems: list[Problem] = []
-    oversized: list[Problem] = []
+    beyond: list[Problem] = []
     sound: list[str] = []
     loose: list[str] = []
     offers, offered, proposes = {}, frozenset[str](), False
@@ -183,17 +183,17 @@ def snapshot(texts: Mapping[str, str] | Texts, reading: Reading | None = None) -
             continue
         sound.append(path)
         if path in LINES:
-            for line in _lines(path, text, problems, oversized, reading.lines):
+            for line in _lines(path, text, problems, beyond, reading.lines):
                 (told.setdefault(line.id, []) if line.id else foreign).append(line)
         elif path == SHEET:
             page = sheet.Page(text)
             offered = frozenset(page.offered)
-            oversized += [_too_long(path, number, line) for number, line in _clipped(text)]
+            beyond += oversized(path, text)
             for item in page.items:
                 offer = _offered(item, problems)
                 if len(item.entry.content) > ENTRY_CHARS:
                     size = len(item.entry.content)
-                    oversized.append(_beyond(path, item.entry.line, size, ENTRY_CHARS))
+                    beyond.append(_beyond(path, item.entry.line, size, ENTRY_CHARS))
                 elif item.entry.id:
                     offers[item.entry.id] = offer
                 else:
@@ -204,7 +204,7 @@ def snapshot(texts: Mapping[str, str] | Texts, reading: Reading | None = None) -
             for one in known[0]:
                 placed.setdefault(str(one.entry.id), []).append(one)
             loose += [path] if known[1] else []
-            oversized += known[2]
+            beyond += known[2]
     lines: dict[str, Line] = {}
     lost: dict[str, Line] = {}
     survived: set[str] = set()
@@ -216,7 +216,7 @@ def snapshot(texts: Mapping[str, str] | Texts, reading: Reading | None = None) -
                 lost[id] = other
             if not line.gone and len(lives) < len(found):
                 survived.add(id)
-    unread = {problem.path for problem in oversized}
+    unread = {problem.path for problem in beyond}
     return Snapshot(
         placed={id: tuple(items) for id, items in placed.items()},
         unnamed=_Anew(lambda: _unnamed(loose, texts)) if loose else (),
@@ -228,23 +228,23 @@ def snapshot(texts: Mapping[str, str] | Texts, reading: Reading | None = None) -
         proposed=_Anew(lambda: _proposed(texts[SHEET])) if proposes else (),
         offered=offered,
         read=frozenset(sound) - unread,
-        problems=(*problems, *oversized),
-        oversized=tuple(oversized),
+        problems=(*problems, *beyond),
+        oversized=tuple(beyond),
     )
 
 
 def _page(path: str, text: str) -> tuple[list[Placed], bool, list[Problem]]:
     """Items with an id, whether there are others, and what is too long."""
     named, others = [], False
-    oversized = [_too_long(path, number, line) for number, line in _clipped(text)]
+    beyond = list(oversized(path, text))
     for item in _items(path, text):
         if len(item.entry.content) > ENTRY_CHARS:
-            oversized.append(_beyond(path, item.entry.line, len(item.entry.content), ENTRY_CHARS))
+            beyond.append(_beyond(path, item.entry.line, len(item.entry.content), ENTRY_CHARS))
         elif item.entry.id:
             named.append(item)
         else:
             others = True
-    return named, others, oversized
+    return named, others, beyond
 
 
 def _unnamed(paths: Iterable[str], texts: Mapping[str, str] | Texts) -> Iterator[Placed]:
@@ -260,11 +260,11 @@ def _proposed(text: str) -> Iterator[Offered]:
             yield _offered(item, [])
 
 
-def _clipped(text: str) -> Iterator[tuple[int, str]]:
-    """Numbers of the lines that were too long to be read, and what stands for them."""
-    if OVERSIZE in text:
-        lines = enumerate(entry.each_line(text), 1)
-        yield from ((number, line) for number, line in lines if line.startswith(OVERSIZE))
+def oversized(path: str, text: str) -> Iterator[Problem]:
+    """The lines that were too long to be read."""
+    for number, line in enumerate(entry.each_line(text), 1) if OVERSIZE in text else ():
+        if line.startswith(OVERSIZE):
+            yield _too_long(path, number, line)
 
 
 def _too_long(path: str, number: int, line: str) -> Problem:
@@ -367,14 +367,14 @@ def _lines(
     path: str,
     text: str,
     problems: list[Problem],
-    oversized: list[Problem],
+    beyond: list[Problem],
     known: dict[str, str],
 ) -> Iterator[Line]:
     for number, raw in enumerate(entry.each_line(text), 1):
         if not raw:
             continue
         if raw.startswith(OVERSIZE):
-            oversized.append(_too_long(path, number, raw))
+            beyond.append(_too_long(path, number, raw))
         elif knowledge.read(raw) is None:
             message = "is not an object with a content; it is kept, and says nothing"
             problems.append(Problem(path=path, line=number, message=message))

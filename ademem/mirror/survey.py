@@ -190,7 +190,8 @@ def _clipped(file: BinaryIO, most: int) -> str:
         length = len(part.encode())
         while part and part[-1] not in "\r\n":
             part = lines.readline(LINE_CHARS + 1)
-            length += len(part.encode())
-        parts.append(f"{OVERSIZE}{length} of {LINE_CHARS}{part[-1:]}")
+            length += len(part.rstrip("\r\n").encode())
+        end = part[len(part.rstrip("\r\n")) :]
+        parts.append(f"{OVERSIZE}{length} of {LINE_CHARS}{end}")
     lines.detach()
     return "".join(parts)

@@ -264,6 +264,7 @@ def _take(
         *(agreed, read, line, store, settings.gate, now, place), deadline=deadline, progress=steps
     )
     refused = {problem.path for problem in taken.refused} - set(LINES)  # lines are kept one by one
+    refused |= {it.path for it in taken.oversized if OVERSIZE not in texts[it.path]}
     sound = {path for path in texts if path not in refused and not any(conflicts(texts[path]))}
     return taken, texts.only(path for path in texts if path in sound)
 
