@@ -6,6 +6,7 @@ import re
 
 from ademem import shell
 from ademem.guard import mutation
+from ademem.settings import find_key
 from ademem.shell.options import is_option, takes_next
 
 TYPE_CHECKING = False
@@ -24,8 +25,6 @@ RUNNERS = frozenset(
     " unbuffer unshare node perl ruby php deno bun lua".split()
 )
 """Programs that run what their arguments say, often in a terminal or a process of its own."""
-GUARDED_SETTINGS = ("ai.", "capture.", "embed.", "guard.", "skills.", "trust.")
-"""Beginnings of settings that only a person may loosen."""
 _VALUED = "--project --content --title --category -c --importance --tags --path --anchor --command"
 _IN_CODE = r"\b(?:promote|edit|pin|agree|register_store|quarantine_reason)\b"
 """What a program in another language would have to name."""
@@ -66,10 +65,9 @@ def _approves(command: Command, is_quarantined: Callable[[str], bool]) -> str | 
     verb, operands = _subcommand(words)
     if verb in AGREEING:
         return f"`ademem {verb}`"
-    if verb == "config" and operands[:1] in (["set"], ["unset"], ["edit"]):
-        keys = [key.partition("=")[0] for key in operands[1:]]
-        guarded = not keys or any(key.startswith((*GUARDED_SETTINGS, "$", "{")) for key in keys)
-        return f"`ademem config {operands[0]}`" if guarded else None
+    if verb == "config" and operands[:1] == ["set"]:
+        key = find_key(operands[1]) if len(operands) > 1 else None
+        return None if key and key.is_shared else "`ademem config set`"
     if verb == "review":
         texts = {word.text for word in words}
         lists = {"--list", "--json", "--help"} & texts
