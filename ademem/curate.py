@@ -5,10 +5,11 @@ from __future__ import annotations
 import sqlite3
 
 from ademem.errors import AdememError
+from ademem.fence import came_with_files
 from ademem.gate.instructions import order_of
 from ademem.model import Memory, Status, Tier, Trust
 from ademem.redact import redact
-from ademem.store import jobs, memories
+from ademem.store import claimed, jobs, memories
 from ademem.store.memories import Change
 from ademem.text import bounded, bounded_bytes, clean, dedupe_key, unique
 from ademem.value import Value, replace
@@ -38,6 +39,8 @@ class Act(Value):
     session_id: str | None = None
     said_by: str = ""
     """Whose text an edit brings, if not the actor's own."""
+    claimed_author: str | None = None
+    """Who did it, as the files claim in which it was found; None: it was done here."""
     branch: str | None = None
     """Where it is done, if not on the default branch."""
     event_id: str = ""
@@ -53,6 +56,8 @@ def promote(id: str, act: Act, *, pinned: bool = False) -> Memory:
     _check_held(memory, act)
     if memory.status is Status.ARCHIVED or memory.deleted_at:
         raise CannotDo(f"{memory.id} is {_state(memory)}", "`ademem restore` brings it back first")
+    if memory.status is Status.PROMOTED and memory.claimed_author is not None and not pinned:
+        return accept(memory, act)
     pinned = pinned or memory.pinned
     tier = Tier.PINNED if pinned else Tier.ACTIVE
     return _change(
@@ -66,8 +71,31 @@ def promote(id: str, act: Act, *, pinned: bool = False) -> Memory:
         quarantine_reason=None,
         write_gate_reason=None if memory.forsaken else memory.write_gate_reason,
         source_branch=memory.source_branch if memory.source_branch == act.branch else None,
+        claimed_author=_claimed_author(memory, act),
         promoted_at=memory.promoted_at or act.now,
     )
+
+
+def accept(memory: Memory, act: Act) -> Memory:
+    """Take over what came with the files as it is; its line in the files stays the same."""
+    change = Change(
+        operation="promote",
+        actor=act.actor,
+        at=act.now,
+        session_id=act.session_id,
+        event_id=act.event_id,
+    )
+    accepted = replace(memory, claimed_author=_claimed_author(memory, act))
+    return memories.put_back(act.store, accepted, change) if accepted != memory else memory
+
+
+def accept_all(act: Act) -> int:
+    """Take over all that came with the files, but for what is quarantined; return how many."""
+    with act.store.transaction():
+        found = memories.find(act.store, f"{claimed.ANY} and quarantine_reason is null")
+        for memory in found:
+            accept(memory, act)
+    return len(found)
 
 
 def reject(id: str, act: Act) -> Memory:
@@ -131,6 +159,7 @@ def pin(id: str, act: Act, *, pinned: bool = True) -> Memory:
         act,
         "pin" if pinned else "unpin",
         pinned=pinned,
+        claimed_author=_claimed_author(memory, act) if pinned else memory.claimed_author,
         tier=Tier.PINNED if pinned else calm,
     )
 
@@ -160,6 +189,8 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
         changes["file_scope_pattern"] = redact(changes["file_scope_pattern"]).text
     if "content" in changes or "title" in changes:
         changes |= _provenance(memory, act, changes)
+    if act.claimed_author is not None or "content" in changes or "title" in changes:
+        changes["claimed_author"] = _claimed_author(memory, act)
     changes["dedupe_key"] = dedupe_key(changes.get("content", memory.content), memory.topic_key)
     return _change(memory, act, "edit", **changes)
 
@@ -168,6 +199,8 @@ def waits_for(memory: Memory) -> str:
     """Why a memory needs a person's word."""
     if memory.quarantine_reason:
         return f"quarantined: it {memory.quarantine_reason}"
+    if memory.claimed_author is not None and memory.status is Status.PROMOTED:
+        return came_with_files(memory.claimed_author)
     times = f", seen {memory.observation_count} times" if memory.observation_count > 1 else ""
     branch = memory.source_branch
     gone = f"; its branch {branch} was deleted before it was merged" if memory.forsaken else ""
@@ -199,6 +232,13 @@ def _provenance(memory: Memory, act: Act, changes: dict[str, Any]) -> dict[str, 
         "pinned": False,
         "promoted_at": None,
     }
+
+
+def _claimed_author(memory: Memory, act: Act) -> str | None:
+    """What a person confirms or writes is theirs; what the files bring is whose they claim."""
+    if act.claimed_author is not None:
+        return act.claimed_author
+    return None if (act.said_by or act.actor) == Trust.USER else memory.claimed_author
 
 
 def _archived(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:

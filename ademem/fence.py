@@ -67,7 +67,14 @@ def provenance(memory: Memory) -> str:
     parts = [memory.id, memory.trust.value, memory.created_at.date().isoformat()]
     if memory.status == "candidate":
         parts.append("unconfirmed")
+    if memory.claimed_author is not None:
+        parts.append(came_with_files(memory.claimed_author))
     return ", ".join(parts)
+
+
+def came_with_files(author: str) -> str:
+    """The label of what nobody here accepted; the name is a claim, and was made safe to show."""
+    return f"came with the files, by {author}" if author else "came with the files"
 
 
 def without_recalled(text: str) -> str:

@@ -115,6 +115,8 @@ class Origin(Value):
     run_id: str | None = None
     agent_id: str | None = None
     branch: str | None = None
+    claimed_author: str | None = None
+    """Who wrote it, as the files claim that it came with; empty: they name nobody."""
 
 
 class Draft(Value):
@@ -164,6 +166,9 @@ class Entry(Value):
     source_branch: str | None = None
     anchors: tuple[str, ...] = ()
     pinned: bool = False
+    """As it was marked: `is_pinned` tells whether this person, or somebody trusted, did so."""
+    claimed_author: str | None = None
+    """Of what came with the files and was not accepted here: who the files claim wrote it."""
     tags: tuple[str, ...] = ()
     access_score: float = 0.0
     base_score: float | None = None
@@ -176,6 +181,10 @@ class Entry(Value):
     def used(self) -> float:
         """The access score at the last access, from which it decays."""
         return self.access_score if self.base_score is None else self.base_score
+
+    @property
+    def is_pinned(self) -> bool:
+        return self.pinned and self.claimed_author is None
 
     @property
     def speaker(self) -> str | None:

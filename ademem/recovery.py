@@ -68,7 +68,9 @@ def _rebuild(
         if damaged:
             copied = _salvage(runtime.store.db, damaged)
             done.append(f"copied {counted(copied, 'row')} that could still be read")
-        taken = mirror.refresh(project, runtime.store, runtime.settings, now).taken
+        taken = mirror.refresh(
+            project, runtime.store, runtime.settings, now, environment=environment
+        ).taken
         done.append(f"took {counted(len(taken.added), 'memory')} from the files")
         return done
     finally:

@@ -64,7 +64,9 @@ def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
     rows = _database(store, dry_run=dry_run)
     copies, left = _copies(project, dry_run=dry_run)
     if not dry_run:
-        mirror.refresh(project, store, runtime.settings, runtime.now)
+        mirror.refresh(
+            project, store, runtime.settings, runtime.now, environment=runtime.environment
+        )
     cleaned = _files(runtime, dry_run=dry_run)
     return Scrubbed(
         rows=rows | copies,

@@ -12,8 +12,11 @@ from ademem.value import Value, as_dict, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from typing import Any
+
+MOST_OWN = 50_000
+"""Digests that are kept, in 1.7 MB: those of a project as large as a sweep allows, 25 times."""
 
 
 class Agreement(Value):
@@ -25,6 +28,8 @@ class Agreement(Value):
     """SHA-256 of the `config.local.toml` that the person wrote or agreed to."""
     files: str = ""
     """When the person trusted the memories that come with this repository, as a time stamp."""
+    noticed: str = ""
+    """When the person was told what came with the files of this clone, as a time stamp."""
 
 
 def data_folder(environment: Mapping[str, str]) -> str:
@@ -59,6 +64,35 @@ def forget_store(secret: str, environment: Mapping[str, str]) -> None:
     _drop_empty(environment)
 
 
+def own_records(environment: Mapping[str, str]) -> frozenset[str]:
+    """Digests of what stores of this person wrote into files of any project.
+
+    A record that is found in a clone and has one of these digests is the person's own: they can
+    lose a database or clone anew and stay the author. Whoever reads a public repository can repeat
+    such a record word for word, and nothing else: a digest covers every field by which a record
+    claims something (see `mirror.provenance`), and this file is where no project reaches.
+    """
+    try:
+        return frozenset((files.read_text(_own_path(environment)) or "").split())
+    except (OSError, ValueError):
+        return frozenset()
+
+
+def note_own_records(digests: Collection[str], environment: Mapping[str, str]) -> None:
+    """Remember them, the newest MOST_OWN of all; what is known already costs no write."""
+    from ademem.locks import locked
+
+    path = _own_path(environment)
+    known = own_records(environment)
+    if all(digest in known for digest in digests):
+        return
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    with locked(f"{path}.lock"):
+        noted = dict.fromkeys((files.read_text(path) or "").split())
+        noted |= dict.fromkeys(digests)
+        files.write_atomic(path, "\n".join(list(noted)[-MOST_OWN:]) + "\n", mode=0o600)
+
+
 def agreement(root: str, environment: Mapping[str, str]) -> Agreement:
     """What was agreed for the project; nothing where the note is missing or damaged."""
     try:
@@ -86,6 +120,10 @@ def forget(root: str, environment: Mapping[str, str]) -> None:
 def cache_path(config: str, environment: Mapping[str, str]) -> str:
     """Where the parsed values of a file of settings are kept."""
     return os.path.join(data_folder(environment), "settings", f"{sha256_hex(config)[:32]}.json")
+
+
+def _own_path(environment: Mapping[str, str]) -> str:
+    return os.path.join(data_folder(environment), "own-records")
 
 
 def _store_path(secret: str, environment: Mapping[str, str]) -> str:

@@ -92,11 +92,16 @@ pre_tool_use)
       *) [ ! -f "$marks/sites/$reader.$list" ] || list=$reader.$list ;;
       esac
       list=$marks/sites/$list
-      if [ ! -L "$list" ]; then
-        [ -s "$list" ] || exit 0
-        printf '%s\n' "$about" 2>/dev/null | LC_ALL=C grep -q -f "$list" 2>/dev/null
-        [ $? -ne 1 ] || exit 0
-      fi
+      case $about in
+      *.ade*) ;; # it may edit a file of memory, and Python notes that an agent did
+      *)
+        if [ ! -L "$list" ]; then
+          [ -s "$list" ] || exit 0
+          printf '%s\n' "$about" 2>/dev/null | LC_ALL=C grep -q -f "$list" 2>/dev/null
+          [ $? -ne 1 ] || exit 0
+        fi
+        ;;
+      esac
     fi
     ;;
   esac

@@ -40,6 +40,14 @@ def time_to_read():
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def home(tmp_path_factory):
+    """The data folder of who runs the tests is not theirs to fill."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def models():
     """An environment in which the real model is installed; `.ci/run` makes one."""

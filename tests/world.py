@@ -26,19 +26,20 @@ EVENTS = {
 class World:
     """One enrolled project and the client that works in it."""
 
-    def __init__(self, root):
+    def __init__(self, root, *, enrolled=False, home=None):
         self.root = root
         self.now = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
         self.environment = {
             "CLAUDE_PROJECT_DIR": str(root),
             "CLAUDE_CONFIG_DIR": str(root.parent / "config"),
             "CLAUDE_CODE_SESSION_ID": "s1",
-            "HOME": str(root.parent / "home"),
+            "HOME": str(home or root.parent / "home"),
             "PATH": "/usr/bin",
             "TMPDIR": str(root.parent),
             "ADEMEM_JOBS_AUTO": "false",
         }
-        api.init(str(root))
+        if not enrolled:  # else it is a clone of what is
+            api.init(str(root))
 
     def configure(self, text):
         """Write the person's own settings."""

@@ -10,7 +10,6 @@ from ademem.api.toml_text import with_value
 from ademem.configuration.sources import fingerprint, local_file
 from ademem.configuration.values import BadSetting, as_value, key_of
 from ademem.errors import AdememError, NotEnrolled
-from ademem.model import Trust
 from ademem.settings import PERSONAL_SECTION, all_keys
 from ademem.value import Value
 
@@ -59,7 +58,7 @@ class Arrived(Value):
     local: Given | None
     """A `config.local.toml` that was not written here."""
     memories: int
-    """Memories that came with the files, unless the person trusts these."""
+    """Memories that came with the files and were not accepted, but for quarantined ones."""
 
     def __bool__(self) -> bool:
         return bool(self.settings or self.local or self.memories)
@@ -137,11 +136,10 @@ def _write_local(here: Project, key: str, value: Any, environment: Mapping[str, 
 def arrived(root: str | None = None, *, environment: Mapping[str, str] = os.environ) -> Arrived:
     """Look for what `ademem trust` asks about."""
     here = project.find(root, environment, os.getcwd())
-    trusted = trust.agreement(here.main, environment).files
     return Arrived(
         settings=configuration.load(here, environment).held,
         local=_unnoted(here, environment),
-        memories=0 if trusted else _count_imported(root, environment),
+        memories=_count_imported(root, environment),
     )
 
 
@@ -165,6 +163,9 @@ def agree(
     if came:
         changes["files"] = clock.stamp(clock.now())
     trust.agree(here.main, environment, **changes)
+    if came:
+        with open_memories(root, environment=environment) as memories:
+            memories.accept_files()
 
 
 def revoke(root: str | None = None, *, environment: Mapping[str, str] = os.environ) -> None:
@@ -174,8 +175,8 @@ def revoke(root: str | None = None, *, environment: Mapping[str, str] = os.envir
 
 def _count_imported(root: str | None, environment: Mapping[str, str]) -> int:
     with open_memories(root, environment=environment) as memories:
-        found = memories.list(limit=None)
-    return sum(memory.trust is Trust.IMPORT for memory in found)
+        found = memories.imported(limit=None)
+    return sum(memory.quarantine_reason is None for memory in found)
 
 
 def _unnoted(here: Project, environment: Mapping[str, str]) -> Given | None:

@@ -6,7 +6,8 @@ from ademem import curate, history
 from ademem.api.opened import Opened
 from ademem.errors import NoSuchMemory
 from ademem.model import Memory
-from ademem.store import BROWSED, LIVE, memories
+from ademem.store import BROWSED, LIVE, claimed, memories
+from ademem.value import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +37,19 @@ class Curation(Opened):
             "order by quarantine_reason is null, created_at, seq limit :limit",
             limit=-1 if limit is None else limit,
         )
+
+    def imported(self, limit: int | None = 100) -> Found:
+        """What came with the files and was not accepted: first what is quarantined, then by age."""
+        return memories.find(
+            self.runtime.store,
+            claimed.ANY,
+            "order by quarantine_reason is null, created_at, seq limit :limit",
+            limit=-1 if limit is None else limit,
+        )
+
+    def accept_files(self) -> int:
+        """Accept all that came with the files but for quarantined texts; return how many."""
+        return curate.accept_all(replace(self._act(), event_id=memories.new_event()))
 
     def history(self, id: str) -> Rows:
         """All revisions of one memory, oldest first; of a hard-deleted one the end remains."""

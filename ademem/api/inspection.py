@@ -41,6 +41,11 @@ class Inspection(Closing):
         runtime = self.runtime
         if self.read is None:
             return mirror.preview(
-                runtime.project, runtime.store, runtime.settings, self._now(), force=force
+                runtime.project,
+                runtime.store,
+                runtime.settings,
+                self._now(),
+                force=force,
+                environment=runtime.environment,
             )
         return mirror.preview_aside(runtime.project, runtime.store, runtime.settings)

@@ -190,6 +190,7 @@ class Memories(Practice, Missions, Telling, Upkeep):
             self._now(),
             force=force,
             tell=tell,
+            environment=self.runtime.environment,
         )
 
     def take_over_files(self, *, tell: Callable[[int, int], None] | None = None) -> Taken:
@@ -198,7 +199,9 @@ class Memories(Practice, Missions, Telling, Upkeep):
 
         runtime = self.runtime
         return mirror.take_over(
-            runtime.project, runtime.store, runtime.settings, self._now(), tell=tell
+            *(runtime.project, runtime.store, runtime.settings, self._now()),
+            tell=tell,
+            environment=runtime.environment,
         )
 
     def import_waiting(self, tell: Callable[[int, int], None] | None = None) -> None:

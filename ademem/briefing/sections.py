@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from ademem.core import CoreMemory
     from ademem.model import Memory
 
-ESTABLISHED = f"status = 'promoted' and +pinned = 0 and {KNOWLEDGE}"
+_UNPINNED = "(+pinned = 0 or claimed_author is not null)"
+"""What came with the files is pinned for whoever pinned it, and not for this person."""
+ESTABLISHED = f"status = 'promoted' and {_UNPINNED} and {KNOWLEDGE}"
 FIELD_CHARS = 600
 """Of a field of the standing brief."""
 POOL = 2
@@ -48,7 +50,9 @@ class Section(Value):
 
 def pinned(reader: Reader) -> list[Entry]:
     # The plus keeps SQLite from walking all memories in order to spare itself sorting these few.
-    found = reader.find("status = 'promoted' and pinned = 1", "order by +created_at, seq")
+    found = reader.find(
+        "status = 'promoted' and pinned = 1 and claimed_author is null", "order by +created_at, seq"
+    )
     return [told(memory) for memory in found]
 
 
@@ -102,7 +106,7 @@ def recent_knowledge(reader: Reader) -> list[Entry]:
 def procedures(reader: Reader) -> list[Entry]:
     """How things are done here, the most trusted first."""
     found = reader.find(
-        f"status = 'promoted' and +pinned = 0 and {PRACTICE}",
+        f"status = 'promoted' and {_UNPINNED} and {PRACTICE}",
         "order by updated_at desc limit :limit",
         limit=POOL * reader.level,
     )
@@ -156,7 +160,7 @@ def _seq(entry: Entry) -> int:
 
 
 def _is_not_pinned(entry: Entry) -> bool:
-    return entry.memory is None or not entry.memory.pinned
+    return entry.memory is None or not entry.memory.is_pinned
 
 
 def _items(texts: tuple[str, ...]) -> str:

@@ -55,6 +55,11 @@ def speaker(environment: Mapping[str, str], store: Store) -> Trust:
     return _least(store, f"{session_id}:{running.prompt_id}") if running else Trust.AGENT
 
 
+def trust_of_turn(turn: str, store: Store) -> Trust:
+    """How far the words of a turn, `session:prompt` or `session:subagent`, are the agent's own."""
+    return _least(store, turn)
+
+
 def trust_of_session(session_id: str, store: Store) -> Trust:
     """How far the words of the session as a whole are the agent's own."""
     for source in SOURCES:

@@ -154,7 +154,7 @@ def _show_local(arrived: Arrived) -> None:
 def _show_memories(arrived: Arrived) -> None:
     few = arrived.memories == 1
     verb = "memory came" if few else "memories came"
-    typer.echo(f"{arrived.memories} {verb} with the files (`ademem list --json` shows them)")
+    typer.echo(f"{arrived.memories} {verb} with the files (`ademem review --imported` shows them)")
 
 
 def _show_values(values: Mapping[str, Any]) -> None:

@@ -28,17 +28,20 @@ if TYPE_CHECKING:
 def review(
     limit: Limit = 100,
     list_: Annotated[bool, typer.Option("--list", help="Only list them.")] = False,
+    imported: Annotated[
+        bool, typer.Option("--imported", help="What came with the files and was not accepted.")
+    ] = False,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """Decide about what waits, one after the other. Without a terminal, list it, with conflicts."""
     with opened(project) as memories:
-        waiting = memories.review(limit)
+        waiting = memories.imported(limit) if imported else memories.review(limit)
         asks = sys.stdout.isatty() and caller.typed_by_person(os.environ)
         if waiting and asks and not as_json and not list_:
             Review(memories, [memory.id for memory in waiting]).run()
             return show.clashing(_at_odds(memories))
-        show.waiting(waiting, _at_odds(memories), as_json_=as_json)
+        show.waiting(waiting, [] if imported else _at_odds(memories), as_json_=as_json)
     return None
 
 
@@ -84,7 +87,8 @@ class Review:
     def run(self) -> None:
         while self.at < len(self.ids):
             memory = self.memories.get(self.ids[self.at])
-            if not memory.live or not (memory.quarantine_reason or memory.status == "candidate"):
+            waits = memory.status == "candidate" or memory.claimed_author is not None
+            if not memory.live or not (memory.quarantine_reason or waits):
                 self.at += 1  # decided elsewhere in the meantime
                 continue
             self._show(memory)
@@ -155,7 +159,10 @@ def edit(review: Review, memory: Memory) -> None:
 
 
 def reject(review: Review, memory: Memory) -> None:
-    review.note(review.memories.reject(memory.id), "rejected")
+    """What is confirmed elsewhere is archived here, and with the next commit in the files."""
+    confirmed = memory.status == "promoted"
+    gone = review.memories.archive if confirmed else review.memories.reject
+    review.note(gone(memory.id), "rejected")
     review.at += 1
 
 

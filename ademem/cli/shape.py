@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 NOTHING: dict[str, str] = {}
 
+CAME = "came-with-files"
+"""The flag of a memory that came with the files and that nobody here accepted."""
+
 WITHHELD = "(withheld until a person approves it)"
 
 
@@ -62,7 +65,7 @@ def as_json(
         "owner": memory.scope_owner_id,
         "status": memory.status,
         "tier": int(memory.tier),
-        "pinned": memory.pinned,
+        "pinned": memory.is_pinned,
         "importance": memory.importance,
         "confidence": round(memory.confidence, 4),
         "observation_count": memory.observation_count,
@@ -82,6 +85,7 @@ def as_json(
             "session_id": memory.source_session_id,
             "agent_id": memory.agent_id,
             "branch": memory.source_branch,
+            "claimed_author": memory.claimed_author,
         },
         "flags": flags(memory, astray, against),
     }
@@ -95,6 +99,7 @@ def flags(memory: Memory, astray: Mapping[str, str] = NOTHING, against: str = ""
         "deleted": memory.deleted_at is not None,
         "superseded": memory.superseded_by is not None,
         "quarantined": memory.quarantine_reason is not None,
+        CAME: memory.claimed_author is not None,
     }
     code = [f"code-{astray[memory.id]}"] if memory.id in astray else []
     branch = [f"branch-{memory.source_branch}"] if memory.source_branch else []

@@ -9,7 +9,7 @@ import typer
 
 from ademem import anchor, core, fence
 from ademem.cli import shape
-from ademem.cli.shape import NOTHING, WITHHELD, as_json, flags, to_model, withheld
+from ademem.cli.shape import CAME, NOTHING, WITHHELD, as_json, flags, to_model, withheld
 from ademem.curate import BY_PERSON, waits_for
 from ademem.errors import AdememError
 from ademem.lookalike import visible
@@ -122,11 +122,16 @@ def line(
     """One memory on one line."""
     from ademem.text import preview
 
-    marks = ", ".join([*(["pinned"] if memory.pinned else []), *flags(memory, astray, against)])
+    found = [*(["pinned"] if memory.is_pinned else []), *flags(memory, astray, against)]
+    marks = ", ".join(_label(memory) if mark == CAME else mark for mark in found)
     title = f"{memory.title}: " if memory.title else ""
     said = WITHHELD if withheld(memory) else preview(title + memory.content, chars)
     text = f"{memory.id}  [{memory.category}] {said}"
     return f"{text}  ({marks})" if marks else text
+
+
+def _label(memory: Memory) -> str:
+    return fence.came_with_files(memory.claimed_author or "")
 
 
 def whole(

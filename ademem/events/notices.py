@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 
-from ademem import configuration, confined, worktree
-from ademem.store import ledger
-from ademem.text import bounded
+from ademem import configuration, confined, trust, worktree
+from ademem.clock import stamp
+from ademem.store import claimed, ledger
+from ademem.text import bounded, counted, preview
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
 CHARS = 120
 """Of one line."""
+NAMED = 3
+"""Authors that are named."""
+NAMES_CHARS = 44
+"""Of their names together."""
 ENTRIES = 2000
 """Most names below `.ade/` that a hook looks at; `ademem files check` looks at all."""
 
@@ -54,6 +59,20 @@ def import_waits(runtime: Runtime) -> Iterator[str]:
         yield f"ademem: {how} what is new in .ade/memory; `ademem status` tells how much waits"
 
 
+def came_with_files(runtime: Runtime) -> Iterator[str]:
+    """How much came with the files of this clone, and from whom; once in each clone."""
+    count = claimed.count(runtime.store)
+    if not count:
+        return
+    clone, environment = runtime.project.main, runtime.environment
+    if not trust.agreement(clone, environment).noticed:
+        trust.agree(clone, environment, noticed=stamp(runtime.now))
+        names = ", ".join(claimed.authors(runtime.store)[:NAMED])
+        by = f", by {preview(names, NAMES_CHARS)}" if names else ""
+        what = counted(count, "memory")
+        yield f"ademem: {what} came with the files{by}; `ademem review --imported`"
+
+
 def of_refused(first: confined.Refused, others: int = 0) -> str:
     """One line about a file that is left alone, and how many others are."""
     more = f" (and {others} more)" if others else ""
@@ -63,4 +82,4 @@ def of_refused(first: confined.Refused, others: int = 0) -> str:
     )
 
 
-NOTICES: tuple[Notice, ...] = (refused_files, settings_in_doubt, import_waits)
+NOTICES: tuple[Notice, ...] = (refused_files, settings_in_doubt, import_waits, came_with_files)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ademem.store.turns import Turn, TurnKey
 
 TARGET_CHARS = 200
+MEMORY = ".ade"
+"""What a call has in its path or command that names a file of memory; the shell line knows it."""
 
 
 def handle(payload: Payload, runtime: Runtime) -> str | None:
@@ -36,6 +38,10 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
             " brings. That is for a person, in a terminal of their own: leave it, and tell them"
             " what waits (`ademem review --list`)."
         )
+    if MEMORY in call.path or MEMORY in call.command:
+        from ademem.events import editing  # few calls name a file of memory
+
+        editing.note(call, payload, runtime)
     match decide(call, known(turns.get(runtime.store, key), runtime)):
         case Pass(settled=settled):
             if settled:

@@ -15,7 +15,7 @@ from ademem.runtime import program
 from ademem.sites import marks, settle
 from ademem.skills import folders
 from ademem.store import commits as table
-from ademem.store import jobs, ledger, logs, sessions, turns
+from ademem.store import edits, jobs, ledger, logs, sessions, turns
 from ademem.store.sites import any_of
 from ademem.store.turns import TurnKey
 
@@ -78,13 +78,19 @@ def _arrived(runtime: Runtime) -> str:
             jobs.queue(runtime.store, "mirror", "project", runtime.now)
             return ""
         if not worktree.changed(runtime.project):
+            edits.was_read(runtime.store, runtime.project.root, runtime.now)
             return ""
         from ademem.mirror import Deadline, take_over_until
 
         jobs.queue(runtime.store, "mirror", "project", runtime.now)
         deadline = Deadline(time.monotonic, READING_S)
         taken = take_over_until(
-            deadline, runtime.project, runtime.store, runtime.settings, runtime.now
+            deadline,
+            runtime.project,
+            runtime.store,
+            runtime.settings,
+            runtime.now,
+            environment=runtime.environment,
         )
     except confined.Refused:  # a notice tells of it, and the session is briefed all the same
         return ""

@@ -7,7 +7,7 @@ from ademem.capture import record
 from ademem.events.turn import key_of
 from ademem.guard import flags
 from ademem.runtime import program
-from ademem.store import jobs, ledger, turns
+from ademem.store import edits, jobs, ledger, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     flags.set_quiet(runtime.project, key, False)
     if worktree.changed(runtime.project):
         jobs.queue(runtime.store, "mirror", "project", runtime.now)
+    else:
+        edits.was_read(runtime.store, runtime.project.root, runtime.now)
     sites.refresh(runtime)
     work.start(runtime)
     return None

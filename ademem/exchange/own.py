@@ -9,7 +9,7 @@ from datetime import timedelta
 from ademem.clock import stamp
 from ademem.exchange.record import BadLine, Outcome, choice, home, moment, text, texts
 from ademem.gate import Gate, Reject, form, judge
-from ademem.gate.instructions import instruction_shaped
+from ademem.gate.instructions import instruction_beside, instruction_shaped
 from ademem.gate.rows import inserted
 from ademem.gate.shelf import StoreShelf
 from ademem.model import Draft, Importance, Origin, Status, Tier, Trust
@@ -80,12 +80,16 @@ RENEWED = frozenset(FIELDS) - {
     "created_at",
 }
 
+_FOLLOWING = ("trust", "claimed_author", "dedupe_key")
+"""What follows from who says so, and from what is said."""
+
 RULES = (
     form.normal_form,
     form.redaction,
     form.known_category,
     form.length,
     instruction_shaped,
+    instruction_beside,
 )
 """A file can be written by anybody: what it restores is read like any other text from outside."""
 
@@ -189,13 +193,14 @@ def _draft(record: Record, job: Import) -> Draft:
         knowledge_key=text(record, "knowledge_key"),
         created_at=moment(record, "created_at"),
         origin=Origin(
-            trust=doubtful if doubtful in (Trust.TOOL, Trust.WEB) else Trust.IMPORT,
+            trust=doubtful if doubtful in (Trust.TOOL, Trust.WEB) else job.trust,
             source_type=text(record, "source_type") or "import",
             source_id=text(record, "source_id"),
             session_id=text(record, "source_session_id"),
             run_id=text(record, "source_run_id"),
             agent_id=text(record, "agent_id"),
             branch=text(record, "source_branch"),
+            claimed_author=job.claimed_author,
         ),
     )
 
@@ -213,7 +218,7 @@ def _renewed(known: Memory, row: Memory, job: Import, even_older: bool) -> Outco
     """What is quarantined takes no place, and what is not live here is not revived."""
     newer = even_older or row.updated_at > known.updated_at
     if known.live and not row.quarantine_reason and newer:
-        changes = {name: getattr(row, name) for name in (*RENEWED, "trust", "dedupe_key")}
+        changes = {name: getattr(row, name) for name in (*RENEWED, *_FOLLOWING)}
         changes["created_at"] = min(row.created_at, known.created_at)
         try:
             row = replace(known, **changes, last_accessed_at=job.now)

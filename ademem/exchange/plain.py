@@ -66,11 +66,12 @@ def _draft(record: Record, job: Import, *, promoted: bool) -> Draft:
         promoted=promoted,
         created_at=moment(record, "created_at") or unix_moment(record, "ts"),
         origin=Origin(
-            trust=Trust.IMPORT,
+            trust=job.trust,
             source_type=SOURCE,
             source_id=text(record, "source_id") or text(record, "id"),
             session_id=text(record, "source_session_id"),
             branch=job.branch,
+            claimed_author=job.claimed_author,
         ),
     )
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 import orjson
 
 from ademem.clock import parse
-from ademem.model import Scope
+from ademem.model import Scope, Trust
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -46,6 +46,10 @@ class Import(Value):
     """The act all changes belong to."""
     branch: str | None = None
     """What the lines wait on."""
+    trust: Trust = Trust.IMPORT
+    """How far the lines are believed that do not ask for less."""
+    claimed_author: str | None = None
+    """Who wrote the lines, as the files claim that they came with."""
     mission: str | None = None
     """The one that memories of a mission belong to if they do not say of which."""
 

@@ -94,6 +94,7 @@ def inserted(
         bead=draft.bead,
         access_score=_seed(draft, stands),
         quarantine_reason=draft.quarantine_reason,
+        claimed_author=draft.origin.claimed_author,
         dedupe_key=draft.dedupe_key,
         created_at=created,
         updated_at=now,
@@ -111,7 +112,17 @@ def merged(
     settings: GateSettings,
     now: datetime,
 ) -> Memory:
-    """One text, seen once more; *corroborates* when this origin has not said it before."""
+    """One text, seen once more; *corroborates* when this origin has not said it before.
+
+    To a memory of this person what came with the files adds nothing but that it was seen.
+    """
+    if draft.origin.claimed_author is not None and memory.claimed_author is None:
+        return replace(
+            memory,
+            observation_count=memory.observation_count + 1,
+            write_gate_reason=rule,
+            last_accessed_at=now,
+        )
     stands = standing(draft, settings)
     confidence = max(memory.confidence, stands.confidence)
     if corroborates:
@@ -136,6 +147,7 @@ def merged(
         knowledge_key=memory.knowledge_key or draft.knowledge_key,
         bead=memory.bead or draft.bead,
         source_branch=_branch(memory, draft),
+        claimed_author=_claimed_author(memory, draft, content),
         write_gate_reason=rule,
         last_accessed_at=now,
     )
@@ -170,6 +182,7 @@ def revised(memory: Memory, draft: Reviewed, settings: GateSettings, now: dateti
         source_run_id=origin.run_id,
         source_branch=_branch(memory, draft),
         agent_id=origin.agent_id,
+        claimed_author=_claimed_author(memory, draft, draft.content),
         quarantine_reason=None,
         last_accessed_at=now,
     )
@@ -215,6 +228,15 @@ def _kept_text(memory: Memory, draft: Reviewed) -> tuple[str, Trust]:
     if longer and _RANK[theirs] >= _RANK[ours]:
         return draft.content, theirs
     return memory.content, ours
+
+
+def _claimed_author(memory: Memory, draft: Reviewed, kept: str) -> str | None:
+    """A person accepts what they say themselves; text from the files is whose they claim it is."""
+    theirs = draft.origin.claimed_author
+    if draft.by_person and theirs is None:
+        says_so = kept == draft.content or memory.dedupe_key == draft.dedupe_key
+        return None if says_so else memory.claimed_author
+    return theirs if theirs is not None and kept == draft.content else memory.claimed_author
 
 
 def _tier(promoted: bool, pinned: bool) -> Tier:

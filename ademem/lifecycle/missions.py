@@ -155,6 +155,7 @@ class Copying(Value):
             run_id=memory.source_run_id,
             agent_id=memory.agent_id,
             branch=self.act.branch,
+            claimed_author=memory.claimed_author,
         )
         draft = Draft(
             content=memory.content,

@@ -33,16 +33,22 @@ def reviewed(difference: Reviewed, taking: Taking) -> None:
         return _propose(now, taking)
     if known is None or not taking.lineage.reached(SHEET):
         return None
+    source = taking.provenance.of(SHEET, known.id)
     if before is None or now.says != before.says:
         edit = Edited(
             id=known.id, now=_filed(now, known), before=_filed(before, known) if before else None
         )
-        taking.edit(known, changes(edit, known))
+        taking.edit(known, changes(edit, known), source)
     if now.ticked and not (before and before.ticked):
         order = order_in(memories.get(taking.act.store, known.id))
         if order:  # whoever ticked it
             raise CannotDo(f"{known.id} {order}", "`ademem promote` in a terminal confirms it")
-        curate.promote(known.id, taking.act)
+        if source.by_agent:
+            raise CannotDo(
+                f"{known.id} was ticked by an agent, which confirms nothing",
+                "a person confirms it with `ademem review`",
+            )
+        curate.promote(known.id, taking.by(source))
         taking.note("promoted", known.id)
     return None
 
@@ -56,40 +62,42 @@ def refused(difference: Refused, taking: Taking) -> None:
     unchanged = known and (before is None or _filed(before, known).said == said_of(known))
     if not known or not unchanged:
         return
+    act = taking.by(taking.provenance.of(SHEET, known.id))
     if taking.lineage.by_hand or (difference.offered and taking.lineage.reached(SHEET)):
-        curate.reject(known.id, taking.act)
+        curate.reject(known.id, act)
         taking.note("rejected", known.id)
     elif taking.lineage.counts(known.id):
-        curate.archive(known.id, taking.act)
+        curate.archive(known.id, act)
         taking.note("archived", known.id)
 
 
 def _propose(offer: Offered, taking: Taking) -> None:
     """A candidate of somebody else's, or one that a person wrote down; ticked, it is confirmed."""
     item = offer.item
-    by_person = (
-        item.entry.id is None
-        and taking.lineage.by_hand
-        and not instruction_in(f"{item.entry.title or ''}\n{item.entry.content}")
-    )
     if not taking.is_new(item):
         return
-    trust, source, moment = _told_by(offer.told_by)
-    if by_person or source in taking.job.settings.promote_sources:
-        source = "file"
+    source = taking.provenance.of(SHEET, item.entry.id, item.entry.content)
+    order = instruction_in(f"{item.entry.title or ''}\n{item.entry.content}")
+    by_person = item.entry.id is None and source.by_person and not order
+    trust, kind, moment = _told_by(offer.told_by)
+    if by_person or kind in taking.job.settings.promote_sources:
+        kind = "file"
+    if source.by_agent:
+        trust = source.trust
     draft = Draft(
         content=item.entry.content,
         category=item.category,
         title=item.entry.title,
         tags=item.entry.tags,
         path=item.entry.path,
-        promoted=offer.ticked,
+        promoted=offer.ticked and not source.by_agent,
         created_at=moment,
         origin=Origin(
             trust=Trust.USER if by_person else trust,
-            source_type=source,
+            source_type=kind,
             source_id=SHEET,
             branch=taking.waits_on(item.entry.id, None),
+            claimed_author=source.author,
         ),
     )
     taking.keep(draft, item)

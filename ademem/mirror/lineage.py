@@ -12,7 +12,7 @@ from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from ademem.mirror.base import Base
     from ademem.project import Project
@@ -33,6 +33,12 @@ class Lineage(Value):
     """Those commits, as git names them; empty when history went elsewhere."""
     agreed: str | None = None
     """The commit that was checked out when files and store last agreed."""
+    commits_of: Mapping[str, tuple[str, ...]] = {}
+    """By the id of a memory, the commits since then that changed it."""
+    authors: Mapping[str, str] = {}
+    """By the id of a memory, the name that the last of these commits gives its author."""
+    last_author: str = ""
+    """The name that the last commit since then gives its author."""
 
     def counts(self, id: str) -> bool:
         """Whether what happened to the memory in the files was done to it, here or by a commit.
@@ -53,6 +59,25 @@ class Lineage(Value):
         return (
             set(_git(self.root, "rev-list", self.since).decode().split()) if self.since else set()
         )
+
+    def bringing(self, path: str, id: str | None, text: str = "") -> frozenset[str] | None:
+        """The commits that brought what is new; none for an edit that nobody committed yet.
+
+        None where history went elsewhere and nothing tells. Of an item without *id*, its *text*
+        is looked for in the file.
+        """
+        if self.by_hand:
+            return frozenset()
+        if not self.since or self.agreed is None:
+            return None
+        if id is not None:
+            return frozenset(self.commits_of.get(id, ()))
+        there = _git(self.root, "show", f"HEAD:./{path}").decode("utf-8", "replace")
+        if " ".join(text.split()) not in " ".join(there.split()):
+            return frozenset()
+        line = max(text.split("\n"), key=len).strip()
+        found = _git(self.root, "log", "--format=%H", f"-S{line}", self.since, "--", path)
+        return frozenset(found.decode().split()) or None
 
     def returned(self, id: str) -> bool:
         """Whether what is there again was taken out on this line of history before."""
@@ -86,16 +111,32 @@ def lineage(project: Project, base: Base) -> Lineage:
         return Lineage(root=project.root)
     if now == base.commit:
         return _at_the_same_commit(project.root, base)
-    touched, commits = frozenset[str](), ""
-    if base.commit is None or _descends(project.root, base.commit):
-        commits = f"{base.commit}..HEAD" if base.commit else "HEAD"
-        since = (commits, "--", FOLDER)
-        patches = _git(project.root, "log", "--patch", "--no-ext-diff", "--unified=0", *since)
-        lines = (line for line in patches.splitlines() if line[:1] in (b"+", b"-"))
-        found = (_NAMED.search(line) for line in lines)
-        touched = frozenset((name[1] or name[2]).decode() for name in found if name)
+    if base.commit is not None and not _descends(project.root, base.commit):
+        return Lineage(root=project.root, by_hand=False, agreed=base.commit)
+    commits = f"{base.commit}..HEAD" if base.commit else "HEAD"
+    shown = ("--patch", "--no-ext-diff", "--unified=0", "--format=%x00%H%x00%an")
+    patches = _git(project.root, "log", *shown, commits, "--", FOLDER)
+    commits_of: dict[str, tuple[str, ...]] = {}
+    authors: dict[str, str] = {}
+    last_author = sha = author = ""
+    for line in patches.split(b"\n"):
+        if line[:1] == b"\0":  # no line of a patch begins so
+            sha, author = (part.decode("utf-8", "replace") for part in line[1:].split(b"\0", 1))
+            last_author = last_author or author
+        elif line[:1] in (b"+", b"-") and (name := _NAMED.search(line)):
+            id = (name[1] or name[2]).decode("utf-8", "replace")
+            if commits_of.get(id, ())[-1:] != (sha,):
+                commits_of[id] = (*commits_of.get(id, ()), sha)
+            authors.setdefault(id, author)
     return Lineage(
-        root=project.root, by_hand=False, touched=touched, since=commits, agreed=base.commit
+        root=project.root,
+        by_hand=False,
+        touched=frozenset(commits_of),
+        since=commits,
+        agreed=base.commit,
+        commits_of=commits_of,
+        authors=authors,
+        last_author=last_author,
     )
 
 

@@ -31,7 +31,7 @@ from ademem.mirror.reading import Line, Placed, Reading, said_of, snapshot
 from ademem.mirror.taken import Taken
 from ademem.mirror.telling import known_as, make_way, outlived, replaced, settle, told
 from ademem.mirror.texts import digests_of
-from ademem.model import Draft, Origin, Trust
+from ademem.model import Draft, Origin, Status, Trust
 from ademem.repository import commit
 from ademem.store import ledger
 from ademem.store.memories import new_event
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from ademem.mirror.differences import Difference
     from ademem.mirror.lineage import Lineage
     from ademem.mirror.progress import Progress
+    from ademem.mirror.provenance import Provenance, Source
     from ademem.mirror.staging import Place
     from ademem.mirror.texts import Texts
     from ademem.model import Memory
@@ -74,13 +75,15 @@ class Taking:
         settings: GateSettings,
         now: datetime,
         place: Place | None,
+        provenance: Provenance,
         event: str,
     ) -> None:
         self.event = event
         branch = place.branch if place else None
-        self.act = Act(store=store, now=now, actor=Trust.USER, branch=branch, event_id=self.event)
+        self.act = Act(store=store, now=now, actor=Trust.IMPORT, branch=branch, event_id=self.event)
         self.job = Import(store=store, settings=settings, now=now, event_id=self.event)
         self.lineage = lineage
+        self.provenance = provenance
         self.place = place
         self.before = digests_of(base.texts)
         self.done: dict[str, list[str]] = {}
@@ -121,7 +124,11 @@ class Taking:
         """The branch that what the files tell waits on."""
         return self.place.waits_on(id, key) if self.place else None
 
-    def edit(self, known: Memory, changes: Mapping[str, Any]) -> None:
+    def by(self, source: Source) -> Act:
+        """The act of whoever that is."""
+        return replace(self.act, actor=source.trust, claimed_author=source.author)
+
+    def edit(self, known: Memory, changes: Mapping[str, Any], source: Source) -> None:
         """An order needs a person's own command, whoever edited."""
         if not changes:
             return
@@ -132,9 +139,13 @@ class Taking:
             raise CannotDo(
                 f"{known.id} was edited to a text that {shape}", "`ademem edit` takes it"
             )
-        act = replace(self.act, said_by=Trust.USER if self.lineage.by_hand else Trust.IMPORT)
-        curate.edit(known.id, act, self.job.settings, **changes)
+        curate.edit(known.id, self.by(source), self.job.settings, **changes)
         self.note("edited", known.id)
+
+    def job_of(self, source: Source, **changes: Any) -> Import:
+        """The import of what the source says; a person's line is a line, not their spoken word."""
+        trust = source.trust if source.by_agent else Trust.IMPORT
+        return replace(self.job, trust=trust, claimed_author=source.author, **changes)
 
     def note(self, what: str, id: str) -> None:
         self.done.setdefault(what, []).append(id)
@@ -149,6 +160,7 @@ def take(
     now: datetime,
     place: Place | None = None,
     *,
+    provenance: Provenance,
     deadline: Deadline | None = None,
     progress: Progress | None = None,
 ) -> Taken:
@@ -160,7 +172,7 @@ def take(
     reading = Reading()
     present, before = snapshot(texts, reading), snapshot(base.texts, reading)
     joins = None if lineage.by_hand else Joins(lineage, before, present)
-    taking = Taking(base, lineage, store, settings, now, place, new_event())
+    taking = Taking(base, lineage, store, settings, now, place, provenance, new_event())
     taking.waits_on(None, None)  # git is asked before others have to wait for the database
 
     def plan() -> Iterator[Difference]:
@@ -279,12 +291,13 @@ def edited(difference: Edited, taking: Taking) -> None:
         return added(Added(item=difference.now), taking)
     if known.superseded_by and difference.now.said == said_of(known):
         return None
+    source = taking.provenance.of(difference.now.path, known.id)
     if not known.live:
         if difference.before or not _on_purpose(known, taking.lineage):
             return None
-        known = curate.restore(known.id, taking.act)
+        known = curate.restore(known.id, taking.by(source))
         taking.note("restored", known.id)
-    return taking.edit(known, changes(difference, known))
+    return taking.edit(known, changes(difference, known), source)
 
 
 def _on_purpose(known: Memory, lineage: Lineage) -> bool:
@@ -298,41 +311,52 @@ def gone(difference: Gone, taking: Taking) -> None:
     known = known_as(difference.id, taking)
     unchanged = known and known.live and difference.before.said == said_of(known)
     if known and unchanged and taking.lineage.counts(known.id):
-        curate.archive(known.id, taking.act)
+        source = taking.provenance.of(difference.before.path, known.id)
+        curate.archive(known.id, taking.by(source))
         taking.note("archived", known.id)
 
 
 def added(difference: Added, taking: Taking) -> None:
-    """A person's own item is memory at once; a second text about one memory waits for a word."""
+    """A person's own item is memory at once, as is what came with the files; an agent's waits.
+
+    So does a second text about one memory.
+    """
     item = difference.item
     id = item.entry.id if difference.doubtful else None
     settled = id and replaced(id, item.entry.content, taking)
     if (settled and not taking.lineage.taken_back(str(id))) or not taking.is_new(item):
         return
-    text = f"{item.entry.title or ''}\n{item.entry.content}"
-    typed = taking.lineage.by_hand and not instruction_in(text)  # an agent may edit files, too
-    trust = Trust.USER if typed else Trust.IMPORT
+    source = taking.provenance.of(item.path, item.entry.id, item.entry.content)
+    trust = source.trust
+    merged = difference.doubtful and not taking.lineage.by_hand
+    order = instruction_in(f"{item.entry.title or ''}\n{item.entry.content}")
+    if source.by_person and (merged or order):
+        trust = Trust.IMPORT  # git put it there, or it needs a person's own command
     draft = Draft(
         content=item.entry.content,
         category=item.category,
         title=item.entry.title,
         tags=item.entry.tags,
         path=item.entry.path,
-        promoted=not difference.doubtful,
+        promoted=not (difference.doubtful or source.by_agent),
         origin=Origin(
             trust=trust,
             source_type=trust.value,
             source_id=item.path,
             branch=taking.waits_on(item.entry.id, None),
+            claimed_author=source.author,
         ),
     )
     taking.keep(draft, item)
 
 
 def foreign(difference: Foreign, taking: Taking) -> None:
-    record = difference.line.record
+    record, path = difference.line.record, difference.line.path
     waits_on = taking.waits_on(None, str(record.get("key")))
-    outcome = plain.write(record, replace(taking.job, branch=waits_on))
+    source = taking.provenance.of_record(path, record, None)
+    if source.by_agent:
+        record = record | {"status": Status.CANDIDATE}
+    outcome = plain.write(record, taking.job_of(source, branch=waits_on))
     if outcome is Outcome.REJECTED:
         raise CannotDo("not kept; `ademem refusals` tells why")
 

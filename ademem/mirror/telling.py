@@ -11,6 +11,7 @@ from ademem.exchange import own
 from ademem.exchange.record import BadLine
 from ademem.mirror import contest, knowledge, tombstone
 from ademem.mirror.differences import Told
+from ademem.mirror.provenance import record_digest
 from ademem.mirror.records import loser, lost_by
 from ademem.model import Status, Tier, Trust
 from ademem.store import LIVE, jobs, memories, revisions
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
+    from ademem.exchange.record import Import
     from ademem.mirror.differences import Difference, Outlived
+    from ademem.mirror.provenance import Source
     from ademem.mirror.reading import Line
     from ademem.mirror.taking import Taking
     from ademem.model import Memory
@@ -42,28 +45,54 @@ def told(difference: Told, taking: Taking) -> None:
     if difference.line.gone:
         return buried(difference, taking)
     record = portable(difference.line, taking)
+    source = _source(difference.line, record, known, taking)
+    if source.by_agent:  # it may say something, and confirm nothing
+        record |= _standing(known)
+    job = taking.job_of(source)
     twin = _twin(record, taking)
     if twin and taking.later is not None:
         return taking.later.append(difference)
     if twin and not _elder(record, twin):
-        return _fold(record, twin, taking)
+        return _fold(record, twin, job, taking)
     if twin:
         _archive(twin, _after(record, twin), taking, superseded_by=difference.id)
     if known and not known.live:
         absent = difference.before is None or difference.before.gone
         if absent and _comes_back(known, record, taking):
             _key(known, f"{_IN_BETWEEN} {known.id}", taking)  # another may have its old text by now
-            curate.restore(known.id, taking.act)
-            own.restore(record, taking.job, even_older=True)
+            curate.restore(known.id, taking.by(source))
+            own.restore(record, job, even_older=True)
             _settled(known.id, taking)
             _learned_at(parse(str(record["created_at"])), known.id, taking)
             taking.note("restored", known.id)
         return None
-    own.restore(record, taking.job, even_older=known is not None and _agreed(difference, taking))
+    own.restore(record, job, even_older=known is not None and _agreed(difference, taking))
     now = known_as(difference.id, taking)
     if now and now != known:
         taking.note("edited" if known else "added", now.id)
     return None
+
+
+def _source(line: Line, record: Mapping[str, Any], known: Memory | None, taking: Taking) -> Source:
+    """Whose word the line is; one that claims nothing new about a memory of ours is ours."""
+    source = taking.provenance.of_record(line.path, line.record, line.id)
+    if source.author is None or known is None or known.claimed_author is not None:
+        return source
+    (ours,) = knowledge.records([known])
+    same = record_digest(ours) == record_digest(line.record)
+    return replace(source, author=None) if same else source
+
+
+def _standing(known: Memory | None) -> dict[str, Any]:
+    """As the memory stands here; a new one waits."""
+    if known is None:
+        return {"status": Status.CANDIDATE, "pinned": False, "tier": 3, "promoted_at": None}
+    return {
+        "status": known.status,
+        "pinned": known.pinned,
+        "tier": int(known.tier),
+        "promoted_at": known.promoted_at and stamp(known.promoted_at),
+    }
 
 
 def _learned_at(moment: datetime, id: str, taking: Taking) -> None:
@@ -146,12 +175,12 @@ def _after(record: Mapping[str, Any], twin: Memory) -> datetime:
     return max(parse(record["updated_at"]), twin.updated_at) + LEAST
 
 
-def _fold(record: dict[str, Any], twin: Memory, taking: Taking) -> None:
+def _fold(record: dict[str, Any], twin: Memory, job: Import, taking: Taking) -> None:
     """Keep ours, which is the elder; of the other it is known here, too, that it went."""
     known = known_as(record["id"], taking)
     if known is None:
         archived = record | {"status": Status.ARCHIVED, "pinned": False, "tier": Tier.FADING.value}
-        own.restore(archived, taking.job)
+        own.restore(archived, job)
         known = known_as(record["id"], taking)
     if known:
         said = {name: record[name] for name in ("content", "category")}

@@ -6,13 +6,15 @@ import os
 import time
 from contextlib import contextmanager, suppress
 
-from ademem import agents, confined, core, worktree
+from ademem import agents, confined, core, trust, worktree
 from ademem.core import BadCore
 from ademem.locks import locked
-from ademem.mirror import base, progress, taking, trees, written
+from ademem.mirror import base, knowledge, progress, taking, trees, written
 from ademem.mirror.deadline import TooLate
+from ademem.mirror.entry import lines_of
 from ademem.mirror.lineage import Lineage, committed, lineage
 from ademem.mirror.progress import Progress
+from ademem.mirror.provenance import Provenance, record_digest
 from ademem.mirror.reading import LINES, conflicts, is_taken
 from ademem.mirror.staging import Place, settle
 from ademem.mirror.survey import (
@@ -27,7 +29,7 @@ from ademem.mirror.survey import (
 from ademem.mirror.taken import Taken
 from ademem.mirror.texts import OVERSIZE, Texts, digests_of
 from ademem.repository import branch, commit
-from ademem.store import made_at
+from ademem.store import edits, made_at
 from ademem.value import Value, replace
 
 TYPE_CHECKING = False
@@ -76,11 +78,13 @@ def refresh(
     dry_run: bool = False,
     pause: Callable[[], None] | None = None,
     tell: Callable[[int, int], None] | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Refreshed:
     """Take over what was edited in the files, then write what differs from the store.
 
     With *force* edits are not taken over but overwritten. A large import goes on in batches, with a
-    *pause* between them, and *tell* hears how many of how many changes are in.
+    *pause* between them, and *tell* hears how many of how many changes are in. The *environment*
+    leads to what the person agreed to; without one, nothing is known of that.
     """
     steps = Progress(project, pause or _pause, tell)
     with _alone(project):
@@ -88,13 +92,18 @@ def refresh(
         place = Place(project, settings.mirror)
         if not dry_run:
             agents.refresh(store, project)
-            taken, texts = _catch_up(project, store, settings, place, now, force=force, steps=steps)
+            taken, texts = _catch_up(
+                project, store, settings, place, now, environment, force=force, steps=steps
+            )
         found = survey(project, store, settings.mirror, texts, place, taken.refused)
         due = [file for file in found if not file.settled and _may_change(file, force)]
         if not dry_run:
             _carry_out(project, found, due)
             _agree(project, store, found, due, refused_lines(texts, taken.refused), texts)
+            _note_own(store, due, environment)
             worktree.note(project, place.watched(store))
+            if due or taken.count:
+                edits.was_read(store, project.root, now)
             steps.end()
     return Refreshed(
         written=tuple(file.path for file in due if file.wanted is not None),
@@ -113,16 +122,22 @@ def take_over(
     *,
     pause: Callable[[], None] | None = None,
     tell: Callable[[int, int], None] | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Taken:
     """What `refresh` takes over; the files themselves stay as git left them."""
+    steps = Progress(project, pause or _pause, tell)
     with _alone(project):
-        return _take_over(
-            project, store, settings, now, Progress(project, pause or _pause, tell), None
-        )
+        return _take_over(project, store, settings, now, environment, steps, None)
 
 
 def take_over_until(
-    deadline: Deadline, project: Project, store: Store, settings: Settings, now: datetime
+    deadline: Deadline,
+    project: Project,
+    store: Store,
+    settings: Settings,
+    now: datetime,
+    *,
+    environment: Mapping[str, str] | None = None,
 ) -> Taken | None:
     """`take_over` where it is done before the deadline; None: it waits for the worker.
 
@@ -138,7 +153,7 @@ def take_over_until(
             return None
         try:
             with trees.limited(deadline):
-                return _take_over(project, store, settings, now, None, deadline)
+                return _take_over(project, store, settings, now, environment, None, deadline)
         except TooLate:
             progress.hand_over(project)
             return None
@@ -149,17 +164,21 @@ def _take_over(
     store: Store,
     settings: Settings,
     now: datetime,
+    environment: Mapping[str, str] | None,
     steps: Progress | None,
     deadline: Deadline | None,
 ) -> Taken:
     place = Place(project, settings.mirror)
     agents.refresh(store, project)
-    taken, texts = _catch_up(project, store, settings, place, now, steps=steps, deadline=deadline)
+    taken, texts = _catch_up(
+        project, store, settings, place, now, environment, steps=steps, deadline=deadline
+    )
     agreed = base.load(project, made_at(store))
     read = {path: texts for path in texts if is_taken(path)}
     refused = refused_lines(texts, taken.refused)
     _save(project, replace(agreed, texts=_together(agreed.texts, read)), refused)
     worktree.note(project, place.watched(store))
+    edits.was_read(store, project.root, now)
     if steps:
         steps.end()
     return taken
@@ -183,12 +202,18 @@ class Preview(Value):
 
 
 def preview(
-    project: Project, store: Store, settings: Settings, now: datetime, *, force: bool = False
+    project: Project,
+    store: Store,
+    settings: Settings,
+    now: datetime,
+    *,
+    force: bool = False,
+    environment: Mapping[str, str] | None = None,
 ) -> Preview:
     """Do what `refresh` does to the store, look at the files it leads to, and take all back."""
     place = Place(project, settings.mirror)
     with suppress(_TakenBack), store.transaction():
-        taken, texts = _catch_up(project, store, settings, place, now, force=force)
+        taken, texts = _catch_up(project, store, settings, place, now, environment, force=force)
         found = survey(project, store, settings.mirror, texts, place, taken.refused)
         raise _TakenBack
     return Preview(taken=taken, files=tuple(file for file in found if not file.settled))
@@ -208,7 +233,10 @@ def read_aside(project: Project, store: Store, settings: Settings, now: datetime
     there = readable_of(present(project))
     texts = there.only(filter(is_taken, there))
     elsewhere = Lineage(root=project.root, by_hand=False)  # whoever wrote them, it was not here
-    return taking.take(base.Base(), texts, elsewhere, store, settings.gate, now)
+    provenance = Provenance(project, store, lambda: elsewhere, None, agreed_before=False)
+    return taking.take(
+        base.Base(), texts, elsewhere, store, settings.gate, now, provenance=provenance
+    )
 
 
 class _TakenBack(Exception):
@@ -221,6 +249,7 @@ def _catch_up(
     settings: Settings,
     place: Place,
     now: datetime,
+    environment: Mapping[str, str] | None,
     *,
     force: bool = False,
     steps: Progress | None = None,
@@ -235,7 +264,7 @@ def _catch_up(
     if force:
         found = Taken(), Texts(_nothing)
     else:
-        found = _take(project, store, settings, place, now, steps, deadline)
+        found = _take(project, store, settings, place, now, environment, steps, deadline)
     settle(place, store, now)
     return found
 
@@ -246,6 +275,7 @@ def _take(
     settings: Settings,
     place: Place,
     now: datetime,
+    environment: Mapping[str, str] | None,
     steps: Progress | None,
     deadline: Deadline | None,
 ) -> tuple[Taken, Texts]:
@@ -260,8 +290,14 @@ def _take(
     if digests_of(agreed.texts) == read.digests:
         return Taken(), texts
     line = lineage(project, agreed)
+    provenance = Provenance(
+        project, store, lambda: line, environment, agreed_before=agreed.branch is not None
+    )
     taken = taking.take(
-        *(agreed, read, line, store, settings.gate, now, place), deadline=deadline, progress=steps
+        *(agreed, read, line, store, settings.gate, now, place),
+        provenance=provenance,
+        deadline=deadline,
+        progress=steps,
     )
     refused = {problem.path for problem in taken.refused} - set(LINES)  # lines are kept one by one
     refused |= {it.path for it in taken.oversized if OVERSIZE not in texts[it.path]}
@@ -334,6 +370,18 @@ def _alone(project: Project) -> Iterator[None]:
 
 def _lock(project: Project) -> str:
     return os.path.join(project.run, "mirror.lock")
+
+
+def _note_own(store: Store, due: Iterable[File], environment: Mapping[str, str] | None) -> None:
+    """Remember outside of the project what lines this person's store has written."""
+    texts = [file.wanted for file in due if file.path in LINES and file.wanted]
+    if not texts or environment is None:
+        return
+    query = "select sync_id from unified_memories where claimed_author is not null"
+    claimed = {row[0] for row in store.db.execute(query)}
+    lines = (line for text in texts for line in map(knowledge.read, lines_of(text)) if line)
+    own = [record_digest(line) for line in lines if line.get("sync_id") not in claimed]
+    trust.note_own_records(own, environment)
 
 
 def _may_change(file: File, force: bool) -> bool:

@@ -108,6 +108,8 @@ def weigh(
 def _tier_bonus(memory: Entry, settings: SearchSettings) -> float:
     """A candidate has not faded: its tier says that nobody confirmed it, and so does its status."""
     tier = Tier.PINNED if memory.pinned else memory.tier
+    if tier is Tier.PINNED and memory.claimed_author is not None:
+        tier = Tier.ACTIVE
     if tier is Tier.FADING and memory.status is Status.CANDIDATE:
         return 0.0
     return settings.tier_bonus[tier - 1]

@@ -30,7 +30,7 @@ PAGES_KIB = 16_384
 """Memory for pages of the database: the next write needs many of the last one's again."""
 DECODE = methodcaller("decode", "utf-8", "replace")
 """Reads a text with damaged bytes, too; a failure would take every other row with it."""
-SCHEMA_VERSION = 20
+SCHEMA_VERSION = 21
 
 
 class NewerDatabase(AdememError):

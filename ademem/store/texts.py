@@ -34,7 +34,7 @@ WRITTEN = (
         "unified_memories",
         "scope_owner_id title content source_type source_id source_session_id source_pack_key"
         " source_run_id source_branch file_scope_pattern agent_id tags topic_key knowledge_key bead"
-        " write_gate_reason quarantine_reason",
+        " write_gate_reason quarantine_reason claimed_author",
         "anchors",
     ),
     *_columns("memory_revisions", "session_id reason", "snapshot"),
@@ -45,8 +45,8 @@ WRITTEN = (
     *_columns("memory_capture_ledger", "source_key", "metadata_json"),
     *_columns("memory_sweep_log", "error"),
     *_columns("memory_consolidation_log", "error"),
-    *_columns("cto_core_memory_state", "", "payload_json"),
-    *_columns("agent_core_memory_state", "", "payload_json"),
+    *_columns("cto_core_memory_state", "", "payload_json claimed"),
+    *_columns("agent_core_memory_state", "", "payload_json claimed"),
     *_columns(
         "agent_identities",
         "name model_preference",

@@ -41,8 +41,14 @@ def mirror(shift: Shift, _job: Job) -> datetime | None:
         if under_way(place.root):
             left = True
             continue
-        settings = configuration.load(place, shift.runtime.environment).settings
-        refresh(place, shift.store, settings, shift.now(), pause=shift.pause, tell=tell)
+        environment = shift.runtime.environment
+        settings = configuration.load(place, environment).settings
+        refresh(
+            *(place, shift.store, settings, shift.now()),
+            pause=shift.pause,
+            tell=tell,
+            environment=environment,
+        )
     return shift.now() + GIT_AT_IT if left else None
 
 

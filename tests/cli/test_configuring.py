@@ -197,9 +197,10 @@ def test_values_are_shown_without_control_of_the_terminal(person):
 
 
 def test_memories_of_the_files_are_counted_and_trusted(person):
-    notes = person.root / "notes.jsonl"
-    notes.write_text(json.dumps({"content": "Invoices round half to even"}) + "\n")
-    person("import", str(notes))
+    line = json.dumps({"content": "Invoices round half to even", "status": "promoted"})
+    person.file("memory/knowledge.jsonl", f"{line}\n")
+    for left in (person.root / ".ade").glob("ade.db*"):
+        left.unlink()
 
     assert "1 memory came with the files" in person("trust", "--files", answers="y\n")
     assert trust.agreement(str(person.root), os.environ).files > NOW.isoformat()[:4]

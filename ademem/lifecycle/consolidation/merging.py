@@ -92,6 +92,10 @@ def _row(
         confidence=max(memory.confidence for memory in members),
         observation_count=sum(memory.observation_count for memory in members),
         trust=least_trusted(memory.trust for memory in members),
+        claimed_author=max(
+            (each.claimed_author for each in members if each.claimed_author is not None),
+            default=None,
+        ),
         source_type=SOURCE,
         source_id=run,
         source_session_id=None,

@@ -1,0 +1,246 @@
+"""Who wrote what the files say: this person, an agent in a session here, or somebody elsewhere.
+
+A change found in the files came with them (a clone, a pull, an archive) unless it was made in this
+work tree after files and store agreed once: by an edit that no commit brought, or by a commit that
+git's log of HEAD says was made here. Of what was made here the author is the agent if a session
+named the file in a tool call, or ran a shell command that may change files, between the last
+reading of the files and the change; else the person.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from ademem import confined
+from ademem import trust as agreements
+from ademem.capture import heard
+from ademem.clock import UTC, datetime, stamp
+from ademem.digest import sha256_hex
+from ademem.jsontext import array
+from ademem.model import Status, Trust
+from ademem.store import edits
+from ademem.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
+
+    from ademem.mirror.lineage import Lineage
+    from ademem.project import Project
+    from ademem.store import Store
+
+NAME_CHARS = 40
+NAME_WORDS = 6
+"""A claimed name with more words is a sentence, and is not shown."""
+DIGEST_CHARS = 32
+REFLOG_BYTES = 256_000
+"""Of git's log of HEAD, how much is read from its end."""
+TRANSCRIPT_BYTES = 16_000_000
+"""Of a session's transcript, how much is read from its end."""
+
+_COMMITTED = ("commit: ", "commit (amend): ", "commit (initial): ")
+"""How git's log of HEAD describes a commit made here, and not brought by a merge or a pull."""
+_NO_NAME = re.compile(r"[^\w .,'@+-]+")
+_MEANT = ("sync_id", "content", "title", "category", "path", "topic_key")
+"""Fields by which a record claims something, beside its tags, anchors, status and pin."""
+
+
+class Source(Value):
+    """Where a change in the files comes from."""
+
+    trust: Trust
+    """IMPORT for what came with the files."""
+    author: str | None = None
+    """The claimed author of what came with the files and is labelled; empty: nobody is named."""
+
+    @property
+    def by_person(self) -> bool:
+        return self.trust is Trust.USER
+
+    @property
+    def by_agent(self) -> bool:
+        return self.trust not in (Trust.USER, Trust.IMPORT)
+
+
+class Provenance:
+    """Tells the source of each change of one import; git and transcripts are asked when needed."""
+
+    def __init__(
+        self,
+        project: Project,
+        store: Store,
+        lineage: Callable[[], Lineage],
+        environment: Mapping[str, str] | None,
+        *,
+        agreed_before: bool,
+    ) -> None:
+        self._project = project
+        self._store = store
+        self._lineage = lineage
+        self._environment = environment
+        self._agreed_before = agreed_before
+        """Files and store agreed at least once: before, nothing can have been edited here."""
+        self._own: frozenset[str] | None = None
+        self._made_here: frozenset[str] | None = None
+        self._writers: dict[str, Trust] = {}
+
+    def of(self, path: str, id: str | None = None, text: str = "") -> Source:
+        """The source of what the file at *path* says anew of the memory *id*.
+
+        Of an item without id, *text* is what it says.
+        """
+        commits = self._lineage().bringing(path, id, text) if self._agreed_before else None
+        if commits is not None and commits <= self._commits_made_here(commits):
+            return Source(trust=self._writer(path, commits))
+        return Source(trust=Trust.IMPORT, author=self._claimed(id))
+
+    def of_record(self, path: str, record: Mapping[str, Any], id: str | None) -> Source:
+        """The source of a line of JSON: the files may repeat what this person's stores wrote."""
+        source = self.of(path, id)
+        if source.author is None:
+            return source
+        if record_digest(record) in self.own:
+            return Source(trust=Trust.IMPORT)
+        named = next((record.get(key) for key in ("author", "source") if record.get(key)), "")
+        if id and not record.get("author"):
+            named = ""  # in our own lines `source` is the kind of source
+        return Source(trust=Trust.IMPORT, author=safe_name(named) or source.author)
+
+    @property
+    def trusts_files(self) -> bool:
+        """Whether the person agreed to what comes with the files of this project."""
+        if self._environment is None:
+            return False
+        return bool(agreements.agreement(self._project.main, self._environment).files)
+
+    @property
+    def own(self) -> frozenset[str]:
+        if self._own is None:
+            known = self._environment is not None
+            self._own = agreements.own_records(self._environment or {}) if known else frozenset()
+        return self._own
+
+    def _claimed(self, id: str | None) -> str | None:
+        if self.trusts_files:
+            return None
+        lineage = self._lineage()
+        return safe_name(lineage.authors.get(id or "", lineage.last_author))
+
+    def _commits_made_here(self, asked: frozenset[str]) -> frozenset[str]:
+        if asked and self._made_here is None:
+            self._made_here = frozenset(_made_here(self._project.root))
+        return self._made_here or frozenset()
+
+    def _writer(self, path: str, commits: Iterable[str]) -> Trust:
+        """USER, or how far the words of the agent are believed that may have changed the file."""
+        for sha in commits:
+            if session := edits.session_of_commit(self._store, sha):
+                return heard.trust_of_session(session, self._store)
+        if path not in self._writers:
+            self._writers[path] = _writer(self._project, self._store, path)
+        return self._writers[path]
+
+
+def record_digest(record: Mapping[str, Any]) -> str:
+    """Of a line of knowledge.jsonl, what it claims: the text and all that makes it believed."""
+    lists = (array([str(item) for item in record.get(name) or ()]) for name in ("tags", "anchors"))
+    confirmed = str(record.get("status") == Status.PROMOTED)
+    meant = (str(record.get(name) or "") for name in _MEANT)
+    pinned = str(record.get("pinned") is True)
+    return sha256_hex("record", *meant, *lists, confirmed, pinned)[:DIGEST_CHARS]
+
+
+def brief_digest(agent: str, label: str, text: str) -> str:
+    """Of one text of a standing brief."""
+    return sha256_hex("brief", agent, label, text)[:DIGEST_CHARS]
+
+
+def skill_digest(path: str, content_hash: str) -> str:
+    return sha256_hex("skill", path, content_hash)[:DIGEST_CHARS]
+
+
+def safe_name(claimed: object) -> str:
+    """A name as a stranger gives it, on one line, or nothing where it is no name."""
+    from ademem.gate.instructions import instruction_in
+    from ademem.redact import redact
+    from ademem.text import clean
+
+    text = str(claimed)[: 10 * NAME_CHARS] if isinstance(claimed, str) else ""
+    if instruction_in(text) or redact(text).found:
+        return ""
+    name = " ".join(_NO_NAME.sub(" ", clean(text)).split())
+    if len(name.split()) > NAME_WORDS or not any(char.isalpha() for char in name):
+        return ""
+    return name[:NAME_CHARS].strip()
+
+
+def _made_here(root: str) -> Iterable[str]:
+    """Commits that git's log of HEAD says were made in this work tree."""
+    from ademem.repository import git_dir, git_root
+
+    top = git_root(root)
+    if top is None:
+        return
+    try:
+        with open(os.path.join(git_dir(top), "logs", "HEAD"), "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - REFLOG_BYTES))
+            lines = file.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        who, _, did = line.partition("\t")
+        words = who.split()
+        if len(words) > 1 and did.startswith(_COMMITTED):
+            yield words[1]
+
+
+def _writer(project: Project, store: Store, path: str) -> Trust:
+    """Who changed the file last, by what sessions did since the files were read."""
+    status = confined.status(project.root, path)
+    if status is None:
+        return Trust.USER
+    changed = stamp(datetime.fromtimestamp(status.st_ctime, UTC))
+    seen = edits.last_reading(store, project.root)
+    found = [heard.trust_of_turn(turn, store) for turn in edits.naming(store, path, since=seen)]
+    found += [
+        heard.trust_of_session(session, store)
+        for session, transcript in edits.sessions_between(store, seen, changed)
+        if _may_have_changed(transcript, os.path.join(project.root, path), seen, changed)
+    ]
+    if not found:
+        return Trust.USER
+    return next((trust for trust in (*heard.SOURCES, Trust.AGENT) if trust in found), Trust.AGENT)
+
+
+def _may_have_changed(transcript: str, file: str, since: str, until: str) -> bool:
+    """Whether a session wrote the file, or ran a command that may have; yes where nothing tells."""
+    from ademem.episodes.transcript import Call, events, of_agents
+    from ademem.guard.mutation import judge
+    from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS
+
+    for part in (transcript, *of_agents(transcript)):
+        try:
+            status = os.stat(part)
+            if stamp(datetime.fromtimestamp(status.st_mtime, UTC)) < since:
+                continue  # nothing was said in it since
+            unread = status.st_size > TRANSCRIPT_BYTES
+            for event in events(part, tail=TRANSCRIPT_BYTES):
+                if unread and event.at > since:
+                    return True  # what came before is not in the part that is read
+                unread = False
+                if not isinstance(event, Call) or not since <= event.at <= until:
+                    continue
+                if event.tool in SHELL_TOOLS and judge(str(event.input.get("command"))).mutates:
+                    return True
+                named = event.input.get("file_path") or event.input.get("notebook_path")
+                if event.tool in WRITING_TOOLS and isinstance(named, str) and _is(named, file):
+                    return True
+        except OSError:
+            return True
+    return False
+
+
+def _is(named: str, file: str) -> bool:
+    return os.path.realpath(named) == os.path.realpath(file)
