@@ -56,7 +56,10 @@ REMOVABLE = (
 )
 """Paths below `.ade/`, or the folder that stands for it, that ademem makes and may delete."""
 
-FOLDERS = ("memory", "run", "log", "cto", "cto/daily", "agents", "skills")
+FOLDERS = (
+    *("memory", "run", "run/clear", "run/sites", "run/index", "log"),
+    *("cto", "cto/daily", "agents", "skills"),
+)
 """What is a folder below `.ade/`; in `refusals` a file of such a name is at fault."""
 FILES = (".md", ".jsonl", ".json", ".toml", ".log", ".lock", ".db")
 """Ends of names that are files'; in `refusals` a folder of such a name is at fault."""

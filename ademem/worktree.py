@@ -27,7 +27,7 @@ def changed(project: Project) -> bool:
         return False
     try:
         noted = confined.read_text(project.root, _path(project)) or ""
-    except UnicodeDecodeError:
+    except (UnicodeDecodeError, confined.Refused):
         noted = ""
     refs = [line.split(" ")[0] for line in noted.splitlines() if line.startswith(_REF)]
     return _listing(project, [ref.removeprefix(_REF) for ref in refs if ref != _HEAD]) != noted
@@ -54,10 +54,13 @@ def is_kept(project: Project) -> bool:
 
 def _listing(project: Project, refs: Iterable[str]) -> str:
     """A line a file: its name, when it was written, how long it is; then HEAD and the refs."""
-    names = confined.names(project.root, project.memory)
+    try:
+        names = confined.names(project.root, project.memory)
+    except confined.Refused:
+        names = []
     paths = [(name, os.path.join(project.memory, name)) for name in names]
     brief = os.path.join(project.ade, "cto", "core-memory.json")
-    if confined.exists(project.root, brief):
+    if confined.is_file(project.root, brief):
         paths.append(("../cto/core-memory.json", brief))
     lines = [f"{name} {_dated(project, path)}" for name, path in paths]
     head = [f"{_HEAD} {branch(project.root) or commit(project.root)}"] if lines else []

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
-from ademem import clock, configuration, project, worktree
+from ademem import clock, configuration, confined, project, worktree
 from ademem.api.memories import Memories
 from ademem.errors import NotEnrolled
 from ademem.model import Draft, Memory, Origin, Trust
@@ -63,10 +64,12 @@ def open_memories(
     new = not os.path.exists(found.database)
     memories = Memories(open_runtime(found, environment, now()), now)
     if new:
-        if worktree.changed(found):  # a fresh clone: its files know what its database does not
-            memories.refresh_files(tell=on_import)
+        with suppress(confined.Refused):  # `files check` tells of it, and the rest can be used
+            if worktree.changed(found):  # a fresh clone: its files know what its database does not
+                memories.refresh_files(tell=on_import)
     elif catch_up:
-        memories.import_waiting(on_import)
+        with suppress(confined.Refused):
+            memories.import_waiting(on_import)
     return memories
 
 

@@ -35,7 +35,7 @@ class Base(Value):
 
 
 def load(project: Project, database: str) -> Base:
-    """Empty before the first agreement, and when the record of it cannot be read."""
+    """Empty before the first agreement, and when the record of it cannot be read or is refused."""
     try:
         recorded = _recorded(project)
         if recorded["database"] == database:

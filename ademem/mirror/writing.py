@@ -187,10 +187,21 @@ def _take_over(
 def _is_large(project: Project) -> bool:
     """Told by sizes alone, without reading."""
     paths = paths_of(project)
-    there = (confined.status(project.root, path) for path in (*paths, base.path(project)))
-    briefs = confined.names(project.root, os.path.join(project.ade, "agents"))
-    size = sum(each.st_size for each in there if each)
-    return len(paths) + len(briefs) > HOOK_FILES or size > HOOK_BYTES
+    size = sum(_size(project, path) for path in (*paths, base.path(project)))
+    briefs = os.path.join(project.ade, "agents")
+    try:
+        count = len(paths) + len(confined.names(project.root, briefs))
+    except confined.Refused:
+        count = len(paths)
+    return count > HOOK_FILES or size > HOOK_BYTES
+
+
+def _size(project: Project, path: str) -> int:
+    try:
+        there = confined.status(project.root, path)
+    except confined.Refused:
+        return 0
+    return there.st_size if there else 0
 
 
 class Preview(Value):
@@ -369,7 +380,9 @@ def _alone(project: Project) -> Iterator[None]:
 
 
 def _lock(project: Project) -> str:
-    return os.path.join(project.run, "mirror.lock")
+    """The folder itself stands in for a lock file that is refused, so that reading goes on."""
+    path = os.path.join(project.run, "mirror.lock")
+    return project.ade if confined.refusal(project.root, path) else path
 
 
 def _note_own(store: Store, due: Iterable[File], environment: Mapping[str, str] | None) -> None:

@@ -22,7 +22,7 @@ def load(project: Project) -> dict[str, list[str]]:
     try:
         recorded = json.loads(confined.read_text(project.root, _path(project)) or "{}")
         return {str(path): list(prints) for path, prints in recorded.items()}
-    except (ValueError, AttributeError, TypeError):
+    except (ValueError, AttributeError, TypeError, confined.Refused):
         return {}
 
 
