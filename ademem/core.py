@@ -6,9 +6,10 @@ import os
 
 from ademem import confined
 from ademem.clock import parse, stamp
+from ademem.digest import sha256_hex
 from ademem.errors import AdememError, UsageError
 from ademem.jsontext import loads
-from ademem.store import briefs, jobs
+from ademem.store import briefs, jobs, ledger
 from ademem.text import clean, unique
 from ademem.value import Value, replace
 
@@ -26,6 +27,9 @@ ITEM_CHARS = 500
 ITEMS = 30
 """Most items of a list; a brief that is longer is not read."""
 MAX_VERSION = 2**31
+BRIEF_BY_AGENT = "brief_by_agent"
+"""In the ledger: the digest of a text of a brief that came from an agent's shell."""
+BY_AGENT = "[set by an agent] "
 
 
 class CoreMemory(Value):
@@ -99,6 +103,7 @@ def patch(
         if patched != current:
             patched = replace(patched, version=current.version + 1, updated_at=now)
             _save(store, patched, agent)
+            _note_author(store, current, given, now, by_person=by_person)
             jobs.queue(store, "mirror", "project", now)
             jobs.queue(store, "current", "project", now)
     if patched.version:
@@ -192,6 +197,35 @@ def field_of(word: str, texts: Sequence[str]) -> dict[str, Any]:
     """The change that sets one field to the words of a command line."""
     field = _field(word)
     return {field.name: tuple(texts) if field.is_list else " ".join(texts)}
+
+
+def labelled(store: Store, document: CoreMemory | None) -> CoreMemory | None:
+    """The brief as it is shown: what an agent set is no person's standing word, and says so."""
+    if document is None:
+        return None
+
+    def label(text: str) -> str:
+        return BY_AGENT + text if ledger.claimed(store, BRIEF_BY_AGENT, sha256_hex(text)) else text
+
+    shown = {
+        field.name: tuple(map(label, value)) if field.is_list else label(value)
+        for field in FIELDS
+        if (value := getattr(document, field.name))
+    }
+    return replace(document, **shown)
+
+
+def _note_author(
+    store: Store, before: CoreMemory, given: Mapping[str, Any], now: datetime, *, by_person: bool
+) -> None:
+    """Note which of the given texts an agent brought in; what a person sets is the person's."""
+    known = {text for _, texts in items(before) for text in texts}
+    for value in given.values():
+        for text in [value] if isinstance(value, str) else value:
+            if by_person:
+                ledger.release(store, BRIEF_BY_AGENT, sha256_hex(text))
+            elif text and text not in known:
+                ledger.claim(store, BRIEF_BY_AGENT, sha256_hex(text), now)
 
 
 def _check_orders(texts: Mapping[str, Any]) -> None:

@@ -145,7 +145,7 @@ def test_a_subagent_starts_with_the_brief_and_the_memories_of_its_kind(world):
         memories.update_agent_core("Plan", {"focus": ["the release"]})
 
     said = world.context("subagent_start", agent_id="a1", agent_type="Explore", prompt_id="p1")
-    assert "Focus: the parser" in said
+    assert "Focus: [set by an agent] the parser" in said
     assert "Explore reads tests first" in said
     assert "the release" not in said
     assert "not hers" not in said

@@ -361,6 +361,15 @@ def test_what_a_person_typed_is_believed(world):
     assert any(MARK in text for text in shown(world))
 
 
+def test_what_an_agent_sets_in_the_standing_brief_is_briefed_as_the_agents(world):
+    with world.memories() as memories:
+        memories.update_core({"notes": [HARMLESS]})
+
+    assert f"Notes: [set by an agent] {HARMLESS}" in world.context(
+        "session_start", source="startup"
+    )
+
+
 @pytest.fixture
 def old(world):
     """A candidate that was stored before the rules knew its kind."""

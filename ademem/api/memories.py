@@ -160,9 +160,13 @@ class Memories(Practice, Missions, Telling, Upkeep):
         filters = filters or Filters(statuses=UNARCHIVED, mission=self.mission)
         return search_.listed(self.runtime.store, filters, limit)
 
-    def core(self) -> CoreMemory | None:
-        """The standing brief, the newer of file and database; raises BadCore for a broken file."""
-        return core.newest(self.runtime.store, self.runtime.project)
+    def core(self, *, labelled: bool = False) -> CoreMemory | None:
+        """The standing brief, the newer of file and database; raises BadCore for a broken file.
+
+        *labelled* says of each text that an agent set that it did.
+        """
+        found = core.newest(self.runtime.store, self.runtime.project)
+        return core.labelled(self.runtime.store, found) if labelled else found
 
     def update_core(
         self, changes: Mapping[str, Any], *, expect_version: int | None = None

@@ -39,9 +39,10 @@ class Telling(Curation):
         """Kinds of agents that worked here, have memories of their own, or a brief, by name."""
         return agents_.listed(self.runtime.store, self.runtime.project)
 
-    def agent_core(self, name: str) -> CoreMemory | None:
-        """The standing brief of a kind of agent."""
-        return agents_.brief(self.runtime.store, self.runtime.project, agents_.folder(name))
+    def agent_core(self, name: str, *, labelled: bool = False) -> CoreMemory | None:
+        """The standing brief of a kind of agent, as `core` has that of the project."""
+        found = agents_.brief(self.runtime.store, self.runtime.project, agents_.folder(name))
+        return core.labelled(self.runtime.store, found) if labelled else found
 
     def update_agent_core(
         self, name: str, changes: Mapping[str, Any], *, expect_version: int | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem import fence
+from ademem import core, fence
 from ademem.briefing.reader import Reader
 from ademem.briefing.sections import NEWS, SECTIONS, knowledge, of_mission, pinned, standing
 from ademem.briefing.worth import chosen
@@ -95,7 +95,7 @@ def agent(reader: Reader, program: str, own: CoreMemory | None = None) -> Brief:
     What the mission it works for has learned comes before what is everybody's.
     """
     entries = [*pinned(reader), *of_mission(reader), *knowledge(reader)][: reader.settings.agent]
-    return _listed(reader, how_to(program), [*standing(own), *entries])
+    return _listed(reader, how_to(program), [*standing(core.labelled(reader.store, own)), *entries])
 
 
 def how_to(program: str) -> str:

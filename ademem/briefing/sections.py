@@ -57,7 +57,7 @@ def pinned(reader: Reader) -> list[Entry]:
 
 
 def core_brief(reader: Reader) -> list[Entry]:
-    return standing(core.load(reader.store))
+    return standing(core.labelled(reader.store, core.load(reader.store)))
 
 
 def standing(document: CoreMemory | None) -> list[Entry]:

@@ -37,7 +37,7 @@ def list_(project: Project = None, as_json: AsJson = False) -> None:
 def show_(name: Name, project: Project = None, as_json: AsJson = False) -> None:
     """Show the standing brief of an agent."""
     with opened(project) as memories:
-        document = memories.agent_core(name)
+        document = memories.agent_core(name, labelled=not as_json)
     show.brief(document, f"ademem agents set {name}", as_json_=as_json)
 
 

@@ -202,7 +202,7 @@ def check(project: Project = None, as_json: AsJson = False) -> None:
 def show_core(project: Project = None, as_json: AsJson = False) -> None:
     """Show the standing brief."""
     with opened(project) as memories:
-        document = memories.core()
+        document = memories.core(labelled=not as_json)
     show.brief(document, "ademem core set", as_json_=as_json)
 
 

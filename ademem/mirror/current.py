@@ -32,7 +32,7 @@ def write(project: Project, store: Store, now: datetime) -> bool:
     """Bring the daily logs and the page up to date; tells whether the page had to be written."""
     daily.append(project, store, now)
     text = render(
-        core.load(store),
+        core.labelled(store, core.load(store)),
         happenings.sessions(store, SESSIONS),
         agents.listed(store, project),
         [

@@ -199,6 +199,24 @@ def test_the_standing_brief_takes_no_order_but_a_persons(ademem):
     assert ORDER in ademem("core", "show")
 
 
+@pytest.mark.parametrize("brief", [("core", "set"), ("agents", "set", "reviewer")], ids=" ".join)
+def test_what_an_agent_sets_in_a_brief_is_shown_as_the_agents(ademem, brief):
+    ours, theirs = "Invoices are in euro", "Retries need a limit"
+    ademem(*brief, "notes", ours)
+    ademem.inside()
+    ademem(*brief, "notes", ours, theirs)
+    looks = [word if word != "set" else "show" for word in brief]
+
+    assert f"Notes: {ours}; [set by an agent] {theirs}\n" in ademem(*looks)
+    assert "set by an agent" not in ademem(*looks, "--json")
+
+    ademem.outside()
+    ademem(*brief, "focus", "invoices")
+    assert "[set by an agent]" in ademem(*looks)
+    ademem(*brief, "notes", theirs)
+    assert "set by an agent" not in ademem(*looks)
+
+
 def test_an_order_that_somebody_wrote_into_the_file_of_the_brief_is_not_taken_over(ademem):
     ademem("core", "set", "notes", "Invoices are in euro")
     file = ademem.root / ".ade/cto/core-memory.json"
