@@ -360,18 +360,29 @@ def refusals(root: str, path: str, most: int = 20_000) -> list[Refused]:
 
 
 def remove_stale(root: str, path: str) -> int:
-    """Delete temporary files that killed processes left in the folder; return how many."""
+    """Delete temporary files of killed processes in the folder and below it; return how many."""
     try:
         folder = _walk(root, _parts(root, path))
     except OSError:
         return 0
     try:
-        stale = [name for name in folder.names() if _is_stale(name)]
-        found = [(name, folder.status(name)) for name in stale]
-        regular = [name for name, there in found if there and stat.S_ISREG(there.st_mode)]
-        for name in regular:
-            folder.unlink(name)
-        return len(regular)
+        with os.scandir(folder.path if folder.fd is None else folder.fd) as listed:
+            entries = [
+                (entry.name, entry.is_dir(follow_symlinks=False))
+                for entry in listed
+                if not entry.is_symlink()
+            ]
+        removed = sum(
+            remove_stale(root, folder.whole(name))
+            for name, is_folder_ in entries
+            if is_folder_ and name.isprintable()
+        )
+        for name, _ in entries:
+            there = folder.status(name) if _is_stale(name) else None
+            if there and stat.S_ISREG(there.st_mode):
+                folder.unlink(name)
+                removed += 1
+        return removed
     finally:
         folder.close()
 

@@ -367,9 +367,29 @@ def test_a_temporary_file_of_a_killed_process_is_removed_and_that_of_a_living_on
     others = [f"gotchas.md.{alive}-0a1b2c3d.tmp", "notes.tmp", "gotchas.md", f"x.{dead}-ab.txt"]
     for name in ours + others:
         confined.write_text(root, f".ade/memory/{name}", "half")
+    os.symlink(".ade", os.path.join(root, "linked"))
 
-    assert confined.remove_stale(root, ".ade/memory") == 3
+    assert confined.remove_stale(root, "linked") == 0
+    assert confined.remove_stale(root, ".ade") == 3
     assert confined.names(root, ".ade/memory") == sorted(others)
+
+
+def test_a_write_goes_on_when_its_temporary_file_was_taken_for_a_dead_processes(root, monkeypatch):
+    """In another container the process cannot be seen, and its file looks left behind."""
+    real = os.replace
+    times = []
+
+    def replace_what_somebody_removed(old, new, **folders):
+        if not times:
+            os.unlink(old, dir_fd=folders.get("src_dir_fd"))
+        times.append(1)
+        real(old, new, **folders)
+
+    monkeypatch.setattr(os, "replace", replace_what_somebody_removed)
+
+    assert confined.write_text(root, FILE, "text") is True
+    assert confined.read_text(root, FILE) == "text"
+    assert len(times) == 2
 
 
 def test_a_file_that_is_swapped_for_a_link_after_a_look_is_not_followed(root, outside, monkeypatch):

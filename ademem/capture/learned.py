@@ -9,6 +9,7 @@ from ademem.capture.placeholders import is_placeholder
 from ademem.digest import sha256_hex
 from ademem.fence import without_recalled
 from ademem.model import Category
+from ademem.repository import first_line
 from ademem.text import bounded_bytes, slug
 from ademem.value import Value, replace
 
@@ -129,11 +130,8 @@ def source_of(cwd: str) -> str:
     folder = os.path.realpath(cwd)
     while not os.path.exists(os.path.join(folder, ".git")) and folder != os.path.dirname(folder):
         folder = os.path.dirname(folder)
-    try:
-        with open(os.path.join(folder, ".git"), encoding="utf-8") as file:
-            return "supervisor" if "/worktrees/" in file.read() else "orchestrator"
-    except OSError:
-        return "orchestrator"
+    marker = first_line(os.path.join(folder, ".git"))
+    return "supervisor" if "/worktrees/" in marker else "orchestrator"
 
 
 def _comments(command: Command, read_file: ReadFile) -> Iterator[Body]:

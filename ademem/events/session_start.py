@@ -56,6 +56,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         return None
     _make_callable(runtime)
     flags.prune(runtime.project, runtime.now)
+    confined.remove_stale(runtime.project.root, runtime.project.ade)
     arrived = _arrived(runtime)
     with runtime.store.transaction():
         _list_sites(payload, runtime)

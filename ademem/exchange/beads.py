@@ -83,7 +83,7 @@ def bring(source: str, store: Store, settings: GateSettings, now: datetime) -> I
     *source* is the project, a folder of it, or one file; raises UsageError when there is none.
     """
     job = Import(store=store, settings=settings, now=now)
-    found = [line for path in sources(source) for line in lines(path)]
+    found = [line for root, path in sources(source) for line in lines(path, root)]
     counts: Counter[Outcome] = Counter()
     misread = [_misread(line, line.fault) for line in found if line.record is None]
     sound = (line for line in found if line.record is not None)
@@ -113,26 +113,30 @@ def put_aside(misread: Iterable[Misread], project: Project) -> None:
         confined.remove(project.root, path)
 
 
-def sources(source: str) -> list[str]:
-    """A file itself; of a project or its folders the archive and the live file."""
+def sources(source: str) -> list[tuple[str, str]]:
+    """A file itself; of a project or its folders the archive and the live file.
+
+    Each stands behind the folder below which no link is followed to it; empty for what was named.
+    """
     if not os.path.isdir(source):
-        return [source]
+        return [("", source)]
+    root = os.path.realpath(source)
     for folder in FOLDERS:
-        paths = [os.path.join(source, folder, name) for name in NAMES]
-        found = [path for path in paths if os.path.isfile(path)]
+        paths = [os.path.join(root, folder, name) for name in NAMES]
+        found = [(root, path) for path in paths if confined.is_file(root, path)]
         if found:
             return found
     raise UsageError(f"no {NAMES[1]} in {source}", "name the project, its .beads, or the file")
 
 
-def lines(path: str) -> Iterator[Line]:
+def lines(path: str, root: str = "") -> Iterator[Line]:
     """Each line that says something or should; raises UsageError for a file that is not there."""
     try:
-        with open(path, "rb") as file:
+        with confined.open_file(root, path) if root else open(path, "rb") as file:
             raw = file.read().removeprefix(b"\xef\xbb\xbf")
     except OSError as error:
         raise UsageError(
-            f"cannot read {path}: {error.strerror}", "name a file or a folder"
+            f"cannot read {path}: {error.strerror or error}", "name a file or a folder"
         ) from error
     *whole, last = raw.split(b"\n")
     for number, one in enumerate(whole, 1):

@@ -10,7 +10,6 @@ from shlex import quote
 
 from ademem.bytecode import writing
 from ademem.errors import AdememError, NotEnrolled
-from ademem.files import remove
 from ademem.install import json_text, registration, settings_file
 from ademem.install.settings_file import BadSettingsFile, Original
 from ademem.value import Value
@@ -67,13 +66,14 @@ def install(
     if text is not None and registration.current(_settings(path, text), wanted):
         return Change(path=path, before=text, after=text)
     record = _record(project, where)
-    original = settings_file.recall(record)
+    original = settings_file.recall(*record)
     before = _restored(text, original)
     after = _with_entries(path, "{}\n" if before is None else before, wanted)
     if not dry_run:
         folder = os.path.dirname(os.path.realpath(path))
         made = original.made_folder if original else not os.path.isdir(folder)
-        settings_file.note(record, Original(before=before, after=after, made_folder=made))
+        noted = Original(before=before, after=after, made_folder=made)
+        settings_file.note(record[0], noted, record[1])
         settings_file.write(path, after)
     return Change(path=path, before=text, after=after)
 
@@ -81,7 +81,7 @@ def install(
 def uninstall(project: str, where: Where, *, dry_run: bool = False) -> Change:
     """Give the file back as it was; what was edited since stays, without our entries."""
     path, record = settings_path(project, where), _record(project, where)
-    text, original = settings_file.read(path), settings_file.recall(record)
+    text, original = settings_file.read(path), settings_file.recall(*record)
     if text is not None:
         _settings(path, text)
     after = _restored(text, original)
@@ -90,7 +90,7 @@ def uninstall(project: str, where: Where, *, dry_run: bool = False) -> Change:
             settings_file.delete(path, with_folder=bool(original and original.made_folder))
         elif after is not None and after != text:
             settings_file.write(path, after)
-        remove(record)
+        settings_file.forget(*record)
     return Change(path=path, before=text, after=after)
 
 
@@ -127,11 +127,12 @@ def hooks_folder() -> str:
     raise AdememError(f"the hooks are missing at {shipped}", "install ademem again")
 
 
-def _record(project: str, where: Where) -> str:
+def _record(project: str, where: Where) -> tuple[str, str]:
+    """Where the original is noted, and the folder below which no link leads there; empty: any."""
     if where is Where.USER:
         state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-        return os.path.join(state, "ademem", "original-settings.json")
-    return os.path.join(project, ".ade", "run", f"original-{where}-settings.json")
+        return os.path.join(state, "ademem", "original-settings.json"), ""
+    return os.path.join(project, ".ade", "run", f"original-{where}-settings.json"), project
 
 
 def _settings(path: str, text: str) -> registration.Settings:

@@ -6,6 +6,7 @@ import json
 import os
 from contextlib import suppress
 
+from ademem import confined
 from ademem.errors import AdememError
 from ademem.files import read_text, remove, write_atomic
 from ademem.value import Value, as_dict
@@ -55,14 +56,25 @@ def delete(path: str, *, with_folder: bool) -> None:
             os.rmdir(os.path.dirname(target))
 
 
-def recall(record: str) -> Original | None:
-    """The original noted there; None when nothing (readable) is."""
+def recall(record: str, root: str = "") -> Original | None:
+    """The original noted there; None when nothing (readable) is. From *root* on no link counts."""
     try:
-        return Original(**json.loads(read_text(record) or ""))
-    except (ValueError, TypeError):
+        text = confined.read_text(root, record) if root else read_text(record)
+        return Original(**json.loads(text or ""))
+    except (ValueError, TypeError, confined.Refused):
         return None
 
 
-def note(record: str, original: Original) -> None:
-    # Settings may hold tokens: readable for the owner alone.
-    write(record, json.dumps(as_dict(original)), mode=0o600)
+def note(record: str, original: Original, root: str = "") -> None:
+    text = json.dumps(as_dict(original))
+    if root:  # settings may hold tokens: readable for the owner alone
+        confined.write_text(root, record, text, mode=0o600)
+    else:
+        write(record, text, mode=0o600)
+
+
+def forget(record: str, root: str = "") -> None:
+    if root:
+        confined.remove(root, record)
+    else:
+        remove(record)

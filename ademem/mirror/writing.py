@@ -88,6 +88,9 @@ def refresh(
     """
     steps = Progress(project, pause or _pause, tell)
     with _alone(project):
+        if not dry_run:
+            confined.remove_stale(project.root, project.ade)
+            confined.remove_stale(project.home_root, project.home)
         taken, texts = Taken(), Texts(_nothing)
         place = Place(project, settings.mirror)
         if not dry_run:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 
 from ademem import anchor
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 HASH_DIGITS = 16
 """Of a git blob id, as much as tells two texts apart."""
+MOST_BYTES = 64_000_000
+"""Of a file that is read for what a memory says of it."""
 LARGEST = 5_000_000
 """Bytes of a file above which nobody looks for lines that moved."""
 RENAMES = 2000
@@ -57,8 +60,7 @@ class Tree:
         """The lines of a file with their ends; None when it is not there or cannot be read."""
         if path not in self._read:
             try:
-                with open(os.path.join(self.root, path), "rb") as file:
-                    self._read[path] = _split(file.read().replace(b"\r\n", b"\n"))
+                self._read[path] = _split(_content(self.root, path).replace(b"\r\n", b"\n"))
             except OSError:
                 self._read[path] = None
         return self._read[path]
@@ -84,6 +86,21 @@ class Tree:
         except OSError:
             return False
         return size <= LARGEST and self.lines(path) is not None
+
+
+def _content(root: str, path: str) -> bytes:
+    """A source file of the project, whoever named it; raises OSError.
+
+    Links count as far as they stay in the project. Nothing is waited for, and there is an end.
+    """
+    real = os.path.realpath(os.path.join(root, path))
+    if not real.startswith(os.path.join(os.path.realpath(root), "")):
+        raise PermissionError(f"{path} leads out of the project")
+    with open(os.open(real, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        there = os.fstat(file.fileno())
+        if not stat.S_ISREG(there.st_mode) or there.st_size > MOST_BYTES:
+            raise OSError(f"{path} is no file that is read")
+        return file.read()
 
 
 def noted(given: Place, tree: Tree, cwd: str) -> Place:
