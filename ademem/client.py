@@ -131,6 +131,11 @@ def config_dir(environment: Mapping[str, str]) -> str:
     )
 
 
+def transcript_folder(directory: str) -> str:
+    """The name of the folder in which the client keeps transcripts of sessions in *directory*."""
+    return "".join(char if char.isascii() and char.isalnum() else "-" for char in directory)
+
+
 def _answer(output: dict[str, str], notices: Sequence[str] = ()) -> str:
     shown = f'"systemMessage":{quoted(chr(10).join(notices))},' if notices else ""
     return f'{{{shown}"hookSpecificOutput":{_object(output)}}}'

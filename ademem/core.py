@@ -32,6 +32,10 @@ BRIEF_BY_AGENT = "brief_by_agent"
 BY_AGENT = "[set by an agent] "
 
 
+MADE_ELSEWHERE = "(imported: from a database that was not made here)"
+"""The line before a brief that nobody here is known to have written."""
+
+
 class CoreMemory(Value):
     project_summary: str = ""
     critical_conventions: tuple[str, ...] = ()

@@ -64,6 +64,11 @@ class Project(Value):
         return os.path.join(self.ade, "run")
 
     @property
+    def readings(self) -> str:
+        """Where it is noted which state of the files was read last."""
+        return os.path.join(self.run, "files.seen")
+
+    @property
     def log(self) -> str:
         return os.path.join(self.ade, "log")
 

@@ -99,7 +99,8 @@ def _salvage(db: sqlite3.Connection, damaged: str) -> int:
     for table in tables:
         for row in _readable(source, table):
             marks = ", ".join("?" * len(row))
-            copied += db.execute(f"insert or ignore into {table} values ({marks})", row).rowcount
+            insert = f"insert or ignore into main.{table} values ({marks})"
+            copied += db.execute(insert, row).rowcount
     db.execute("pragma foreign_keys = on")
     source.close()
     return copied

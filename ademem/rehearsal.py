@@ -71,8 +71,9 @@ def rehearse(commands: Mapping[str, str], environment: Mapping[str, str]) -> Rep
     faults: list[str] = []
     fired = 0
     with tempfile.TemporaryDirectory(prefix="ademem-rehearsal-") as root:
-        api.init(root)
-        world = dict(environment) | {"CLAUDE_PROJECT_DIR": root, "ADEMEM_JOBS_AUTO": "false"}
+        world = dict(environment) | {"ADEMEM_DATA_DIR": os.path.join(root, "data")}
+        api.init(root, environment=world)
+        world |= {"CLAUDE_PROJECT_DIR": root, "ADEMEM_JOBS_AUTO": "false"}
         for name in ("ADEMEM_PROJECT", "ADEMEM_DISABLE", "CLAUDE_ENV_FILE"):
             world.pop(name, None)
         said = ""
@@ -86,7 +87,7 @@ def rehearse(commands: Mapping[str, str], environment: Mapping[str, str]) -> Rep
                 faults.append(fault)
         if LESSON not in said:
             faults.append("a new session was not told what was learned")
-        recalled = _recall(root)
+        recalled = _recall(root, world)
         if not recalled:
             faults.append("what was learned could not be recalled")
     return Report(fired=fired, faults=tuple(faults), recalled=recalled)
@@ -131,7 +132,7 @@ def _fire(
         return "", f"{event} printed what the client cannot read"
 
 
-def _recall(root: str) -> str:
-    with api.open_memories(root, environment={}) as memories:
+def _recall(root: str, world: Mapping[str, str]) -> str:
+    with api.open_memories(root, environment=world) as memories:
         hits = memories.search("throw-away").hits
         return hits[0].memory.content if hits else ""

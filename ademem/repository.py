@@ -7,7 +7,7 @@ import stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
 DEFAULT_BRANCHES = ("main", "master")
 """Names of the default branch where neither the settings nor a remote say which it is."""
@@ -95,6 +95,51 @@ def under_way(root: str) -> bool:
         return False
     folder = git_dir(top)
     return any(os.path.exists(os.path.join(folder, name)) for name in _UNDER_WAY)
+
+
+def index_state(where: str) -> str:
+    """Identity of git's index for the work tree around *where*; it changes with what git tracks."""
+    top = git_root(where)
+    if top is None:
+        return ""
+    try:
+        found = os.stat(os.path.join(git_dir(top), "index"))
+    except OSError:
+        return ""
+    return f"{found.st_ino} {found.st_size} {found.st_mtime_ns}"
+
+
+def tracked(folder: str, names: Iterable[str], *, as_written: bool = True) -> list[str]:
+    """Those of the *names* in *folder* that git tracks and that are on the disk.
+
+    With *as_written* the file has to be the one that git checked out or added itself: the index
+    tells its inode, and a file that was made anew since then has another. A name that ends in a
+    slash stands for a folder. Upper and lower case count as the file system has it. A process is
+    started only for an index of a kind that is not read here.
+    """
+    top = git_root(folder)
+    if top is None:
+        return []
+    inside = os.path.relpath(os.path.realpath(folder), top).replace(os.sep, "/")
+    wanted = {f"{inside}/{name}".removeprefix("./"): name for name in names}
+    own = git_dir(top)
+    try:
+        with open(os.path.join(own, "index"), "rb") as file:
+            data = file.read()
+        is_split = any(name.startswith("sharedindex.") for name in os.listdir(own))
+    except OSError:
+        return []
+    if is_split or data[4:8] not in (b"\0\0\0\2", b"\0\0\0\3"):
+        entries = _listed(top, wanted)
+    else:
+        entries = (entry for path in wanted for entry in _indexed(data, path))
+    found = {
+        wanted[wish]: True
+        for path, inode, written in entries
+        for wish in wanted
+        if _is_at(path, wish) and _is_same(top, path, wish, (inode, written), as_written)
+    }
+    return list(found)
 
 
 def tip(common: str, ref: str) -> str | None:
@@ -194,3 +239,69 @@ def _packed(path: str, ref: str) -> str | None:
             return next((line[:-1].split()[0] for line in file if line.endswith(f" {ref}\n")), None)
     except OSError:
         return None
+
+
+def _indexed(data: bytes, path: str) -> Iterator[tuple[str, int, int]]:
+    """Path, inode and time (in s) of the entries of an index that are *path* or lie in it.
+
+    The index is of version 2 or 3.
+    """
+    wanted = os.fsencode(path).lower()
+    low = data.lower()
+    at = low.find(wanted)
+    while at >= 0:
+        end = data.find(b"\0", at)
+        name = data[at:end]
+        for id_bytes in (20, 32):
+            for extended in (0, 2):  # version 3 has two more bytes of flags where they are needed
+                start = at - extended - 2 - id_bytes - 40
+                flags = data[start + 40 + id_bytes : start + 42 + id_bytes]
+                kind = data[start + 26 : start + 28]  # of the mode: a file or a link
+                length = int.from_bytes(flags, "big") & 0xFFF
+                is_entry = start >= 12 and (start - 12) % 8 == 0 and kind[:1] in (b"\x81", b"\xa1")
+                if is_entry and length == min(len(name), 0xFFF):
+                    inode = int.from_bytes(data[start + 20 : start + 24], "big")
+                    yield (
+                        os.fsdecode(name),
+                        inode,
+                        int.from_bytes(data[start + 8 : start + 12], "big"),
+                    )
+        at = low.find(wanted, at + 1)
+
+
+def _listed(top: str, wanted: Iterable[str]) -> Iterator[tuple[str, int, int]]:
+    """The same from git itself."""
+    import re
+    import subprocess
+
+    asked = [f":(top,icase,literal){path.rstrip('/')}" for path in wanted]
+    command = ["git", "-C", top, "-c", "core.quotePath=false", "ls-files", "--debug", "--", *asked]
+    try:
+        ran = subprocess.run(command, capture_output=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return
+    said = os.fsdecode(ran.stdout)
+    shape = r"^(\S.*)\n(?:\s+.*\n)*?\s+mtime: (\d+):.*\n\s+dev:.*\bino: (\d+)"
+    for path, written, inode in re.findall(shape, said, re.MULTILINE):
+        yield path, int(inode), int(written)
+
+
+def _is_at(path: str, wish: str) -> bool:
+    low, wanted = path.lower(), wish.lower()
+    return low.startswith(wanted) if wish.endswith("/") else low == wanted
+
+
+def _is_same(top: str, path: str, wish: str, entry: tuple[int, int], as_written: bool) -> bool:
+    """True if *path*, as git spells it, is the file that is meant, or even that of the index.
+
+    An index holds 32 bits of an inode. Some programs that write one leave it out.
+    """
+    inode, written = entry
+    spelled = wish + path[len(wish) :]
+    try:
+        ours, theirs = (os.lstat(os.path.join(top, name)) for name in (spelled, path))
+    except OSError:
+        return False
+    if not os.path.samestat(ours, theirs) or not as_written:
+        return os.path.samestat(ours, theirs)
+    return inode == ours.st_ino & 0xFFFFFFFF if inode else written == int(ours.st_mtime)

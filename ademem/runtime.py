@@ -59,8 +59,21 @@ def open_runtime(
     """Raises NewerDatabase, Refused, sqlite3.Error or OSError."""
     confined.check_database(project.database, project.home_root)
     found = configuration.load(project, environment)
-    store = open_store(project, now, wait_s=wait_s)
+    store = open_store(
+        project,
+        now,
+        wait_s=wait_s,
+        environment=environment,
+        trusted_roots=lambda: configuration.trust_roots(environment),
+        find_order=_find_order,
+    )
     return Runtime(project, found.settings, store, environment, now, found.warnings)
+
+
+def _find_order(text: str) -> str | None:
+    from ademem.gate.instructions import instruction_in  # for a database of ADE alone
+
+    return instruction_in(text)
 
 
 def branch_of(project: Project, settings: MirrorSettings) -> str | None:

@@ -10,7 +10,7 @@ from ademem import confined, failures, mirror
 from ademem.digest import sha256_hex
 from ademem.errors import AdememError
 from ademem.redact import redact
-from ademem.store import Store, indexes, texts
+from ademem.store import Store, admission, indexes, texts
 from ademem.store.database import connect
 from ademem.text import counted, dedupe_key, fold
 from ademem.value import Value
@@ -107,7 +107,7 @@ def _renew_digests(store: Store) -> None:
         key = dedupe_key(row["content"], row["topic_key"])
         if key == row["dedupe_key"]:
             continue
-        change = "update unified_memories set dedupe_key = :key where seq = :seq"
+        change = "update main.unified_memories set dedupe_key = :key where seq = :seq"
         values = {"key": key, "seq": row["seq"]}
         try:
             db.execute(change, values)
@@ -140,6 +140,9 @@ def _copies(project: Project, *, dry_run: bool) -> tuple[dict[str, int], list[Le
     for name in confined.names(project.home_root, project.home):
         path = os.path.join(project.home, name)
         if not name.startswith(f"{DATABASE}.") or name.endswith(("-wal", "-shm")):
+            continue
+        if name.startswith(f"{DATABASE}{admission.FOREIGN}"):
+            left.append(Left(what=f"{path}, which was not made here", hint="delete it"))
             continue
         try:
             confined.check_database(path, project.home_root)

@@ -12,7 +12,7 @@ from ademem.value import Value, as_dict, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from typing import Any
 
 MOST_OWN = 50_000
@@ -93,6 +93,65 @@ def note_own_records(digests: Collection[str], environment: Mapping[str, str]) -
         files.write_atomic(path, "\n".join(list(noted)[-MOST_OWN:]) + "\n", mode=0o600)
 
 
+def note_inspected(database: str, state: str, environment: Mapping[str, str]) -> None:
+    """Note the *state* in which the files of a database were looked at closely.
+
+    Losing the note costs a second look, so nothing waits for the disk.
+    """
+    path = _database_path(database, environment)
+    aside = f"{path}.{os.getpid()}.tmp"
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    with open(aside, "w", encoding="utf-8") as file:
+        file.write(state)
+    os.replace(aside, path)
+
+
+def inspected(database: str, environment: Mapping[str, str]) -> str:
+    """The state that was noted last; empty where there is none."""
+    try:
+        return files.read_text(_database_path(database, environment)) or ""
+    except (OSError, ValueError):
+        return ""
+
+
+def claim_notice(about: str, database: str, environment: Mapping[str, str]) -> bool:
+    """True the first time the person is to be told *about* something of a database."""
+    path = _database_path(database, environment, "notices")
+    line = sha256_hex(about)[:32]
+    try:
+        noted = files.read_text(path) or ""
+        if line in noted.splitlines():
+            return False
+        files.write_atomic(path, f"{noted}{line}\n", mode=0o600)
+    except (OSError, ValueError):  # where nothing can be noted, it is told again
+        return True
+    return True
+
+
+def forget_database(database: str, environment: Mapping[str, str]) -> None:
+    """Remove what was noted about a database; `forget_store` is for its secret."""
+    for kind in ("databases", "notices"):
+        files.remove(_database_path(database, environment, kind))
+    _drop_empty(environment)
+
+
+def is_under_trusted_root(
+    root: str, patterns: Iterable[str], environment: Mapping[str, str]
+) -> bool:
+    """True if a pattern, such as `/workspaces/*`, says that stores at *root* are the person's.
+
+    A pattern is absolute or begins with `~/`; several may stand with a colon between them.
+    """
+    if not patterns:
+        return False
+    from fnmatch import fnmatchcase
+
+    home, whole = _home(environment), os.path.realpath(root)
+    single = [each for pattern in patterns for each in pattern.split(":")]
+    full = (home + each[1:] if each.startswith("~/") else each for each in single)
+    return any(each.startswith(os.sep) and fnmatchcase(whole, each) for each in full)
+
+
 def agreement(root: str, environment: Mapping[str, str]) -> Agreement:
     """What was agreed for the project; nothing where the note is missing or damaged."""
     try:
@@ -130,6 +189,10 @@ def _store_path(secret: str, environment: Mapping[str, str]) -> str:
     return os.path.join(data_folder(environment), "stores", sha256_hex(secret)[:32])
 
 
+def _database_path(database: str, environment: Mapping[str, str], kind: str = "databases") -> str:
+    return os.path.join(data_folder(environment), kind, sha256_hex(database)[:32])
+
+
 def _project_path(root: str, environment: Mapping[str, str]) -> str:
     name = sha256_hex(os.path.realpath(root))[:32]
     return os.path.join(data_folder(environment), "projects", f"{name}.json")
@@ -137,7 +200,7 @@ def _project_path(root: str, environment: Mapping[str, str]) -> str:
 
 def _drop_empty(environment: Mapping[str, str]) -> None:
     folder = data_folder(environment)
-    notes = [os.path.join(folder, "stores"), os.path.join(folder, "projects")]
+    notes = [os.path.join(folder, name) for name in ("stores", "projects", "databases", "notices")]
     for empty in (*notes, folder):
         try:
             os.rmdir(empty)

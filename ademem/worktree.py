@@ -26,7 +26,7 @@ def changed(project: Project) -> bool:
     if under_way(project.root):
         return False
     try:
-        noted = confined.read_text(project.root, _path(project)) or ""
+        noted = confined.read_text(project.root, project.readings) or ""
     except (UnicodeDecodeError, confined.Refused):
         noted = ""
     refs = [line.split(" ")[0] for line in noted.splitlines() if line.startswith(_REF)]
@@ -35,7 +35,7 @@ def changed(project: Project) -> bool:
 
 def note(project: Project, refs: Iterable[str] = ()) -> None:
     """What is there now has been read; what becomes of the *refs* from now on is a change, too."""
-    confined.write_text(project.root, _path(project), _listing(project, refs))
+    confined.write_text(project.root, project.readings, _listing(project, refs))
 
 
 def import_path(project: Project) -> str:
@@ -49,7 +49,7 @@ def import_waits(project: Project) -> bool:
 
 def is_kept(project: Project) -> bool:
     """Whether its files were brought up to date before."""
-    return confined.exists(project.root, _path(project))
+    return confined.exists(project.root, project.readings)
 
 
 def _listing(project: Project, refs: Iterable[str]) -> str:
@@ -78,7 +78,3 @@ def _dated(project: Project, path: str) -> str:
     if found is None:
         return "gone"
     return f"{found.st_mtime_ns} {found.st_size}"
-
-
-def _path(project: Project) -> str:
-    return os.path.join(project.run, "files.seen")

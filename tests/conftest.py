@@ -40,12 +40,12 @@ def time_to_read():
         yield
 
 
-@pytest.fixture(scope="session", autouse=True)
-def home(tmp_path_factory):
-    """The data folder of who runs the tests is not theirs to fill."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
-        yield
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory, monkeypatch):
+    """A home of its own, so that no test reads or writes what the person has in theirs."""
+    folder = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(folder))
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -39,7 +39,7 @@ class World:
             "ADEMEM_JOBS_AUTO": "false",
         }
         if not enrolled:  # else it is a clone of what is
-            api.init(str(root))
+            api.init(str(root), environment=self.environment)
 
     def configure(self, text):
         """Write the person's own settings."""

@@ -11,7 +11,7 @@ from ademem.errors import NotEnrolled
 from ademem.model import Draft, Memory, Origin, Trust
 from ademem.runtime import Runtime, open_runtime, program
 from ademem.search import UNARCHIVED, Filters
-from ademem.store import store_aside
+from ademem.store import admission, store_aside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,12 +37,14 @@ __all__ = [
 ]
 
 
-def init(root: str) -> tuple[str, ...]:
+def init(root: str, *, environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
     """Enrol the folder and tell what was done; memories that its files know are taken in."""
     from ademem import enrolment
 
-    done = enrolment.enrol(project.at(root), program(os.environ))
-    with open_memories(root) as memories:
+    done = enrolment.enrol(project.at(root), program(environment))
+    with open_memories(root, environment=environment) as memories:
+        runtime = memories.runtime
+        enrolment.register_typed(runtime.project, runtime.store, runtime.environment)
         done += [f"wrote {path}" for path in memories.refresh_files().written]
     return tuple(done)
 
@@ -61,11 +63,10 @@ def open_memories(
     many of how many changes are in. Raises NotEnrolled, Ambiguous, NewerDatabase or sqlite3.Error.
     """
     found = project.find(root, environment, os.getcwd())
-    new = not os.path.exists(found.database)
     memories = Memories(open_runtime(found, environment, now()), now)
-    if new:
+    if not os.path.exists(found.readings):
         with suppress(confined.Refused):  # `files check` tells of it, and the rest can be used
-            if worktree.changed(found):  # a fresh clone: its files know what its database does not
+            if worktree.changed(found):  # the files know what a new database does not
                 memories.refresh_files(tell=on_import)
     elif catch_up:
         with suppress(confined.Refused):
@@ -87,7 +88,7 @@ def inspect(
     from ademem.mirror import read_aside
 
     found = project.find(root, environment, os.getcwd())
-    if os.path.exists(found.database):
+    if os.path.exists(found.database) and not admission.why_foreign(found):
         return Inspection(open_runtime(found, environment, now()), now, None)
     read = configuration.load(found, environment)
     store = store_aside(found, now())

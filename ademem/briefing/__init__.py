@@ -95,7 +95,8 @@ def agent(reader: Reader, program: str, own: CoreMemory | None = None) -> Brief:
     What the mission it works for has learned comes before what is everybody's.
     """
     entries = [*pinned(reader), *of_mission(reader), *knowledge(reader)][: reader.settings.agent]
-    return _listed(reader, how_to(program), [*standing(core.labelled(reader.store, own)), *entries])
+    brief = standing(core.labelled(reader.store, own), reader)
+    return _listed(reader, how_to(program), [*brief, *entries])
 
 
 def how_to(program: str) -> str:
@@ -110,7 +111,7 @@ def count(reader: Reader) -> int:
     """Promoted project memories, which all readers may see; counting ends at COUNTED."""
     query = (
         "select count(*) from ("
-        "select 1 from unified_memories indexed by idx_unified_memories_current"
+        "select 1 from main.unified_memories indexed by idx_unified_memories_current"
         " where project_id = ? and scope = 'project' and status = 'promoted'"
         f" and {CURRENT} limit {COUNTED})"
     )

@@ -57,12 +57,15 @@ def pinned(reader: Reader) -> list[Entry]:
 
 
 def core_brief(reader: Reader) -> list[Entry]:
-    return standing(core.labelled(reader.store, core.load(reader.store)))
+    return standing(core.labelled(reader.store, core.load(reader.store)), reader)
 
 
-def standing(document: CoreMemory | None) -> list[Entry]:
-    """A standing brief, one line a field, whole items only."""
-    return [line(f"{label}: {_items(texts)}") for label, texts in core.items(document)]
+def standing(document: CoreMemory | None, reader: Reader) -> list[Entry]:
+    """A standing brief, one line a field, whole items only; where it is from, if not from here."""
+    found = [line(f"{label}: {_items(texts)}") for label, texts in core.items(document)]
+    if found and not reader.store.is_trusted:
+        found.insert(0, line(core.MADE_ELSEWHERE))
+    return found
 
 
 def of_mission(reader: Reader) -> list[Entry]:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ademem import caller
+from ademem import caller, enrolment
 from ademem.api import configuring
 from ademem.api.toml_text import written
 from ademem.cli import app, shape, show
-from ademem.cli.options import AsJson, Project
+from ademem.cli.options import AsJson, Project, opened
 from ademem.configuration.values import key_of
 from ademem.errors import UsageError
+from ademem.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,6 +82,9 @@ def set_(
 def trust(
     settings: Annotated[bool, typer.Option("--settings", help="Only the settings.")] = False,
     files: Annotated[bool, typer.Option("--files", help="Only memories of the files.")] = False,
+    database: Annotated[
+        bool, typer.Option("--database", help="Only a database that was not made here.")
+    ] = False,
     show_: Annotated[
         bool, typer.Option("--show", help="Ask nothing; exit code 1 if something waits.")
     ] = False,
@@ -102,11 +106,37 @@ def trust(
         if not as_json:
             _show(arrived)
         raise typer.Exit(1 if arrived else 0)
-    every = not (settings or files)
-    _ask(arrived, settings=settings or every, files=files or every, project=project)
+    every = not (settings or files or database)
+    asked = [
+        (database or every) and _ask_about_database(project),
+        _ask(arrived, settings=settings or every, files=files or every, project=project),
+    ]
+    if not any(asked):
+        typer.echo("nothing waits for your trust")
 
 
-def _ask(arrived: Arrived, *, settings: bool, files: bool, project: str | None) -> None:
+def _ask_about_database(project: str | None) -> bool:
+    """Return True when there was something to ask."""
+    with opened(project) as memories:
+        runtime = memories.runtime
+        store = runtime.store
+        if store.is_trusted:
+            return False
+        claims = store.db.execute(
+            "select ifnull(sum(trust = 'user'), 0) as told, ifnull(sum(pinned), 0) as pinned"
+            " from main.unified_memories where deleted_at is null"
+        ).fetchone()
+        typer.echo(
+            f"{runtime.project.database} was not made here. It calls"
+            f" {counted(claims['told'], 'memory')} a person's word and has"
+            f" {counted(claims['pinned'], 'memory')} pinned."
+        )
+        if typer.confirm("Is this database yours?"):
+            enrolment.trust_database(runtime.project, store, runtime.environment)
+    return True
+
+
+def _ask(arrived: Arrived, *, settings: bool, files: bool, project: str | None) -> bool:
     waits = False
     if settings and arrived.settings:
         waits = True
@@ -123,8 +153,7 @@ def _ask(arrived: Arrived, *, settings: bool, files: bool, project: str | None) 
         _show_memories(arrived)
         if typer.confirm("Shall they count like your own, now and after later pulls?"):
             configuring.agree(arrived, came=True, root=project)
-    if not waits:
-        typer.echo("nothing waits for your trust")
+    return waits
 
 
 def _show(arrived: Arrived) -> None:

@@ -52,6 +52,10 @@ def install(
         dry_run=dry_run,
     )
     _tell(change, dry_run, "registered in", "was registered already in")
+    found = project_.at(_root(project))
+    if not dry_run and os.path.exists(found.database):
+        with opened(found.root) as memories:
+            enrolment.register_typed(found, memories.runtime.store, os.environ)
     if with_git:
         for done in git_hooks.install(_root(project), _own_program(), dry_run=dry_run):
             typer.echo(done)
@@ -65,6 +69,7 @@ def uninstall(
     change = install_.uninstall(_root(project), _where(shared, user), dry_run=dry_run)
     if not dry_run:
         enrolment.leave(project_.at(_root(project)))
+        enrolment.forget(project_.at(_root(project)), os.environ)
     _tell(change, dry_run, "removed from", "was not in")
     for done in git_hooks.uninstall(_root(project), dry_run=dry_run):
         typer.echo(done)

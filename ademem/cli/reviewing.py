@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ademem import caller
+from ademem import caller, enrolment
 from ademem.cli import app, show
 from ademem.cli.curating import in_editor
 from ademem.cli.options import AsJson, DryRun, Limit, Project, opened
@@ -36,6 +36,8 @@ def review(
 ) -> None:
     """Decide about what waits, one after the other. Without a terminal, list it, with conflicts."""
     with opened(project) as memories:
+        runtime = memories.runtime
+        enrolment.register_typed(runtime.project, runtime.store, runtime.environment)
         waiting = memories.imported(limit) if imported else memories.review(limit)
         asks = sys.stdout.isatty() and caller.typed_by_person(os.environ)
         if waiting and asks and not as_json and not list_:

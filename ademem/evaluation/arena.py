@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from datetime import timedelta
@@ -45,9 +46,10 @@ class Arena:
         """How searches were answered: lexical, hybrid."""
         self.root = tempfile.mkdtemp(prefix="ademem-eval-")
         try:
-            api.init(self.root)
             moment = _after(haystack)
             kept = {name: text for name, text in environment.items() if not name.startswith(OURS)}
+            kept["ADEMEM_DATA_DIR"] = os.path.join(self.root, "data")
+            api.init(self.root, environment=kept)
             self.memories = api.open_memories(
                 self.root, environment=kept | {"ADEMEM_JOBS_AUTO": "false"}, now=lambda: moment
             )

@@ -6,7 +6,7 @@ import os
 
 from ademem import configuration, confined, trust, worktree
 from ademem.clock import stamp
-from ademem.store import claimed, ledger
+from ademem.store import admission, claimed, ledger
 from ademem.text import bounded, counted, preview
 
 TYPE_CHECKING = False
@@ -29,11 +29,28 @@ ENTRIES = 2000
 
 
 def collect(payload: Payload, runtime: Runtime) -> list[str]:
-    """All lines that there are to show, once a session."""
-    lines = [bounded(line, CHARS) for notice in NOTICES for line in notice(runtime)]
-    if lines and ledger.claim(runtime.store, "notices", payload.session_id, runtime.now):
-        return lines
-    return []
+    """All lines that there are to show, once a session, or once at all."""
+    lines = [line for notice in NOTICES for line in notice(runtime)]
+    if lines and not ledger.claim(runtime.store, "notices", payload.session_id, runtime.now):
+        lines = []
+    lines += database_made_elsewhere(runtime)
+    return [bounded(line, CHARS) for line in lines]
+
+
+def database_made_elsewhere(runtime: Runtime) -> Iterator[str]:
+    """A database that was set aside, or one that is used but not the person's as far as we know."""
+    project, environment = runtime.project, runtime.environment
+    for path in admission.foreign(project):
+        if trust.claim_notice(f"{path} {os.lstat(path).st_ino}", project.database, environment):
+            name = os.path.basename(path)
+            yield f"ademem set {name} aside: it was not made here (`ademem doctor` tells more)"
+    if not runtime.store.is_trusted and trust.claim_notice(
+        "not registered", project.database, environment
+    ):
+        yield (
+            "ade.db was not made here, so your own words in it count as imported"
+            " until you type `ademem trust --database`"
+        )
 
 
 def refused_files(runtime: Runtime) -> Iterator[str]:

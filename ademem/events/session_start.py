@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 
-from ademem import briefing, client, commits, confined, work, worktree
+from ademem import briefing, client, commits, confined, enrolment, work, worktree
 from ademem.briefing import Brief, Reader
 from ademem.events import notices
 from ademem.guard import flags
@@ -55,6 +56,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     if not fresh:
         return None
     _make_callable(runtime)
+    with suppress(OSError):
+        enrolment.ignore(runtime.project)
     flags.prune(runtime.project, runtime.now)
     confined.remove_stale(runtime.project.root, runtime.project.ade)
     arrived = _arrived(runtime)

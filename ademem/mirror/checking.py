@@ -17,6 +17,7 @@ from ademem.mirror.survey import CORE, NOT_TEXT, survey
 from ademem.mirror.texts import OVERSIZE
 from ademem.model import Category
 from ademem.settings import GateSettings
+from ademem.store import admission
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -147,6 +148,15 @@ def readable_brief(subject: Subject) -> Iterator[Problem]:
         core.read_file(subject.project)
     except BadCore as error:
         yield Problem(path=CORE, line=None, message=f"{error}; {error.hint}")
+
+
+def of_one_machine(subject: Subject) -> Iterator[Problem]:
+    """What belongs to one machine is in no commit."""
+    for path in admission.tracked(subject.project):
+        inside = os.path.relpath(path, subject.project.root)
+        recursive = "-r " if path.endswith("/") else ""
+        message = f"is tracked by git; `git rm {recursive}--cached {inside}` takes it out"
+        yield Problem(path=inside, line=None, message=message)
 
 
 def no_conflict_markers(subject: Subject) -> Iterator[Problem]:
@@ -293,6 +303,7 @@ def _first_difference(left: str, right: str) -> int:
 CHECKS: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
     refused_files,
     up_to_date,
+    of_one_machine,
     readable_brief,
     no_conflict_markers,
     readable_lines,

@@ -140,7 +140,7 @@ def _settled(id: str, taking: Taking) -> None:
 
 def _key(known: Memory, key: str, taking: Taking) -> None:
     taking.act.store.db.execute(
-        "update unified_memories set dedupe_key = ? where id = ?", (key, known.id)
+        "update main.unified_memories set dedupe_key = ? where id = ?", (key, known.id)
     )
 
 

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
+from ademem import confined, trust
+from ademem.client import config_dir, transcript_folder
 from ademem.clock import stamp
 from ademem.model import DIALOGUE
+from ademem.store import admission
 from ademem.store.database import (
+    FIRST_WITH_SECRET,
     LONG_LOG_BYTES,
     MigrationFailed,
     NewerDatabase,
     Transaction,
     connect,
     create,
+    is_outdated,
     log_bytes,
     migrate,
+    read_secret,
     run_schema,
     version,
     write_ahead,
@@ -23,6 +30,7 @@ from ademem.store.database import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
     from ademem.project import Project
@@ -52,9 +60,20 @@ TURN = f"instr(' ' || tags || ' ', ' {DIALOGUE} ') > 0"
 class Store:
     """A connection and the project it speaks for."""
 
-    def __init__(self, db: sqlite3.Connection, project_id: str) -> None:
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        project_id: str,
+        *,
+        secret: str = "",
+        is_trusted: bool = True,
+    ) -> None:
         self.db = db
         self.project_id = project_id
+        self.secret = secret
+        """By which the person's data folder knows the database; for nobody's eyes."""
+        self.is_trusted = is_trusted
+        """False for a database that was not made here: see `distrust`."""
 
     def transaction(self) -> Transaction:
         """Look-then-write as one step; inside another transaction it joins that one."""
@@ -62,6 +81,12 @@ class Store:
 
     def close(self) -> None:
         self.db.close()
+
+    def believe(self) -> None:
+        """Take back `distrust`: the person says that the database is theirs."""
+        if not self.is_trusted:
+            self.db.execute("drop view if exists temp.unified_memories")
+            self.is_trusted = True
 
     def leave(self) -> None:
         """Before a process ends: leave the log to the next one, which would have to make it again.
@@ -72,24 +97,156 @@ class Store:
             self.close()
 
 
-def open_store(project: Project, now: datetime, *, wait_s: float = 5.0) -> Store:
+def _assume_order(_text: str) -> str:
+    """The order in a text that was not judged."""
+    return "was not judged"
+
+
+def open_store(
+    project: Project,
+    now: datetime,
+    *,
+    wait_s: float = 5.0,
+    environment: Mapping[str, str] = os.environ,
+    trusted_roots: Callable[[], Iterable[str]] = tuple,
+    find_order: Callable[[str], str | None] = _assume_order,
+) -> Store:
     """Open the project's database, made or migrated if need be.
 
-    *wait_s* bounds the waiting for another writer. Raises NewerDatabase, MigrationFailed,
-    sqlite3.OperationalError (locked, read-only, cannot be opened), sqlite3.DatabaseError (damaged),
-    or OSError when the folder cannot be made.
+    A database that may not be used is set aside and made anew (see `admission`), and so is one that
+    ADE left; *find_order* tells what the texts of the latter order a model to do. *trusted_roots*
+    are patterns of folders whose databases count as made here. *wait_s* bounds
+    the waiting for another writer. Raises NewerDatabase, MigrationFailed, sqlite3.OperationalError
+    (locked, read-only, cannot be opened), sqlite3.DatabaseError (damaged), Refused, or OSError when
+    the folder cannot be made.
     """
-    path = project.database
-    if not os.path.exists(path):
-        create(path)
-    db = connect(path, wait_s)
+    state = admission.state(project)
+    noted = trust.inspected(project.database, environment)
+    store = _open_noted(project, now, wait_s, environment) if state and state == noted else None
+    if store is None:
+        admission.admit(project, environment, stamp(now), wait_s, find_order, noted)
+        store = _open_admitted(project, now, wait_s, environment)
+    if not store.is_trusted:
+        if trust.is_under_trusted_root(project.root, trusted_roots(), environment):
+            store.is_trusted = True
+        else:
+            distrust(store.db)
+    return store
+
+
+def _open_noted(
+    project: Project, now: datetime, wait_s: float, environment: Mapping[str, str]
+) -> Store | None:
+    """Open a database that was looked at before; None where another one has its inode."""
+    db = connect(project.database, wait_s)
     try:
-        migrate(db, path, now)
-        write_ahead(db, path)
-        return Store(db, _project_id(db, project, now))
+        if not is_outdated(db):
+            secret = read_secret(db)
+            is_registered = trust.is_registered(secret, environment)
+            if is_registered or _has_shipped_schema(db):
+                write_ahead(db, project.database)
+                return _opened(db, project, now, secret, is_registered)
     except BaseException:
         db.close()
         raise
+    db.close()
+    return None
+
+
+def _open_admitted(
+    project: Project, now: datetime, wait_s: float, environment: Mapping[str, str]
+) -> Store:
+    path = project.database
+    if not os.path.exists(path):
+        _forget_readings(project)
+        _register(create(path), environment)
+    db = connect(path, wait_s)
+    try:
+        found = version(db)
+        if found == 0:
+            _forget_readings(project)
+        migrate(db, path, now)
+        secret = read_secret(db)
+        if found == 0 or (found < FIRST_WITH_SECRET and _has_sessions_of(db, project, environment)):
+            _register(secret, environment)
+        write_ahead(db, path)
+        is_registered = trust.is_registered(secret, environment)
+        store = _opened(db, project, now, secret, is_registered)
+    except BaseException:
+        db.close()
+        raise
+    with suppress(OSError):  # a look at each opening is what it costs not to note this one
+        trust.note_inspected(path, admission.state(project), environment)
+    return store
+
+
+def _opened(
+    db: sqlite3.Connection, project: Project, now: datetime, secret: str, is_registered: bool
+) -> Store:
+    return Store(db, _project_id(db, project, now), secret=secret, is_trusted=is_registered)
+
+
+def _has_shipped_schema(db: sqlite3.Connection) -> bool:
+    from ademem.store import inspection  # the person's own databases need no comparison
+
+    return inspection.has_shipped_schema(db)
+
+
+def _forget_readings(project: Project) -> None:
+    """A new database knows nothing of the files: let all worktrees have them read."""
+    from ademem.project import worktrees
+
+    for each in (project, *worktrees(project)):
+        with suppress(OSError):
+            confined.remove(each.root, each.readings)
+
+
+def _register(secret: str, environment: Mapping[str, str]) -> None:
+    """Where no note can be made, the store counts as one that was not made here."""
+    if secret:
+        with suppress(OSError):
+            trust.register_store(secret, environment)
+
+
+def _has_sessions_of(
+    db: sqlite3.Connection, project: Project, environment: Mapping[str, str]
+) -> bool:
+    """True if a session that the database tells of has its transcript in this home.
+
+    Databases from before there were secrets are this person's if Claude Code worked with them here:
+    it keeps a transcript of each session under a random id, in a folder outside of the project.
+    Our own records of an installation prove less: those of a project lie inside it, where an
+    archive may have them, and the one for all projects says nothing about any of them.
+    """
+    of_clients = os.path.join(config_dir(environment), "projects")
+    slug = transcript_folder(project.root)
+    try:
+        folders = [name for name in os.listdir(of_clients) if name.startswith(slug)]
+        there = {
+            name.removesuffix(".jsonl")
+            for folder in folders
+            for name in os.listdir(os.path.join(of_clients, folder))
+        }
+    except OSError:
+        return False
+    return any(row[0] in there for row in db.execute("select id from sessions limit 10000"))
+
+
+def distrust(db: sqlite3.Connection) -> None:
+    """Let every query read what the database calls its person's word as imported and not pinned.
+
+    A view of this connection stands before the table, so no query has to know of it, and the rows
+    stay what they are: whoever writes names the table `main.unified_memories`.
+    """
+    masks = {
+        "trust": "case trust when 'user' then 'import' else trust end",
+        "pinned": "0",
+        "tier": "max(tier, 2)",
+    }
+    names = [row["name"] for row in db.execute("pragma main.table_info(unified_memories)")]
+    columns = ", ".join(f"{masks.get(name, name)} as {name}" for name in names)
+    db.execute("pragma temp_store = memory")
+    db.execute(f"create temp view unified_memories as select {columns} from main.unified_memories")
 
 
 def store_aside(project: Project, now: datetime) -> Store:

@@ -110,7 +110,7 @@ def idle_days(row: sqlite3.Row, now: datetime) -> float:
 def decay(store: Store, scores: Iterable[tuple[float, int, str]]) -> None:
     """Store scores by memory, each with the last access that it was worked out from."""
     store.db.executemany(
-        "update unified_memories set base_score = ifnull(base_score, access_score),"
+        "update main.unified_memories set base_score = ifnull(base_score, access_score),"
         " access_score = ? where seq = ? and last_accessed_at = ?",
         scores,
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from ademem import files
-from ademem.clock import stamp
 from ademem.errors import AdememError
 
 TYPE_CHECKING = False
@@ -30,7 +29,12 @@ PAGES_KIB = 16_384
 """Memory for pages of the database: the next write needs many of the last one's again."""
 DECODE = methodcaller("decode", "utf-8", "replace")
 """Reads a text with damaged bytes, too; a failure would take every other row with it."""
-SCHEMA_VERSION = 21
+SCHEMA_VERSION = 22
+FIRST_WITH_SECRET = 20
+SECRET_BYTES = 16
+SECRET_TABLE = "CREATE TABLE store_secret (\n  secret blob not null\n)"
+SIDECARS = ("-wal", "-shm", "-journal")
+"""What SQLite keeps beside a database, by what it appends to the name."""
 
 
 class NewerDatabase(AdememError):
@@ -105,35 +109,64 @@ def version(db: sqlite3.Connection) -> int:
     return int(db.execute("pragma user_version").fetchone()[0])
 
 
-def create(path: str) -> None:
-    """Build a new database aside and put it into place; whoever comes second keeps the first."""
+def create(path: str) -> str:
+    """Build a new database aside and put it into place; whoever comes second keeps the first.
+
+    Return the secret of the new one; empty when there was one already.
+    """
     from contextlib import closing
 
     from ademem.locks import locked
 
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    aside = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.new"
+    aside = path_aside(path)
     try:
         with closing(sqlite3.connect(aside, isolation_level=None)) as db:
             with Transaction(db):
                 run_schema(db)
+                add_secret(db)
+                made = read_secret(db)
             db.execute("pragma journal_mode = wal")
         with locked(os.path.dirname(path)):
-            if not os.path.exists(path):
+            if not os.path.lexists(path):
                 _forget(path)  # the log of a deleted database, which SQLite would replay into ours
                 os.rename(aside, path)
+                return made
     finally:
         _forget(aside)
+    return ""
+
+
+def path_aside(path: str) -> str:
+    """Where a database is built before it is put at *path*."""
+    return f"{path}.{os.getpid()}-{os.urandom(4).hex()}.new"
+
+
+def add_secret(db: sqlite3.Connection) -> None:
+    db.execute("insert into store_secret (secret) values (?)", (os.urandom(SECRET_BYTES),))
+
+
+def read_secret(db: sqlite3.Connection) -> str:
+    """The database's secret in hex digits; empty where it has none.
+
+    It is read from a table made by the very words of our schema, so that reading runs nothing.
+    """
+    made = db.execute("select sql from sqlite_master where name = 'store_secret'").fetchone()
+    if made is None or made[0] != SECRET_TABLE:
+        return ""
+    row = db.execute("select secret from store_secret order by rowid limit 1").fetchone()
+    is_whole = row and isinstance(row[0], bytes) and len(row[0]) == SECRET_BYTES
+    return row[0].hex() if is_whole else ""
 
 
 def migrate(db: sqlite3.Connection, path: str, now: datetime) -> None:
     """Bring the database to SCHEMA_VERSION; when it is there, one pragma is all it costs."""
-    if not _outdated(db):
+    if not is_outdated(db):
         return
     db.execute("pragma foreign_keys = off")
     try:
         with Transaction(db):
-            if _outdated(db):  # another process may have got here first
+            if is_outdated(db):  # another process may have got here first
                 _upgrade(db, _back_up(path, version(db)), now)
     finally:
         db.execute("pragma foreign_keys = on")
@@ -148,7 +181,7 @@ def write_ahead(db: sqlite3.Connection, path: str) -> None:
             alone.execute("pragma journal_mode = wal")
 
 
-def _outdated(db: sqlite3.Connection) -> bool:
+def is_outdated(db: sqlite3.Connection) -> bool:
     found = version(db)
     if found > SCHEMA_VERSION:
         raise NewerDatabase(found)
@@ -158,27 +191,24 @@ def _outdated(db: sqlite3.Connection) -> bool:
 def _upgrade(db: sqlite3.Connection, backup: str, now: datetime) -> None:
     found = version(db)
     try:
-        if found == 0 and db.execute("select 1 from sqlite_master limit 1").fetchone():
-            from ademem.store.ade import adopt
+        from ademem.store import bad_rows
 
-            adopt(db, run_schema, stamp(now))
-        else:
-            from ademem.store import bad_rows
-
-            mended = bad_rows.repair(db, now) if found else []
-            run_schema(db, found)  # its constraints let no bad row pass
-            bad_rows.keep(db, mended, now)
+        mended = bad_rows.repair(db, now) if found else []
+        run_schema(db, found)  # its constraints let no bad row pass
+        bad_rows.keep(db, mended, now)
+        if found < FIRST_WITH_SECRET:
+            add_secret(db)
     except sqlite3.Error as error:
         raise MigrationFailed(error, backup) from error
 
 
-def run_schema(db: sqlite3.Connection, done: int = 0) -> None:
-    """Run the schema files after the first *done*."""
-    for name in sorted(name for name in os.listdir(SCHEMA) if name.endswith(".sql"))[done:]:
+def run_schema(db: sqlite3.Connection, done: int = 0, upto: int | None = None) -> None:
+    """Run the schema files after the first *done*, by default all."""
+    for name in sorted(name for name in os.listdir(SCHEMA) if name.endswith(".sql"))[done:upto]:
         with open(os.path.join(SCHEMA, name), encoding="utf-8") as file:
             for statement in statements(file.read()):
                 db.execute(statement)
-    db.execute(f"pragma user_version = {SCHEMA_VERSION}")
+    db.execute(f"pragma user_version = {SCHEMA_VERSION if upto is None else upto}")
 
 
 def statements(script: str) -> Iterator[str]:
@@ -204,5 +234,5 @@ def _back_up(path: str, found: int) -> str:
 
 
 def _forget(path: str) -> None:
-    for suffix in ("", "-wal", "-shm", "-journal"):
+    for suffix in ("", *SIDECARS):
         files.remove(path + suffix)

@@ -187,7 +187,7 @@ def _memories(store: Store, where: str, values: dict[str, object]) -> list[Memor
 
     # By row number: an index would have all rows sorted before the first is handed out.
     rows = store.db.execute(
-        "select memory.* from unified_memories as memory not indexed"
+        "select memory.* from main.unified_memories as memory not indexed"
         f" where {_WANTED} and {_MISSING}"
         f" and {where} order by memory.seq desc limit :limit",
         values | {"project": store.project_id},

@@ -60,11 +60,11 @@ BOOKKEEPING = (
 KEPT = tuple(name for name in COLUMNS if name not in BOOKKEEPING)
 _GIVEN = tuple(name for name in COLUMNS if name != "seq")
 _INSERT = (
-    f"insert into unified_memories ({', '.join(_GIVEN)})"
+    f"insert into main.unified_memories ({', '.join(_GIVEN)})"
     f" values ({', '.join(f':{name}' for name in _GIVEN)})"
 )
 _UPDATE = (
-    "update unified_memories set "
+    "update main.unified_memories set "
     f"{', '.join(f'{name} = :{name}' for name in _GIVEN if name != 'id')}"
     " where id = :id returning *"
 )
@@ -121,10 +121,12 @@ def put_back(store: Store, memory: Memory, change: Change) -> Memory:
         revision = _last_revision(db, memory.id) + 1
         signed = signatures.stored(db, memory)
         row = _row(replace(memory, revision_count=revision))
+        if not store.is_trusted:
+            row |= _claims(db, row)
         stored = db.execute(_UPDATE, row).fetchone()
         if stored is None:
             raise NoSuchMemory(memory.id)
-        memory = from_row(stored)
+        memory = from_row(stored) if store.is_trusted else get(store, memory.id)
         signatures.renew(db, memory, signed)
         _record(store, memory.id, row, revision, change)
     return memory
@@ -137,7 +139,7 @@ def delete(store: Store, memory: Memory, change: Change) -> None:
     with store.transaction() as db:
         db.execute("delete from memory_revisions where memory_id = ?", (memory.id,))
         signatures.forget(db, memory.seq, signatures.stored(db, memory))
-        db.execute("delete from unified_memories where id = ?", (memory.id,))
+        db.execute("delete from main.unified_memories where id = ?", (memory.id,))
         db.execute(
             "insert or ignore into tombstones (entity, sync_id, project_id, deleted_at)"
             " values ('memory', ?, ?, ?)",
@@ -163,7 +165,7 @@ def delete(store: Store, memory: Memory, change: Change) -> None:
 def touch(store: Store, memory: Memory, score: float, now: datetime) -> None:
     """Count an access and store the access score after it: the one write that is no change."""
     store.db.execute(
-        "update unified_memories set access_count = access_count + 1, last_accessed_at = ?,"
+        "update main.unified_memories set access_count = access_count + 1, last_accessed_at = ?,"
         " access_score = ?, base_score = null where id = ?",
         (stamp(now), score, memory.id),
     )
@@ -316,6 +318,18 @@ def _row(memory: Memory) -> dict[str, Any]:
     for name in _MOMENTS:
         row[name] = stamp(row[name]) if row[name] else None
     return row
+
+
+def _claims(db: sqlite3.Connection, row: dict[str, Any]) -> dict[str, Any]:
+    """Values that a store that was not made here has, and that nothing changed as it reads them."""
+    query = "select trust, pinned, tier from {} where id = ?"
+    stored, read = (
+        db.execute(query.format(table), (row["id"],)).fetchone()
+        for table in ("main.unified_memories", "unified_memories")
+    )
+    if stored is None:
+        return {}
+    return {name: stored[name] for name in stored.keys() if read[name] == row[name]}  # noqa: SIM118
 
 
 def _record(store: Store, id: str, row: dict[str, Any], revision: int, change: Change) -> None:

@@ -121,7 +121,7 @@ def _rewrite(column: Column, store: Store, change: Change) -> int:
     if name not in {row["name"] for row in store.db.execute(f"pragma table_info({table})")}:
         return 0
     rows = store.db.execute(
-        f"select rowid, {name} from {table} where typeof({name}) = 'text' and {name} <> ''"
+        f"select rowid, {name} from main.{table} where typeof({name}) = 'text' and {name} <> ''"
     )
     texts = ((row[0], row[1]) for row in rows)
     changed = [
@@ -138,12 +138,12 @@ def _put(column: Column, rowid: int, text: str, store: Store) -> None:
     """Two rows may differ in their secrets only: then the second gives up its name, or goes."""
     table, name = column.table, column.name
     try:
-        store.db.execute(f"update {table} set {name} = ? where rowid = ?", (text, rowid))
+        store.db.execute(f"update main.{table} set {name} = ? where rowid = ?", (text, rowid))
     except sqlite3.IntegrityError:
         if table == "unified_memories":
-            store.db.execute(f"update {table} set {name} = null where rowid = ?", (rowid,))
+            store.db.execute(f"update main.{table} set {name} = null where rowid = ?", (rowid,))
         else:
-            store.db.execute(f"delete from {table} where rowid = ?", (rowid,))
+            store.db.execute(f"delete from main.{table} where rowid = ?", (rowid,))
 
 
 def _in_json(text: str, change: Change) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ademem import caller, trust
+from ademem import api, caller, trust
 from ademem.api.toml_text import with_value
 from ademem.configuration.values import BadSetting
 from tests.builders import NOW
@@ -341,3 +341,15 @@ def test_a_form_that_cannot_be_edited_safely_is_left_to_the_person(text):
         with_value(text, "guard.mode", "off")
 
     assert "by hand" in refusal.value.hint
+
+
+def test_a_database_that_was_not_made_here_is_asked_for(person, monkeypatch, tmp_path):
+    with api.open_memories(str(person.root)) as memories:
+        memories.write(api.Draft(content="We deploy on Fridays", promoted=True, pinned=True))
+    monkeypatch.setenv("HOME", str(tmp_path / "another home"))
+
+    assert "has 1 memory pinned" in person("trust", "--database", answers="n\n")
+    assert person.ademem.json("list")["memories"][0]["pinned"] is False
+    person("trust", "--database", answers="y\n")
+    assert person.ademem.json("list")["memories"][0]["pinned"] is True
+    assert "nothing waits" in person("trust", "--database")

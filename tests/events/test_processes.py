@@ -223,14 +223,6 @@ def no_room_for_a_database(machine):
 
 
 @contextmanager
-def folder_for_a_database(machine):
-    with no_database(machine):
-        machine.database.mkdir()
-        yield
-        machine.database.rmdir()
-
-
-@contextmanager
 def overwritten(machine, first, last=None):
     machine.settle()
     kept = machine.database.read_bytes()
@@ -251,7 +243,8 @@ def damaged_pages(machine):
 TROUBLES = [
     *(read_only, read_only_without_database),
     *(no_room_in_files, no_room_for_a_database, *([full_disk] if _can_mount() else [])),
-    *(folder_for_a_database, damaged_header, damaged_pages),
+    damaged_header,
+    damaged_pages,
 ]
 
 

@@ -211,15 +211,3 @@ def test_a_migration_waits_for_a_writer_no_longer_than_told(tmp_path, path):
         with pytest.raises(sqlite3.OperationalError, match="locked"):
             open_store(project(tmp_path), NOW, wait_s=0.01)
     assert "turns" not in older.rows(path)
-
-
-def test_a_database_without_ades_tables_is_taken_over_with_what_it_has(tmp_path, path):
-    path.parent.mkdir()
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("create table notes (x)")
-        db.execute("insert into notes values (1)")
-        db.commit()
-    reopen(tmp_path)
-
-    assert older.rows(path)["notes"] == [{"x": 1}]
-    assert older.rows(path)["unified_memories"] == []

@@ -3,105 +3,95 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import Counter
-from contextlib import closing
 
 from ademem.clock import parse
 from ademem.store import Store, memories
 from ademem.store.ade.copying import COPIED, best_first, copy
-from ademem.store.ade.memory import adopted, from_legacy, once, unite
-from ademem.store.ade.values import lost, text
+from ademem.store.ade.memory import adopted, from_legacy, once, quarantined, unite
+from ademem.store.ade.values import PROSE, lost, text
+from ademem.store.inspection import plain_tables, read_rows
 from ademem.store.memories import Change
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable
 
     from ademem.store.ade.values import Row
 
 __all__ = ["adopt"]
 
-INDEX = "unified_memories_fts"
-"""ADE's word index; ours takes its place."""
+ORDERS = "cto_core_memory_state"
+"""The table of standing briefs, which are put before every session."""
 
 
 def adopt(
-    db: sqlite3.Connection, run_schema: Callable[[sqlite3.Connection], None], now_stamp: str
+    source: sqlite3.Connection,
+    db: sqlite3.Connection,
+    now_stamp: str,
+    find_order: Callable[[str], str | None],
 ) -> None:
-    """Bring every row under our schema; what has no place in it stays in a table `ade_<name>`.
+    """Copy every row that has a place in our schema into *db*, which has nothing but that.
 
-    Belongs in the migration's transaction, with foreign keys off. Raises sqlite3.Error.
+    What *find_order* finds to be an order to a model is quarantined, or left out where there is no
+    quarantine. Belongs in a transaction, with foreign keys off. Raises sqlite3.Error or TooMuch.
     """
-    db.text_factory = lambda raw: raw.decode("utf-8", "replace")
-    aside = _set_aside(db, _names(run_schema))
-    run_schema(db)
+    tables = plain_tables(source)
 
     def rows(table: str) -> list[Row]:
-        return _rows(db, aside[table]) if table in aside else []
+        columns = tables.get(table, [])
+        names = [column.lower() for column in columns]
+        found = read_rows(source, table, columns) if columns else ()
+        return [dict(zip(names, row, strict=True)) for row in found]
 
     known = once([*rows("unified_memories"), *map(from_legacy, rows("memories"))])
     projects = _ranked(rows("projects"), known)
     project = str(projects[0]["id"])
-    carried = {"unified_memories", "memories", "unified_memory_embeddings"}
-    if copy(db, "projects", projects, project, now_stamp):
-        carried.add("projects")
-    unchanged = _adopt_memories(db, known, project, now_stamp)
+    copy(db, "projects", projects, project, now_stamp)
+    steps = {table: rows(table) for table in COPIED}
+    orders = _orders_in_steps(steps, find_order)
+    unchanged = _adopt_memories(db, known, project, now_stamp, orders, find_order)
     vectors = [
         row
         for row in rows("unified_memory_embeddings")
         if row.get("memory_id") in unchanged and row.get("embedding_blob")
     ]
     copy(db, "unified_memory_embeddings", best_first(vectors, project), project, now_stamp)
-    for table in COPIED:
-        if copy(db, table, best_first(rows(table), project), project, now_stamp):
-            carried.add(table)
-    for table in carried & aside.keys():
-        db.execute(f"drop table {_quoted(aside[table])}")
-    db.text_factory = str
+    steps[ORDERS] = [row for row in steps[ORDERS] if not find_order(_prose(row))]
+    for table, found in steps.items():
+        copy(db, table, best_first(found, project), project, now_stamp)
 
 
-def _names(run_schema: Callable[[sqlite3.Connection], None]) -> set[str]:
-    """The names our schema needs for itself."""
-    with closing(sqlite3.connect(":memory:")) as scratch:
-        run_schema(scratch)
-        return {row[0] for row in scratch.execute("select lower(name) from sqlite_master")}
+def _orders_in_steps(
+    tables: dict[str, list[Row]], find_order: Callable[[str], str | None]
+) -> dict[str, str]:
+    """Why procedures are to be quarantined, by the id of their memory."""
+    found = {
+        str(row.get("memory_id")): find_order(_prose(row))
+        for row in tables["memory_procedure_details"]
+    }
+    return {id: order for id, order in found.items() if order}
 
 
-def _set_aside(db: sqlite3.Connection, names: set[str]) -> dict[str, str]:
-    """Rename the tables in our way, dropping their indexes and triggers; old name to new."""
-    entries = db.execute(
-        "select type, lower(name) as name, lower(tbl_name) as owner from sqlite_master"
-        " where sql is not null"
-    ).fetchall()
-    taken = {entry["name"] for entry in entries}
-    for entry in entries:
-        if entry["type"] in ("trigger", "index") and {entry["name"], entry["owner"]} & names:
-            db.execute(f"drop {entry['type']} {_quoted(entry['name'])}")
-    if INDEX in taken:
-        _drop_index(db)
-    aside = {}
-    db.execute("pragma legacy_alter_table = on")  # other tables go on referring to `projects`
-    for entry in entries:
-        name = entry["name"]
-        if entry["type"] == "table" and name in names and not name.startswith(INDEX):
-            aside[name] = f"ade_{name}"
-            while aside[name] in taken:
-                aside[name] = f"ade_{aside[name]}"
-            db.execute(f"alter table {_quoted(name)} rename to {_quoted(aside[name])}")
-    db.execute("pragma legacy_alter_table = off")
-    return aside
+def _prose(row: Row) -> str:
+    """All that somebody wrote in the row; texts inside of JSON as they read."""
+    said = []
+    for name in PROSE:
+        written = text(row.get(name)) or ""
+        try:
+            said.append(_texts(json.loads(written)))
+        except (ValueError, RecursionError):
+            said.append(written)
+    return "\n".join(filter(None, said))
 
 
-def _drop_index(db: sqlite3.Connection) -> None:
-    try:
-        db.execute(f"drop table {INDEX}")
-    except sqlite3.OperationalError:  # an SQLite without FTS4 cannot drop such a table
-        db.execute("pragma writable_schema = on")
-        db.execute("delete from sqlite_master where lower(name) = ?", (INDEX,))
-        db.execute("pragma writable_schema = reset")
-        for part in ("content", "segments", "segdir", "docsize", "stat"):
-            db.execute(f"drop table if exists {INDEX}_{part}")
+def _texts(value: object) -> str:
+    if isinstance(value, dict):
+        return "\n".join(map(_texts, (*value.keys(), *value.values())))
+    if isinstance(value, list):
+        return "\n".join(map(_texts, value))
+    return str(value)
 
 
 def _ranked(given: list[Row], known: list[Row]) -> list[Row]:
@@ -113,13 +103,23 @@ def _ranked(given: list[Row], known: list[Row]) -> list[Row]:
     return [rows.get(id, {"id": id, "display_name": id}) for id in ids]
 
 
-def _adopt_memories(db: sqlite3.Connection, known: list[Row], project: str, now: str) -> set[str]:
+def _adopt_memories(
+    db: sqlite3.Connection,
+    known: list[Row],
+    project: str,
+    now: str,
+    orders: dict[str, str],
+    find_order: Callable[[str], str | None],
+) -> set[str]:
     """Insert them by age, each with a revision that keeps what was changed in it.
 
     Hands back the ids of those whose text is what it was.
     """
     pairs = [(old, adopted(old, project, now)) for old in known]
     pairs.sort(key=lambda pair: (pair[1]["created_at"], pair[1]["id"]))
+    for _, new in pairs:
+        if order := find_order(new["content"]) or orders.get(new["id"]):
+            new |= quarantined(order, new["status"])
     unite(new for _, new in pairs)
     event = memories.new_event()
     for old, new in pairs:
@@ -133,13 +133,3 @@ def _adopt_memories(db: sqlite3.Connection, known: list[Row], project: str, now:
         )
         memories.insert(Store(db, project), memories.from_values(new), change)
     return {new["id"] for old, new in pairs if new["content"] == old.get("content")}
-
-
-def _rows(db: sqlite3.Connection, table: str) -> list[Row]:
-    cursor = db.execute(f"select * from {_quoted(table)}")
-    names = [column[0].lower() for column in cursor.description]
-    return [dict(zip(names, row, strict=True)) for row in cursor]
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

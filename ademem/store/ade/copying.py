@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.digest import sha256_hex
 from ademem.redact import redact
-from ademem.store.ade.values import PROSE, lost, moment, number, text, whole
+from ademem.store.ade.values import PROSE, moment, number, text, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,24 +54,20 @@ def best_first(rows: Iterable[Row], project: str) -> list[Row]:
     )
 
 
-def copy(db: sqlite3.Connection, table: str, rows: list[Row], project: str, now: str) -> bool:
-    """Insert the rows, the best first; False when a row or a value found no place."""
+def copy(db: sqlite3.Connection, table: str, rows: list[Row], project: str, now: str) -> None:
+    """Insert the rows, the best first, as far as they find a place."""
     columns = db.execute("select * from pragma_table_info(?)", (table,)).fetchall()
     renamed = RENAMED.get(table, {})
-    complete = True
     for row in rows:
         old = {renamed.get(name, name): value for name, value in row.items()}
         new = _fitted(old, columns, project, now)
         marks = ", ".join("?" * len(new))
-        cursor = db.execute(
+        db.execute(
             f"insert or ignore into {table} ({', '.join(new)}) values ({marks})",
             tuple(new.values()),
         )
-        complete = complete and cursor.rowcount == 1 and not lost(old, new)
-    orphans = db.execute(f"pragma foreign_key_check({table})").fetchall()
-    for orphan in orphans:
+    for orphan in db.execute(f"pragma foreign_key_check({table})").fetchall():
         db.execute(f"delete from {table} where rowid = ?", (orphan["rowid"],))
-    return complete and not orphans
 
 
 def _fitted(old: Row, columns: list[sqlite3.Row], project: str, now: str) -> Row:

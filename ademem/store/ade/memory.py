@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from ademem.digest import sha256_hex
-from ademem.model import Category, Importance, Scope, Status, Trust
+from ademem.model import Category, Importance, Scope, Status, Tier, Trust
 from ademem.redact import redact
 from ademem.store.ade import values
 from ademem.store.ade.values import moment, number, text, whole, word
@@ -73,6 +73,18 @@ def adopted(old: Row, project: str, now: str) -> Row:
         | _access(old)
         | _state(old, content, now)
     )
+
+
+def quarantined(order: str, status: Status) -> Row:
+    """The changes by which a row waits for a person's approval, unseen by any search."""
+    waiting = Status.CANDIDATE if status is Status.PROMOTED else status
+    return {
+        "quarantine_reason": order,
+        "status": waiting,
+        "promoted_at": None,
+        "pinned": 0,
+        "tier": Tier.FADING,
+    }
 
 
 def _owner(old: Row) -> Row:

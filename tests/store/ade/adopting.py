@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 from ademem.clock import stamp
+from ademem.gate.instructions import instruction_in
 from ademem.model import Memory
 from ademem.store import Store, ade, database, memories
 from tests.builders import NOW
@@ -14,11 +17,13 @@ from tests.store.ade_file import CODE
 
 
 def adopted_store(ddl: str = CODE, **rows: list[dict[str, Any]]) -> Store:
-    db = database.connect(":memory:", wait_s=0)
+    source, db = sqlite3.connect(":memory:"), database.connect(":memory:", wait_s=0)
+    source.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    ade_file.fill(source, ddl, **rows)
     db.execute("pragma foreign_keys = off")
-    ade_file.fill(db, ddl, **rows)
-    with database.Transaction(db):
-        ade.adopt(db, database.run_schema, stamp(NOW))
+    with closing(source), database.Transaction(db):
+        database.run_schema(db)
+        ade.adopt(source, db, stamp(NOW), instruction_in)
     db.execute("pragma foreign_keys = on")
     return Store(db, db.execute("select id from projects order by rowid").fetchone()[0])
 

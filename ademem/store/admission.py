@@ -1,0 +1,210 @@
+"""Which database may be opened: decided before SQLite reads a byte of it.
+
+A project's folder may come from a clone or an archive, and a database in it from anybody. Before it
+is used, this module looks at its file, and `inspection` at its schema. A database that git checked
+out, that is a link or no regular file, that belongs to another user, or that is none of ours is
+renamed to `ade.db.foreign-N`; the store is then built from the files.
+
+Hooks open the database all day, so a close look is noted in the person's data folder with the state
+it was made in: inode and device of the database and the state of git's index. The note decides
+nothing but whether to look again, so it need not be hard to forge. An inode that is reused, or a
+file that was replaced in place, is met by what happens at every opening: either the database's
+secret of 128 bits is registered in the data folder, which nobody can know who has not read this
+person's database; or its whole schema is compared with the shipped one, and what it says counts as
+imported. Git cannot replace a file without writing its index.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+
+from ademem import confined, repository, trust
+from ademem.confined import Refused
+from ademem.errors import AdememError
+from ademem.repository import index_state
+from ademem.store.database import SIDECARS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ademem.project import Project
+
+DATABASE = "ade.db"
+FOREIGN = ".foreign-"
+"""Between a database's name and a number, in the name of one that was set aside."""
+JOURNAL_END = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+"""The last bytes of a rollback journal that names a file which SQLite deletes afterwards."""
+PAUSE_S = 0.02
+"""Between two looks at whether another process is done."""
+_NAMES = tuple(DATABASE + suffix for suffix in ("", *SIDECARS))
+_SCRATCH = ("run", "log")
+"""Folders below `.ade/` that never come from somebody else."""
+
+
+class Busy(AdememError):
+    hint = "try again"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"another process is taking over {path}")
+
+
+def state(project: Project) -> str:
+    """What a close look depends on, in a line; empty where one is always needed.
+
+    A rollback journal is such a case: our databases have none but while they are made.
+    """
+    try:
+        confined.check_database(project.database, project.home_root)
+        found = os.lstat(project.database)
+    except OSError:
+        return ""
+    if os.path.lexists(f"{project.database}-journal"):
+        return ""
+    for name in _SCRATCH:
+        if os.path.islink(os.path.join(project.ade, name)):
+            return ""
+    indexes = [index_state(folder) for folder in {project.root: 0, project.home_root: 0}]
+    return " | ".join([f"{found.st_dev} {found.st_ino}", *indexes])
+
+
+def admit(
+    project: Project,
+    environment: Mapping[str, str],
+    now_stamp: str,
+    wait_s: float,
+    find_order: Callable[[str], str | None],
+    noted: str,
+) -> None:
+    """Look closely and set aside what may not be used; one process at a time.
+
+    *noted* is the state of the last look before; a later one by another process is enough.
+    *find_order* tells what a text orders a model to do, for rows that are adopted. Raises
+    NewerDatabase, sqlite3.Error, Busy after *wait_s*, or Refused where a component of the path is a
+    link.
+    """
+    from ademem.locks import locked
+
+    if not confined.exists(project.home_root, project.home):
+        return
+    deadline = time.monotonic() + wait_s
+    while True:
+        with locked(project.home, root=project.home_root, wait=False) as is_ours:
+            latest = trust.inspected(project.database, environment) if is_ours else ""
+            if is_ours and latest != noted and latest == state(project):
+                return None
+            if is_ours:
+                return _admit(project, environment, now_stamp, wait_s, find_order)
+        if time.monotonic() > deadline:
+            raise Busy(project.database)
+        time.sleep(PAUSE_S)
+
+
+def _admit(
+    project: Project,
+    environment: Mapping[str, str],
+    now_stamp: str,
+    wait_s: float,
+    find_order: Callable[[str], str | None],
+) -> None:
+    for name in _SCRATCH:
+        seen = confined.status(project.root, os.path.join(project.ade, name))
+        if seen and (stat.S_ISLNK(seen.st_mode) or repository.tracked(project.ade, [f"{name}/"])):
+            set_aside(project.root, project.ade, (name,), seen)
+    seen = confined.status(project.home_root, project.database)
+    if why_foreign(project):
+        set_aside_database(project, seen)
+    elif seen:
+        from ademem.store import inspection
+
+        inspection.admit(project, seen, environment, now_stamp, wait_s, find_order)
+
+
+def why_foreign(project: Project) -> str:
+    """Why the database may not be opened; empty for one that may."""
+    if came := repository.tracked(project.home, _NAMES):
+        return f"{came[0]} came with git"
+    try:
+        confined.check_database(project.database, project.home_root)
+    except Refused as refused:
+        if refused.path == project.home:
+            raise
+        return f"{os.path.basename(refused.path)} {refused.reason}"
+    if _names_another_file(f"{project.database}-journal"):
+        return f"{_NAMES[-1]} names another file"
+    return ""
+
+
+def tracked(project: Project) -> list[str]:
+    """Paths that git tracks though they belong to one machine alone; a folder's with a slash."""
+    found = repository.tracked(project.home, _NAMES, as_written=False)
+    scratch = [f"{name}/" for name in _SCRATCH]
+    below = repository.tracked(project.ade, scratch, as_written=False)
+    return [
+        *(os.path.join(project.home, name) for name in found),
+        *(os.path.join(project.ade, name) for name in below),
+    ]
+
+
+def set_aside_database(
+    project: Project, seen: os.stat_result | None, replacement: str = ""
+) -> None:
+    """Rename the database that was *seen*, and put the file *replacement* in its place."""
+    set_aside(project.home_root, project.home, _NAMES, seen, replacement)
+
+
+def set_aside(
+    root: str,
+    folder: str,
+    names: tuple[str, ...],
+    seen: os.stat_result | None,
+    replacement: str = "",
+) -> None:
+    """Give the *names* in *folder* that are there the next free name of a foreign database.
+
+    Nothing is done where the first of them is no longer what was *seen*. A link is renamed, never
+    what it leads to. Other names follow that of the database, which git ignores everywhere: `run`
+    becomes `ade.db.foreign-1-run`.
+    """
+    handle = confined.open_folder(root, folder)
+    try:
+        there = set(os.listdir(handle))
+        found = os.lstat(os.path.join(folder, names[0])) if names[0] in there else None
+        if (found and (found.st_dev, found.st_ino)) != (seen and (seen.st_dev, seen.st_ino)):
+            return
+        number = 1
+        while any(each.startswith(f"{DATABASE}{FOREIGN}{number}") for each in there):
+            number += 1
+        for name in there.intersection(names):
+            rest = name.removeprefix(DATABASE) if name.startswith(DATABASE) else f"-{name}"
+            new = f"{DATABASE}{FOREIGN}{number}{rest}"
+            os.rename(name, new, src_dir_fd=handle, dst_dir_fd=handle)
+        if replacement:
+            os.rename(replacement, os.path.join(folder, names[0]))
+    finally:
+        os.close(handle)
+
+
+def foreign(project: Project) -> list[str]:
+    """Paths of the databases that were set aside, oldest first."""
+    start = DATABASE + FOREIGN
+    found = confined.names(project.home_root, project.home)
+    numbers = [name.removeprefix(start) for name in found if name.startswith(start)]
+    ours = sorted(int(number) for number in numbers if number.isdecimal())
+    return [os.path.join(project.home, f"{start}{number}") for number in ours]
+
+
+def _names_another_file(journal: str) -> bool:
+    """Rolling such a journal back would delete the file it names, wherever that is."""
+    try:
+        handle = os.open(journal, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        size = os.fstat(handle).st_size
+        is_file = stat.S_ISREG(os.fstat(handle).st_mode)
+        return not is_file or (size >= 8 and os.pread(handle, 8, size - 8) == JOURNAL_END)
+    finally:
+        os.close(handle)

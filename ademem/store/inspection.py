@@ -1,0 +1,313 @@
+"""Telling by its schema alone whether a database is ours, ADE's, or none of ours.
+
+The database is opened read-only and with bounds on time and sizes; of what is in it only
+`sqlite_schema` and `user_version` are read. A row there is text that SQLite parses: no trigger,
+view or expression of it is run by reading it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import closing
+from enum import StrEnum
+
+from ademem import trust
+from ademem.digest import sha256_hex
+from ademem.store import admission
+from ademem.store.database import (
+    DECODE,
+    FIRST_WITH_SECRET,
+    SCHEMA_VERSION,
+    SIDECARS,
+    NewerDatabase,
+    Transaction,
+    add_secret,
+    path_aside,
+    read_secret,
+    run_schema,
+    version,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterable, Mapping
+
+    from ademem.project import Project
+
+    Object = tuple[str, str, str, str]
+    """Type, name, table and SQL of a row of `sqlite_schema`."""
+else:
+    try:  # as in `database`: hooks come here for each database that was not made here
+        import _sqlite3 as sqlite3
+    except ImportError:
+        import sqlite3
+
+SHIPPED = (
+    "a1c2a5c7ec7050d1028dade59a9e0e17",
+    "5e319989b810dc88edaf7911cfbdd5a6",
+    "18282284fa90fd7fbcd91b781ec497b8",
+    "1c8323f2bda02eddd7303f81450a5d06",
+    "4853649e8f03c6f0cbdaf70a6b1f09de",
+    "8a4226adaf96f2bff2fdb2ac9530b621",
+    "c0ab2d3d90b6a33354679038873acb47",
+    "b0525018f68ebac7eeff1c848b8767a8",
+    "e829354509b1576c52b9a8fd618a2a18",
+    "92ebf6e0eede2958d5c4c979d433ae95",
+    "2d55665980757d7b7f3969f03f71d7c0",
+    "2204dcee93b4cbc210ca50923b65101b",
+    "b3093cffe63c6cbf60a9b7f2c8873b39",
+    "94096ff5ad624bfe251c0a80708f87af",
+    "5742ae37a8f91c42910dd248fb32f668",
+    "b703ea1c8fce12a29e8f5b9d9100052a",
+    "5420fdb6cac9f1f7102c93f3bf3f722d",
+    "92628d8c56be065543757ffb43e18541",
+    "9a5bf906bf54db68747ee71786733c2d",
+    "e900639796f2c4c019cf8b3a127ce480",
+    "da66050c9d3eb5c0d044cae8d084b851",
+    "258496229b9d93fe40e062c899d65220",
+)
+"""Digests of the schemas that were shipped, from version 1 on; see `fingerprint`."""
+
+LOOK_S = 5.0
+"""Longest look at a schema."""
+COPY_S = 60.0
+"""Longest copying of rows into a database of ours."""
+OPERATIONS = 100_000
+"""Steps of SQLite's machine between two looks at the clock."""
+SCHEMA_ROWS = 5_000
+ROWS = 500_000
+"""Most rows of a table that are copied."""
+VALUE_BYTES = 16_000_000
+"""Longest value, row and statement that is read."""
+_OPTIONS = (("DEFENSIVE", True), ("ENABLE_TRIGGER", False), ("ENABLE_VIEW", False))
+_ENDLESS = (sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_NOMEM)
+"""How reading beyond the bounds ends."""
+_MISFIT = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH)
+"""How reading tables ends that are not what their names say."""
+
+
+class Kind(StrEnum):
+    OURS = "ours"
+    MIXED = "mixed"
+    """Ours of a version without secrets, with other tables beside ours: an adoption left those."""
+    ADE = "ade"
+    FOREIGN = "foreign"
+
+
+class TooMuch(Exception):
+    """A table holds more than is read."""
+
+
+def admit(
+    project: Project,
+    seen: os.stat_result,
+    environment: Mapping[str, str],
+    now_stamp: str,
+    wait_s: float,
+    find_order: Callable[[str], str | None],
+) -> None:
+    """Leave a database of ours; make one of ADE's rows; set anything else aside."""
+    match kind_of(project.database, environment, wait_s):
+        case Kind.ADE:
+
+            def fill(source: sqlite3.Connection, db: sqlite3.Connection) -> None:
+                from ademem.store.ade import adopt
+
+                run_schema(db)
+                adopt(source, db, now_stamp, find_order)
+                add_secret(db)
+
+            _replace(project, seen, fill, wait_s)
+        case Kind.MIXED:
+            _replace(project, seen, _copy_ours, wait_s)
+        case Kind.FOREIGN:
+            admission.set_aside_database(project, seen)
+
+
+def kind_of(path: str, environment: Mapping[str, str], wait_s: float = 0.0) -> Kind:
+    """Raises NewerDatabase, or sqlite3.Error for what is damaged or locked."""
+    try:
+        with closing(open_read_only(path, wait_s, LOOK_S)) as db:
+            found = version(db)
+            if found > SCHEMA_VERSION:
+                raise NewerDatabase(found)
+            objects = schema(db)
+            if trust.is_registered(read_secret(db), environment):
+                return Kind.OURS
+    except (TooMuch, sqlite3.Error) as error:
+        if not is_beyond_bounds(error):
+            raise
+        return Kind.FOREIGN
+    return _kind(found, objects)
+
+
+def has_shipped_schema(db: sqlite3.Connection) -> bool:
+    """True if the schema is the one of the current version; runs nothing that is in the database.
+
+    A schema that differs is looked at again by `admit`.
+    """
+    return fingerprint(schema(db)) == SHIPPED[SCHEMA_VERSION - 1]
+
+
+def open_read_only(path: str, wait_s: float, limit_s: float) -> sqlite3.Connection:
+    """A connection for a database that anybody may have made; reading stops after *limit_s*."""
+    escaped = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    db = sqlite3.connect(f"file:{escaped}?mode=ro", timeout=wait_s, uri=True, isolation_level=None)
+    try:
+        deadline = time.monotonic() + limit_s
+        db.set_progress_handler(lambda: time.monotonic() > deadline, OPERATIONS)
+        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, VALUE_BYTES)
+        db.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, VALUE_BYTES)
+        if hasattr(db, "setconfig"):  # Python 3.12
+            for option, value in _OPTIONS:
+                db.setconfig(getattr(sqlite3, f"SQLITE_DBCONFIG_{option}"), value)
+        for pragma in ("trusted_schema = off", "cell_size_check = on", "query_only = on"):
+            db.execute(f"pragma {pragma}")
+        db.execute("begin")  # another process may migrate it between two of our looks
+        db.text_factory = DECODE
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def is_beyond_bounds(error: Exception) -> bool:
+    return isinstance(error, TooMuch) or _code(error) in _ENDLESS
+
+
+def schema(db: sqlite3.Connection) -> list[Object]:
+    """What `sqlite_schema` holds but for the tables of `analyze`, in a fixed order."""
+    rows = db.execute(
+        "select type, name, tbl_name, ifnull(sql, '') from sqlite_master"
+        f" where name not glob 'sqlite_stat*' order by type, name limit {SCHEMA_ROWS + 1}"
+    ).fetchall()
+    if len(rows) > SCHEMA_ROWS:
+        raise TooMuch("sqlite_schema")
+    return [(str(row[0]), str(row[1]), str(row[2]), str(row[3])) for row in rows]
+
+
+def fingerprint(objects: Iterable[Object]) -> str:
+    """Digest of a schema; names count the same with and without quotes, as renaming adds them."""
+    return sha256_hex(*("|".join(each).replace('"', "") for each in objects))[:32]
+
+
+def plain_tables(db: sqlite3.Connection) -> dict[str, list[str]]:
+    """Columns by lower-case name of the tables that are stored as they are.
+
+    Virtual tables and views are left out, and so are generated columns, which SQLite would compute.
+    """
+    found = {}
+    for kind, name, _, sql in schema(db):
+        if kind == "table" and sql.startswith("CREATE TABLE "):
+            columns = db.execute(f"pragma table_xinfo({quoted(name)})").fetchall()
+            found[name.lower()] = [row[1] for row in columns if row[6] == 0]
+    return found
+
+
+def read_rows(
+    db: sqlite3.Connection, table: str, columns: Iterable[str]
+) -> Iterable[tuple[object, ...]]:
+    """The rows of a plain table by its own columns; raises TooMuch beyond the bound."""
+    names = ", ".join(map(quoted, columns))
+    for number, row in enumerate(db.execute(f"select {names} from {quoted(table)}")):
+        if number >= ROWS:
+            raise TooMuch(table)
+        yield row
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _kind(found: int, objects: list[Object]) -> Kind:
+    if not objects and found == 0:
+        return Kind.OURS  # an empty file; opening it makes our tables
+    shipped = SHIPPED[found - 1] if 0 < found <= len(SHIPPED) else ""
+    if shipped in (fingerprint(objects), fingerprint(filter(_is_not_left_over, objects))):
+        return Kind.OURS
+    if shipped and found < FIRST_WITH_SECRET and _built(found) <= _spelled(objects):
+        return Kind.MIXED
+    if shipped and _built(found) == _spelled(objects):  # by an SQLite that spells it otherwise
+        return Kind.OURS
+    tables = {name.lower() for kind, name, _, sql in objects if kind == "table"}
+    is_ade = found == 0 and not tables.isdisjoint({"unified_memories", "memories"})
+    return Kind.ADE if is_ade else Kind.FOREIGN
+
+
+def _is_not_left_over(each: Object) -> bool:
+    """False for the tables `ade_…` into which an adoption put what has no place in ours."""
+    kind, _, table, sql = each
+    is_plain = not sql or sql.startswith("CREATE TABLE ")
+    return not (table.startswith("ade_") and kind in ("table", "index") and is_plain)
+
+
+def _built(found: int) -> set[Object]:
+    with closing(sqlite3.connect(":memory:")) as db:
+        run_schema(db, upto=found)
+        return _spelled(schema(db))
+
+
+def _spelled(objects: Iterable[Object]) -> set[Object]:
+    return {(kind, name, table, sql.replace('"', "")) for kind, name, table, sql in objects}
+
+
+def _copy_ours(source: sqlite3.Connection, db: sqlite3.Connection) -> None:
+    """Copy the rows of our own tables, and leave everything else behind; opening migrates them."""
+    run_schema(db, upto=version(source))
+    for table, columns in plain_tables(db).items():
+        if not table.startswith(_INDEXES):
+            names, marks = ", ".join(map(quoted, columns)), ", ".join("?" * len(columns))
+            db.executemany(
+                f"insert or replace into {quoted(table)} ({names}) values ({marks})",
+                read_rows(source, table, columns),
+            )
+
+
+_INDEXES = ("unified_memories_fts", "unified_memories_trigram", "prompts_fts")
+"""Beginnings of the names of tables that triggers fill."""
+
+
+def _replace(
+    project: Project,
+    seen: os.stat_result,
+    fill: Callable[[sqlite3.Connection, sqlite3.Connection], None],
+    wait_s: float,
+) -> None:
+    """Put a database that *fill* makes in the place of the one that was *seen*."""
+    aside = path_aside(project.database)
+    try:
+        is_filled = _build(project.database, aside, fill, wait_s)
+        admission.set_aside_database(project, seen, aside if is_filled else "")
+    finally:
+        for suffix in ("", *SIDECARS):
+            if os.path.lexists(aside + suffix):
+                os.unlink(aside + suffix)
+
+
+def _build(
+    path: str,
+    aside: str,
+    fill: Callable[[sqlite3.Connection, sqlite3.Connection], None],
+    wait_s: float,
+) -> bool:
+    """Make the new database; False where the rows of the old one do not fit or never end."""
+    with (
+        closing(sqlite3.connect(aside, isolation_level=None)) as db,
+        closing(open_read_only(path, wait_s, COPY_S)) as source,
+    ):
+        db.row_factory = sqlite3.Row
+        try:
+            with Transaction(db):
+                fill(source, db)
+        except (TooMuch, sqlite3.Error) as error:
+            if not is_beyond_bounds(error) and _code(error) not in _MISFIT:
+                raise
+            return False
+        db.execute("pragma journal_mode = wal")
+    return True
+
+
+def _code(error: Exception) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
