@@ -19,6 +19,10 @@ CONTEXT_UNITS = 10_000
 NAME_BYTES = 255
 """A longer id or name counts as missing: those of turns and agents become names of files."""
 
+SECRET_CHARS = 12
+"""A shorter id holds no secret."""
+_DIGITS = frozenset("0123456789")
+
 
 class BadPayload(AdememError):
     """Not a JSON object; nothing in it can be trusted."""
@@ -71,10 +75,10 @@ def read(raw: bytes) -> Payload:
     tool_input = data.get("tool_input")
     return Payload(
         event=_name(data, "hook_event_name"),
-        session_id=_name(data, "session_id"),
-        prompt_id=_name(data, "prompt_id"),
-        agent_id=_name(data, "agent_id"),
-        agent_type=_name(data, "agent_type"),
+        session_id=safe_id(_name(data, "session_id")),
+        prompt_id=safe_id(_name(data, "prompt_id")),
+        agent_id=safe_id(_name(data, "agent_id")),
+        agent_type=safe_id(_name(data, "agent_type")),
         cwd=_text(data, "cwd"),
         transcript_path=_text(data, "transcript_path"),
         source=_name(data, "source"),
@@ -83,7 +87,7 @@ def read(raw: bytes) -> Payload:
         tool_name=_name(data, "tool_name"),
         tool_input=tool_input if isinstance(tool_input, dict) else {},
         tool_response=data.get("tool_response"),
-        tool_use_id=_name(data, "tool_use_id"),
+        tool_use_id=safe_id(_name(data, "tool_use_id")),
         error=_text(data, "error"),
         is_interrupt=data.get("is_interrupt") is True,
         last_message=_text(data, "last_assistant_message"),
@@ -134,6 +138,31 @@ def config_dir(environment: Mapping[str, str]) -> str:
 def transcript_folder(directory: str) -> str:
     """The name of the folder in which the client keeps transcripts of sessions in *directory*."""
     return "".join(char if char.isascii() and char.isalnum() else "-" for char in directory)
+
+
+def session_of(environment: Mapping[str, str]) -> str:
+    """The session in whose shell this process runs, as its events name it; empty for none."""
+    return safe_id(environment.get("CLAUDE_CODE_SESSION_ID", ""))
+
+
+def safe_id(id: str) -> str:
+    """The id as it may be stored: a digest stands for one with a secret in it."""
+    if len(id) < SECRET_CHARS or _DIGITS.isdisjoint(id) or _is_made_by_the_client(id):
+        return id
+    from ademem.redact import redact
+
+    if not redact(id).found:
+        return id
+    from ademem.digest import sha256_hex
+
+    return f"redacted-{sha256_hex(id)[:16]}"
+
+
+def _is_made_by_the_client(id: str) -> bool:
+    """Whether it is a UUID or the id of a tool call, which are all that a client makes."""
+    if len(id) == 36 and id.count("-") == 4:
+        return True
+    return id.startswith("toolu_") and len(id) <= 32 and id[6:].isalnum()
 
 
 def _answer(output: dict[str, str], notices: Sequence[str] = ()) -> str:

@@ -63,8 +63,16 @@ def _listing(project: Project, refs: Iterable[str]) -> str:
     if confined.is_file(project.root, brief):
         paths.append(("../cto/core-memory.json", brief))
     lines = [f"{name} {_dated(project, path)}" for name, path in paths]
-    head = [f"{_HEAD} {branch(project.root) or commit(project.root)}"] if lines else []
+    head = [f"{_HEAD} {_on(project)}"] if lines else []
     return "".join(f"{line}\n" for line in (*lines, *head, *_tips(project, refs)))
+
+
+def _on(project: Project) -> str | None:
+    """The branch, without a secret that its name may have, or else the commit."""
+    from ademem.redact import redact
+
+    name = branch(project.root)
+    return redact(name).text if name else commit(project.root)
 
 
 def _tips(project: Project, refs: Iterable[str]) -> list[str]:

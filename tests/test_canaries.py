@@ -17,8 +17,11 @@ from ademem.sites.tree import NoSuchPlace
 from ademem.value import replace
 from ademem.work import running
 from tests.canaries import CANARIES, found_below, sentence
+from tests.episodes.talk import Talk
 
 KEYS = ["".join(canary) for canary in CANARIES.values()]
+NAMES = [value for before, value, _ in CANARIES.values() if not before]
+"""Keys that are known as such wherever they stand, also in a name."""
 TEXTS = [sentence(number, canary) for number, canary in enumerate(CANARIES.values())]
 
 
@@ -197,7 +200,72 @@ def crashes(place):
     place.monkeypatch.undo()
 
 
+def ids_of_the_client(place):
+    """A session, a turn, an agent and a call may be called anything."""
+    for key in NAMES:
+        session = {"session_id": f"run/{key}", "prompt_id": f"p/{key}", "agent_id": f"a/{key}"}
+        place.fire("session_start", source="startup", transcript_path=f"/t/{key}.jsonl", **session)
+        main = {name: id for name, id in session.items() if name != "agent_id"}
+        place.fire("user_prompt_submit", prompt="Fix the login bug", **main)
+        for event in ("pre_tool_use", "post_tool_use"):
+            place.bash(event, "bd comment BD-1 'LEARNED: WAL needs memory'", **main)
+        place.bash("pre_tool_use", "rm -rf build", **session | {"tool_use_id": f"t/{key}"})
+        place.bash("post_tool_use_failure", "make", error=f"Error: no {key}", **session)
+        place.fire("subagent_stop", agent_type=key, last_assistant_message="done", **session)
+        place.environment["CLAUDE_CODE_SESSION_ID"] = f"run/{key}"
+        with place.memories() as memories:
+            memories.write("Releases are cut on Mondays")
+            memories.recall("releases")
+            memories.learn("Releases take an hour")
+        del place.environment["CLAUDE_CODE_SESSION_ID"]
+        place.fire("session_end", reason="other", transcript_path=f"/t/{key}.jsonl", **session)
+
+
+def branches(place):
+    """What is learned on a branch waits in a file that carries its name."""
+    (place.root / ".git").mkdir()
+    for number, key in enumerate(NAMES):
+        (place.root / ".git/HEAD").write_text(f"ref: refs/heads/fix/{key}\n")
+        place.fire("session_start", source="startup", session_id=f"b{number}")
+        with place.memories() as memories:
+            memories.write(f"Service{number} listens on another port")
+            memories.refresh_files()
+            memories.search("port")
+
+
+def episodes(place):
+    """Sessions whose files, commands and results have keys in their names and texts."""
+    for number, text in enumerate(TEXTS):
+        name = NAMES[number % len(NAMES)]
+        talk = Talk(f"e{number}").types(f"Fix the login in {text}").edits(f"/p/src/{name}.py")
+        talk.runs(f"deploy --with {text}", f"Error: {text}", failed=True)
+        talk.does("Read", text, file_path=f"/p/keys/{name}").says(f"Decision: we keep {text}")
+        talk.runs("pytest -q", f"1 passed in {name}").does("mcp__x__get_y", "1", query=text)
+        path = str(talk.write(place.root.parent / f"e{number}.jsonl"))
+        session = {"session_id": f"e{number}", "transcript_path": path}
+        place.fire("session_start", source="startup", **session)
+        place.fire("session_end", reason="other", **session)
+    with place.memories() as memories:
+        memories.work()
+        assert len(memories.list()) > 0
+
+
+def exports(place):
+    """What was stored by an older version leaves by no export or file."""
+    with place.memories() as memories:
+        for text, key in zip(TEXTS, KEYS, strict=True):
+            memories.write(Draft(content=text, title=f"About {key}", topic_key=key, promoted=True))
+            memories.write(Draft(content=f"On {text}", knowledge_key=key, promoted=True))
+        memories.refresh_files()
+        told = "\n".join(json.dumps(line) for line in memories.export())
+    (place.root / ".ade/export.jsonl").write_text(told)
+
+
 DOORS = (
+    ids_of_the_client,
+    branches,
+    episodes,
+    exports,
     python,
     standing_brief,
     files,

@@ -185,3 +185,24 @@ def test_length_is_counted_as_the_client_counts_it(text, units):
 )
 def test_where_the_client_keeps_its_configuration(environment, folder):
     assert client.config_dir(environment) == folder
+
+
+@pytest.mark.parametrize(
+    "id",
+    [
+        pytest.param("123e4567-e89b-12d3-a456-426614174000", id="a UUID"),
+        pytest.param("toolu_01A09q90qw90lq917835lq9", id="of a tool call"),
+        pytest.param("s1", id="short"),
+        pytest.param("nightly-2024-05-01-run", id="a name"),
+    ],
+)
+def test_an_id_without_a_secret_is_kept(id):
+    assert client.safe_id(id) == id
+
+
+def test_a_digest_stands_for_an_id_with_a_secret_in_it():
+    ids = [client.safe_id(f"run-ghp_{sign * 36}") for sign in "12"]
+
+    assert [id.partition("-")[0] for id in ids] == ["redacted", "redacted"]
+    assert ids[0] != ids[1]
+    assert ids[0] == client.session_of({"CLAUDE_CODE_SESSION_ID": f"run-ghp_{'1' * 36}"})

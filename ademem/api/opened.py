@@ -6,7 +6,7 @@ import os
 import sqlite3
 from contextlib import suppress
 
-from ademem import core, sites
+from ademem import client, core, sites
 from ademem.capture import heard
 from ademem.curate import Act
 from ademem.model import Memory, Trust
@@ -60,7 +60,7 @@ class Opened(Closing):
     @property
     def session_id(self) -> str | None:
         """The client session this process runs in, if any."""
-        return self.runtime.environment.get("CLAUDE_CODE_SESSION_ID") or None
+        return client.session_of(self.runtime.environment) or None
 
     @property
     def speaker(self) -> Trust:

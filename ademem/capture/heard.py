@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem import caller
+from ademem import caller, client
 from ademem.model import Trust
 from ademem.store import ledger, turns
 
@@ -48,7 +48,7 @@ def speaker(environment: Mapping[str, str], store: Store) -> Trust:
 
     A shell that any coding agent opened brings the agent's, also without the client's variables.
     """
-    session_id = environment.get("CLAUDE_CODE_SESSION_ID")
+    session_id = client.session_of(environment)
     if not session_id:
         return Trust.AGENT if caller.client_of(environment) else Trust.USER
     running = turns.latest(store, session_id)

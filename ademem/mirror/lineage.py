@@ -8,6 +8,7 @@ import re
 from ademem.mirror import trees
 from ademem.mirror.pages import FOLDER
 from ademem.repository import branch, commit, git_root
+from ademem.runtime import filed
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -162,7 +163,7 @@ def _with_folders(path: str) -> set[str]:
 
 def _at_the_same_commit(root: str, base: Base) -> Lineage:
     """What a switch, a stash or a reset took away before it was committed, nobody deleted."""
-    if base.branch not in (None, branch(root) or ""):
+    if base.branch not in (None, filed(branch(root) or "")):
         here = (trees.of(root, ["HEAD"]) or {}).get("HEAD")
         return Lineage(root=root, by_hand=False, touched=here.ids if here else frozenset())
     changed = trees.git(root, "--no-optional-locks", "status", "--porcelain", "--", FOLDER)

@@ -76,12 +76,15 @@ class Place:
         return next((name for name, tree in found if tree and tree.tells_of(id, key)), None)
 
     def watched(self, store: Store) -> list[str]:
-        """Refs of which news may end the waiting of a memory."""
+        """Refs of which news may end the waiting of a memory; a name with a secret is not noted."""
         waited_on = {str(memory.source_branch) for memory in memories.find(store, STAGED)}
         if not waited_on:
             return []
         there = sorted((self.names or {}).items())
-        return [*self._default, *(ref for name, ref in there if name in waited_on and ref)]
+        return [
+            *self._default,
+            *(ref for name, ref in there if name in waited_on and ref.endswith(name)),
+        ]
 
     def knows_all(self) -> bool:
         """Whether git can tell of every branch there is; all are asked for at once."""

@@ -29,6 +29,7 @@ from ademem.mirror.survey import (
 from ademem.mirror.taken import Taken
 from ademem.mirror.texts import OVERSIZE, Texts, digests_of
 from ademem.repository import branch, commit
+from ademem.runtime import filed
 from ademem.store import edits, made_at
 from ademem.value import Value, replace
 
@@ -348,7 +349,7 @@ def _agree(
 
 def _save(project: Project, agreed: base.Base, refused: Collection[str]) -> None:
     """As agreed upon what is checked out now."""
-    here = {"commit": commit(project.root), "branch": branch(project.root) or ""}
+    here = {"commit": commit(project.root), "branch": filed(branch(project.root) or "")}
     kept = {*agreed.refused, *refused}
     if kept and LINES[-1] in agreed.texts:
         kept &= set(agreed.texts[LINES[-1]].split("\n"))

@@ -83,7 +83,7 @@ def start(
                 "branch": branch,
                 "now": stamp(now),
                 "source": source,
-                "transcript": transcript or None,
+                "transcript": _path(transcript),
                 "own": stamp(now) if source in CONTINUED else None,
             },
         )
@@ -107,6 +107,11 @@ def compacting(store: Store, id: str, now: datetime) -> None:
     store.db.execute("update sessions set compacting_at = ? where id = ?", (stamp(now), id))
 
 
+def _path(transcript: str) -> str | None:
+    """The path to keep; none of a file that has a secret in its name."""
+    return None if not transcript or redact(transcript).found else transcript
+
+
 def end(store: Store, id: str, reason: str, now: datetime, *, transcript: str = "") -> None:
     """Close the session; one never seen to start is its own from when on we saw it.
 
@@ -124,7 +129,7 @@ def end(store: Store, id: str, reason: str, now: datetime, *, transcript: str = 
             "project": store.project_id,
             "now": stamp(now),
             "reason": redact(reason).text,
-            "transcript": transcript or None,
+            "transcript": _path(transcript),
         },
     )
 
