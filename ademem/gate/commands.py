@@ -51,7 +51,8 @@ _DECODERS = frozenset("base64 base32 basenc xxd openssl uudecode rev tr certutil
 _INTERPRETERS = frozenset(
     "sh bash zsh dash ksh ash fish python perl ruby node nodejs php lua deno bun tclsh"
     " osascript pwsh"
-    " powershell cmd iex invoke-expression source . eval xargs parallel at batch".split()
+    " powershell cmd iex invoke-expression source . eval xargs parallel at batch psql"
+    " mysql mariadb sqlite3 redis-cli mongosh".split()
 )
 _SHELLS = frozenset("sh bash zsh dash ksh ash fish source . eval".split())
 _SENDERS = frozenset("nc ncat netcat socat telnet curl wget ssh mail mailx sendmail mutt".split())
@@ -173,6 +174,7 @@ def _saved(command: Command) -> Iterator[str]:
 
 def runs_a_download(commands: Commands) -> bool:
     saved: set[str] = set()
+    unpacked = False
     for command in commands:
         name, texts = _name(command), _texts(command)
         if name in _INTERPRETERS:
@@ -181,6 +183,9 @@ def runs_a_download(commands: Commands) -> bool:
                 return True
         if name in ("deno", "bun", "mshta") and any(map(_is_foreign, texts)):
             return True
+        if unpacked and command.words[:1] and command.words[0].text.startswith("./"):
+            return True
+        unpacked = unpacked or (bool(saved) and name in ("tar", "unzip", "7z"))
         if name in _DOWNLOADERS and _goes_abroad(command):
             saved.update(path.rpartition("/")[2] for path in _saved(command))
         elif saved and (
@@ -465,7 +470,24 @@ def writes_to_what_starts_by_itself(commands: Commands) -> bool:
             return True
         if name == "git" and re.search(r"\bconfig\b|\s-c\s", line) and _sets_a_program(line):
             return True
+        declared = command.words[1:] if name in ("export", "declare", "env") else ()
+        if any(re.match(_RUNS, word.text) for word in (*command.assignments, *declared)):
+            return True
+        if name == "alias" and any(re.match(_REPLACES, word.text) for word in command.words[1:]):
+            return True
     return False
+
+
+_RUNS = (
+    r"(?:LD_PRELOAD|DYLD_INSERT_LIBRARIES|BASH_ENV|PROMPT_COMMAND|GIT_ASKPASS|SSH_ASKPASS|LESSOPEN"
+    r"|GIT_EXTERNAL_DIFF|GIT_SSH_COMMAND(?!=ssh\s)|GIT_PROXY_COMMAND)=\S"
+)
+"""Variables that have other programs run one of their own."""
+_REPLACES = (
+    r"(?:sudo|su|git|ssh|scp|ls|cd|npm|npx|pip|python3?|node|curl|docker|kubectl|gh|make)="
+    r"(?:.*[;|&]|(?:sh|bash)\s|/tmp/|~/\.|\$HOME/\.)"
+)
+"""Aliases that put something before or behind a program that everybody uses."""
 
 
 def _sets_a_program(line: str) -> bool:
@@ -544,8 +566,12 @@ _LOOSENING = (
 
 def reads_stored_credentials(commands: Commands) -> bool:
     """Keys and passwords shown where a model reads them."""
+    piped = [command.source.words for command in commands if command.source]
     for command in commands:
         name, texts = _name(command), _texts(command)
+        shows = name in ("echo", "printf") and not command.redirects and command.words not in piped
+        if shows and any(w.expands and re.search(_TOKEN, w.text, re.I) for w in command.words):
+            return True
         if name in (
             "cat",
             "less",
@@ -603,10 +629,10 @@ RULES: tuple[tuple[str, Callable[[Commands], bool]], ...] = (
 # Where commands stand in a text
 
 _SIGNS = (
-    r"(?i)[|`>]|--|\b(?:curl|wget|fetch|iwr|irm|iex|eval|source|base64|install|add|npm|npx|pip|uvx?|gem"
+    r"(?i)[|`>]|--|\b(?:echo|printf|sudo|bash|curl|wget|fetch|iwr|irm|iex|eval|source|base64|install|add|npm|npx|pip|uvx?|gem"
     r"|cargo|brew|poetry|yarn|pnpm|bunx?|deno|scp|rsync|nc|ncat|socat|ssh|tee|crontab|launchctl|systemctl"
     r"|git|gh|chmod|rm|sed|cp|ln|mv|claude|ademem|export|docker|aws|nslookup|dig|ping|printenv|security"
-    r"|cat|sqlite3|python3?|node|perl|ruby|php|powershell|history|setenforce|go|mail)\b"
+    r"|alias|tar|cat|sqlite3|python3?|node|perl|ruby|php|powershell|history|setenforce|go|mail)\b"
     r"|(?<![A-Z_])[A-Z_]{4,}="
 )
 """Without one of these no text has a command that a rule is about."""
@@ -620,7 +646,8 @@ _PROGRAMS = (
     " env security"
     " cat tar sqlite3 python python3 node perl ruby php powershell pwsh bash sh zsh"
     " history setenforce go"
-    " mail echo printf sudo unset apt apt-get composer conda helm kubectl bundle set mshta certutil"
+    " mail alias echo printf sudo unset apt apt-get composer conda helm kubectl bundle set"
+    " mshta certutil"
     " pipenv pdm schtasks gsutil openssl"
 )
 _START = (
@@ -762,7 +789,7 @@ _IS_FORBIDDEN = (
     r"(?:forbidden|banned|blocked|refused|rejected|prohibited|disallowed|discouraged|not\sallowed"
     r"|the\scause)|(?:auf|in|im|bei|für)?\s?[\w ]{0,20}(?:nicht|nie|niemals)\s(?:verwenden|benutzen"
     r"|nutzen|ausführen)|を?(?:使わない|使用しない|実行しない|使用禁止|禁止))"
-    r"(?![^.]*\b(?:but|unless|however|instead|again|anyway|now|first|except|run|use)\b)"
+    r"(?![^.]*\b(?:but|unless|however|instead|anyway|except|run|use|it)\b)"
 )
 
 

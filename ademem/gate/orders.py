@@ -37,6 +37,12 @@ PHRASES = (
             "guideline|instruction|prompt|rule ... conversation|system|above|you"
             " ... outdated|obsolete|invalid|void",
             "instruction|prompt|order ... were|was ... test|joke|draft|mistake",
+            "rule|instruction|guideline|policy|policies ... session|conversation|chat|beginning"
+            " ... void|invalid|suspended|lifted|off|obsolete|outdated",
+            "forget|drop|abandon|ignore ... current|open|assigned|running"
+            " ... task|request|question|assignment",
+            "outrank|override|supersede|overrule ... user|person|developer|human",
+            "ignore|disregard|forget|skip ... claude|agents ... md",
         ),
     ),
     (
@@ -81,6 +87,10 @@ PHRASES = (
             "agora|partir ... você|voce|vc ... é|e|será|age",
             "теперь|отныне|сейчас ... ты|вы"
             " ... администратор|бот|root|система|выполняешь|выполняете|являешься",
+            "you|and ... need|must|have ... not ... ask ... anybody|anyone|permission|confirmation",
+            "answer|act|behave|respond ... as ... if|though ... root|admin|no|unlimited",
+            "play ... part|role ... of",
+            "you ... speak|act|decide ... for ... team|owner|user|maintainer",
         ),
     ),
     (
@@ -105,6 +115,12 @@ PHRASES = (
             "envoie|envoyez|transmets|transmettez ... env|passe|jeton|clé|variables ... http",
             "envía|envíe|manda|sube|envie|mande ... env|contraseña|clave|senha|token|variables"
             " ... http",
+            "request|obtain|get|ask|demand ... password|token|passphrase|secret|credential|key"
+            " ... from ... user|developer|person|owner",
+            "tell|say|explain ... user|developer|person|owner ... need|require"
+            " ... password|passphrase|token|secret|credential",
+            "take|grab|read|get|look ... cookie|cookies|signing ... put|append|write|copy"
+            "|store|paste",
         ),
     ),
     (
@@ -145,6 +161,24 @@ PHRASES = (
             " ... usuário|desenvolvedor|ninguém|isso|isto",
             "не|никогда ... сообщай|сообщайте|говори|говорите|упоминай|упоминайте|рассказывай"
             "|показывай ... пользователю|пользователям|разработчику|никому|об|это|этом",
+            f"no|not ... need|reason|point|use ... inform|tell|notify|consult|bother ... {_PERSON}",
+            f"{_PERSON} ... not|never ... find|hear|get ... out|about|of|wind",
+            f"never|not ... bring|speak ... up|about|of ... {_PERSON}|you",
+            f"without ... {_PERSON} ... knowledge|knowing|noticing|seeing",
+            "verschweige|verheimliche|verbirg|verberge ... nutzer|benutzer|anwender|entwickler",
+            "nutzer|benutzer|anwender|entwickler ... verschweigen|verheimlichen|verbergen",
+            "ne|n|sans ... informe|informez|informer|avertis|avertir|préviens|prévenez"
+            "|prévenir|dire"
+            " ... utilisateur|développeur|personne",
+            "sin|sem|no|nunca ... avisar|informar|decir|dizer|avise|informe|contar"
+            " ... usuario|usuário|desarrollador|desenvolvedor|nadie|ninguém",
+            "ohne ... nutzer|benutzer|anwender|entwickler ... informieren|fragen|sagen|mitzuteilen",
+            "пользователь|разработчик|никто ... не ... узнал|узнает|заметил|заметит|знал|увидел",
+            "keep|stay ... silent|mum|quiet ... about",
+            "leave|keep ... unmentioned|unlisted|unreported",
+            "confidential ... not ... list|mention|show|name",
+            "so ... not ... stand ... out",
+            f"if|when ... {_PERSON} ... wonder|ask|complain ... blame|say|claim|pretend|answer",
         ),
     ),
     (
@@ -211,6 +245,13 @@ PHRASES = (
             "executa|execute|executar|comandos|tudo ... sem ... confirmação|permissão|perguntar",
             "выполняешь|выполняй|выполняйте|выполнять|команды ... без"
             " ... подтверждения|разрешения|спроса|вопросов",
+            "you|assistant|agent ... blanket|full|standing|general|prior ... approval"
+            "|permission|authority",
+            "ignore|skip|bypass|dismiss|disregard ... permission|approval|confirmation"
+            " ... prompt|request|dialog",
+            "operator|user|owner|admin|developer ... waived|waives|lifted|suspended"
+            " ... confirmation|approval|check|permission|prompt",
+            "warning|prompt|confirmation ... already|as ... acknowledged|accepted|confirmed",
         ),
     ),
     (
@@ -269,8 +310,10 @@ SHAPES = (
     ),
     (
         "wants something hidden from the user",
-        "告诉 通知 提及 告知 透露 ユーザー 利用者 開発者 秘密 사용자 비밀",
+        "告诉 通知 提及 告知 透露 知道 发现 看到 察觉 ユーザー 利用者 開発者 秘密 사용자 비밀",
         r"(?:不要|别|勿|不得|切勿|不能|无需)[^。\n]{0,6}(?:告诉|通知|提及|告知|透露)"
+        r"|(?:不要|别|勿|不得|切勿|不能)让?(?:用户|开发者)[^。\n]{0,4}(?:知道|发现|看到|察觉)"
+        r"|(?:ユーザー|利用者|開発者)に[^。\n]{0,6}(?:気づかれ|知られ|ばれ)(?:ない|ず)"
         r"|(?:ユーザー|利用者|開発者)に[^。\n]{0,12}(?:言わ|伝え|知らせ|報告し|見せ|話さ)"
         r"(?:ない|ず|るな|ないで)|秘密に(?:して|する)"
         r"|(?:사용자|개발자)[^.\n]{0,14}(?:말하지|알리지|보고하지)|비밀로",
@@ -302,8 +345,9 @@ SHAPES = (
         "asks for credentials",
         "password passphrase token secret credential key one-time",
         r"(?:^|[.,;:!]\s+(?:then |and |please )?|\b(?:please|always|then|also|first) )"
-        r"ask (?:(?:the |your )?(?:user|developer|person|human|owner|operator|maintainer)|for)\b"
-        r"[^.\n]{0,40}\b(?:passwords?|passphrase|tokens?|secrets?|credentials?|(?:api|ssh|private|access)"
+        r"ask (?:(?:the |your )?(?:users?|developers?|person|human|owner|operator"
+        r"|maintainer)|for)\b"
+        r"[^.\n]{0,40}\b(?:passwords?|passphrase|tokens?|secrets?|credentials?|(?:\w+)"
         r"[ -]keys?|one-time)\b",
     ),
     (
@@ -323,12 +367,14 @@ SHAPES = (
         "token password passphrase secret credential key",
         r"\b(?:tokens?|passwords?|passphrases?|secrets?|credentials?|(?:api|ssh|private"
         r"|access) keys?)\b"
-        r"[^.\n]{0,40}\b(?:and|then) (?:put|paste|write|store|save|copy|insert|include"
+        r"(?:[^.\n]|\.(?=\w)){0,40}\b(?:and|then) (?:put|add|append|place|upload|share"
+        r"|publish|paste"
+        r"|write|store|save|copy|insert|include"
         r"|commit|print|show"
         r"|send|post|embed)\b[^.\n]{0,30}\b(?:in|into|to)\b\s+(?!vault|1password|\W?\.env)"
         r"(?:(?:the|a|an|your|its)\s+)?\W?(?:[\w./~-]+\.\w+\b|\.\w+|/\w+|command line|url"
         r"|log\b|answer"
-        r"|issue|chat|report|summary|output|repository|commit\b|file)",
+        r"|issue|chat|report|summary|output|repository|readme|commit\b|file)",
     ),
     (
         "asks for credentials",
@@ -349,7 +395,7 @@ SHAPES = (
     (
         "sends what it is given",
         "http:// https://",
-        r"\b(?:send|post|upload|forward|submit|transmit|e?mail|report|push)\b[^\n]{0,60}"
+        r"\b(?:send|post|paste|put|copy|share|publish|upload|forward|submit|transmit|e?mail|report|push)\b[^\n]{0,60}"
         r"\b(?:prompts?|conversations?|transcripts?|chat|sessions?|diffs?|private|memory|memories"
         r"|environment|env|source code|context|histor(?:y|ies)|answers?)\b[^\n]{0,60}"
         r"https?://(?!localhost|127\.)\w",
@@ -367,6 +413,17 @@ SHAPES = (
         r"|authorized_keys|crontab\b|\.git/(?:hooks|config)|\.claude/(?:settings|hooks)|launchagents"
         r"|\.ssh/config|systemd/user|claude\.md in (?:the |your )?home)"
         r"|~/\.claude/(?:claude\.md|settings)",
+    ),
+    (
+        "gives the reader a role",
+        "you are you're",
+        r"\byou(?: are|'re) (?:the|a|an|our)\b[^.\n]{0,40}\bnow\b",
+    ),
+    (
+        "writes to what starts by itself",
+        "> ~/. >~/. >$home >>$home > $home",
+        r">>?\s*[\"']?(?:~|\$home)/\.(?:bashrc|bash_\w+|profile|zsh\w+|zprofile|ssh/(?:authorized_keys"
+        r"|config)|config/fish)",
     ),
     (
         "gives new instructions",
