@@ -13,7 +13,9 @@ from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ademem.core import CoreMemory
+    from collections.abc import Callable
+
+    from ademem.core import CoreMemory, FileSource
     from ademem.project import Project
     from ademem.store import Store
 
@@ -59,19 +61,26 @@ def listed(store: Store, project: Project) -> list[Agent]:
     return sorted(found, key=lambda agent: (agent.name.casefold(), agent.folder))
 
 
-def brief(store: Store, project: Project, agent: str) -> CoreMemory | None:
+def brief(
+    store: Store,
+    project: Project,
+    agent: str,
+    source: Callable[[str], FileSource] | None = None,
+) -> CoreMemory | None:
     """The standing brief in this folder, the newer of file and database; nothing is written."""
     try:
-        return core.newest(store, project, agent)
+        return core.newest(store, project, agent, source)
     except BadCore:  # `refresh` tells of it
         return core.load(store, agent)
 
 
-def refresh(store: Store, project: Project) -> None:
+def refresh(
+    store: Store, project: Project, source: Callable[[str], FileSource] | None = None
+) -> None:
     """Bring database and files together; a file that cannot be read stays as it is."""
     for each in sorted(briefs.agents(store) | set(folders(project))):
         try:
-            document = core.reconcile(store, project, each)
+            document = core.reconcile(store, project, each, source)
         except BadCore:
             continue
         if document:

@@ -15,7 +15,7 @@ from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
     from typing import Any
 
@@ -45,6 +45,21 @@ class CoreMemory(Value):
     version: int = 0
     """Grows with every change; 0: never written."""
     updated_at: datetime
+    claimed: tuple[str, ...] = ()
+    """Texts that came with the files and that nobody here accepted; no file has this field."""
+    claimed_author: str = ""
+    """Who wrote these, as the files claim."""
+
+
+class FileSource(Value):
+    """Where a change in the file of a brief comes from."""
+
+    author: str | None = None
+    """Who the files claim wrote it; None: it was made here."""
+    by_agent: bool = False
+    """A session made it."""
+    own: frozenset[str] = frozenset()
+    """Digests of texts that stores of this person wrote."""
 
 
 class Field(Value):
@@ -78,7 +93,14 @@ def load(store: Store, agent: str = "") -> CoreMemory | None:
     if row is None:
         return None
     fields = _fields(loads(row["payload_json"]))
-    return CoreMemory(**fields, version=row["version"], updated_at=parse(row["updated_at"]))
+    claim = loads(row["claimed"]) if row["claimed"] else {}
+    return CoreMemory(
+        **fields,
+        version=row["version"],
+        updated_at=parse(row["updated_at"]),
+        claimed=tuple(claim.get("texts", ())),
+        claimed_author=claim.get("author", ""),
+    )
 
 
 def patch(
@@ -90,8 +112,11 @@ def patch(
     *,
     by_person: bool = True,
     agent: str = "",
+    source: Callable[[str], FileSource] | None = None,
 ) -> CoreMemory:
     """Replace the given fields whole; what changes nothing makes no version.
+
+    *source* tells by its path where changes in the file come from: without it, from anybody.
 
     Raises StaleCore when the brief has moved on from *expect_version*, BadCore for what does not
     fit or a file that cannot be read, UsageError for a field that is none.
@@ -100,12 +125,15 @@ def patch(
     if not by_person:
         _check_orders(given)
     with store.transaction():
-        current = reconcile(store, project, agent) or CoreMemory(updated_at=now)
+        current = reconcile(store, project, agent, source) or CoreMemory(updated_at=now)
         if expect_version not in (None, current.version):
             raise StaleCore(current.version, expect_version)
         patched = replace(current, **given)
-        if patched != current:
+        said = _texts(replace(CoreMemory(updated_at=now), **given)) if by_person else frozenset()
+        patched = _claiming(patched, frozenset(current.claimed) - said, current.claimed_author)
+        if not says_same(patched, current):
             patched = replace(patched, version=current.version + 1, updated_at=now)
+        if patched != current:
             _save(store, patched, agent)
             _note_author(store, current, given, now, by_person=by_person)
             jobs.queue(store, "mirror", "project", now)
@@ -115,29 +143,73 @@ def patch(
     return patched
 
 
-def reconcile(store: Store, project: Project, agent: str = "") -> CoreMemory | None:
+def reconcile(
+    store: Store,
+    project: Project,
+    agent: str = "",
+    source: Callable[[str], FileSource] | None = None,
+) -> CoreMemory | None:
     """Bring the database to `newest`; the file is left to `write_file`. Raises BadCore."""
+    asked: list[FileSource] = []
+
+    def ask(path: str) -> FileSource:
+        asked.append(source(path) if source else FileSource(author=""))
+        return asked[-1]
+
     with store.transaction():
-        document = newest(store, project, agent)
-        if document and document != load(store, agent):
+        ours, document = load(store, agent), newest(store, project, agent, ask)
+        if document and document != ours:
             _save(store, document, agent)
+            if asked and asked[-1].by_agent:
+                _note_agents_texts(store, ours, _texts(document), document.updated_at)
     return document
 
 
-def newest(store: Store, project: Project, agent: str = "") -> CoreMemory | None:
+def accept(store: Store) -> None:
+    """Take over all texts of briefs that came with the files."""
+    briefs.accept(store)
+
+
+def text_digest(agent: str, text: str) -> str:
+    """By which a text of a brief is known as one that a store of this person wrote."""
+    return sha256_hex("brief", agent, text)[:32]
+
+
+def own_digests(document: CoreMemory, agent: str = "") -> list[str]:
+    """Of all texts that did not come with the files."""
+    return [text_digest(agent, text) for text in _texts(document) - {*document.claimed}]
+
+
+def says_same(one: CoreMemory, other: CoreMemory) -> bool:
+    """Whether every field of the document is equal, whoever wrote it and when."""
+    return all(getattr(one, field.name) == getattr(other, field.name) for field in FIELDS)
+
+
+def newest(
+    store: Store,
+    project: Project,
+    agent: str = "",
+    source: Callable[[str], FileSource] | None = None,
+) -> CoreMemory | None:
     """What the database or the file says, whichever version is newer.
 
-    A file that differs at the same version was edited by a person: it is the next version.
+    A file that differs at the same version was edited: it is the next version. *source* tells by
+    the path of the file where what is new in it comes from; without it, that is claimed.
     """
     ours, theirs = load(store, agent), read_file(project, agent)
     if theirs is None or (ours and theirs.version < ours.version):
         return ours
     known = {text for _, text in lines(ours)}
     _check_orders({label: text for label, text in lines(theirs) if text not in known})
+    accepted = _texts(ours) - {*ours.claimed} if ours else frozenset()
+    author = ours.claimed_author if ours else ""
+    theirs = _claiming(theirs, _texts(theirs) - accepted, author)
+    if source and not {*theirs.claimed} <= {*(ours.claimed if ours else ())}:
+        path = os.path.relpath(file_path(project, agent), project.root)
+        theirs = _attributed(theirs, ours, source(path), agent)
     if ours is None or theirs.version > ours.version:
         return theirs
-    edited = replace(theirs, updated_at=ours.updated_at) != ours
-    return replace(theirs, version=ours.version + 1) if edited else ours
+    return ours if says_same(theirs, ours) else replace(theirs, version=ours.version + 1)
 
 
 def news(store: Store, project: Project) -> tuple[CoreMemory | None, BadCore | None]:
@@ -232,6 +304,35 @@ def _note_author(
                 ledger.claim(store, BRIEF_BY_AGENT, sha256_hex(text), now)
 
 
+def _note_agents_texts(
+    store: Store, before: CoreMemory | None, texts: frozenset[str], now: datetime
+) -> None:
+    for text in sorted(texts - (_texts(before) if before else frozenset())):
+        ledger.claim(store, BRIEF_BY_AGENT, sha256_hex(text), now)
+
+
+def _texts(document: CoreMemory) -> frozenset[str]:
+    return frozenset(text for _, texts in items(document) for text in texts)
+
+
+def _claiming(document: CoreMemory, texts: Collection[str], author: str) -> CoreMemory:
+    """The document of which these *texts*, as far as it has them, came with the files."""
+    claimed = tuple(sorted(_texts(document).intersection(texts)))
+    return replace(document, claimed=claimed, claimed_author=author if claimed else "")
+
+
+def _attributed(
+    document: CoreMemory, ours: CoreMemory | None, source: FileSource, agent: str
+) -> CoreMemory:
+    """The document with what is new in it labelled as its source says."""
+    before = {*ours.claimed} if ours else set()
+    if source.author is None:
+        return _claiming(document, before, document.claimed_author)
+    strange = {text for text in document.claimed if text_digest(agent, text) not in source.own}
+    author = source.author if strange - before else document.claimed_author
+    return _claiming(document, strange | before, author)
+
+
 def _check_orders(texts: Mapping[str, Any]) -> None:
     """Every session reads the brief: an order in it has to be a person's. Raises BadCore."""
     if not texts:
@@ -323,7 +424,17 @@ def _save(store: Store, document: CoreMemory, agent: str) -> None:
         version=document.version,
         payload_json=payload,
         updated_at=stamp(document.updated_at),
+        claimed=_claim(document),
     )
+
+
+def _claim(document: CoreMemory) -> str | None:
+    if not document.claimed:
+        return None
+    import json
+
+    claim = {"author": document.claimed_author, "texts": document.claimed}
+    return json.dumps(claim, ensure_ascii=False)
 
 
 FIELDS = (

@@ -59,9 +59,11 @@ class Arrived(Value):
     """A `config.local.toml` that was not written here."""
     memories: int
     """Memories that came with the files and were not accepted, but for quarantined ones."""
+    briefs: tuple[str, ...] = ()
+    """Texts of standing briefs that came so."""
 
     def __bool__(self) -> bool:
-        return bool(self.settings or self.local or self.memories)
+        return bool(self.settings or self.local or self.memories or self.briefs)
 
 
 def list_settings(
@@ -136,10 +138,14 @@ def _write_local(here: Project, key: str, value: Any, environment: Mapping[str, 
 def arrived(root: str | None = None, *, environment: Mapping[str, str] = os.environ) -> Arrived:
     """Look for what `ademem trust` asks about."""
     here = project.find(root, environment, os.getcwd())
+    with open_memories(root, environment=environment) as memories:
+        found = memories.imported(limit=None)
+        briefs = memories.claimed_briefs()
     return Arrived(
         settings=configuration.load(here, environment).held,
         local=_unnoted(here, environment),
-        memories=_count_imported(root, environment),
+        memories=sum(memory.quarantine_reason is None for memory in found),
+        briefs=briefs,
     )
 
 
@@ -171,12 +177,6 @@ def agree(
 def revoke(root: str | None = None, *, environment: Mapping[str, str] = os.environ) -> None:
     """Forget every agreement for the project."""
     trust.forget(project.find(root, environment, os.getcwd()).main, environment)
-
-
-def _count_imported(root: str | None, environment: Mapping[str, str]) -> int:
-    with open_memories(root, environment=environment) as memories:
-        found = memories.imported(limit=None)
-    return sum(memory.quarantine_reason is None for memory in found)
 
 
 def _unnoted(here: Project, environment: Mapping[str, str]) -> Given | None:

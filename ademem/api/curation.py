@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ademem import curate, history
+from ademem import core, curate, history
 from ademem.api.opened import Opened
 from ademem.errors import NoSuchMemory
 from ademem.model import Memory
-from ademem.store import BROWSED, LIVE, claimed, memories
+from ademem.store import BROWSED, LIVE, briefs, claimed, memories
 from ademem.value import replace
 
 TYPE_CHECKING = False
@@ -48,8 +48,19 @@ class Curation(Opened):
         )
 
     def accept_files(self) -> int:
-        """Accept all that came with the files but for quarantined texts; return how many."""
-        return curate.accept_all(replace(self._act(), event_id=memories.new_event()))
+        """Accept all that came with the files, briefs too, but for quarantined texts.
+
+        Return how many memories these are.
+        """
+        with self.runtime.store.transaction():
+            core.accept(self.runtime.store)
+            return curate.accept_all(replace(self._act(), event_id=memories.new_event()))
+
+    def claimed_briefs(self) -> tuple[str, ...]:
+        """Texts of standing briefs that came with the files and were not accepted."""
+        store = self.runtime.store
+        documents = (core.load(store, agent) for agent in ("", *sorted(briefs.agents(store))))
+        return tuple(text for document in documents if document for text in document.claimed)
 
     def history(self, id: str) -> Rows:
         """All revisions of one memory, oldest first; of a hard-deleted one the end remains."""

@@ -165,8 +165,9 @@ class Memories(Practice, Missions, Telling, Upkeep):
 
         *labelled* says of each text that an agent set that it did.
         """
-        found = core.newest(self.runtime.store, self.runtime.project)
-        return core.labelled(self.runtime.store, found) if labelled else found
+        store, project = self.runtime.store, self.runtime.project
+        found = core.newest(store, project, source=self._file_source)
+        return core.labelled(store, found) if labelled else found
 
     def update_core(
         self, changes: Mapping[str, Any], *, expect_version: int | None = None
@@ -179,6 +180,7 @@ class Memories(Practice, Missions, Telling, Upkeep):
             self._now(),
             expect_version=expect_version,
             by_person=self.speaker is Trust.USER,
+            source=self._file_source,
         )
 
     def refresh_files(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, Self
 
-    from ademem.core import BadCore, CoreMemory
+    from ademem.core import BadCore, CoreMemory, FileSource
     from ademem.runtime import Runtime
 
 
@@ -70,6 +70,13 @@ class Opened(Closing):
     @property
     def _session_key(self) -> TurnKey | None:
         return TurnKey(session_id=self.session_id) if self.session_id else None
+
+    def _file_source(self, path: str) -> FileSource:
+        """Where changes in the file of a brief come from, which were not taken over yet."""
+        from ademem.mirror import provenance_of
+
+        runtime = self.runtime
+        return provenance_of(runtime.project, runtime.store, runtime.environment).of_brief(path)
 
     def _noted(self, anchors: Iterable[str]) -> tuple[str, ...]:
         """As they are stored; raises NoSuchPlace or NoSuchCommand."""

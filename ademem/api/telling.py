@@ -41,8 +41,9 @@ class Telling(Curation):
 
     def agent_core(self, name: str, *, labelled: bool = False) -> CoreMemory | None:
         """The standing brief of a kind of agent, as `core` has that of the project."""
-        found = agents_.brief(self.runtime.store, self.runtime.project, agents_.folder(name))
-        return core.labelled(self.runtime.store, found) if labelled else found
+        store, project = self.runtime.store, self.runtime.project
+        found = agents_.brief(store, project, agents_.folder(name), self._file_source)
+        return core.labelled(store, found) if labelled else found
 
     def update_agent_core(
         self, name: str, changes: Mapping[str, Any], *, expect_version: int | None = None
@@ -56,6 +57,7 @@ class Telling(Curation):
             expect_version=expect_version,
             by_person=self.speaker is Trust.USER,
             agent=agents_.folder(name),
+            source=self._file_source,
         )
         identities.meet(self.runtime.store, name, self._now())
         return document

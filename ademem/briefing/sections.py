@@ -6,6 +6,7 @@ from ademem import core
 from ademem.briefing.committed import by_people, latest
 from ademem.briefing.reader import HERE, KNOWLEDGE, PRACTICE, Reader, line, told
 from ademem.briefing.since import since_last_session
+from ademem.fence import came_with_files
 from ademem.model import Importance
 from ademem.store import CURRENT, exposure, memories, missions
 from ademem.text import counted, preview
@@ -61,11 +62,23 @@ def core_brief(reader: Reader) -> list[Entry]:
 
 
 def standing(document: CoreMemory | None, reader: Reader) -> list[Entry]:
-    """A standing brief, one line a field, whole items only; where it is from, if not from here."""
-    found = [line(f"{label}: {_items(texts)}") for label, texts in core.items(document)]
-    if found and not reader.store.is_trusted:
-        found.insert(0, line(core.MADE_ELSEWHERE))
-    return found
+    """A standing brief, one line a field, whole items only; where it is from, if not from here.
+
+    What came with the files stands beside the rest, with its label.
+    """
+    entries = []
+    for label, texts in core.items(document):
+        claimed = tuple(text for text in texts if document and text in document.claimed)
+        own = tuple(text for text in texts if text not in claimed)
+        if own:
+            entries.append(line(f"{label}: {_items(own)}"))
+        if claimed and document:
+            entries.append(
+                line(f"{label} ({came_with_files(document.claimed_author)}): {_items(claimed)}")
+            )
+    if entries and not reader.store.is_trusted:
+        entries.insert(0, line(core.MADE_ELSEWHERE))
+    return entries
 
 
 def of_mission(reader: Reader) -> list[Entry]:

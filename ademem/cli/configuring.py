@@ -148,7 +148,7 @@ def _ask(arrived: Arrived, *, settings: bool, files: bool, project: str | None) 
         _show_local(arrived)
         if typer.confirm("Is this file yours?"):
             configuring.agree(arrived, local=True, root=project)
-    if files and arrived.memories:
+    if files and (arrived.memories or arrived.briefs):
         waits = True
         _show_memories(arrived)
         if typer.confirm("Shall they count like your own, now and after later pulls?"):
@@ -161,7 +161,7 @@ def _show(arrived: Arrived) -> None:
         _show_settings(arrived)
     if arrived.local:
         _show_local(arrived)
-    if arrived.memories:
+    if arrived.memories or arrived.briefs:
         _show_memories(arrived)
     if not arrived:
         typer.echo("nothing waits for your trust")
@@ -181,9 +181,12 @@ def _show_local(arrived: Arrived) -> None:
 
 
 def _show_memories(arrived: Arrived) -> None:
-    few = arrived.memories == 1
-    verb = "memory came" if few else "memories came"
-    typer.echo(f"{arrived.memories} {verb} with the files (`ademem review --imported` shows them)")
+    what = counted(arrived.memories, "memory")
+    typer.echo(f"{what} came with the files (`ademem review --imported` shows them)")
+    if arrived.briefs:
+        typer.echo("standing briefs came with the files; they say:")
+        for text in arrived.briefs:
+            show.say(f"  {text}")
 
 
 def _show_values(values: Mapping[str, Any]) -> None:
@@ -206,4 +209,5 @@ def _arrived_as_json(arrived: Arrived) -> dict[str, Any]:
         "settings": arrived.settings,
         "local": arrived.local.values if arrived.local else None,
         "memories": arrived.memories,
+        "briefs": list(arrived.briefs),
     }

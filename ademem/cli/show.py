@@ -172,12 +172,17 @@ def _about(memory: Memory) -> Iterator[str]:
 def brief(document: CoreMemory | None, begin: str, *, as_json_: bool) -> None:
     """A standing brief, a field a line; where there is none, the command that begins one."""
     if as_json_:
-        return json(core.as_json(document) if document else None)
+        if document is None:
+            return json(None)
+        claim = {"claimed": list(document.claimed), "claimedAuthor": document.claimed_author}
+        return json(core.as_json(document) | claim)
     if document is None:
         typer.echo(f'no brief yet (`{begin} focus "…"` starts one)', err=True)
         raise typer.Exit(1)
     for name, text in core.lines(document):
         say(f"{name}: {text}")
+    for text in document.claimed:
+        say(f"({fence.came_with_files(document.claimed_author)}: {text})")
     return None
 
 

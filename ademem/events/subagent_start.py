@@ -14,7 +14,7 @@ from ademem.store.turns import TurnKey
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.client import Payload
-    from ademem.core import CoreMemory
+    from ademem.core import CoreMemory, FileSource
     from ademem.runtime import Runtime
 
 
@@ -50,4 +50,12 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
 
 def _own_brief(kind: str, runtime: Runtime) -> CoreMemory | None:
     """What is written for this kind of agent, in its file or before."""
-    return agents.brief(runtime.store, runtime.project, agents.folder(kind)) if kind else None
+
+    def source(path: str) -> FileSource:
+        from ademem.mirror import provenance_of  # asked only where the file was edited since
+
+        return provenance_of(runtime.project, runtime.store, runtime.environment).of_brief(path)
+
+    if not kind:
+        return None
+    return agents.brief(runtime.store, runtime.project, agents.folder(kind), source)

@@ -80,6 +80,25 @@ class Lineage(Value):
         found = _git(self.root, "log", "--format=%H", f"-S{line}", self.since, "--", path)
         return frozenset(found.decode().split()) or None
 
+    def bringing_file(self, path: str) -> frozenset[str] | None:
+        """The commits that changed the file; none for a change that nobody committed yet.
+
+        None where history went elsewhere and nothing tells.
+        """
+        if self.agreed is None and self.by_hand:  # without git
+            return frozenset()
+        if self.since:
+            found = _git(self.root, "log", "--format=%H", self.since, "--", path)
+            if found:
+                return frozenset(found.decode().split())
+        status = ("--no-optional-locks", "status", "--porcelain", "--ignored", "--", path)
+        return frozenset() if _git(self.root, *status) else None
+
+    def author_of(self, path: str) -> str:
+        """Whoever git names as the author of the last commit that changed the file."""
+        said = _git(self.root, "log", "-1", "--format=%an", "HEAD", "--", path)
+        return said.decode("utf-8", "replace").strip()
+
     def returned(self, id: str) -> bool:
         """Whether what is there again was taken out on this line of history before."""
         if self.by_hand:

@@ -16,6 +16,7 @@ from ademem import confined
 from ademem import trust as agreements
 from ademem.capture import heard
 from ademem.clock import UTC, datetime, stamp
+from ademem.core import FileSource
 from ademem.digest import sha256_hex
 from ademem.jsontext import array
 from ademem.model import Status, Trust
@@ -78,7 +79,8 @@ class Provenance:
     ) -> None:
         self._project = project
         self._store = store
-        self._lineage = lineage
+        self._ask_lineage = lineage
+        self._known_lineage: Lineage | None = None
         self._environment = environment
         self._agreed_before = agreed_before
         """Files and store agreed at least once: before, nothing can have been edited here."""
@@ -86,12 +88,19 @@ class Provenance:
         self._made_here: frozenset[str] | None = None
         self._writers: dict[str, Trust] = {}
 
+    @property
+    def lineage(self) -> Lineage:
+        """How the files came about; git is asked once."""
+        if self._known_lineage is None:
+            self._known_lineage = self._ask_lineage()
+        return self._known_lineage
+
     def of(self, path: str, id: str | None = None, text: str = "") -> Source:
         """The source of what the file at *path* says anew of the memory *id*.
 
         Of an item without id, *text* is what it says.
         """
-        commits = self._lineage().bringing(path, id, text) if self._agreed_before else None
+        commits = self.lineage.bringing(path, id, text) if self._agreed_before else None
         if commits is not None and commits <= self._commits_made_here(commits):
             return Source(trust=self._writer(path, commits))
         return Source(trust=Trust.IMPORT, author=self._claimed(id))
@@ -107,6 +116,14 @@ class Provenance:
         if id and not record.get("author"):
             named = ""  # in our own lines `source` is the kind of source
         return Source(trust=Trust.IMPORT, author=safe_name(named) or source.author)
+
+    def of_brief(self, path: str) -> FileSource:
+        """The source of what the file of a brief says anew; a new brief is asked about again."""
+        commits = self.lineage.bringing_file(path) if self._agreed_before else None
+        if commits is not None and commits <= self._commits_made_here(commits):
+            return FileSource(by_agent=self._writer(path, commits) is not Trust.USER)
+        author = safe_name(self.lineage.author_of(path))
+        return FileSource(author=author, own=self.own)
 
     @property
     def trusts_files(self) -> bool:
@@ -125,7 +142,7 @@ class Provenance:
     def _claimed(self, id: str | None) -> str | None:
         if self.trusts_files:
             return None
-        lineage = self._lineage()
+        lineage = self.lineage
         return safe_name(lineage.authors.get(id or "", lineage.last_author))
 
     def _commits_made_here(self, asked: frozenset[str]) -> frozenset[str]:
@@ -150,11 +167,6 @@ def record_digest(record: Mapping[str, Any]) -> str:
     meant = (str(record.get(name) or "") for name in _MEANT)
     pinned = str(record.get("pinned") is True)
     return sha256_hex("record", *meant, *lists, confirmed, pinned)[:DIGEST_CHARS]
-
-
-def brief_digest(agent: str, label: str, text: str) -> str:
-    """Of one text of a standing brief."""
-    return sha256_hex("brief", agent, label, text)[:DIGEST_CHARS]
 
 
 def skill_digest(path: str, content_hash: str) -> str:

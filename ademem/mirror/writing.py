@@ -30,7 +30,7 @@ from ademem.mirror.taken import Taken
 from ademem.mirror.texts import OVERSIZE, Texts, digests_of
 from ademem.repository import branch, commit
 from ademem.runtime import filed
-from ademem.store import edits, made_at
+from ademem.store import briefs, edits, made_at
 from ademem.value import Value, replace
 
 TYPE_CHECKING = False
@@ -95,9 +95,10 @@ def refresh(
         taken, texts = Taken(), Texts(_nothing)
         place = Place(project, settings.mirror)
         if not dry_run:
-            agents.refresh(store, project)
+            provenance = provenance_of(project, store, environment)
+            agents.refresh(store, project, provenance.of_brief)
             taken, texts = _catch_up(
-                project, store, settings, place, now, environment, force=force, steps=steps
+                project, store, settings, place, now, provenance, force=force, steps=steps
             )
         found = survey(project, store, settings.mirror, texts, place, taken.refused)
         due = [file for file in found if not file.settled and _may_change(file, force)]
@@ -105,6 +106,7 @@ def refresh(
             _carry_out(project, found, due)
             _agree(project, store, found, due, refused_lines(texts, taken.refused), texts)
             _note_own(store, due, environment)
+            _note_own_briefs(store, environment)
             worktree.note(project, place.watched(store))
             if due or taken.count:
                 edits.was_read(store, project.root, now)
@@ -173,9 +175,10 @@ def _take_over(
     deadline: Deadline | None,
 ) -> Taken:
     place = Place(project, settings.mirror)
-    agents.refresh(store, project)
+    provenance = provenance_of(project, store, environment)
+    agents.refresh(store, project, provenance.of_brief)
     taken, texts = _catch_up(
-        project, store, settings, place, now, environment, steps=steps, deadline=deadline
+        project, store, settings, place, now, provenance, steps=steps, deadline=deadline
     )
     agreed = base.load(project, made_at(store))
     read = {path: texts for path in texts if is_taken(path)}
@@ -228,7 +231,8 @@ def preview(
     """Do what `refresh` does to the store, look at the files it leads to, and take all back."""
     place = Place(project, settings.mirror)
     with suppress(_TakenBack), store.transaction():
-        taken, texts = _catch_up(project, store, settings, place, now, environment, force=force)
+        provenance = provenance_of(project, store, environment)
+        taken, texts = _catch_up(project, store, settings, place, now, provenance, force=force)
         found = survey(project, store, settings.mirror, texts, place, taken.refused)
         raise _TakenBack
     return Preview(taken=taken, files=tuple(file for file in found if not file.settled))
@@ -254,6 +258,17 @@ def read_aside(project: Project, store: Store, settings: Settings, now: datetime
     )
 
 
+def provenance_of(
+    project: Project, store: Store, environment: Mapping[str, str] | None
+) -> Provenance:
+    """Of what the files say now, since store and files agreed."""
+    agreed = base.load(project, made_at(store))
+    known = agreed.branch is not None and store.is_trusted  # else the agreement is another's, too
+    return Provenance(
+        project, store, lambda: lineage(project, agreed), environment, agreed_before=known
+    )
+
+
 class _TakenBack(Exception):
     """Ends a transaction without its effect."""
 
@@ -264,7 +279,7 @@ def _catch_up(
     settings: Settings,
     place: Place,
     now: datetime,
-    environment: Mapping[str, str] | None,
+    provenance: Provenance,
     *,
     force: bool = False,
     steps: Progress | None = None,
@@ -275,11 +290,11 @@ def _catch_up(
     Returns what `_take` does.
     """
     with suppress(BadCore):
-        core.reconcile(store, project)
+        core.reconcile(store, project, source=provenance.of_brief)
     if force:
         found = Taken(), Texts(_nothing)
     else:
-        found = _take(project, store, settings, place, now, environment, steps, deadline)
+        found = _take(project, store, settings, place, now, provenance, steps, deadline)
     settle(place, store, now)
     return found
 
@@ -290,7 +305,7 @@ def _take(
     settings: Settings,
     place: Place,
     now: datetime,
-    environment: Mapping[str, str] | None,
+    provenance: Provenance,
     steps: Progress | None,
     deadline: Deadline | None,
 ) -> tuple[Taken, Texts]:
@@ -304,10 +319,7 @@ def _take(
     read = texts.only(filter(is_taken, texts))
     if digests_of(agreed.texts) == read.digests:
         return Taken(), texts
-    line = lineage(project, agreed)
-    provenance = Provenance(
-        project, store, lambda: line, environment, agreed_before=agreed.branch is not None
-    )
+    line = provenance.lineage
     taken = taking.take(
         *(agreed, read, line, store, settings.gate, now, place),
         provenance=provenance,
@@ -392,12 +404,22 @@ def _lock(project: Project) -> str:
 def _note_own(store: Store, due: Iterable[File], environment: Mapping[str, str] | None) -> None:
     """Remember outside of the project what lines this person's store has written."""
     texts = [file.wanted for file in due if file.path in LINES and file.wanted]
-    if not texts or environment is None:
+    if not texts or environment is None or not store.is_trusted:
         return
     query = "select sync_id from unified_memories where claimed_author is not null"
     claimed = {row[0] for row in store.db.execute(query)}
     lines = (line for text in texts for line in map(knowledge.read, lines_of(text)) if line)
     own = [record_digest(line) for line in lines if line.get("sync_id") not in claimed]
+    trust.note_own_records(own, environment)
+
+
+def _note_own_briefs(store: Store, environment: Mapping[str, str] | None) -> None:
+    if environment is None or not store.is_trusted:
+        return
+    own = []
+    for agent in ("", *sorted(briefs.agents(store))):
+        document = core.load(store, agent)
+        own += core.own_digests(document, agent) if document else []
     trust.note_own_records(own, environment)
 
 

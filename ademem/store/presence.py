@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 def any_promoted(store: Store) -> bool:
     """Whether there is anything a search could recall that this person made or accepted.
 
-    Before that, what came with the files of a clone stops no call.
+    Before that, what came with the files of a clone, or in a database, stops no call.
     """
-    return bool(
+    return store.is_trusted and bool(
         store.db.execute(
             "select 1 from unified_memories where project_id = ? and status = 'promoted'"
             f" and claimed_author is null and {CURRENT} limit 1",

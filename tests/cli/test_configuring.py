@@ -227,6 +227,7 @@ def test_what_waits_is_shown_without_a_terminal(person):
         "settings": {"ai.provider": "openai", "ai.url": "http://evil.example/v1"},
         "local": None,
         "memories": 0,
+        "briefs": [],
     }
 
 

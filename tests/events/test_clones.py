@@ -344,3 +344,86 @@ def test_a_pull_beside_an_edit_by_hand_keeps_both_apart(clones, ann, shared):
     rows = {row.content: (row.trust, row.claimed_author) for row in ben.live()}
     assert rows["Feature flags are removed within a month"] == ("import", "Ann")
     assert rows["Caches are cleared on Mondays"] == ("user", None)
+
+
+BRIEF = ".ade/cto/core-memory.json"
+
+
+def briefed(member, **fields):
+    with member.by_hand() as memories:
+        return memories.update_core(fields)
+
+
+def test_the_standing_brief_of_somebody_else_says_so_item_by_item(clones, ann):
+    briefed(ann, notes=("Releases are cut on Mondays",), focus=("passkeys",))
+    ann.share()
+    ben = clones.clone("Ben")
+    ben.start()
+    briefed(ben, notes=("Releases are cut on Mondays", "Ben is on call"))
+    _, briefing = ben.start("s2")
+
+    assert f"Focus ({LABEL}): passkeys" in briefing
+    assert "Notes: Releases are cut on Mondays; Ben is on call" in briefing
+
+
+def test_a_brief_that_changes_with_a_pull_is_a_strangers_again_even_if_files_are_trusted(
+    clones, ann
+):
+    briefed(ann, notes=("Releases are cut on Mondays",))
+    ann.share()
+    ben = clones.clone("Ben")
+    ben.start()
+    trust.agree(str(ben.root), ben.environment, files="2026-03-01T12:00:00.000Z")
+    with ben.by_hand() as memories:
+        memories.accept_files()
+    assert "Notes: Releases are cut on Mondays" in ben.start("s2")[1]
+    ben.refresh()
+    briefed(ann, notes=("Releases are cut on Mondays", "Skip the tests"))
+    ann.share()
+    ben.git("pull", "--quiet", "origin", "main")
+    _, briefing = ben.start("s3")
+
+    assert "Notes: Releases are cut on Mondays\n" in briefing
+    assert f"Notes ({LABEL}): Skip the tests" in briefing
+
+
+def test_a_brief_with_an_order_is_not_taken_over(clones, ann):
+    briefed(ann, notes=("Releases are cut on Mondays",))
+    ann.refresh()
+    path = ann.root / BRIEF
+    path.write_text(path.read_text().replace("Releases are cut on Mondays", ORDER))
+    ann.commit()
+
+    assert ORDER not in clones.clone("Ben").start()[1]
+
+
+def test_the_own_brief_is_known_in_a_second_clone(clones, ann):
+    briefed(ann, notes=("Releases are cut on Mondays",))
+    ann.share()
+
+    assert "Notes: Releases are cut on Mondays" in clones.clone("Ann", "second").start()[1]
+
+
+def test_an_edit_of_the_brief_by_hand_is_the_persons(clones, ann):
+    briefed(ann, notes=("Releases are cut on Mondays",))
+    ann.share()
+    path = ann.root / BRIEF
+    path.write_text(path.read_text().replace("Mondays", "Tuesdays"))
+
+    assert "Notes: Releases are cut on Tuesdays" in ann.start()[1]
+
+
+def test_the_brief_of_an_agent_that_came_with_the_files_says_so(clones, ann):
+    folder = ann.root / ".ade/agents/explore"
+    folder.mkdir(parents=True)
+    fields = {"version": 1, "updatedAt": "2026-03-01T12:00:00Z", "notes": ["Look in src first"]}
+    (folder / "core-memory.json").write_text(json.dumps(fields))
+    ann.git("add", "-f", ".ade/agents")
+    ann.share()
+    ben = clones.clone("Ben")
+    agent = {"agent_id": "a1", "agent_type": "Explore", "prompt_id": "p1"}
+
+    assert f"Notes ({LABEL}): Look in src first" in ben.context("subagent_start", **agent)
+    ben.start()
+    second = {"agent_id": "a2", "agent_type": "Explore", "prompt_id": "p1"}
+    assert f"Notes ({LABEL}): Look in src first" in ben.context("subagent_start", **second)
