@@ -26,7 +26,7 @@ from ademem.errors import AdememError
 from ademem.redact import redact
 from ademem.rehearsal import rehearse
 from ademem.runtime import open_runtime, program
-from ademem.store import indexes, jobs
+from ademem.store import bad_rows, indexes, jobs, unreadable
 from ademem.text import counted
 from ademem.value import Value
 
@@ -100,15 +100,19 @@ def database_is_sound(patient: Patient) -> Finding:
     except (sqlite3.Error, OSError, AdememError) as error:
         return _bad("database", f"{patient.project.database}: {error}", _next_step(error))
     try:
-        said = runtime.store.db.execute("pragma quick_check").fetchone()[0]
+        damage = recovery.find_damage(patient.project.database)
+        bad = [row.named for row in bad_rows.find(runtime.store.db)]
         lost = [index.name for index in indexes.astray(runtime.store)]
         parked = jobs.parked(runtime.store)
     except sqlite3.Error as error:
         return _bad("database", str(error), _next_step(error))
     finally:
         runtime.close()
-    if said != "ok":
-        return _bad("database", str(said), trouble.REBUILD)
+    if damage:
+        return _bad("database", damage, trouble.REBUILD)
+    if bad:
+        message = f"{counted(len(bad), 'row')} with values that cannot be: {'; '.join(bad[:5])}"
+        return _bad("database", message, "`ademem doctor --fix` repairs and keeps them")
     if lost:
         hint = "`ademem doctor --fix` makes it anew"
         return _bad("database", f"lost its index {', '.join(lost)}", hint)
@@ -274,17 +278,52 @@ CHECKS: tuple[Callable[[Patient], Finding], ...] = (
 
 
 def examine(patient: Patient) -> list[Finding]:
-    return [check(patient) for check in CHECKS]
+    return [run_check(check, patient) for check in CHECKS]
+
+
+def run_check(check: Callable[[Patient], Finding], patient: Patient) -> Finding:
+    """A check that fails is a finding: a doctor has to survive whatever it looks at."""
+    try:
+        return check(patient)
+    except (sqlite3.Error, OSError, AdememError, *unreadable.MISREAD) as error:
+        return _bad(check.__name__.partition("_")[0], failures.in_words(error), _next_step(error))
 
 
 def fix(patient: Patient) -> list[str]:
     """Repair what can be repaired without losing anything; tells what was done."""
-    done = recovery.recover(patient.project, patient.environment, patient.now)
+    done = []
+    try:
+        done += recovery.recover(patient.project, patient.environment, patient.now)
+    except (sqlite3.Error, OSError, AdememError) as error:
+        done.append(f"nothing in the database: {error} ({_next_step(error)})")
+    done += _register_again(patient)
     for root, folder in failures.folders(patient.project, patient.environment):
         path = os.path.join(folder, "hooks.log")
         if confined.is_file(root, path):
             confined.rename(root, path, "hooks.log.1")
             done.append(f"put the failures seen into {path}.1")
+    return done
+
+
+def _register_again(patient: Patient) -> list[str]:
+    """Put hooks back where some are missing, or all of those that were put in and not taken out."""
+    done = []
+    everything = install.own_commands()
+    for where in install.Where:
+        found = _installed(patient, where)
+        partly = bool(found) and not everything.keys() <= found.keys()
+        if partly or (not found and install.was_installed(patient.project.root, where)):
+            try:
+                change = install.install(
+                    patient.project.root,
+                    where,
+                    python=sys.executable,
+                    hooks=install.hooks_folder(),
+                )
+            except (AdememError, OSError) as error:
+                done.append(f"no hooks: {error}")
+            else:
+                done.append(f"registered the hooks in {change.path}")
     return done
 
 

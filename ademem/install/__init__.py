@@ -101,6 +101,11 @@ def installed(project: str, where: Where) -> dict[str, str]:
     return registration.commands(_settings(path, text)) if text is not None else {}
 
 
+def was_installed(project: str, where: Where) -> bool:
+    """Whether they were put in there and not taken out by `uninstall`."""
+    return settings_file.recall(*_record(project, where)) is not None
+
+
 def own_commands() -> dict[str, str]:
     """The command line of each event as this very installation would register it."""
     groups = registration.groups(python=quote(sys.executable), hooks=quote(hooks_folder()))

@@ -123,6 +123,12 @@ def _texts(project: Project, recorded: Mapping[str, Any]) -> Mapping[str, str] |
     return Texts(load, {name: place[0] for name, place in recorded["files"].items()})
 
 
+def forget(project: Project) -> None:
+    """Nothing is agreed any more: what the files say is told to the store anew."""
+    for recorded in (path(project), _older_path(project)):
+        confined.remove(project.root, recorded)
+
+
 def path(project: Project) -> str:
     """Where the record is."""
     return os.path.join(project.run, "agreed")

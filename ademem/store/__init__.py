@@ -263,7 +263,8 @@ def schema_version(store: Store) -> int:
 def made_at(store: Store) -> str:
     """The moment this database was made: another file at the same place has another."""
     query = "select created_at from projects where id = ?"
-    return str(store.db.execute(query, (store.project_id,)).fetchone()[0])
+    row = store.db.execute(query, (store.project_id,)).fetchone()
+    return str(row[0]) if row else ""
 
 
 def _project_id(db: sqlite3.Connection, project: Project, now: datetime) -> str:

@@ -34,7 +34,7 @@ INSTEAD = {
     ("turns", "class"): "required",
 }
 """Values that are safer than the default of the column."""
-_CHECK = re.compile(r"^\s*(\w+) .*? check \((.*)\),?[ \t]*(?:--.*)?$", re.M)
+_CHECK = re.compile(r"^\s*(\w+) .*? check \((.*)\)(?:,[^()]*)?(?:--.*)?$", re.M)
 _WORD = re.compile(r" and \(\w+ in \('([\w-]+)'")
 
 
@@ -211,7 +211,7 @@ def _is_read(column: Column, value: object) -> bool:
 
 def _mended(db: sqlite3.Connection, table: Table, bad: BadRow, now: datetime) -> Mended:
     original = _row(db, table, bad.key) or {}
-    where = " and ".join(f"{name} is ?" for name in table.key)
+    where = _where(table, bad.key)
     values = {
         column.name: _replacement(db, column, original, now)
         for column in table.columns
@@ -297,9 +297,14 @@ def _moment(text: str) -> str | None:
 
 def _row(db: sqlite3.Connection, table: Table, key: tuple[Any, ...]) -> Row | None:
     names = [column.name for column in table.columns]
-    where = " and ".join(f"{name} is ?" for name in table.key)
+    where = _where(table, key)
     row = db.execute(f"select {', '.join(names)} from {table.name} where {where}", key).fetchone()
     return dict(zip(names, row, strict=True)) if row else None
+
+
+def _where(table: Table, key: tuple[Any, ...]) -> str:
+    marks = ("cast(? as text)" if isinstance(value, NoText) else "?" for value in key)
+    return " and ".join(f"{name} is {mark}" for name, mark in zip(table.key, marks, strict=True))
 
 
 def _restore_project(db: sqlite3.Connection) -> None:
@@ -326,14 +331,15 @@ def _as_json(value: object) -> object:
 def _raw(db: sqlite3.Connection) -> Iterator[None]:
     """Read rows as tuples, and text that is not UTF-8 as bytes of a kind of their own."""
     before = db.text_factory, db.row_factory
-    db.text_factory, db.row_factory = _text, None
+    db.text_factory, db.row_factory = decode, None
     try:
         yield
     finally:
         db.text_factory, db.row_factory = before
 
 
-def _text(read: bytes) -> str | NoText:
+def decode(read: bytes) -> str | NoText:
+    """A text factory that tells what is not UTF-8."""
     try:
         return read.decode()
     except UnicodeDecodeError:

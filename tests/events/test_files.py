@@ -53,6 +53,19 @@ def test_the_first_session_of_a_fresh_clone_knows_what_the_files_know(world):
     assert "1 memory from git" in said
 
 
+def test_the_next_session_after_the_database_was_deleted_knows_what_the_files_know(world):
+    world.know("Deploys go through the staging branch")
+    with world.memories() as memories:
+        memories.refresh_files()
+    world.fire("session_start", source="startup")
+    forget_database(world)
+    world.fire("user_prompt_submit", prompt="remember: tabs are forbidden", prompt_id="p1")
+    said = world.context("session_start", source="startup", session_id="s2")
+
+    assert "Deploys go through the staging branch" in said
+    assert len(world.live()) == 2
+
+
 def test_files_of_a_lost_database_are_not_emptied(world):
     world.know("Deploys go through the staging branch")
     with world.memories() as memories:

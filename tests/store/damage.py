@@ -49,12 +49,18 @@ class Damage(Value):
                 db.execute("pragma ignore_check_constraints = on")
                 value = RAW[self.kind]
                 marked = "cast(:value as text)" if self.kind == "damaged text" else ":value"
+                query = "select name, sql from sqlite_master where type = 'trigger'"
+                triggers = db.execute(query).fetchall()
+                for name, _ in triggers:  # a byte that flips sets none off
+                    db.execute(f"drop trigger {name}")
                 first = f"(select min(rowid) from {self.table})"
                 where = "" if _is_keyed(db, self.table) else f" where rowid = {first}"
                 db.execute(
                     f"update or ignore {self.table} set {self.column} = {marked}{where}",
                     {"value": value},
                 )
+                for _, sql in triggers:
+                    db.execute(sql)
         else:
             with path.open("r+b") as file:
                 file.seek(self.offset)
@@ -101,19 +107,20 @@ def damages(path: Path) -> list[Damage]:
             Damage(table=table, column=column, kind=kind)
             for table in older.tables(db)
             if not table.startswith(SKIPPED)
-            for _, column, declared, *_ in db.execute(f"pragma table_info({table})")
+            for _, column, kind_, _, _, key in db.execute(f"pragma table_info({table})")
+            for declared in (kind_.lower(),)
+            if not (
+                key and declared == "integer"
+            )  # the number of the row, which nothing else can be
             for kind in RAW
             if _is_bad(kind, declared)
         ]
 
 
-def flips(path: Path, count: int, seed: int) -> list[Damage]:
-    """One bit each, anywhere in the file."""
-    chance = random.Random(seed)
-    size = path.stat().st_size
-    return [
-        Damage(offset=chance.randrange(size), mask=1 << chance.randrange(8)) for _ in range(count)
-    ]
+def flip(path: Path, chance: random.Random) -> Damage:
+    """One bit anywhere in the file."""
+    offset = chance.randrange(path.stat().st_size)
+    return Damage(offset=offset, mask=1 << chance.randrange(8))
 
 
 def copied(world: World, root: Path) -> World:

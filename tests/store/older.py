@@ -65,6 +65,7 @@ VALID: dict[str | tuple[str, str], Any] = {
     "state": "moved",
     ("tombstones", "deleted_at"): "2026-01-31T12:00:00.000Z",
     ("memory_procedure_history", "outcome"): "failure",
+    ("unified_memory_embeddings", "embedding_blob"): bytes(4 * 7),
     ("bad_rows", "outcome"): "removed",
     ("memory_exposure", "used"): 7,
     ("memory_missions", "status"): "running",
