@@ -103,7 +103,7 @@ def forget(project: Project, environment: Mapping[str, str]) -> None:
     except sqlite3.Error:  # none there, or damaged
         pass
     trust.forget_database(project.database, environment)
-    trust.forget(project.root, environment)
+    trust.forget(project.main, environment)
 
 
 def leave(project: Project) -> None:

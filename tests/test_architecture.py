@@ -309,6 +309,15 @@ def test_a_prompt_loads_the_ranking_only_where_no_process_with_a_model_ranks(day
     assert "expire in UTC" in said
 
 
+def test_a_file_of_settings_is_parsed_once(day):
+    (day.root / ".ade/config.toml").write_text("[search]\nlimit = 3\n[ai]\nmodel = 'small'\n")
+    _, first, _ = day.fire("pre_tool_use", EDIT)
+    _, second, _ = day.fire("pre_tool_use", EDIT)
+
+    assert "tomllib" in first
+    assert SLOW.isdisjoint(second)
+
+
 def test_the_guard_denies_on_such_a_day(day):
     _, _, denial = day.fire("pre_tool_use", EDIT)
 

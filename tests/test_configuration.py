@@ -1,8 +1,11 @@
 """Settings: whose say a key is, which source wins, and what is told of one that does not count."""
 
+import json
 import os
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ademem import trust
 from ademem.configuration import load, trust_roots, value_of
@@ -65,11 +68,11 @@ def test_without_a_source_everything_is_default(person):
 
 def test_a_file_changes_what_it_names_and_nothing_else(person):
     person.file("tracked", "[gate]\nnear_duplicate = 0.9\n[search]\nlimit = 3\n")
-    settings = person.load().settings
+    found = person.load().settings
 
-    assert (settings.gate.near_duplicate, settings.search.limit) == (0.9, 3)
-    assert settings.gate.max_chars == Settings().gate.max_chars
-    assert settings.briefing == Settings().briefing
+    assert (found.gate.near_duplicate, found.search.limit) == (0.9, 3)
+    assert found.gate.max_chars == Settings().gate.max_chars
+    assert found.briefing == Settings().briefing
 
 
 ORDER = {
@@ -484,7 +487,36 @@ def test_worktrees_have_a_tracked_file_each_and_share_what_the_person_said(tmp_p
     digest = local_file(here, environment).digest
     trust.agree(here.main, environment, settings=held, local=digest)
 
-    settings = load(there, environment).settings
-    assert (settings.search.limit, settings.search.pool, settings.ai.model) == (4, 30, "small")
+    found = load(there, environment).settings
+    assert (found.search.limit, found.search.pool, found.ai.model) == (4, 30, "small")
     assert there.local_config == here.local_config
     assert there.main == here.main == str(main.root)
+
+
+ODD = st.recursive(
+    st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=30)
+@given(
+    st.binary(max_size=200)
+    | st.dictionaries(st.sampled_from([name for name, _ in all_keys()]), ODD, max_size=5).map(
+        lambda given: "".join(f"{key} = {json.dumps(value)}\n" for key, value in given.items())
+    )
+)
+def test_whatever_a_file_says_settings_are_valid_and_no_looser(tmp_path_factory, content):
+    person = Person(tmp_path_factory.mktemp("person"))
+    raw = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
+    with open(person.project.config, "wb") as file:
+        file.write(raw)
+    found = person.load()
+
+    assert all(len(str(warning)) < 400 for warning in found.warnings)
+    for name, key in all_keys():
+        value = value_of(found.settings, name)
+        assert as_value(name, list(value) if isinstance(value, tuple) else value) == value
+        if not key.is_shared:
+            assert value in (key.default, key.tightened(value, key.default))

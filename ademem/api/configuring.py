@@ -11,6 +11,7 @@ from ademem.configuration.sources import fingerprint, local_file
 from ademem.configuration.values import BadSetting, as_value, key_of
 from ademem.errors import AdememError, NotEnrolled
 from ademem.settings import PERSONAL_SECTION, all_keys
+from ademem.store import claimed
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from ademem.configuration.sources import Given, SettingWarning
     from ademem.project import Project
+    from ademem.store.claimed import DatabaseClaims
 
 WHERE = ("local", "shared", "user")
 """Files that `set_value` writes: of the person in this project, of the team, of the person."""
@@ -59,11 +61,14 @@ class Arrived(Value):
     """A `config.local.toml` that was not written here."""
     memories: int
     """Memories that came with the files and were not accepted, but for quarantined ones."""
-    briefs: tuple[str, ...] = ()
+    briefs: tuple[str, ...]
     """Texts of standing briefs that came so."""
-
-    def __bool__(self) -> bool:
-        return bool(self.settings or self.local or self.memories or self.briefs)
+    authors: tuple[str, ...]
+    """Names that the memories claim."""
+    trusts_files: bool
+    """The person agreed to what comes with the files, later pulls included."""
+    database: DatabaseClaims | None
+    """Claims of a database that was not made here."""
 
 
 def list_settings(
@@ -139,44 +144,57 @@ def arrived(root: str | None = None, *, environment: Mapping[str, str] = os.envi
     """Look for what `ademem trust` asks about."""
     here = project.find(root, environment, os.getcwd())
     with open_memories(root, environment=environment) as memories:
-        found = memories.imported(limit=None)
+        imported = memories.imported(limit=None)
         briefs = memories.claimed_briefs()
+        authors = claimed.authors(memories.runtime.store)
+        database = claimed.by_database(memories.runtime.store)
     return Arrived(
         settings=configuration.load(here, environment).held,
         local=_unnoted(here, environment),
-        memories=sum(memory.quarantine_reason is None for memory in found),
-        briefs=briefs,
+        memories=sum(memory.quarantine_reason is None for memory in imported),
+        briefs=tuple(briefs),
+        authors=tuple(authors),
+        trusts_files=bool(trust.agreement(here.main, environment).files),
+        database=database,
     )
 
 
 def agree(
     arrived: Arrived,
+    part: str,
     *,
-    settings: bool = False,
-    local: bool = False,
-    came: bool = False,
     root: str | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> None:
-    """Note the person's agreement to just what *arrived* shows; raises NotByPerson."""
+    """Note the person's agreement to just what *arrived* shows.
+
+    *part* is `settings`, `local`, `database` or `files`. Raises NotByPerson.
+    """
     caller.require_person(environment, "trust in a project")
     here = project.find(root, environment, os.getcwd())
-    changes = {}
-    if settings:
-        changes["settings"] = fingerprint(arrived.settings)
-    if local and arrived.local:
-        changes["local"] = arrived.local.digest
-    if came:
-        changes["files"] = clock.stamp(clock.now())
-    trust.agree(here.main, environment, **changes)
-    if came:
-        with open_memories(root, environment=environment) as memories:
-            memories.accept_files()
+    match part:
+        case "settings":
+            trust.agree(here.main, environment, settings=fingerprint(arrived.settings))
+        case "local" if arrived.local:
+            trust.agree(here.main, environment, local=arrived.local.digest)
+        case "database":
+            with open_memories(root, environment=environment) as memories:
+                enrolment.trust_database(here, memories.runtime.store, environment)
+        case "files":
+            trust.agree(here.main, environment, files=clock.stamp(clock.now()))
+            with open_memories(root, environment=environment) as memories:
+                memories.accept_files()
 
 
-def revoke(root: str | None = None, *, environment: Mapping[str, str] = os.environ) -> None:
-    """Forget every agreement for the project."""
-    trust.forget(project.find(root, environment, os.getcwd()).main, environment)
+def revoke(
+    root: str | None = None, *, database: bool = False, environment: Mapping[str, str] = os.environ
+) -> None:
+    """Forget all agreements; with *database* also that the store is the person's."""
+    here = project.find(root, environment, os.getcwd())
+    if database:
+        enrolment.forget(here, environment)
+    else:
+        trust.forget(here.main, environment)
 
 
 def _unnoted(here: Project, environment: Mapping[str, str]) -> Given | None:

@@ -7,23 +7,27 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ademem import caller, enrolment
+from ademem import caller
 from ademem.api import configuring
 from ademem.api.toml_text import written
 from ademem.cli import app, shape, show
-from ademem.cli.options import AsJson, Project, opened
+from ademem.cli.options import AsJson, Project
 from ademem.configuration.values import key_of
 from ademem.errors import UsageError
 from ademem.text import counted
+from ademem.value import Value, as_dict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from ademem.api.configuring import Arrived, Setting
 
 config = typer.Typer(help="Settings, and where they come from.", no_args_is_help=True)
 app.add_typer(config, name="config")
+
+AUTHORS = 5
+"""Names that are shown; the first have most memories."""
 
 Key = Annotated[str, typer.Argument(metavar="KEY", help="Such as guard.mode.")]
 
@@ -88,13 +92,15 @@ def trust(
     show_: Annotated[
         bool, typer.Option("--show", help="Ask nothing; exit code 1 if something waits.")
     ] = False,
-    revoke: Annotated[bool, typer.Option("--revoke", help="Forget what you agreed to.")] = False,
+    revoke: Annotated[
+        bool, typer.Option("--revoke", help="Forget it all; with --database also that one.")
+    ] = False,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """Agree to what came with a project, part by part. Asks in a terminal of yours."""
     if revoke:
-        configuring.revoke(root=project)
+        configuring.revoke(project, database=database)
         typer.echo("what you agreed to for this project is forgotten")
         return
     if not show_:
@@ -102,69 +108,30 @@ def trust(
     arrived = configuring.arrived(project)
     if as_json:
         show.json(_arrived_as_json(arrived))
-    if show_:
+    named = {"settings": settings, "files": files, "database": database}
+    asked = [part for part in PARTS if named[part.option] or not any(named.values())]
+    waiting = [part for part in asked if part.waits(arrived)]
+    if files and not arrived.trusts_files and FILES not in waiting:
+        waiting.append(FILES)  # for what comes later
+    for part in waiting:
         if not as_json:
-            _show(arrived)
-        raise typer.Exit(1 if arrived else 0)
-    every = not (settings or files or database)
-    asked = [
-        (database or every) and _ask_about_database(project),
-        _ask(arrived, settings=settings or every, files=files or every, project=project),
-    ]
-    if not any(asked):
+            part.show(arrived)
+        if not show_ and typer.confirm(part.question):
+            configuring.agree(arrived, part.name, root=project)
+    if not waiting and not as_json:
         typer.echo("nothing waits for your trust")
+    if show_:
+        raise typer.Exit(1 if waiting else 0)
 
 
-def _ask_about_database(project: str | None) -> bool:
-    """Return True when there was something to ask."""
-    with opened(project) as memories:
-        runtime = memories.runtime
-        store = runtime.store
-        if store.is_trusted:
-            return False
-        claims = store.db.execute(
-            "select ifnull(sum(trust = 'user'), 0) as told, ifnull(sum(pinned), 0) as pinned"
-            " from main.unified_memories where deleted_at is null"
-        ).fetchone()
-        typer.echo(
-            f"{runtime.project.database} was not made here. It calls"
-            f" {counted(claims['told'], 'memory')} a person's word and has"
-            f" {counted(claims['pinned'], 'memory')} pinned."
-        )
-        if typer.confirm("Is this database yours?"):
-            enrolment.trust_database(runtime.project, store, runtime.environment)
-    return True
+class Part(Value):
+    """Something that the person is asked about by itself."""
 
-
-def _ask(arrived: Arrived, *, settings: bool, files: bool, project: str | None) -> bool:
-    waits = False
-    if settings and arrived.settings:
-        waits = True
-        _show_settings(arrived)
-        if typer.confirm("Shall these count for you, until one of them changes?"):
-            configuring.agree(arrived, settings=True, root=project)
-    if settings and arrived.local:
-        waits = True
-        _show_local(arrived)
-        if typer.confirm("Is this file yours?"):
-            configuring.agree(arrived, local=True, root=project)
-    if files and (arrived.memories or arrived.briefs):
-        waits = True
-        _show_memories(arrived)
-        if typer.confirm("Shall they count like your own, now and after later pulls?"):
-            configuring.agree(arrived, came=True, root=project)
-    return waits
-
-
-def _show(arrived: Arrived) -> None:
-    if arrived.settings:
-        _show_settings(arrived)
-    if arrived.local:
-        _show_local(arrived)
-    if arrived.memories or arrived.briefs:
-        _show_memories(arrived)
-    if not arrived:
-        typer.echo("nothing waits for your trust")
+    name: str
+    option: str
+    waits: Callable[[Arrived], bool]
+    show: Callable[[Arrived], None]
+    question: str
 
 
 def _show_settings(arrived: Arrived) -> None:
@@ -181,12 +148,55 @@ def _show_local(arrived: Arrived) -> None:
 
 
 def _show_memories(arrived: Arrived) -> None:
+    by = f", by {', '.join(arrived.authors[:AUTHORS])} as they say" if arrived.authors else ""
     what = counted(arrived.memories, "memory")
-    typer.echo(f"{what} came with the files (`ademem review --imported` shows them)")
+    show.say(f"{what} came with the files{by} (`ademem review --imported` shows them)")
     if arrived.briefs:
         typer.echo("standing briefs came with the files; they say:")
         for text in arrived.briefs:
             show.say(f"  {text}")
+
+
+def _show_database(arrived: Arrived) -> None:
+    if arrived.database:
+        typer.echo(
+            "the database was not made here. It calls"
+            f" {counted(arrived.database.user, 'memory')} a person's word and has"
+            f" {counted(arrived.database.pinned, 'memory')} pinned."
+        )
+
+
+FILES = Part(
+    name="files",
+    option="files",
+    waits=lambda arrived: bool(arrived.memories or arrived.briefs),
+    show=_show_memories,
+    question="Shall they count like your own, now and after later pulls?",
+)
+PARTS = (
+    Part(
+        name="settings",
+        option="settings",
+        waits=lambda arrived: bool(arrived.settings),
+        show=_show_settings,
+        question="Shall these count for you, until one of them changes?",
+    ),
+    Part(
+        name="local",
+        option="settings",
+        waits=lambda arrived: arrived.local is not None,
+        show=_show_local,
+        question="Is this file yours?",
+    ),
+    Part(
+        name="database",
+        option="database",
+        waits=lambda arrived: arrived.database is not None,
+        show=_show_database,
+        question="Is this database yours?",
+    ),
+    FILES,
+)
 
 
 def _show_values(values: Mapping[str, Any]) -> None:
@@ -205,9 +215,11 @@ def _as_json(setting: Setting) -> dict[str, Any]:
 
 def _arrived_as_json(arrived: Arrived) -> dict[str, Any]:
     return {
-        "waits": bool(arrived),
+        "waits": any(part.waits(arrived) for part in PARTS),
         "settings": arrived.settings,
         "local": arrived.local.values if arrived.local else None,
+        "database": as_dict(arrived.database) if arrived.database else None,
         "memories": arrived.memories,
+        "authors": list(arrived.authors),
         "briefs": list(arrived.briefs),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ademem.store import LIVE
+from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,3 +25,21 @@ def authors(store: Store) -> list[str]:
         (store.project_id,),
     )
     return [row[0] for row in rows]
+
+
+class DatabaseClaims(Value):
+    """Memories that a database which was not made here gives out as a person's."""
+
+    user: int
+    pinned: int
+
+
+def by_database(store: Store) -> DatabaseClaims | None:
+    """What the tables themselves claim; None for a database of this person's."""
+    if store.is_trusted:
+        return None
+    row = store.db.execute(
+        "select ifnull(sum(trust = 'user'), 0) as user, ifnull(sum(pinned), 0) as pinned"
+        f" from main.unified_memories where {LIVE}"
+    ).fetchone()
+    return DatabaseClaims(user=row["user"], pinned=row["pinned"])

@@ -197,23 +197,35 @@ def test_values_are_shown_without_control_of_the_terminal(person):
 
 
 def test_memories_of_the_files_are_counted_and_trusted(person):
-    line = json.dumps({"content": "Invoices round half to even", "status": "promoted"})
+    told = {"content": "Invoices round half to even", "status": "promoted", "author": "Ann"}
+    line = json.dumps(told)
     person.file("memory/knowledge.jsonl", f"{line}\n")
     for left in (person.root / ".ade").glob("ade.db*"):
         left.unlink()
 
-    assert "1 memory came with the files" in person("trust", "--files", answers="y\n")
+    assert "1 memory came with the files, by Ann as they say" in person(
+        "trust", "--files", answers="y\n"
+    )
     assert trust.agreement(str(person.root), os.environ).files > NOW.isoformat()[:4]
     assert person.ademem.json("trust", "--show")["memories"] == 0
 
 
 @pytest.mark.parametrize(
-    ("option", "asked"), [("--settings", "ai.url"), ("--files", "nothing waits")]
+    ("option", "asked"), [("--settings", "ai.url"), ("--files", "0 memories came")]
 )
 def test_a_part_is_asked_for_alone(person, option, asked):
     person.file("config.toml", HOSTILE)
+    said = person("trust", option, answers="n\n")
 
-    assert asked in person("trust", option, answers="n\n")
+    assert asked in said
+    assert ("ai.url = " in said) == (option == "--settings")
+
+
+def test_files_can_be_trusted_before_anything_came_with_them(person):
+    person("trust", "--files", answers="y\n")
+
+    assert trust.agreement(str(person.root), os.environ).files
+    assert "nothing waits" in person("trust", "--files")
 
 
 def test_what_waits_is_shown_without_a_terminal(person):
@@ -226,7 +238,9 @@ def test_what_waits_is_shown_without_a_terminal(person):
         "waits": True,
         "settings": {"ai.provider": "openai", "ai.url": "http://evil.example/v1"},
         "local": None,
+        "database": None,
         "memories": 0,
+        "authors": [],
         "briefs": [],
     }
 
@@ -351,6 +365,18 @@ def test_a_database_that_was_not_made_here_is_asked_for(person, monkeypatch, tmp
 
     assert "has 1 memory pinned" in person("trust", "--database", answers="n\n")
     assert person.ademem.json("list")["memories"][0]["pinned"] is False
+    assert person.ademem.json("trust", "--show")["database"] == {"user": 0, "pinned": 1}
     person("trust", "--database", answers="y\n")
     assert person.ademem.json("list")["memories"][0]["pinned"] is True
     assert "nothing waits" in person("trust", "--database")
+    person("trust", "--revoke", "--database")
+    assert person.ademem.json("trust", "--show")["database"] == {"user": 0, "pinned": 1}
+
+
+def test_uninstalling_forgets_what_was_agreed(person):
+    person.file("config.toml", HOSTILE)
+    person("trust", answers="y\n")
+    person("install")
+    person("uninstall")
+
+    assert person.get("ai.url") == ""
