@@ -52,29 +52,9 @@ def remove(path: str) -> bool:
     return True
 
 
-def append_bounded(path: str, line: str, max_bytes: int) -> None:
-    """Append one line; a file beyond *max_bytes* becomes `<name>.1` first."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    if _size(path) > max_bytes:
-        from ademem.locks import locked
-
-        with locked(path + ".lock"):
-            if _size(path) > max_bytes:  # another process may have got here first
-                os.replace(path, path + ".1")
-    with open(path, "a", encoding="utf-8", errors="replace") as file:
-        file.write(line.replace("\n", "\\n") + "\n")
-
-
 def _bytes(path: str) -> bytes | None:
     try:
         with open(path, "rb") as file:
             return file.read()
     except FileNotFoundError:
         return None
-
-
-def _size(path: str) -> int:
-    try:
-        return os.path.getsize(path)
-    except FileNotFoundError:
-        return 0

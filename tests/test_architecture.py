@@ -195,6 +195,127 @@ def test_a_socket_is_a_file_or_comes_from_one(path):
     assert set(made) <= {"sockets.AF_UNIX", "handle"}
 
 
+_OPERATIONS = """
+    listdir scandir walk replace rename unlink remove rmdir makedirs mkdir stat lstat utime truncate
+    link symlink chmod open
+    path.exists path.lexists path.isdir path.isfile path.islink path.getsize path.getmtime
+"""
+OPERATIONS = {"open", *(f"os.{name}" for name in _OPERATIONS.split())}
+METHODS = {
+    "read_text",
+    "read_bytes",
+    "write_text",
+    "write_bytes",
+    "write_atomic",
+    "iterdir",
+    "rglob",
+}
+"""Of `pathlib` and `ademem.files`."""
+
+OPENERS = {
+    "files.py": "replaces files for those below",
+    "confined.py": "is the way to all files below `.ade/`",
+    "locks.py": "locks what has no root: the cache of models",
+    "ai/": "looks for a program, and makes temporary files for it",
+    "embed/": "the cache of models, in the user's own folder",
+    "bytecode/": "the package's own code, compiled",
+    "commits/": "git's objects",
+    "mirror/provenance.py": "git's log, and transcripts of the client",
+    "mirror/proposal.py": "a temporary index for git",
+    "repository.py": "git's small files",
+    "project.py": "is there a folder `.ade` or a worktree; nothing in it is opened",
+    "capture/learned.py": "is there a `.git`",
+    "capture/lessons.py": "a source file of the project that a command named",
+    "sites/tree.py": "source files of the project that memories speak of",
+    "episodes/": "transcripts of the client",
+    "caller.py": "processes, in /proc",
+    "trust.py": "what the person agreed to, in their own folder",
+    "configuration/": "the person's own settings, and what was read of them before",
+    "api/__init__.py": "is there a database",
+    "api/configuring.py": "writes the person's own settings",
+    "failures.py": "makes the user's own folder for logs",
+    "cli/": "files that the person named on the command line, and the log of crashes",
+    "exchange/beads.py": "files that the person named",
+    "install/": "settings of the client and hooks of git",
+    "evaluation/arena.py": "a temporary project",
+    "rehearsal.py": "a temporary project",
+    "doctor.py": "size of the database, and /proc/mounts",
+    "recovery.py": "sets a damaged database aside",
+    "store/__init__.py": "is there a database",
+    "store/database.py": "makes the database, and reads the schema",
+    "store/vectors.py": "inode of the database",
+    "warm/server.py": "the socket, in its checked folder",
+    "work/__init__.py": "/dev/null",
+    "events/session_start.py": "the client's file of variables",
+    "events/pre_tool_use.py": "the client's own memories",
+}
+"""Who opens, lists, changes or looks for a file by its path, and which: none below `.ade/`."""
+
+BELOW_ADE = re.compile(r"\.(ade|run|log|memory|config|local_config)\b")
+
+
+def file_operations(path):
+    """Calls that reach a file by its path alone."""
+    for node in ast.walk(parsed(path)):
+        if not isinstance(node, ast.Call):
+            continue
+        called = ast.unparse(node.func)
+        module, _, name = called.rpartition(".")
+        by_method = (name in METHODS or called in METHODS) and module != "confined"
+        if (
+            called in OPERATIONS
+            or by_method
+            or called == "files.remove"
+            or module in ("shutil", "tempfile")
+        ):
+            yield node
+
+
+def opener(path):
+    """The entry of OPENERS that the file belongs to."""
+    inside = path.relative_to(PACKAGE).as_posix()
+    return next((name for name in OPENERS if inside == name or inside.startswith(name)), None)
+
+
+def test_files_below_ade_are_reached_through_one_module():
+    unlisted = [
+        f"{path.relative_to(ROOT)}:{call.lineno}: {ast.unparse(call)}"
+        for path in SOURCES
+        if opener(path) is None
+        for call in file_operations(path)
+    ]
+    below = [
+        f"{path.relative_to(ROOT)}:{call.lineno}: {ast.unparse(call)}"
+        for path in SOURCES
+        for call in file_operations(path)
+        if any(BELOW_ADE.search(ast.unparse(argument)) for argument in call.args)
+        if ast.unparse(call.func) not in ("os.path.lexists", "os.path.exists", "os.path.isdir")
+    ]
+
+    assert unlisted == []
+    assert below == []
+    assert {opener(path) for path in SOURCES if any(file_operations(path))} == set(OPENERS)
+
+
+LOCKING_ELSEWHERE = {
+    *("locks.py", "trust.py", "embed/cache.py", "embed/install.py"),
+    "store/database.py",  # the folder of a database that was checked
+}
+
+
+def test_a_lock_below_ade_is_reached_like_a_file():
+    without_root = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in SOURCES
+        if path.relative_to(PACKAGE).as_posix() not in LOCKING_ELSEWHERE
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("locked", "is_held")
+        if "root" not in {given.arg for given in node.keywords}
+    ]
+
+    assert without_root == []
+
+
 EDIT = {"tool_name": "Edit", "tool_input": {"file_path": "src/auth.py"}, "tool_use_id": "t1"}
 ERROR = {"tool_name": "Bash", "tool_input": {"command": "npm test"}, "error": "Exit code 1\nboom"}
 FINAL = {"last_assistant_message": "## Key learnings\n\n1. Tokens expire in UTC, never locally."}

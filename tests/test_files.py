@@ -1,4 +1,4 @@
-"""Files that are whole, logs that stay small, locks that end with their holder."""
+"""Files that are whole, locks that end with their holder."""
 
 import os
 import subprocess
@@ -89,22 +89,6 @@ def test_removing_tells_whether_there_was_a_file(path):
 
     assert files.remove(str(path)) is True
     assert files.remove(str(path)) is False
-
-
-def test_a_log_takes_one_line_each(path):
-    for line in ("one", "two\nlines", "half a pair \ud800"):
-        files.append_bounded(str(path), line, 1000)
-
-    assert path.read_text() == "one\ntwo\\nlines\nhalf a pair ?\n"
-
-
-def test_a_log_beyond_its_bound_starts_anew_and_keeps_the_one_before(path):
-    for number in range(9):
-        files.append_bounded(str(path), f"line {number}", 20)
-    kept = path.with_name("file.txt.1").read_text() + path.read_text()
-
-    assert kept.splitlines() == [f"line {number}" for number in range(3, 9)]
-    assert path.stat().st_size <= 20 + len("line n\n")
 
 
 def test_a_lock_is_had_by_one_at_a_time(path):
