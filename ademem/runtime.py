@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ademem import configuration, confined
+from ademem import configuration
 from ademem.repository import staging
 from ademem.store import Store, open_store
 from ademem.text import clean
@@ -57,7 +57,6 @@ def open_runtime(
     project: Project, environment: Mapping[str, str], now: datetime, *, wait_s: float = 5.0
 ) -> Runtime:
     """Raises NewerDatabase, Refused, sqlite3.Error or OSError."""
-    confined.check_database(project.database, project.home_root)
     found = configuration.load(project, environment)
     store = open_store(
         project,
