@@ -26,7 +26,7 @@ from ademem.errors import AdememError
 from ademem.redact import redact
 from ademem.rehearsal import rehearse
 from ademem.runtime import open_runtime, program
-from ademem.store import bad_rows, indexes, jobs, unreadable
+from ademem.store import admission, bad_rows, indexes, jobs, unreadable
 from ademem.text import counted
 from ademem.value import Value
 
@@ -120,6 +120,31 @@ def database_is_sound(patient: Patient) -> Finding:
         named = "; ".join(work.gave_up(*job) for job in parked)
         return _bad("database", f"work that gave up: {named}", "`ademem work --retry` tries again")
     return _good("database", f"sound ({os.path.getsize(patient.project.database):,} bytes)")
+
+
+def database_was_made_here(patient: Patient) -> Finding:
+    """Git tracks none, none was set aside, and the one in use is the person's."""
+    project = patient.project
+    if tracked := admission.tracked(project):
+        hint = "`ademem files check` tells how to take it out of git"
+        return _bad("foreign", f"{tracked[0]} is tracked by git", hint)
+    if aside := admission.foreign(project):
+        return Finding(
+            check="foreign",
+            ok=True,
+            message=f"{', '.join(aside)} was not made here and is not used",
+            hint="`ademem doctor --import-foreign` imports its memories; else delete it",
+        )
+    try:
+        runtime = open_runtime(project, patient.environment, patient.now)
+    except (sqlite3.Error, OSError, AdememError):
+        return _bad("foreign", "not checked: the database cannot be opened", "see above")
+    runtime.close()
+    if runtime.store.is_trusted:
+        return _good("foreign", "the database was made here")
+    message = "the database was not made here; what it calls your word counts as imported"
+    hint = "`ademem trust --database` if it is yours"
+    return Finding(check="foreign", ok=True, message=message, hint=hint)
 
 
 def disk_is_local(patient: Patient) -> Finding:
@@ -268,6 +293,7 @@ CHECKS: tuple[Callable[[Patient], Finding], ...] = (
     model_is_sound,
     ai_can_be_asked,
     database_is_sound,
+    database_was_made_here,
     files_are_current,
     index_is_whole,
     command_is_found,

@@ -12,7 +12,7 @@ from ademem import clock, confined, mirror
 from ademem.jsontext import loads
 from ademem.mirror import base
 from ademem.runtime import open_runtime
-from ademem.store import bad_rows, distrust, indexes, memories
+from ademem.store import admission, bad_rows, distrust, indexes, memories
 from ademem.store.database import SCHEMA_VERSION, add_secret, read_secret, run_schema
 from ademem.text import counted, dedupe_key
 
@@ -48,6 +48,9 @@ def recover(project: Project, environment: Mapping[str, str], now: datetime) -> 
 
     A damaged file is kept beside the new one; nothing is thrown away.
     """
+    if admission.why_foreign(project):  # nothing below may open it
+        seen = confined.status(project.home_root, project.database)
+        admission.set_aside_database(project, seen)
     if not os.path.exists(project.database):
         return _rebuild(project, environment, now, None)
     corrected = _correct_version(project.database)

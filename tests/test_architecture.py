@@ -24,7 +24,7 @@ PICTURE = """
     anchor lookalike redact failures shell fence client signature store embed
     runtime ai worktree core agents commits capture gate search warm guard sites curate lifecycle
     exchange mirror briefing episodes skills procedures uses history status work recovery enrolment
-    scrub api install events rehearsal trouble doctor evaluation cli
+    scrub api install events rehearsal restoring trouble doctor evaluation cli
 """
 LAYERS = tuple(frozenset(row.split()) for row in PICTURE.strip().splitlines())
 """Who may import whom: its own row and those above it. The README explains the rows."""

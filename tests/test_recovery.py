@@ -279,3 +279,15 @@ def test_hooks_that_were_never_put_in_are_left_out(root):
     doctor.fix(patient)
 
     assert install.installed(str(root), install.Where.LOCAL) == {}
+
+
+def test_a_database_that_is_a_link_is_set_aside_and_what_it_leads_to_is_not_opened(root, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_bytes(b"precious" * 999)
+    forget_database(root)
+    (root / ".ade/ade.db").symlink_to(elsewhere)
+    fixed(root)
+
+    assert elsewhere.read_bytes() == b"precious" * 999
+    assert (root / ".ade/ade.db.foreign-1").is_symlink()
+    assert contents(root) == sorted(TEXTS)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ademem import api, clock, doctor, enrolment
+from ademem import api, clock, doctor, enrolment, restoring
 from ademem import install as install_
 from ademem import project as project_
 from ademem.cli import app, show
@@ -85,6 +85,10 @@ def status(project: Project = None, as_json: AsJson = False) -> None:
 @app.command("doctor")
 def doctor_(
     fix: Annotated[bool, typer.Option("--fix", help="Repair what can be repaired.")] = False,
+    import_foreign: Annotated[
+        bool,
+        typer.Option("--import-foreign", help="Import memories of databases that were set aside."),
+    ] = False,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -94,6 +98,9 @@ def doctor_(
     if fix:
         for done in doctor.fix(patient):
             typer.echo(f"fixed: {done}")
+    if import_foreign:
+        for done in restoring.restore(found, os.environ, clock.now()):
+            typer.echo(done)
     findings = doctor.examine(patient)
     if as_json:
         show.json({"findings": [as_dict(finding) for finding in findings]})
