@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import re
 import subprocess
 import sys
@@ -377,7 +378,7 @@ class Day:
         self.root = root
         self.environment = {
             "CLAUDE_PROJECT_DIR": str(root),
-            "HOME": str(root / "home"),
+            "HOME": os.environ["HOME"],  # where `init` noted that the database was made here
             "PATH": "/usr/bin:/bin",
             "TMPDIR": str(root),
             "ADEMEM_JOBS_AUTO": "false",
