@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 LOG_BYTES = 256_000
 ERROR_CHARS = 500
+_TEXTS = ("at", "project", "event", "error")
+"""What each line says; a line without them is somebody else's."""
 
 
 def log(
@@ -93,11 +95,13 @@ def _append(root: str, folder: str, line: str) -> None:
 
 
 def _read(root: str, folder: str) -> Iterator[dict[str, str]]:
-    """The whole lines: a full disk may have cut one short."""
+    """The lines that are ours and whole: a full disk may have cut one short."""
     try:
         text = confined.read_text(root, os.path.join(folder, "hooks.log")) or ""
     except (OSError, UnicodeDecodeError):
         return
     for line in text.splitlines():
-        with suppress(ValueError):
-            yield json.loads(line)
+        with suppress(ValueError, RecursionError):
+            found = json.loads(line)
+            if isinstance(found, dict) and all(isinstance(found.get(key), str) for key in _TEXTS):
+                yield found

@@ -118,7 +118,10 @@ def understood(hook, said):
         return True
     if hook == "pre_compact":
         return not said.startswith("{") and units(said) <= CONTEXT_UNITS
-    output = json.loads(said)["hookSpecificOutput"]
+    answer = json.loads(said)
+    output = answer.get("hookSpecificOutput")
+    if output is None:  # a notice to the person alone
+        return isinstance(answer.get("systemMessage"), str)
     return output.pop("hookEventName") == NAMES[hook] and all(
         isinstance(text, str) and units(text) <= CONTEXT_UNITS for text in output.values()
     )
