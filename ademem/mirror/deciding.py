@@ -10,6 +10,7 @@ from ademem.curate import CannotDo
 from ademem.gate.instructions import instruction_in, order_in
 from ademem.mirror.differences import Edited, changes
 from ademem.mirror.pages import SHEET
+from ademem.mirror.problem import Problem
 from ademem.mirror.reading import said_of
 from ademem.model import Draft, Origin, Status, Trust
 from ademem.store import imports, memories
@@ -44,10 +45,10 @@ def reviewed(difference: Reviewed, taking: Taking) -> None:
         if order:  # whoever ticked it
             raise CannotDo(f"{known.id} {order}", "`ademem promote` in a terminal confirms it")
         if source.by_agent:
-            raise CannotDo(
-                f"{known.id} was ticked by an agent, which confirms nothing",
-                "a person confirms it with `ademem review`",
-            )
+            message = f"an agent ticked {known.id}, which confirms nothing: `ademem review` does"
+            line = now.item.entry.line
+            taking.ignored.append(Problem(path=SHEET, line=line, message=message))
+            return None
         curate.promote(known.id, taking.by(source))
         taking.note("promoted", known.id)
     return None

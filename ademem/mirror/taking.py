@@ -88,6 +88,8 @@ class Taking:
         self.before = digests_of(base.texts)
         self.done: dict[str, list[str]] = {}
         self.problems: list[Problem] = []
+        self.ignored: list[Problem] = []
+        """What counts as taken over and had no effect, so that nobody else is asked about it."""
         self.later: list[Difference] | None = []
         """What waits until the others are taken over; None: they are."""
 
@@ -186,7 +188,7 @@ def take(
     named = {name: tuple(ids) for name, ids in taking.done.items()}
     return Taken(
         event=taking.event if named else "",
-        problems=(*present.problems, *taking.problems),
+        problems=(*present.problems, *taking.problems, *taking.ignored),
         refused=tuple(taking.problems),
         oversized=present.oversized,
         **named,

@@ -270,6 +270,21 @@ def test_a_call_that_memory_knows_nothing_of_is_let_through(machine, lists, payl
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
+@pytest.mark.parametrize(
+    "input",
+    [
+        pytest.param({"file_path": "/p/.ade/memory/gotchas.md"}, id="file"),
+        pytest.param({"command": "sed -i s/a/b/ .ade/memory/gotchas.md"}, id="command"),
+    ],
+)
+def test_a_call_that_names_a_file_of_memory_reaches_python_in_a_clear_turn_too(machine, input):
+    machine.clear("turn-1")
+    machine.list({"files": "other", "commands": "other"})
+    machine.start("PreToolUse", before_tool(input))
+
+    assert machine.asked
+
+
 def test_where_there_is_no_grep_python_decides(machine, tmp_path):
     machine.clear("turn-1")
     machine.list({"files": "/docs/.*$"})
