@@ -277,8 +277,8 @@ def field_of(word: str, texts: Sequence[str]) -> dict[str, Any]:
 
 def labelled(store: Store, document: CoreMemory | None) -> CoreMemory | None:
     """The brief as it is shown: what an agent set is no person's standing word, and says so."""
-    if document is None:
-        return None
+    if document is None or not ledger.any_claimed(store, BRIEF_BY_AGENT, ""):
+        return document
 
     def label(text: str) -> str:
         return BY_AGENT + text if ledger.claimed(store, BRIEF_BY_AGENT, sha256_hex(text)) else text

@@ -71,6 +71,14 @@ def test_orders_are_held_and_notes_pass_in_the_half_that(half):
     assert rate(of_half(NOTES, half)) <= 0.02
 
 
+def test_what_got_past_the_rules_when_it_was_first_tried_is_held_now():
+    """Of these 80 the rules held 44, and 3 of the 120 notes, before they learned from them."""
+    orders, notes = injections.read("later_orders"), injections.read("later_notes")
+
+    assert rate([each.text for each in orders]) >= 0.92
+    assert rate([each.text for each in notes]) <= 0.02
+
+
 @pytest.mark.parametrize("kind", sorted({each.kind.partition(":")[0] for each in ORDERS}))
 def test_orders_of_each_kind_are_held(kind):
     assert rate([each.text for each in ORDERS if each.kind.partition(":")[0] == kind]) >= 0.85
