@@ -444,7 +444,7 @@ SHAPES = (
         r"|(?m:^\s{0,4}[\"']?role[\"']?\s*[:=]\s*[\"']?(?:system|assistant)\b)"
         r"|\[\s?(?:system|admin|administrator|operator|developer)[ _-]"
         r"(?:message|note|prompt|instruction|update|notice)s?\s?\]"
-        r"|</\s?(?:memory|context|ademem[\w-]*|tool_result|document)\s?>|<\s?/?\s?user-prompt[\w-]*\s?>"
+        r"|</\s?(?:memory|context|tool_result|document)\s?>|<\s?/?\s?user-prompt[\w-]*\s?>"
         r"|(?m:^ ?#+ ?(?:system|instruction|response)s?:?$)"
         r"|<\s?/?\s?(?:system|assistant|human|user)(?:[-_]\w+)*\s?>"
         r"|(?m:^\s{0,4}(?:<\|\w+\|>|\[/?inst\]|<</?sys>>))"
