@@ -208,6 +208,20 @@ def names(root: str, path: str) -> list[str]:
         folder.close()
 
 
+def entries(root: str, path: str) -> list[tuple[str, os.stat_result]]:
+    """`names` with the `lstat` of each."""
+    try:
+        folder = _walk(root, _parts(root, path))
+    except FileNotFoundError:
+        return []
+    try:
+        listed = sorted(filter(str.isprintable, folder.names()))
+        found = ((name, folder.status(name)) for name in listed)
+        return [(name, there) for name, there in found if there is not None]
+    finally:
+        folder.close()
+
+
 def status(root: str, path: str) -> os.stat_result | None:
     """`lstat` of what is there; None when nothing is. Raises Refused below a link."""
     try:
@@ -639,9 +653,10 @@ def _survey_entry(folder: _Folder, name: str, root: str, found: list[Refused], l
     if stat.S_ISSOCK(there.st_mode) and _matches(inside, "run/" + SOCKETS):
         return left
     folder.check(there, name, stat.S_IFREG)
-    limit = limit_of(root, path)
-    if there.st_size > limit and not _matches(inside, "ade.db*"):
-        raise Refused(path, f"has {there.st_size:,} bytes and {limit:,} are the most")
+    if there.st_size > KIB and not _matches(inside, "ade.db*"):
+        limit = limit_of(root, path)
+        if there.st_size > limit:
+            raise Refused(path, f"has {there.st_size:,} bytes and {limit:,} are the most")
     return left
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from ademem import confined
 from ademem.repository import branch, commit, common_dir, git_root, tip, under_way
@@ -54,15 +55,13 @@ def is_kept(project: Project) -> bool:
 
 def _listing(project: Project, refs: Iterable[str]) -> str:
     """A line a file: its name, when it was written, how long it is; then HEAD and the refs."""
-    try:
-        names = confined.names(project.root, project.memory)
-    except confined.Refused:
-        names = []
-    paths = [(name, os.path.join(project.memory, name)) for name in names]
-    brief = os.path.join(project.ade, "cto", "core-memory.json")
-    if confined.is_file(project.root, brief):
-        paths.append(("../cto/core-memory.json", brief))
-    lines = [f"{name} {_dated(project, path)}" for name, path in paths]
+    found: list[tuple[str, os.stat_result]] = []
+    with suppress(confined.Refused):
+        found += confined.entries(project.root, project.memory)
+    with suppress(confined.Refused):
+        brief = confined.status(project.root, os.path.join(project.ade, "cto/core-memory.json"))
+        found += [("../cto/core-memory.json", brief)] if brief else []
+    lines = [f"{name} {there.st_mtime_ns} {there.st_size}" for name, there in found]
     head = [f"{_HEAD} {_on(project)}"] if lines else []
     return "".join(f"{line}\n" for line in (*lines, *head, *_tips(project, refs)))
 
@@ -79,10 +78,3 @@ def _tips(project: Project, refs: Iterable[str]) -> list[str]:
     top = git_root(project.root)
     shared = common_dir(top) if top else None
     return [f"{_REF}{ref} {shared and tip(shared, ref)}" for ref in refs]
-
-
-def _dated(project: Project, path: str) -> str:
-    found = confined.status(project.root, path)
-    if found is None:
-        return "gone"
-    return f"{found.st_mtime_ns} {found.st_size}"

@@ -250,3 +250,36 @@ def test_hostile_files_in_every_place_reach_nothing_outside(world, ademem, outsi
     assert contents(outside) == before
     assert (outside / "new").exists() is False
     assert PRIVATE not in "".join(said) + inside(world, *PLACES)
+
+
+def test_where_ade_itself_is_a_link_the_person_is_told_and_nothing_is_opened(
+    world, ademem, outside
+):
+    (world.root / ".ade").rename(outside / "ade")
+    (world.root / ".ade").symlink_to(outside / "ade")
+    before = contents(outside)
+    said = [world.fire(event, **payload) for event, payload in EVENTS]
+    code, printed = ademem("recall", "invoices")
+
+    assert json.loads(said[0]) == {
+        "systemMessage": "ademem left .ade alone: it is a link. See `ademem files check`"
+    }
+    assert said[1:-1] == [""] * (len(EVENTS) - 2)
+    assert code == 1
+    assert ".ade is a link; it is left alone" in printed
+    assert ademem("files", "check")[0] == ademem("doctor")[0] == 1
+    assert contents(outside) == before
+
+
+def test_the_person_is_told_in_one_line_once_a_session(world, outside):
+    for place in PLACES[:3]:
+        put(world.root / ".ade" / place, to("~/notes.md"), outside)
+    first = json.loads(world.fire("session_start", source="startup"))
+    again = json.loads(world.fire("session_start", source="compact"))
+    (line, *_) = first["systemMessage"].splitlines()
+
+    assert (
+        line == "ademem left MEMORY.md alone (and 2 more): it is a link. See `ademem files check`"
+    )
+    assert len(line) <= 120
+    assert "systemMessage" not in again

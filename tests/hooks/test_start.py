@@ -305,6 +305,20 @@ def test_lists_alone_let_nothing_through(machine):
     assert machine.asked
 
 
+@pytest.mark.parametrize(
+    "path", [".ade", ".ade/run", ".ade/run/clear", ".ade/run/sites", ".ade/run/sites/files"]
+)
+def test_flags_and_lists_behind_a_link_let_nothing_through(machine, tmp_path, path):
+    machine.clear("turn-1")
+    machine.list({"files": "", "commands": ""})
+    (machine.project / path).rename(tmp_path / "elsewhere")
+    (machine.project / path).symlink_to(tmp_path / "elsewhere")
+
+    machine.start("PreToolUse", editing())
+
+    assert machine.asked
+
+
 def test_a_flag_that_is_a_folder_is_none(machine):
     (machine.project / ".ade/run/clear/turn-1").mkdir()
 
