@@ -34,7 +34,7 @@ Key = Annotated[str, typer.Argument(metavar="KEY", help="Such as guard.mode.")]
 
 @config.command("list")
 def list_(project: Project = None, as_json: AsJson = False) -> None:
-    """Show every setting: its value, where that comes from, and whose the key is."""
+    """Show every setting, where it comes from, and whose it is."""
     settings, warnings = configuring.list_settings(project)
     if as_json:
         rows = [_as_json(setting) for setting in settings]
