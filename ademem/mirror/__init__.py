@@ -5,6 +5,7 @@ from __future__ import annotations
 from ademem.mirror.checking import check
 from ademem.mirror.deadline import Deadline
 from ademem.mirror.problem import Problem
+from ademem.mirror.provenance import provenance_of
 from ademem.mirror.survey import File, survey
 from ademem.mirror.taken import Taken
 from ademem.mirror.writing import (
@@ -12,7 +13,6 @@ from ademem.mirror.writing import (
     Refreshed,
     preview,
     preview_aside,
-    provenance_of,
     read_aside,
     refresh,
     take_over,

@@ -94,6 +94,15 @@ class Lineage(Value):
         status = ("--no-optional-locks", "status", "--porcelain", "--ignored", "--", path)
         return frozenset() if _git(self.root, *status) else None
 
+    def last_commit_of(self, path: str) -> str | None:
+        """The commit that the file is of; None for one that no commit has as it is."""
+        status = ("--no-optional-locks", "status", "--porcelain", "--ignored", "--", path)
+        if _git(self.root, *status):
+            return None
+        return (
+            _git(self.root, "log", "-1", "--format=%H", "HEAD", "--", path).decode().strip() or None
+        )
+
     def author_of(self, path: str) -> str:
         """Whoever git names as the author of the last commit that changed the file."""
         said = _git(self.root, "log", "-1", "--format=%an", "HEAD", "--", path)

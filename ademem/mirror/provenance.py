@@ -19,13 +19,15 @@ from ademem.clock import UTC, datetime, stamp
 from ademem.core import FileSource
 from ademem.digest import sha256_hex
 from ademem.jsontext import array
+from ademem.mirror import base
+from ademem.mirror.lineage import lineage
 from ademem.model import Status, Trust
-from ademem.store import edits
+from ademem.store import edits, made_at
 from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from typing import Any
 
     from ademem.mirror.lineage import Lineage
@@ -125,6 +127,18 @@ class Provenance:
         author = safe_name(self.lineage.author_of(path))
         return FileSource(author=author, own=self.own)
 
+    def author_of(self, path: str, *, ask: bool = True) -> str | None:
+        """Who git says wrote a file that came with the project; None for one written here.
+
+        Unless git is to be *asked*, nobody is named.
+        """
+        if not ask:
+            return ""
+        last = self.lineage.last_commit_of(path)
+        if self._agreed_before and (last is None or last in self._commits_made_here({last})):
+            return None
+        return safe_name(self.lineage.author_of(path))
+
     @property
     def trusts_files(self) -> bool:
         """Whether the person agreed to what comes with the files of this project."""
@@ -145,7 +159,7 @@ class Provenance:
         lineage = self.lineage
         return safe_name(lineage.authors.get(id or "", lineage.last_author))
 
-    def _commits_made_here(self, asked: frozenset[str]) -> frozenset[str]:
+    def _commits_made_here(self, asked: Collection[str]) -> frozenset[str]:
         if asked and self._made_here is None:
             self._made_here = frozenset(_made_here(self._project.root))
         return self._made_here or frozenset()
@@ -158,6 +172,17 @@ class Provenance:
         if path not in self._writers:
             self._writers[path] = _writer(self._project, self._store, path)
         return self._writers[path]
+
+
+def provenance_of(
+    project: Project, store: Store, environment: Mapping[str, str] | None
+) -> Provenance:
+    """Of what the files say now, since store and files agreed."""
+    agreed = base.load(project, made_at(store))
+    known = agreed.branch is not None and store.is_trusted  # else the agreement is another's, too
+    return Provenance(
+        project, store, lambda: lineage(project, agreed), environment, agreed_before=known
+    )
 
 
 def record_digest(record: Mapping[str, Any]) -> str:

@@ -12,9 +12,9 @@ from ademem.locks import locked
 from ademem.mirror import base, knowledge, progress, taking, trees, written
 from ademem.mirror.deadline import TooLate
 from ademem.mirror.entry import lines_of
-from ademem.mirror.lineage import Lineage, committed, lineage
+from ademem.mirror.lineage import Lineage, committed
 from ademem.mirror.progress import Progress
-from ademem.mirror.provenance import Provenance, record_digest
+from ademem.mirror.provenance import Provenance, provenance_of, record_digest
 from ademem.mirror.reading import LINES, conflicts, is_taken
 from ademem.mirror.staging import Place, settle
 from ademem.mirror.survey import (
@@ -255,17 +255,6 @@ def read_aside(project: Project, store: Store, settings: Settings, now: datetime
     provenance = Provenance(project, store, lambda: elsewhere, None, agreed_before=False)
     return taking.take(
         base.Base(), texts, elsewhere, store, settings.gate, now, provenance=provenance
-    )
-
-
-def provenance_of(
-    project: Project, store: Store, environment: Mapping[str, str] | None
-) -> Provenance:
-    """Of what the files say now, since store and files agreed."""
-    agreed = base.load(project, made_at(store))
-    known = agreed.branch is not None and store.is_trusted  # else the agreement is another's, too
-    return Provenance(
-        project, store, lambda: lineage(project, agreed), environment, agreed_before=known
     )
 
 

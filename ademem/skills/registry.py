@@ -18,7 +18,7 @@ from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
     from typing import Any
 
@@ -33,6 +33,8 @@ ADDED, CHANGED, RESTORED, ARCHIVED, UNCHANGED = KINDS = (
     "unchanged",
 )
 """What can have become of a file."""
+MOST_ASKED = 100
+"""Files of one scan whose author git is asked for."""
 CONFIDENCE = 0.9
 """Of a text that the project keeps among its files."""
 
@@ -67,6 +69,9 @@ class Scan(Value):
     runtime: Runtime
     now: datetime
     event_id: str
+    authors: dict[str, str | None]
+    """By the path of a file that is new or says something new, who git says wrote it if it came
+    with the files."""
 
     @property
     def store(self) -> Store:
@@ -78,7 +83,13 @@ def scan(runtime: Runtime, now: datetime, *, dry_run: bool = False) -> Scanned:
     root = folders.root(runtime.project)
     seen = folders.listing(root)
     read = list(reading.read_all(root))
-    look = Scan(runtime=runtime, now=now, event_id=memories.new_event())
+    news = [
+        step.skill
+        for step in _steps(read, table.all_of(runtime.store))
+        if step.skill and step.kind != UNCHANGED
+    ]
+    authors = {} if dry_run else _authors(news, runtime)  # git is asked while no one has to wait
+    look = Scan(runtime=runtime, now=now, event_id=memories.new_event(), authors=authors)
     with runtime.store.transaction():
         steps = _steps(read, table.all_of(runtime.store))
         if not dry_run:
@@ -87,6 +98,25 @@ def scan(runtime: Runtime, now: datetime, *, dry_run: bool = False) -> Scanned:
         folders.note(runtime.project, seen)
     told = {kind: tuple(step.path for step in steps if step.kind == kind) for kind in KINDS}
     return Scanned(problems=tuple(each for each in read if isinstance(each, Problem)), **told)
+
+
+def _authors(skills: Sequence[Skill], runtime: Runtime) -> dict[str, str | None]:
+    """None for what was written here, or is trusted; that is noted as the person's own."""
+    from ademem import trust
+    from ademem.mirror.provenance import provenance_of, skill_digest
+
+    provenance = provenance_of(runtime.project, runtime.store, runtime.environment)
+    digests = {skill.path: skill_digest(skill.path, skill.digest) for skill in skills}
+    authors = {
+        skill.path: None
+        if provenance.trusts_files or digests[skill.path] in provenance.own
+        else provenance.author_of(skill.path, ask=number < MOST_ASKED)
+        for number, skill in enumerate(skills)
+    }
+    if runtime.store.is_trusted:
+        own = [digests[path] for path, author in authors.items() if author is None]
+        trust.note_own_records(own, runtime.environment)
+    return authors
 
 
 def figures(scanned: Scanned) -> dict[str, int]:
@@ -226,7 +256,7 @@ def _said(skill: Skill, memory: Memory, look: Scan) -> dict[str, Any]:
     content = bounded_bytes(
         f"{lead}{skill.text}".strip(), look.runtime.settings.gate.max_bytes_titled
     )
-    said = {
+    said: dict[str, Any] = {
         "title": skill.name,
         "content": content,
         "topic_key": topic,
@@ -235,6 +265,7 @@ def _said(skill: Skill, memory: Memory, look: Scan) -> dict[str, Any]:
     }
     if (memory.title, memory.content) == (skill.name, content):
         return said
+    said |= {"claimed_author": look.authors.get(skill.path)}
     order = instruction_in(f"{skill.name}\n{content}")
     if order:
         held = {"status": Status.CANDIDATE, "tier": Tier.FADING, "pinned": False}
