@@ -181,7 +181,8 @@ def _texts_below(runtime: Runtime) -> Iterator[tuple[str, str]]:
     tops = {project.ade: project.root, project.home: project.home_root, logs: os.path.dirname(logs)}
     for top, root in tops.items():
         for path in confined.files_below(root, top):
-            if not os.path.basename(path).startswith(DATABASE) and path != project.config:
+            is_settings = path in (project.config, project.local_config)
+            if not os.path.basename(path).startswith(DATABASE) and not is_settings:
                 yield root, path
 
 
