@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem import caller, client
+from ademem import client
 from ademem.model import Trust
 from ademem.store import ledger, turns
 
@@ -50,6 +50,8 @@ def speaker(environment: Mapping[str, str], store: Store) -> Trust:
     """
     session_id = client.session_of(environment)
     if not session_id:
+        from ademem import caller  # which no hook needs
+
         return Trust.AGENT if caller.client_of(environment) else Trust.USER
     running = turns.latest(store, session_id)
     return _least(store, f"{session_id}:{running.prompt_id}") if running else Trust.AGENT
