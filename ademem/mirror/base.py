@@ -6,14 +6,14 @@ import json
 import os
 
 from ademem import confined
-from ademem.digest import sha256_hex
+from ademem.digest import LONG, sha256_hex
 from ademem.mirror.texts import Texts, digests_of
 from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
+    from typing import Any, BinaryIO
 
     from ademem.project import Project
 
@@ -68,10 +68,9 @@ def save(project: Project, base: Base) -> None:
     try:
         with confined.create_file(project.root, aside) as file:
             for name in sorted(digests):
-                data = base.texts[name].encode("utf-8", "surrogatepass")
-                file.write(data)
-                files[name] = [digests[name], at, len(data)]
-                at += len(data)
+                size = _write(base.texts[name], file)
+                files[name] = [digests[name], at, size]
+                at += size
             file.write(json.dumps(recorded, ensure_ascii=False).encode("utf-8", "surrogatepass"))
             file.write(b"%020d" % at)
             file.flush()
@@ -81,6 +80,12 @@ def save(project: Project, base: Base) -> None:
         confined.remove(project.root, aside)
         raise
     confined.remove(project.root, _older_path(project))
+
+
+def _write(text: str, file: BinaryIO) -> int:
+    """Write a text that may be long without a copy of it; return how many bytes it has."""
+    parts = (text[start : start + LONG] for start in range(0, len(text), LONG))
+    return sum(file.write(part.encode("utf-8", "surrogatepass")) for part in parts)
 
 
 def _is_recorded(project: Project, wanted: Mapping[str, Any], digests: Mapping[str, str]) -> bool:

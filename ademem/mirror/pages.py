@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+import sys
 
 from ademem.digest import number
 from ademem.mirror import brief, contest, entry, index, keep, knowledge, sheet, tombstone, topics
 from ademem.mirror.selection import is_line, renders
-from ademem.value import of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,9 +83,19 @@ def render(
     return pages | _in_folder(rendered)
 
 
+class _Shown:
+    """A memory as far as pages depend on it, in a fifth of the room: there may be very many."""
+
+    __slots__ = _SHOWN
+
+    def __init__(self, memory: Memory) -> None:
+        for name in _SHOWN:
+            setattr(self, name, getattr(memory, name))
+        self.tags = tuple(map(sys.intern, memory.tags))
+
+
 def _as_shown(memory: Memory) -> Memory:
-    """The memory as far as pages depend on it: of many others only this is in memory."""
-    return of(type(memory), {name: memory.__dict__[name] for name in _SHOWN})
+    return _Shown(memory)  # type: ignore[return-value]
 
 
 def _is_nobodys(raw: str, refused: Collection[str], alive: Collection[str]) -> bool:

@@ -32,6 +32,8 @@ CORE = ".ade/cto/core-memory.json"
 NOT_TEXT = "\0"
 """What a file reads as that is not UTF-8, or is refused."""
 
+BLOCK_CHARS = 1024 * 1024
+"""Lines that are kept together while a file is read."""
 LINE_CHARS = 256 * 1024
 """The longest line that is read."""
 
@@ -84,15 +86,15 @@ def survey(
     found = [core_file]
     known = wanted.keys() | before.keys() | set(filter(is_taken, taken))
     for path in (known | texts.digests.keys() & {pages.SHEET}) - {CORE}:
-        there, want = texts.get(path), wanted.get(path)
+        want = wanted.get(path)
+        same = want is not None and texts.digests.get(path) == sha256_hex(want)
+        there = want if same else texts.get(path)  # one text in memory, not two
         if there is None and confined.refusal(project.root, path):
             there = NOT_TEXT
-        if there == want:
-            there = want  # one text in memory, not two
         ours = there is None or (
             OVERSIZE not in there
             and (
-                (path in taken and there == taken[path])
+                (path in taken and texts.digests[path] == taken.digests[path])
                 or written.fingerprint(path, there) in before.get(path, ())
             )
         )
@@ -183,15 +185,21 @@ def _clipped(file: BinaryIO, most: int) -> str:
         return file.read(most + 1).decode("utf-8")
     parts = []
     lines = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    block: list[str] = []
+    room = BLOCK_CHARS
     while part := lines.readline(LINE_CHARS + 1):
+        room -= len(part)
+        if room < 0:
+            parts.append("".join(block))
+            block, room = [], BLOCK_CHARS
         if len(part) <= LINE_CHARS or part[-1] in "\r\n":
-            parts.append(part)
+            block.append(part)
             continue
         length = len(part.encode())
         while part and part[-1] not in "\r\n":
             part = lines.readline(LINE_CHARS + 1)
             length += len(part.rstrip("\r\n").encode())
         end = part[len(part.rstrip("\r\n")) :]
-        parts.append(f"{OVERSIZE}{length} of {LINE_CHARS}{end}")
+        block.append(f"{OVERSIZE}{length} of {LINE_CHARS}{end}")
     lines.detach()
-    return "".join(parts)
+    return "".join([*parts, *block])
