@@ -20,7 +20,6 @@ from ademem.mirror.staging import Place, settle
 from ademem.mirror.survey import (
     NOT_TEXT,
     File,
-    paths_of,
     present,
     readable_of,
     refused_lines,
@@ -193,22 +192,16 @@ def _take_over(
 
 def _is_large(project: Project) -> bool:
     """Told by sizes alone, without reading."""
-    paths = paths_of(project)
-    size = sum(_size(project, path) for path in (*paths, base.path(project)))
-    briefs = os.path.join(project.ade, "agents")
-    try:
-        count = len(paths) + len(confined.names(project.root, briefs))
-    except confined.Refused:
-        count = len(paths)
+    size = count = 0
+    for folder in (project.memory, os.path.join(project.ade, "agents")):
+        with suppress(confined.Refused):
+            there = confined.entries(project.root, folder)
+            count += len(there)
+            size += sum(each.st_size for _, each in there)
+    with suppress(confined.Refused):
+        agreed = confined.status(project.root, base.path(project))
+        size += agreed.st_size if agreed else 0
     return count > HOOK_FILES or size > HOOK_BYTES
-
-
-def _size(project: Project, path: str) -> int:
-    try:
-        there = confined.status(project.root, path)
-    except confined.Refused:
-        return 0
-    return there.st_size if there else 0
 
 
 class Preview(Value):

@@ -1,0 +1,203 @@
+"""Files that are far too large, with hooks and the worker as processes of their own.
+
+ADEMEM_EXAMPLES=full takes the sizes of a hostile clone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from ademem import api
+from ademem.install.registration import EVENTS
+from tests.events.payloads import NAMES, payload
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+TIMEOUT_S = {event.hook: event.timeout for event in EVENTS}
+FULL = os.environ.get("ADEMEM_EXAMPLES") == "full"
+MOST_MB = 200
+"""Peak memory of a hook, and of the worker."""
+
+MEASURED = """
+import resource, subprocess, sys
+ran = subprocess.run(sys.argv[2:])
+with open(sys.argv[1], "w") as file:
+    file.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
+sys.exit(ran.returncode)
+"""
+
+
+def size(small, full):
+    return full if FULL else small
+
+
+def lesson(number):
+    return f"Lesson {number} of subsystem {number % 97} holds for part-{number}"
+
+
+def line(number, **fields):
+    id = f"memory{number:06}"
+    at = f"2026-01-{1 + number % 28:02}T10:00:00.000Z"
+    record = {"key": f"fact-{number}", "type": "fact", "content": lesson(number), "source": "user"}
+    record |= {"tags": ["large"], "ts": 1767225600 + number, "bead": "", "id": id}
+    record |= {"sync_id": id + "0" * 20, "category": "fact", "status": "promoted"}
+    return json.dumps(record | {"created_at": at, "updated_at": at} | fields) + "\n"
+
+
+def many_lines(memory):
+    count = size(5_000, 50_000)
+    with open(memory / "knowledge.jsonl", "w") as file:
+        file.writelines(map(line, range(count)))
+    return count
+
+
+def one_long_line(memory):
+    with open(memory / "knowledge.jsonl", "w") as file:
+        file.write(line(0) + "x" * size(2_000_000, 60_000_000) + "\n" + line(1))
+    return 2
+
+
+def one_long_text(memory):
+    content = "y " * size(1_000_000, 30_000_000)
+    (memory / "knowledge.jsonl").write_text(line(0) + line(7, content=content) + line(1))
+    return 2
+
+
+def many_topic_files(memory):
+    count = size(2_500, 20_000)
+    for number in range(count):
+        (memory / f"facts-{number}.md").write_text(f"# Facts\n\n- {lesson(number)}\n")
+    return count
+
+
+def a_long_topic_file(memory):
+    (memory / "gotchas.md").write_text("# Gotchas\n\n- " + "z" * size(2_000_000, 60_000_000))
+    (memory / "facts.md").write_text(f"# Facts\n\n- {lesson(0)}\n")
+    return 1
+
+
+def many_candidates(memory):
+    count = size(3_000, 100_000)
+    with open(memory / "candidates.md", "w") as file:
+        file.write("# Candidates\n\n")
+        file.writelines(f"- [ ] {lesson(number)}\n\n" for number in range(count))
+    return count
+
+
+def nested_deeply(memory):
+    depth = size(100_000, 1_000_000)
+    nested = f'{{"key":"d","content":"nested","x":{"[" * depth}{"]" * depth}}}\n'
+    (memory / "knowledge.jsonl").write_text(line(0) + nested + line(1))
+    return 2
+
+
+@dataclass
+class Ran:
+    said: str
+    mb: int
+
+
+class Machine:
+    """A project whose files came from somebody, and programs that are started in it."""
+
+    def __init__(self, folder):
+        self.folder, self.root = folder, folder / "project"
+        (self.root / ".ade/memory").mkdir(parents=True)
+        self.environment = {
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(folder),
+            "TMPDIR": str(folder),
+            "PYTHONPATH": str(ROOT),
+            "CLAUDE_PROJECT_DIR": str(self.root),
+            "ADEMEM_JOBS_AUTO": "false",
+        }
+
+    def start(self, *command, given=b"", timeout_s=None):
+        peak = self.folder / "peak"
+        ran = subprocess.run(
+            [sys.executable, "-c", MEASURED, str(peak), sys.executable, *command],
+            input=given,
+            capture_output=True,
+            cwd=self.root,
+            env=self.environment,
+            timeout=timeout_s,
+        )
+        assert ran.returncode in (0, 1), ran.stderr.decode()
+        return Ran(ran.stdout.decode(), int(peak.read_text()) // 1024)
+
+    def fire(self, hook, **keys):
+        given = json.dumps(payload(hook, cwd=str(self.root)) | keys).encode()
+        script = str(ROOT / "hooks" / f"{hook}.py")
+        return self.start(script, given=given, timeout_s=TIMEOUT_S[hook])
+
+    def ademem(self, *arguments):
+        program = "from ademem.cli import program; program()"
+        return self.start("-c", program, *arguments)
+
+    def live(self):
+        with api.open_memories(
+            str(self.root), environment=self.environment, catch_up=False
+        ) as memories:
+            query = (
+                "select count(*) from unified_memories where status <> 'archived'"
+                " and content like 'Lesson % of subsystem % holds for part-%'"
+            )
+            return memories.runtime.store.db.execute(query).fetchone()[0]
+
+    def failures(self):
+        log = self.root / ".ade/log/hooks.log"
+        return log.read_text() if log.exists() else ""
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        many_lines,
+        one_long_line,
+        one_long_text,
+        many_topic_files,
+        a_long_topic_file,
+        many_candidates,
+        nested_deeply,
+    ],
+)
+def test_hooks_end_in_time_and_the_worker_imports_all_that_can_be(tmp_path, make):
+    machine = Machine(tmp_path)
+    memory = machine.root / ".ade/memory"
+    count = make(memory)
+    kept = {path.name: path.read_bytes() for path in memory.iterdir() if path.stat().st_size > 1e6}
+    hooks = [hook for hook in NAMES if hook != "session_end"]
+    fired = [machine.fire(hook) for hook in ("session_start", *hooks)]
+    worked = machine.ademem("work")
+    again = machine.fire("session_start", session_id="the next one")
+
+    assert machine.live() == count
+    assert max(ran.mb for ran in (*fired, worked, again)) <= MOST_MB
+    assert machine.failures() == ""
+    if make in (one_long_line, one_long_text, a_long_topic_file, nested_deeply):
+        (name,) = kept or ["knowledge.jsonl"]
+        assert name in machine.ademem("files", "check").said
+        assert not kept or (memory / name).read_bytes() == kept[name]
+
+
+def test_a_command_imports_what_waits_and_says_nothing_of_it_in_a_pipe(tmp_path, monkeypatch):
+    machine = Machine(tmp_path)
+    monkeypatch.setattr(sys.modules[__name__], "FULL", False)
+    many_lines(machine.root / ".ade/memory")
+    (machine.root / ".ade/memory/facts.md").write_text("# Facts\n" + "\n" * 4_200_000)
+    assert "systemMessage" in machine.fire("session_start").said
+    waits = json.loads(machine.ademem("status", "--json").said)["imports"]
+    assert "5,000 lines of knowledge.jsonl wait for the worker" in waits
+
+    found = json.loads(machine.ademem("recall", lesson(4321), "--json").said)
+
+    assert found["memories"][0]["content"] == lesson(4321)
+    assert json.loads(machine.ademem("status", "--json").said)["imports"] == []
