@@ -31,6 +31,8 @@ class Runtime:
         environment: Mapping[str, str],
         now: datetime,
         warnings: tuple[SettingWarning, ...] = (),
+        *,
+        is_read_only: bool = False,
     ) -> None:
         self.project = project
         self.settings = settings
@@ -39,6 +41,8 @@ class Runtime:
         self.now = now
         self.warnings = warnings
         """Of the settings, to be shown to the person."""
+        self.is_read_only = is_read_only
+        """The store is a copy; see `read_only`."""
 
     @property
     def branch(self) -> str | None:
@@ -53,6 +57,13 @@ class Runtime:
         self.store.leave()
 
 
+def is_writable(project: Project) -> bool:
+    """Whether this process may write the database, or make one where there is none."""
+    if not os.access(project.home, os.W_OK):
+        return not os.path.isdir(project.home)  # which is made, or fails with its own error
+    return os.access(project.database, os.W_OK) or not os.path.exists(project.database)
+
+
 def open_runtime(
     project: Project, environment: Mapping[str, str], now: datetime, *, wait_s: float = 5.0
 ) -> Runtime:
@@ -64,12 +75,12 @@ def open_runtime(
         wait_s=wait_s,
         environment=environment,
         trusted_roots=lambda: configuration.trust_roots(environment),
-        find_order=_find_order,
+        find_order=find_order,
     )
     return Runtime(project, found.settings, store, environment, now, found.warnings)
 
 
-def _find_order(text: str) -> str | None:
+def find_order(text: str) -> str | None:
     from ademem.gate.instructions import instruction_in  # for a database of ADE alone
 
     return instruction_in(text)

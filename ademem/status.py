@@ -154,9 +154,9 @@ def lifecycle(runtime: Runtime) -> dict[str, Any]:
     swept, merged = ageing.last(store), consolidating.last(store)
     return {
         "last_sweep": swept and _ended(swept),
-        "next_sweep": stamp(schedule.next_sweep(store, settings)),
+        "next_sweep": stamp(schedule.next_sweep(store, settings, runtime.now)),
         "last_consolidation": merged and _consolidated(merged),
-        "next_consolidation": stamp(schedule.next_consolidation(store, settings)),
+        "next_consolidation": stamp(schedule.next_consolidation(store, settings, runtime.now)),
         "conflicts": len(relations.conflicts(store)),
         "missions": [mission.id for mission in missions.listed(store, running=True)],
     }
@@ -250,7 +250,7 @@ def overfull(runtime: Runtime) -> str | None:
     if not over:
         return None
     told = ", ".join(f"{count:,} above {scope}_limit" for scope, count in over.items())
-    when = stamp(schedule.next_sweep(runtime.store, settings))[:16].replace("T", " ")
+    when = stamp(schedule.next_sweep(runtime.store, settings, runtime.now))[:16].replace("T", " ")
     keep = ", ".join(f"lifecycle.{scope}_limit = 0" for scope in over)
     return (
         f"{told}: a sweep from {when} UTC on archives the lowest (`ademem sweep --dry-run`);"

@@ -7,6 +7,7 @@ import sqlite3
 
 from ademem.errors import AdememError
 
+READ_ONLY = "the memory of this project is read-only"
 _RIGHTS = "`.ade/` and what is in it have to be yours to write"
 _ROOM = "make room on that disk"
 REBUILD = "`ademem doctor --fix` rebuilds it from the files"
@@ -32,6 +33,8 @@ _DATABASE = {
 def told(error: Exception) -> AdememError | None:
     """The error in words, with the next step; None for one that the machine has no part in."""
     if isinstance(error, sqlite3.Error):
+        if str(error) == READ_ONLY:
+            return AdememError(READ_ONLY, f"copy the project to where it can be written; {_RIGHTS}")
         hint = _DATABASE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
         return AdememError(f"the database cannot be used: {error}", hint) if hint else None
     if isinstance(error, OSError) and (hint := _FILES.get(error.errno or 0)):

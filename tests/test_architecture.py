@@ -25,7 +25,7 @@ PICTURE = """
     anchor lookalike redact failures shell fence client signature store embed
     runtime ai worktree core agents commits capture gate search warm guard sites curate lifecycle
     exchange mirror briefing episodes skills procedures uses history status work recovery enrolment
-    scrub api install events rehearsal restoring trouble doctor evaluation cli
+    scrub api install events rehearsal restoring trouble read_only doctor evaluation cli
 """
 LAYERS = tuple(frozenset(row.split()) for row in PICTURE.strip().splitlines())
 """Who may import whom: its own row and those above it. The README explains the rows."""
@@ -240,6 +240,8 @@ OPENERS = {
     "install/": "settings of the client and hooks of git",
     "evaluation/arena.py": "a temporary project",
     "rehearsal.py": "a temporary project",
+    "read_only.py": "a copy of the checked database, in the user's cache folder",
+    "runtime.py": "is there a database",
     "doctor.py": "size of the database, and /proc/mounts",
     "recovery.py": "sets a damaged database aside",
     "store/__init__.py": "is there a database",

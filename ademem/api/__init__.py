@@ -9,7 +9,7 @@ from ademem import clock, configuration, confined, project, worktree
 from ademem.api.memories import Memories
 from ademem.errors import NotEnrolled
 from ademem.model import Draft, Memory, Origin, Trust
-from ademem.runtime import Runtime, open_runtime, program
+from ademem.runtime import Runtime, is_writable, open_runtime, program
 from ademem.search import UNARCHIVED, Filters
 from ademem.store import admission, store_aside
 
@@ -63,6 +63,10 @@ def open_memories(
     many of how many changes are in. Raises NotEnrolled, Ambiguous, NewerDatabase or sqlite3.Error.
     """
     found = project.find(root, environment, os.getcwd())
+    if not is_writable(found):
+        from ademem.read_only import open_copy
+
+        return Memories(open_copy(found, environment, now()), now)
     memories = Memories(open_runtime(found, environment, now()), now)
     if not os.path.exists(found.readings):
         with suppress(confined.Refused):  # `files check` tells of it, and the rest can be used
@@ -88,6 +92,10 @@ def inspect(
     from ademem.mirror import read_aside
 
     found = project.find(root, environment, os.getcwd())
+    if not is_writable(found):
+        from ademem.read_only import open_copy
+
+        return Inspection(open_copy(found, environment, now()), now, None)
     if os.path.exists(found.database) and not admission.why_foreign(found):
         return Inspection(open_runtime(found, environment, now()), now, None)
     read = configuration.load(found, environment)

@@ -271,6 +271,7 @@ class Memories(Practice, Missions, Telling, Upkeep):
         """Health in numbers; the keys are those of `ademem status --json`."""
         from ademem import status
 
+        self.runtime.now = self._now()
         return status.overview(self.runtime)
 
     def stats(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ CHARS = 160
 
 def since_last_session(reader: Reader) -> list[Entry]:
     """How much changed, then what says something else now, then what went."""
-    moment = sessions.last_seen(reader.store, but=reader.session)
+    moment = sessions.last_seen(reader.store, reader.now, but=reader.session)
     if moment is None:
         return []
     turned = revisions.since(reader.store, moment, LOOKED_AT)

@@ -74,6 +74,7 @@ def opened(project: str | None, *, catch_up: bool = True) -> api.Memories:
     """The memory with all that its files say, unless *catch_up* is False."""
     memories = api.open_memories(project, on_import=importing(), catch_up=catch_up)
     shape.warn(memories.runtime.warnings)
+    shape.tell_read_only(memories.runtime)
     return memories
 
 

@@ -79,6 +79,7 @@ def answer(asked: Asked) -> int:
 
     with api.open_memories(asked.project, on_import=_importing()) as memories:
         shape.warn(memories.runtime.warnings)
+        shape.tell_read_only(memories.runtime)
         ask = memories.recall if asked.counts else memories.search
         found = ask(asked.query, None, asked.limit)
         astray = memories.astray(hit.memory for hit in found.hits)

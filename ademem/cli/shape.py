@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from ademem.configuration.sources import SettingWarning
     from ademem.model import Memory
+    from ademem.runtime import Runtime
     from ademem.search import Hit, Results
 
 NOTHING: dict[str, str] = {}
@@ -36,6 +37,14 @@ def warn(warnings: Sequence[SettingWarning]) -> None:
 
         for line in configuration.lines(warnings):
             print(f"ademem: {safe(line)}", file=sys.stderr)
+
+
+def tell_read_only(runtime: Runtime) -> None:
+    """Tell on standard error that a copy is read."""
+    if runtime.is_read_only:
+        from ademem.read_only import LINE
+
+        print(LINE, file=sys.stderr)
 
 
 def withheld(memory: Memory) -> bool:

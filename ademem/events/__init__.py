@@ -7,7 +7,7 @@ import sys
 
 from ademem import client, clock, configuration, project
 from ademem.errors import AdememError, NotEnrolled
-from ademem.runtime import open_runtime
+from ademem.runtime import is_writable, open_runtime
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,6 +51,10 @@ def answer(
     try:
         found = project.find(None, environment, _working_folder())
         payload = client.read(raw)
+        if not is_writable(found):
+            from ademem.events import aside
+
+            return aside.answer(event, payload, found, environment, now)
         wait_s = WAIT_END_S if event == "session_end" else WAIT_S
         runtime = open_runtime(found, environment, now, wait_s=wait_s)
         try:

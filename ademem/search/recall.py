@@ -37,8 +37,11 @@ def recall(
     results = search(query, store, settings, filters, now, limit, embedder)
     shown = as_shown(results.hits)
     said = preview(redact(query).text, LOGGED_CHARS)
-    with store.transaction():
-        for hit in results.hits:
-            memories.touch(store, hit.memory, accessed(hit.signals["access"]), now)
-        logs.shown(store, place, shown, now, key=key, query=said)
+    try:
+        with store.transaction():
+            for hit in results.hits:
+                memories.touch(store, hit.memory, accessed(hit.signals["access"]), now)
+            logs.shown(store, place, shown, now, key=key, query=said)
+    except store.db.OperationalError:  # locked, full or read-only: the answer is worth more
+        pass
     return results

@@ -53,6 +53,8 @@ CURRENT = "deleted_at is null and superseded_by is null and quarantine_reason is
 """What may be shown as true today, whatever its status; the partial index has these words."""
 BROWSED = "source_type not in ('skill', 'episode')"
 """Not `Memory.hidden`, in SQL."""
+FOREVER = "~"
+"""Sorts after every stamp."""
 TURN = f"instr(' ' || tags || ' ', ' {DIALOGUE} ') > 0"
 """Whether it is a turn of a dialogue, in SQL."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.clock import days_between, parse, stamp
 from ademem.model import SKILL
-from ademem.store import LIVE
+from ademem.store import FOREVER, LIVE
 from ademem.value import Value
 
 TYPE_CHECKING = False
@@ -73,6 +73,13 @@ def rows(store: Store) -> Iterator[sqlite3.Row]:
     return iter(store.db.execute(_LIVE_ROWS, {"project": store.project_id}))
 
 
+def oldest(store: Store, now: datetime) -> str | None:
+    """When the first of the memories that are not of the future was made, as a stamp."""
+    query = "select min(created_at) from unified_memories where project_id = ? and created_at <= ?"
+    row = store.db.execute(query, (store.project_id, stamp(now))).fetchone()
+    return row[0] if row[0] else None
+
+
 def fullest(store: Store) -> dict[str, int]:
     """By scope, the live memories of the owner that has most of them."""
     rows = store.db.execute(
@@ -104,7 +111,9 @@ def above(store: Store, limits: Mapping[str, int]) -> dict[str, int]:
 
 
 def idle_days(row: sqlite3.Row, now: datetime) -> float:
-    return days_between(parse(row["last_use"]), now)
+    """Days since the last use; a use that a clock ahead noted counts as the last change before."""
+    moments = (parse(row[name]) for name in ("last_use", "updated_at", "created_at"))
+    return next((days for each in moments if (days := days_between(each, now)) > -1), 0.0)
 
 
 def decay(store: Store, scores: Iterable[tuple[float, int, str]]) -> None:
@@ -153,13 +162,13 @@ def end(store: Store, id: str, outcome: str, error: str | None, now: datetime) -
     )
 
 
-def last(store: Store, outcome: str = "%") -> Sweep | None:
-    """The sweep that came to its end last, with this outcome if one is asked for."""
+def last(store: Store, outcome: str = "%", *, until: str = FOREVER) -> Sweep | None:
+    """The sweep that came to its end last, with this outcome and by this stamp if asked for."""
     row = store.db.execute(
         "select * from memory_sweep_log"
-        " where project_id = ? and completed_at is not null and outcome like ?"
+        " where project_id = ? and completed_at <= ? and outcome like ?"
         " order by completed_at desc, rowid desc limit 1",
-        (store.project_id, outcome),
+        (store.project_id, until, outcome),
     ).fetchone()
     return row and Sweep(
         id=row["sweep_id"],

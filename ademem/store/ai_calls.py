@@ -64,8 +64,9 @@ def end(store: Store, call: int, outcome: str, price: Price, *, ms: int, error: 
 def today(store: Store, now: datetime) -> int:
     """Calls entered since midnight, in UTC."""
     row = store.db.execute(
-        "select count(*) from ai_calls where project_id = ? and at >= ?",
-        (store.project_id, stamp(now)[:DAY_CHARS]),
+        "select count(*) from ai_calls where project_id = :project and at >= :day"
+        " and at < :day || 'T~'",  # not those that a clock ahead noted
+        {"project": store.project_id, "day": stamp(now)[:DAY_CHARS]},
     ).fetchone()
     return int(row[0])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.clock import stamp
 from ademem.model import SKILL
-from ademem.store import CURRENT, TURN, unreadable
+from ademem.store import CURRENT, FOREVER, TURN, unreadable
 from ademem.store.memories import TABLE, columns, from_values
 from ademem.value import Value
 
@@ -111,12 +111,12 @@ def note(store: Store, done: Consolidation, started: datetime, now: datetime) ->
     )
 
 
-def last(store: Store) -> Consolidation | None:
-    """The one that ended last, however it ended."""
+def last(store: Store, *, until: str = FOREVER) -> Consolidation | None:
+    """The one that ended last, however it ended, by this stamp if one is given."""
     row = store.db.execute(
-        "select * from memory_consolidation_log where project_id = ? and completed_at is not null"
+        "select * from memory_consolidation_log where project_id = ? and completed_at <= ?"
         " order by completed_at desc, rowid desc limit 1",
-        (store.project_id,),
+        (store.project_id, until),
     ).fetchone()
     return row and Consolidation(
         id=row["consolidation_id"],

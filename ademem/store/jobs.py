@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 5
 """Tries after which a job is parked until a person looks."""
+LONGEST = timedelta(days=2)
+"""No job is put off for so long."""
 ERROR_CHARS = 500
 ABANDONED = "the process that did it ended in the middle"
 """The error of a job that was begun, until it tells its own end."""
@@ -63,7 +65,7 @@ def plan(store: Store, kind: str, now: datetime, *, period: timedelta) -> None:
     values = {"project": store.project_id, "kind": kind, "now": stamp(now), "before": before}
     waiting = store.db.execute(
         "select 1 from jobs where project_id = :project and kind = :kind and key = 'project'"
-        " and (parked_at is null or parked_at > :before)",
+        " and (parked_at is null or parked_at > :before and parked_at <= :now)",
         values,
     ).fetchone()
     if waiting is None:  # a hook that finds it waiting needs no write
@@ -71,7 +73,7 @@ def plan(store: Store, kind: str, now: datetime, *, period: timedelta) -> None:
             "insert into jobs (project_id, kind, key, due_at, created_at)"
             " values (:project, :kind, 'project', :now, :now)"
             " on conflict do update set parked_at = null, attempts = 0, due_at = :now"
-            " where parked_at <= :before",
+            " where parked_at <= :before or parked_at > :now",
             values,
         )
 
@@ -80,8 +82,9 @@ def due(store: Store, kind: str, now: datetime) -> list[Job]:
     """The waiting jobs of one kind, oldest first."""
     rows = store.db.execute(
         "select key, attempts, asked, created_at, last_error from jobs"
-        " where project_id = ? and kind = ? and parked_at is null and due_at <= ? order by id",
-        (store.project_id, kind, stamp(now)),
+        " where project_id = ? and kind = ? and parked_at is null"
+        " and (due_at <= ? or due_at > ?) order by id",
+        (store.project_id, kind, stamp(now), _too_late(now)),
     )
     return [
         Job(
@@ -99,11 +102,17 @@ def due(store: Store, kind: str, now: datetime) -> list[Job]:
 def any_due(store: Store, kinds: tuple[str, ...], now: datetime) -> bool:
     """Whether a job of one of the kinds waits for nothing but a worker."""
     query = (
-        "select 1 from jobs where project_id = ? and parked_at is null and due_at <= ?"
+        "select 1 from jobs where project_id = ? and parked_at is null"
+        " and (due_at <= ? or due_at > ?)"
         " and kind in (select value from json_each(?)) limit 1"
     )
-    values = (store.project_id, stamp(now), array(kinds))
+    values = (store.project_id, stamp(now), _too_late(now), array(kinds))
     return store.db.execute(query, values).fetchone() is not None
+
+
+def _too_late(now: datetime) -> str:
+    """A stamp after which no job waits, unless a clock was ahead when it was put off."""
+    return stamp(now + LONGEST)
 
 
 def is_known(store: Store, kind: str) -> bool:

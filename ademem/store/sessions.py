@@ -141,9 +141,9 @@ def left_open(store: Store, now: datetime, beside: str) -> list[str]:
     """
     rows = store.db.execute(
         "select id from sessions where project_id = :project and ended_at is null and id <> :beside"
-        " and last_started_at < :idle and last_started_at >= :oldest"
+        " and (last_started_at < :idle and last_started_at >= :oldest or last_started_at > :ahead)"
         " and not exists (select 1 from turns where session_id = sessions.id"
-        "  and started_at >= :idle)"
+        "  and started_at >= :idle and started_at <= :ahead)"
         " and not exists (select 1 from episodes where session_id = sessions.id"
         "  and episodes.updated_at >= last_started_at)"
         " order by started_at desc limit :most",
@@ -151,6 +151,7 @@ def left_open(store: Store, now: datetime, beside: str) -> list[str]:
             "project": store.project_id,
             "beside": beside,
             "idle": stamp(now - timedelta(minutes=ACTIVE_MINUTES)),
+            "ahead": stamp(now + timedelta(days=1)),
             "oldest": stamp(now - timedelta(days=LEFT_DAYS)),
             "most": MOST_LEFT,
         },
@@ -191,12 +192,13 @@ def count_prompts(store: Store, session_id: str) -> int:
     return int(store.db.execute(query, (session_id,)).fetchone()[0])
 
 
-def last_seen(store: Store, *, but: str) -> str | None:
+def last_seen(store: Store, now: datetime, *, but: str) -> str | None:
     """The stamp at which a session other than *but* ended, or at least started, last."""
     rows = store.db.execute(
         "select ifnull(ended_at, last_started_at) from sessions"
-        " where project_id = ? and id <> ? order by started_at desc limit ?",
-        (store.project_id, but, LATEST),
+        " where project_id = ? and id <> ? and ifnull(ended_at, last_started_at) <= ?"
+        " order by started_at desc limit ?",
+        (store.project_id, but, stamp(now + timedelta(days=1)), LATEST),
     )
     return max((row[0] for row in rows), default=None)
 
@@ -205,11 +207,16 @@ def is_active(store: Store, now: datetime) -> bool:
     """Whether somebody is at work: an open session that started, or had a turn begin, lately."""
     row = store.db.execute(
         "select 1 from sessions where project_id = :project and ended_at is null"
-        " and last_started_at >= :since"
+        " and last_started_at >= :since and last_started_at <= :ahead"
         " union all"
         " select 1 from turns join sessions on sessions.id = turns.session_id"
         " where turns.project_id = :project and turns.started_at >= :since"
+        " and turns.started_at <= :ahead"
         " and sessions.ended_at is null limit 1",
-        {"project": store.project_id, "since": stamp(now - timedelta(minutes=ACTIVE_MINUTES))},
+        {
+            "project": store.project_id,
+            "since": stamp(now - timedelta(minutes=ACTIVE_MINUTES)),
+            "ahead": stamp(now + timedelta(days=1)),
+        },
     ).fetchone()
     return row is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem import store as store_
-from ademem.clock import parse, timedelta
+from ademem.clock import parse, stamp, timedelta
 from ademem.store import ageing, consolidating
 
 TYPE_CHECKING = False
@@ -19,30 +19,32 @@ CROWDED = 0.8
 """Share of a limit above which a sweep asks for a consolidation."""
 
 
-def next_sweep(store: Store, settings: LifecycleSettings) -> datetime:
+def next_sweep(store: Store, settings: LifecycleSettings, now: datetime) -> datetime:
     """A period after the last that succeeded, or after the project began."""
-    last = ageing.last(store, "ok")
+    last = ageing.last(store, "ok", until=stamp(now))
     period = timedelta(hours=settings.sweep_hours)
-    return _next(last.completed_at if last else None, period, store)
+    return _next(last.completed_at if last else None, period, store, now)
 
 
 def sweep_is_due(shift: Shift) -> bool:
-    due_at = next_sweep(shift.store, shift.runtime.settings.lifecycle)
-    return shift.now() >= due_at
+    now = shift.now()
+    return now >= next_sweep(shift.store, shift.runtime.settings.lifecycle, now)
 
 
 def sweep_period(shift: Shift) -> timedelta:
     return timedelta(hours=shift.runtime.settings.lifecycle.sweep_hours)
 
 
-def next_consolidation(store: Store, settings: LifecycleSettings) -> datetime:
+def next_consolidation(store: Store, settings: LifecycleSettings, now: datetime) -> datetime:
     """A period after the last, however that ended, or after the project began."""
-    last = consolidating.last(store)
-    return _next(last.completed_at if last else None, timedelta(days=settings.merge_days), store)
+    last = consolidating.last(store, until=stamp(now))
+    period = timedelta(days=settings.merge_days)
+    return _next(last.completed_at if last else None, period, store, now)
 
 
 def consolidation_is_due(shift: Shift) -> bool:
-    return shift.now() >= next_consolidation(shift.store, shift.runtime.settings.lifecycle)
+    now = shift.now()
+    return now >= next_consolidation(shift.store, shift.runtime.settings.lifecycle, now)
 
 
 def consolidation_period(shift: Shift) -> timedelta:
@@ -58,5 +60,9 @@ def is_crowded(store: Store, settings: LifecycleSettings) -> bool:
     )
 
 
-def _next(last: str | None, period: timedelta, store: Store) -> datetime:
-    return parse(last or store_.made_at(store)) + period
+def _next(last: str | None, period: timedelta, store: Store, now: datetime) -> datetime:
+    """A project that a clock ahead began counts from the oldest memory that no such clock noted."""
+    began = last or store_.made_at(store)
+    if began > stamp(now):
+        began = ageing.oldest(store, now) or began
+    return parse(began) + period
