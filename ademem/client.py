@@ -19,6 +19,9 @@ CONTEXT_UNITS = 10_000
 NAME_BYTES = 255
 """A longer id or name counts as missing: those of turns and agents become names of files."""
 
+MESSAGE_CHARS = 200_000
+"""How much of the end of a model's message is read."""
+
 SECRET_CHARS = 12
 """A shorter id holds no secret."""
 _DIGITS = frozenset("0123456789")
@@ -90,7 +93,7 @@ def read(raw: bytes) -> Payload:
         tool_use_id=safe_id(_name(data, "tool_use_id")),
         error=_text(data, "error"),
         is_interrupt=data.get("is_interrupt") is True,
-        last_message=_text(data, "last_assistant_message"),
+        last_message=_end_of(_text(data, "last_assistant_message")),
         stop_hook_active=data.get("stop_hook_active") is True,
         reason=_name(data, "reason"),
         duration_ms=_count(data, "duration_ms"),
@@ -172,6 +175,14 @@ def _answer(output: dict[str, str], notices: Sequence[str] = ()) -> str:
 
 def _object(texts: dict[str, str]) -> str:
     return "{" + ",".join(f"{quoted(key)}:{quoted(text)}" for key, text in texts.items()) + "}"
+
+
+def _end_of(message: str) -> str:
+    """The last MESSAGE_CHARS at most, from between two words: half a secret is not known as one."""
+    if len(message) <= MESSAGE_CHARS:
+        return message
+    end = message[-MESSAGE_CHARS:]
+    return end[next((at for at, sign in enumerate(end) if sign.isspace()), 0) :]
 
 
 def _name(data: dict[str, Any], key: str) -> str:

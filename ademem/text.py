@@ -111,7 +111,7 @@ def whole_words(text: str, limit: int) -> str:
 
 def bounded_bytes(text: str, limit: int) -> str:
     """The longest head of at most *limit* UTF-8 bytes that ends on a code point."""
-    raw = text.encode("utf-8")
+    raw = text.encode("utf-8", "replace")
     return text if len(raw) <= limit else raw[:limit].decode("utf-8", "ignore")
 
 

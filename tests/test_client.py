@@ -206,3 +206,12 @@ def test_a_digest_stands_for_an_id_with_a_secret_in_it():
     assert [id.partition("-")[0] for id in ids] == ["redacted", "redacted"]
     assert ids[0] != ids[1]
     assert ids[0] == client.session_of({"CLAUDE_CODE_SESSION_ID": f"run-ghp_{'1' * 36}"})
+
+
+def test_of_a_long_message_the_end_is_read_from_between_two_words():
+    said = "first " + "word " * client.MESSAGE_CHARS + "last"
+    payload = read(json.dumps({"last_assistant_message": said}).encode())
+
+    assert len(payload.last_message) <= client.MESSAGE_CHARS
+    assert payload.last_message.endswith("word last")
+    assert payload.last_message.split()[0] == "word"

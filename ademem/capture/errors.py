@@ -37,7 +37,7 @@ _VARYING = (
     (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.I), "<id>"),
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*"), "<time>"),
     (re.compile(r"(['\"`\u2018\u2019\u201c\u201d]).*?\1"), "<quoted>"),
-    (re.compile(r"(?:[\w.~-]*/)+([\w.-]+)"), r"\1"),
+    (re.compile(r"(?<![\w.~/-])[\w.~/-]*/([\w.-]+)"), r"\1"),  # tried once for each run of signs
     (re.compile(r"\b(?:0x)?[0-9a-f]{7,}\b", re.I), "<hex>"),
     (re.compile(r"\d+"), "<n>"),
 )

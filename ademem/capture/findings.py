@@ -25,7 +25,7 @@ MIN_CJK_CHARS = 10
 MOST = 10
 """Findings of one message."""
 
-_EDGE = r"[\s>*_#\-\u2022\d.)]*"
+_EDGE = r"(?:[^\S\n]|[>*_#\-\u2022\d.)])*"
 _LABEL = re.compile(
     rf"^{_EDGE}(?P<label>{'|'.join(LABELS)})[\W_]{{0,3}}:[\W_]{{0,3}}(?P<said>\S.*)$", re.I | re.M
 )

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ademem.store.turns import Turn, TurnKey
 
 TARGET_CHARS = 200
+READ_CHARS = 20_000
+"""How much of a command is looked at for its log line."""
 MEMORY = ".ade"
 """What a call has in its path or command that names a file of memory; the shell line knows it."""
 
@@ -157,5 +159,7 @@ def _assist(turn: Turn, runtime: Runtime) -> str:
 
 def _target(call: Call) -> str:
     from ademem.redact import redact
+    from ademem.text import whole_words
 
-    return " ".join(redact(call.path or call.command).text.split())[:TARGET_CHARS]
+    target = whole_words(call.path or call.command, READ_CHARS)
+    return " ".join(redact(target).text.split())[:TARGET_CHARS]

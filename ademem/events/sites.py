@@ -24,6 +24,7 @@ ENTRY_CHARS = 600
 ERROR_CHARS = 1000
 """Of the line that names an error, how much is looked for."""
 WHAT_CHARS = 120
+READ_CHARS = 20_000
 """Length of the path or command that is named above them."""
 TOKEN_BYTES = 4
 """UTF-8 bytes of text that make about one token."""
@@ -183,9 +184,9 @@ def _page(what: str, lines: list[str]) -> str:
 def _named(what: str) -> str:
     from ademem import fence
     from ademem.redact import redact
-    from ademem.text import preview
+    from ademem.text import preview, whole_words
 
-    return fence.escaped(preview(redact(what).text, WHAT_CHARS))
+    return fence.escaped(preview(redact(whole_words(what, READ_CHARS)).text, WHAT_CHARS))
 
 
 def _tokens(text: str) -> int:

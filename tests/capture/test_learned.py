@@ -264,3 +264,9 @@ def test_a_worktree_is_a_supervisor(tmp_path):
 def test_any_text_is_read_without_harm(text):
     for command in (text, f"bd comment {text} LEARNED: x", f'git commit -m "{text}"'):
         assert isinstance(entries(command, read_file={}.get), list)
+
+
+def test_a_lone_surrogate_is_no_reason_to_lose_a_lesson():
+    ((_, _, content),) = learned("bd comment BD-1 'LEARNED: x \ud800 is y'")
+
+    assert content.startswith("x ")
