@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 LOG_BYTES = 256_000
 ERROR_CHARS = 500
+READ_CHARS = 20_000
+"""How much of an error's text is looked at."""
 _TEXTS = ("at", "project", "event", "error")
 """What each line says; a line without them is somebody else's."""
 
@@ -52,11 +54,22 @@ def log(
         _append(os.path.dirname(folder), folder, line)
 
 
+def log_crash(trace: str, environment: Mapping[str, str]) -> str:
+    """Append the traceback of a command to the user's log, and return the path; raises OSError."""
+    folder = _own(user_log_dir(environment))
+    path = os.path.join(folder, "crash.log")
+    for line in trace.splitlines():
+        confined.append_line(os.path.dirname(folder), path, line, LOG_BYTES)
+    return path
+
+
 def in_words(error: Exception) -> str:
     """What went wrong, on one line and without secrets."""
     from ademem.redact import redact
+    from ademem.text import whole_words
 
-    return " ".join(redact(f"{type(error).__name__}: {error}").text.split())
+    said = whole_words(f"{type(error).__name__}: {error}", READ_CHARS)
+    return " ".join(redact(said).text.split())
 
 
 def recent(found: Project, environment: Mapping[str, str]) -> list[dict[str, str]]:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from ademem.cli.commands import app as app
 
 
+CRASH_CHARS = 20_000
+"""How much of the end of a traceback is logged."""
+
+
 def __getattr__(name: str) -> Any:
     """The app, and the names of its modules, for who wants to wait for typer."""
     if name not in ("COMMANDS", "app"):
@@ -55,6 +59,9 @@ def main() -> NoReturn:
     except Exception as error:
         from ademem import trouble
 
+        if isinstance(error, UnicodeEncodeError) and not "".join(sys.argv).isprintable():
+            _fail(UsageError("an argument is no UTF-8 text", "check the terminal's encoding"), 2)
+
         if told := trouble.told(error):
             _fail(told, 1)
         sys.exit(_report(error))
@@ -82,13 +89,17 @@ def _report(error: Exception) -> int:
     """Our bug: the traceback goes to a file, and the user is told where it is."""
     import traceback
 
-    from ademem.failures import user_log_dir
+    from ademem import failures
     from ademem.redact import redact
+    from ademem.text import preview
 
-    folder = user_log_dir(os.environ)
-    os.makedirs(folder, mode=0o700, exist_ok=True)
-    path = os.path.join(folder, "crash.log")
-    with open(path, "a", encoding="utf-8") as file:
-        file.write(redact("".join(traceback.format_exception(error))).text)
-    print(f"ademem: unexpected {type(error).__name__}: {error} (see {path})", file=sys.stderr)
+    trace = "".join(traceback.format_exception(error))
+    if len(trace) > CRASH_CHARS:  # from between two words: half a secret is not known as one
+        trace = trace[-CRASH_CHARS:].split(None, 1)[-1]
+    try:
+        where = f"see {failures.log_crash(redact(trace).text, os.environ)}"
+    except OSError as reason:
+        where = f"which could not be logged: {reason}"
+    said = preview(failures.in_words(error), failures.ERROR_CHARS)
+    print(f"ademem: unexpected {said} ({where})", file=sys.stderr)
     return 3

@@ -24,7 +24,8 @@ from ademem.cli.options import (
     opened,
     stdin,
 )
-from ademem.errors import UsageError
+from ademem.errors import AdememError, UsageError
+from ademem.files import write_bytes
 from ademem.mirror.merging import merged
 from ademem.mirror.survey import NOT_TEXT
 from ademem.text import counted
@@ -177,8 +178,26 @@ def merge_file(
     name: Annotated[str, typer.Argument(metavar="NAME", help="What the file is called.")],
 ) -> None:
     """Merge two versions of a file of memory into OURS, for git."""
-    texts = [path.read_bytes().decode() for path in (base, ours, theirs)]
-    ours.write_bytes(merged(name, *texts).encode())
+    texts = [_text_of(path) for path in (base, ours, theirs)]
+    write_bytes(str(ours), merged(name, *texts).encode())
+
+
+class CannotMerge(AdememError):
+    """Its exit code tells git of a conflict; OURS stays as it is."""
+
+    hint = "nothing was changed; merge it by hand, then `git add` it"
+
+
+def _text_of(path: Path) -> str:
+    try:
+        text = path.read_bytes().decode()
+    except OSError as error:
+        raise CannotMerge(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise CannotMerge(f"{path} is no text: {error.reason} at byte {error.start}") from error
+    if "\0" in text:
+        raise CannotMerge(f"{path} is no text: it has a NUL at character {text.index(chr(0))}")
+    return text
 
 
 @files.command()

@@ -158,7 +158,7 @@ def _restored(text: str | None, original: Original | None) -> str | None:
         return text if text is None else registration.removed(text, None)
     if text == original.after:
         return original.before
-    rest = registration.removed(text, original.before)
+    rest = registration.removed(text, original.before or "{}")
     return None if original.before is None and json_text.parsed(rest) == {} else rest
 
 

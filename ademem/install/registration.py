@@ -78,21 +78,32 @@ def added(text: str, wanted: dict[str, Settings]) -> str:
     for event, group in wanted.items():
         text = json_text.append(text, ("hooks", event), group)
     allowed = _allowed(json_text.parsed(text))
-    for permission in PERMISSIONS:
-        if permission not in allowed:
-            text = json_text.append(text, ("permissions", "allow"), permission)
+    missing = [permission for permission in PERMISSIONS if permission not in allowed]
+    if len(missing) < len(PERMISSIONS):  # so that `_as_added` takes none for ours that was there
+        missing.reverse()
+    for permission in missing:
+        text = json_text.append(text, ("permissions", "allow"), permission)
     return text
 
 
 def removed(text: str, original: str | None) -> str:
-    """The settings without our entries; *original* tells what was there before them."""
+    """The settings without our entries; *original* tells what was there before them.
+
+    Where nothing tells, permissions count as ours that stand as we put them in, beside our hooks.
+    """
     settings = json_text.parsed(text)
-    theirs = _allowed(json_text.parsed(original)) if original is not None else []
-    ours = [path for path, _ in _our_hooks(settings)] + [
-        ("permissions", "allow", place)
-        for place, permission in enumerate(_allowed(settings))
-        if permission in PERMISSIONS and permission not in theirs
-    ]
+    allowed = _allowed(settings)
+    hooks = [path for path, _ in _our_hooks(settings)]
+    if original is not None:
+        theirs = _allowed(json_text.parsed(original))
+        places = [
+            place
+            for place, permission in enumerate(allowed)
+            if permission in PERMISSIONS and permission not in theirs
+        ]
+    else:
+        places = _as_added(allowed) if hooks else []
+    ours = hooks + [("permissions", "allow", place) for place in places]
     for path in reversed(ours):
         text = _without_empty(json_text.remove(text, path), path[:-1], original)
     return text
@@ -154,6 +165,15 @@ def _is_ours(handler: Any) -> bool:
 def _allowed(settings: Settings) -> list[Any]:
     allowed: list[Any] = settings.get("permissions", {}).get("allow", [])
     return allowed
+
+
+def _as_added(allowed: list[Any]) -> list[int]:
+    """The places of all our permissions one after the other; none where a person chose some."""
+    count = len(PERMISSIONS)
+    for start in range(len(allowed) - count + 1):
+        if allowed[start : start + count] == list(PERMISSIONS):
+            return [*range(start, start + count)]
+    return []
 
 
 def _without_empty(text: str, path: Keys, original: str | None) -> str:

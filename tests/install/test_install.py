@@ -306,3 +306,43 @@ def test_an_installation_knows_its_own_commands_before_they_are_registered(proje
     install(str(project), Where.LOCAL, python=sys.executable, hooks=hooks_folder())
 
     assert own_commands() == installed(str(project), Where.LOCAL)
+
+
+OWN_RULES = [
+    pytest.param(PERMISSIONS[:1], id="one of ours"),
+    pytest.param(PERMISSIONS[2:], id="two of ours"),
+    pytest.param(("Bash(ls:*)", PERMISSIONS[3], "Read"), id="one between others"),
+    pytest.param(("Bash(ademem:*)",), id="all of ademem"),
+    pytest.param(tuple(reversed(PERMISSIONS)), id="all of ours in another order"),
+]
+
+
+def rules(local):
+    return json.loads(local.read_text())["permissions"]["allow"]
+
+
+@pytest.mark.parametrize("own", OWN_RULES)
+def test_a_rule_that_was_the_person_s_survives_every_way_out(project, local, own):
+    given = {"permissions": {"allow": list(own)}, "model": "opus"}
+    local.write_text(json.dumps(given))
+
+    put(project)
+    install(str(project), Where.LOCAL, python="/another/python", hooks="/another/hooks")
+    local.write_text(local.read_text().replace("opus", "sonnet"))
+    take(project)
+    assert rules(local) == list(own)
+    take(project)
+
+    assert json.loads(local.read_text()) == given | {"model": "sonnet"}
+
+
+@pytest.mark.parametrize("own", OWN_RULES)
+def test_a_rule_of_the_person_s_survives_where_the_record_is_lost(project, local, own):
+    local.write_text(json.dumps({"permissions": {"allow": list(own)}}))
+    put(project)
+    for record in (project / ".ade/run").glob("original-*"):
+        record.unlink()
+    take(project)
+
+    assert set(own) <= set(rules(local))
+    assert count(project) == 0

@@ -20,7 +20,8 @@ def with_ours(settings: dict) -> dict:
     for event, group in OURS.items():
         settings.setdefault("hooks", {}).setdefault(event, []).append(deepcopy(group))
     allowed = settings.setdefault("permissions", {}).setdefault("allow", [])
-    allowed += [permission for permission in PERMISSIONS if permission not in allowed]
+    missing = [permission for permission in PERMISSIONS if permission not in allowed]
+    allowed += missing if len(missing) == len(PERMISSIONS) else reversed(missing)
     return settings
 
 
