@@ -80,7 +80,7 @@ class Machine:
             "ADEMEM_JOBS_AUTO": "false",
         }
         self.root.mkdir()
-        api.init(str(self.root))
+        api.init(str(self.root), environment=self.environment)
         python, hooks = sys.executable, install.hooks_folder()
         install.install(str(self.root), install.Where.LOCAL, python=python, hooks=hooks)
         self.commands = install.installed(str(self.root), install.Where.LOCAL)
