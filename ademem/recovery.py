@@ -176,7 +176,7 @@ def _mend(runtime: Runtime) -> list[str]:
         indexes.rebuild(store, index)
     if not was_trusted:
         store.is_trusted = False
-        distrust(store.db)
+        distrust(store.db, store.judged)
     return done + [f"rebuilt {index.name}" for index in lost]
 
 

@@ -114,6 +114,23 @@ def inspected(database: str, environment: Mapping[str, str]) -> str:
         return ""
 
 
+def judged_rows(database: str, identity: str, environment: Mapping[str, str]) -> int:
+    """The last row of a database not made here that was searched for orders; 0 for none."""
+    try:
+        noted = files.read_text(_database_path(database, environment, "judged")) or ""
+    except (OSError, ValueError):
+        return 0
+    of, _, last = noted.partition(" ")
+    return int(last) if of == sha256_hex(identity) and last.isdecimal() else 0
+
+
+def note_judged_rows(
+    database: str, identity: str, last: int, environment: Mapping[str, str]
+) -> None:
+    path = _database_path(database, environment, "judged")
+    files.write_atomic(path, f"{sha256_hex(identity)} {last}", mode=0o600)
+
+
 def claim_notice(about: str, database: str, environment: Mapping[str, str]) -> bool:
     """True the first time the person is to be told *about* something of a database."""
     path = _database_path(database, environment, "notices")
@@ -130,7 +147,7 @@ def claim_notice(about: str, database: str, environment: Mapping[str, str]) -> b
 
 def forget_database(database: str, environment: Mapping[str, str]) -> None:
     """Remove what was noted about a database; `forget_store` is for its secret."""
-    for kind in ("databases", "notices"):
+    for kind in ("databases", "notices", "judged"):
         files.remove(_database_path(database, environment, kind))
     _drop_empty(environment)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from contextlib import suppress
 
 from ademem import confined, trust
@@ -59,6 +60,10 @@ TURN = f"instr(' ' || tags || ' ', ' {DIALOGUE} ') > 0"
 """Whether it is a turn of a dialogue, in SQL."""
 
 
+JUDGING_S = 0.5
+"""Longest search for orders in a database that was not made here, at one opening."""
+
+
 class Store:
     """A connection and the project it speaks for."""
 
@@ -76,6 +81,8 @@ class Store:
         """By which the person's data folder knows the database; for nobody's eyes."""
         self.is_trusted = is_trusted
         """False for a database that was not made here: see `distrust`."""
+        self.judged: int | None = None
+        """Last row of such a database that was searched for orders; None where all were."""
 
     def transaction(self) -> Transaction:
         """Look-then-write as one step; inside another transaction it joins that one."""
@@ -116,8 +123,9 @@ def open_store(
     """Open the project's database, made or migrated if need be.
 
     A database that may not be used is set aside and made anew (see `admission`), and so is one that
-    ADE left; *find_order* tells what the texts of the latter order a model to do. *trusted_roots*
-    are patterns of folders whose databases count as made here. *wait_s* bounds
+    ADE left; *find_order* tells what the texts of the latter, and of a database that was not made
+    here, order a model to do. *trusted_roots* are patterns of folders whose databases count as made
+    here. *wait_s* bounds
     the waiting for another writer. Raises NewerDatabase, MigrationFailed, sqlite3.OperationalError
     (locked, read-only, cannot be opened), sqlite3.DatabaseError (damaged), Refused, or OSError when
     the folder cannot be made.
@@ -132,8 +140,46 @@ def open_store(
         if trust.is_under_trusted_root(project.root, trusted_roots(), environment):
             store.is_trusted = True
         else:
-            distrust(store.db)
+            store.judged = _quarantine_orders(store, project, environment, find_order)
+            distrust(store.db, store.judged)
     return store
+
+
+def _quarantine_orders(
+    store: Store,
+    project: Project,
+    environment: Mapping[str, str],
+    find_order: Callable[[str], str | None],
+) -> int | None:
+    """Quarantine what a database that was not made here orders a model to do.
+
+    Takes JUDGING_S at most and goes on at the next opening. Returns the last row that was searched,
+    or None when all were.
+    """
+    identity = f"{store.secret} {os.stat(project.database).st_ino}"
+    last = trust.judged_rows(project.database, identity, environment)
+    deadline = time.monotonic() + JUDGING_S
+    rows = store.db.execute(
+        "select seq, title, content, quarantine_reason from unified_memories where seq > ?"
+        " order by seq",
+        (last,),
+    )
+    held, is_complete, before = [], True, last
+    for seq, title, content, reason in rows:
+        order = None if reason else find_order("\n".join(filter(None, (title, content))))
+        if order:
+            held.append((order, seq))
+        last = seq
+        if time.monotonic() > deadline:
+            is_complete = False
+            break
+    if held:
+        with store.transaction() as db:
+            db.executemany("update unified_memories set quarantine_reason = ? where seq = ?", held)
+    if last != before:
+        with suppress(OSError):
+            trust.note_judged_rows(project.database, identity, last, environment)
+    return None if is_complete else last
 
 
 def _open_noted(
@@ -234,8 +280,10 @@ def _has_sessions_of(
     return any(row[0] in there for row in db.execute("select id from sessions limit 10000"))
 
 
-def distrust(db: sqlite3.Connection) -> None:
+def distrust(db: sqlite3.Connection, judged: int | None = None) -> None:
     """Let every query read what the database calls its person's word as imported and not pinned.
+
+    Rows after the last *judged* one are read as quarantined.
 
     A view of this connection stands before the table, so no query has to know of it, and the rows
     stay what they are: whoever writes names the table `main.unified_memories`.
@@ -245,6 +293,11 @@ def distrust(db: sqlite3.Connection) -> None:
         "pinned": "0",
         "tier": "max(tier, 2)",
     }
+    if judged is not None:
+        masks["quarantine_reason"] = (
+            f"case when seq <= {judged:d} then quarantine_reason"
+            " else ifnull(quarantine_reason, 'was not judged yet') end"
+        )
     names = [row["name"] for row in db.execute("pragma main.table_info(unified_memories)")]
     columns = ", ".join(f"{masks.get(name, name)} as {name}" for name in names)
     db.execute("pragma temp_store = memory")

@@ -355,7 +355,7 @@ def _crafted_lines(repository: Repository) -> None:
     )
 
 
-def _database(extra: str, version: int = 19) -> Callable[[Repository], None]:
+def _database(extra: str, version: int = 0) -> Callable[[Repository], None]:
     """A database whose tables are ours by name, with the attacker's order and a trap in it."""
 
     def plant(repository: Repository) -> None:
@@ -376,7 +376,7 @@ def _database(extra: str, version: int = 19) -> Callable[[Repository], None]:
             )
             if extra:
                 db.executescript(extra)
-            db.execute(f"pragma user_version = {version}")
+            db.execute(f"pragma user_version = {version or shipped.SCHEMA_VERSION}")
             db.commit()
 
     return plant
