@@ -241,7 +241,6 @@ def damaged_pages(machine):
 
 
 TROUBLES = [
-    *(read_only, read_only_without_database),
     *(no_room_in_files, no_room_for_a_database, *([full_disk] if _can_mount() else [])),
     damaged_header,
     damaged_pages,
@@ -270,6 +269,20 @@ def test_in_trouble_hooks_end_well_fail_open_and_lose_nothing(machine, trouble):
     assert machine.fire("post_tool_use").well
     assert machine.live() == [RULE, LESSON]
     assert list(machine.ade.glob("*.new*")) == []
+
+
+@pytest.mark.parametrize("trouble", [read_only, read_only_without_database])
+def test_where_nothing_can_be_written_a_session_is_briefed_from_a_copy(machine, trouble):
+    machine.arm()
+    with trouble(machine):
+        ran = machine.fire_all((hook, None) for hook in NAMES)
+    machine.within = []
+
+    assert [one for one in ran if not one.well] == []
+    assert "session_start" in {one.hook for one in ran if one.said}
+    assert machine.failures() == []
+    assert machine.live() == [RULE]
+    assert machine.denies("toolu_2")
 
 
 @pytest.mark.parametrize("lock", [locked, unreadable])

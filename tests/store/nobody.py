@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl  # noqa: F401  (nobody may not be able to read where Python is)
 import os
 import sqlite3
 import sys
 
 from ademem.project import Project
-from ademem.store import open_store
+from ademem.store import inspection, open_store  # noqa: F401
 from tests.builders import NOW
 
 NOBODY = 65534
