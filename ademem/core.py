@@ -9,12 +9,13 @@ from ademem.clock import parse, stamp
 from ademem.digest import sha256_hex
 from ademem.errors import AdememError, UsageError
 from ademem.jsontext import loads
-from ademem.store import briefs, jobs, ledger
+from ademem.store import briefs, jobs, ledger, unreadable
 from ademem.text import clean, unique
 from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
     from typing import Any
@@ -85,14 +86,19 @@ class StaleCore(AdememError):
 
 
 def load(store: Store, agent: str = "") -> CoreMemory | None:
-    """The brief as the database has it; None before its first change.
+    """The brief as the database has it; None before its first change, or where it is unreadable.
 
     Here and below *agent* is the folder of an agent, whose own brief is meant then.
     """
     row = briefs.get(store, agent)
-    if row is None:
-        return None
-    fields = _fields(loads(row["payload_json"]))
+    return unreadable.read_row(row, _from_row, "core_memory_state", agent or store.project_id)
+
+
+def _from_row(row: sqlite3.Row) -> CoreMemory:
+    try:
+        fields = _fields(loads(row["payload_json"]))
+    except BadCore as error:
+        raise ValueError(str(error)) from error
     claim = loads(row["claimed"]) if row["claimed"] else {}
     return CoreMemory(
         **fields,

@@ -202,6 +202,8 @@ def _is_read(column: Column, value: object) -> bool:
             parse(value)
         elif column.name in TEXTS:
             return all(isinstance(text, str) for text in json.loads(value))
+        elif column.name == "claimed":
+            json.loads(value).get("texts")
         elif column.name == "snapshot":
             memories.from_snapshot(json.loads(value))
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
@@ -249,7 +251,7 @@ def _candidates(
     value = row[column.name]
     if column.table == "unified_memories":
         yield _in_history(db, row, column.name)
-    if column.name == "snapshot":
+    if column.name in ("snapshot", "claimed"):  # no default is as careful as to go without the row
         return
     if isinstance(value, bytes) and "('text'" in column.check:
         value = value.decode("utf-8", "replace")

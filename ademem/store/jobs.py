@@ -53,8 +53,9 @@ def _queue(store: Store, kinds: tuple[str, ...], key: str, now: datetime) -> Non
         "insert into jobs (project_id, kind, key, due_at, created_at)"
         " select :project, value, :key, :now, :now from json_each(:kinds) where true"
         " on conflict do update set asked = asked + 1, parked_at = null,"
-        " attempts = iif(parked_at is null, attempts, 0),"
-        " due_at = iif(parked_at is null and (attempts > 0 or due_at < :now), due_at, :now)",
+        " attempts = iif(parked_at is null and typeof(attempts) = 'integer', max(attempts, 0), 0),"
+        " due_at = iif(parked_at is null and due_at glob '[0-9]*T*Z'"
+        "  and (attempts > 0 or due_at < :now), due_at, :now)",
         {"project": store.project_id, "kinds": array(kinds), "key": key, "now": stamp(now)},
     )
 

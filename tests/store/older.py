@@ -35,6 +35,7 @@ VALID: dict[str | tuple[str, str], Any] = {
     "outcome": "failed",
     "trigger_reason": "manual",
     "payload_json": '{"notes": []}',
+    "claimed": '{"texts": []}',
     "snapshot": json.dumps(
         dict.fromkeys(memories.KEPT)
         | {"id": "the id", "sync_id": "s", "project_id": "atlas", "content": "x", "title": None}
