@@ -154,6 +154,11 @@ class Model:
         return "deny" if fails and self.fail == "closed" else "pass"
 
 
+def person(template):
+    """The home in which the template was made, and its copies are used."""
+    return os.path.join(os.path.dirname(template), "home")
+
+
 class Client:
     """A client with one project, its hooks called in this process as the shell would call them."""
 
@@ -164,6 +169,7 @@ class Client:
         self.now = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
         self.session = "s1"
         self.environment = {
+            "HOME": person(template),
             "CLAUDE_PROJECT_DIR": self.root,
             "CLAUDE_CONFIG_DIR": os.path.join(home, "config"),
             "PATH": "/usr/bin",
@@ -373,8 +379,9 @@ def template(tmp_path_factory):
     """An enrolled project with one confirmed memory."""
     root = tmp_path_factory.mktemp("template") / "project"
     root.mkdir()
-    api.init(str(root))
-    with api.open_memories(str(root), environment={}) as memories:
+    environment = {"HOME": person(str(root))}
+    api.init(str(root), environment=environment)
+    with api.open_memories(str(root), environment=environment) as memories:
         text = "Login sessions expire after ten minutes"
         assert memories.write(
             api.Draft(content=text, category="convention", promoted=True)
