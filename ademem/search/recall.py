@@ -6,6 +6,7 @@ from ademem.lifecycle import accessed
 from ademem.redact import redact
 from ademem.search import as_shown, search
 from ademem.store import logs, memories
+from ademem.store.database import is_unwritable
 from ademem.text import preview
 
 TYPE_CHECKING = False
@@ -42,6 +43,7 @@ def recall(
             for hit in results.hits:
                 memories.touch(store, hit.memory, accessed(hit.signals["access"]), now)
             logs.shown(store, place, shown, now, key=key, query=said)
-    except store.db.OperationalError:  # locked, full or read-only: the answer is worth more
-        pass
+    except store.db.OperationalError as error:
+        if not is_unwritable(error):  # else the answer is worth more than the count
+            raise
     return results

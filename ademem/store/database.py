@@ -37,6 +37,16 @@ SIDECARS = ("-wal", "-shm", "-journal")
 """What SQLite keeps beside a database, by what it appends to the name."""
 
 
+_UNWRITABLE = (
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_CANTOPEN,
+)
+
+
 class NewerDatabase(AdememError):
     hint = "update ademem: run install.sh of the newer version"
 
@@ -70,6 +80,11 @@ def connect(path: str, wait_s: float) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def is_unwritable(error: sqlite3.OperationalError) -> bool:
+    """True if another process, the disk or its rights keep the database from being written."""
+    return error.sqlite_errorcode & 0xFF in _UNWRITABLE
 
 
 class Transaction:

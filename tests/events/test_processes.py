@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from compileall import compile_dir
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -135,6 +136,12 @@ class Machine:
         now = datetime.now(UTC)
         project = at(str(self.root))
         return check(doctor.Patient(project=project, environment=self.environment, now=now))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled():
+    """Have the package compiled: where files stay short, a hook would leave half of a module."""
+    compile_dir(os.path.dirname(doctor.__file__), quiet=2)
 
 
 @pytest.fixture

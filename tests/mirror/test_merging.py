@@ -15,7 +15,9 @@ from ademem.mirror import keep, pages, selection, taking, topics
 from ademem.mirror.base import Base
 from ademem.mirror.lineage import Lineage
 from ademem.mirror.merging import merged
+from ademem.mirror.provenance import Provenance
 from ademem.model import Category, Status
+from ademem.project import Project
 from ademem.settings import Settings
 from ademem.store import memories
 from ademem.store.memories import Change
@@ -39,7 +41,11 @@ class Branch:
 
     def take(self, texts):
         lineage = Lineage(root="", by_hand=False)
-        taking.take(Base(), texts, lineage, self.store, SETTINGS.gate, self.now)
+        nowhere = Project(root="", home="")
+        provenance = Provenance(nowhere, self.store, lambda: lineage, None, agreed_before=False)
+        taking.take(
+            Base(), texts, lineage, self.store, SETTINGS.gate, self.now, provenance=provenance
+        )
 
     def change(self, operation):
         self.now += timedelta(seconds=1)
