@@ -12,7 +12,7 @@ from ademem.lifecycle.entry import ARCHIVE, DEMOTE, PROMOTE, REVIVE, Entry
 from ademem.lifecycle.passes import PASSES, score
 from ademem.locks import locked
 from ademem.model import Importance, Status, Tier
-from ademem.store import ageing, jobs, memories, relations
+from ademem.store import ageing, jobs, memories, relations, unreadable
 from ademem.store.ageing import ADEMEM
 from ademem.store.memories import Change
 from ademem.value import Value, replace
@@ -124,7 +124,12 @@ def _passed(
 ) -> tuple[list[Entry], list[Entry]]:
     """The live memories as they are and as all passes leave them, in the same order."""
     outdated = relations.all_outdated(store)
-    before = [_entry(row, outdated, now) for row in ageing.rows(store)]
+    before = unreadable.read_rows(
+        ageing.rows(store),
+        lambda row: _entry(row, outdated, now),
+        memories.TABLE,
+        lambda row: row["id"],
+    )
     after = before
     for step in PASSES:
         after = step(after, settings)
@@ -158,6 +163,8 @@ def _written(old: Entry, new: Entry, id: str, store: Store, now: datetime) -> bo
 
 
 def _entry(row: sqlite3.Row, outdated: Collection[int], now: datetime) -> Entry:
+    """Raises ValueError or TypeError for what no memory can hold."""
+    row["confidence"] + row["access_score"] + row["access_count"] + (row["base_score"] or 0)
     return Entry(
         seq=row["seq"],
         id=row["id"],

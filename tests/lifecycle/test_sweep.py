@@ -457,3 +457,16 @@ def test_whatever_is_swept_keeps_its_promises(drawn, limit, day):
         fixed = [row for row in held if row.pinned or row.tier == 1]
         assert len(held) <= max(limit, len(fixed))
     store.close()
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("importance", "zzz"), ("last_accessed_at", b"\xff"), ("confidence", "high")],
+)
+def test_a_memory_with_a_value_that_cannot_be_is_left_out_and_the_others_age(store, column, value):
+    bad, good = insert(store, aged("a", 100), aged("b", 100))
+    store.db.execute("pragma ignore_check_constraints = on")
+    store.db.execute(f"update unified_memories set {column} = ? where seq = ?", (value, bad.seq))
+    sweep(store, NOW)
+
+    assert standing(store, good) == FADING
