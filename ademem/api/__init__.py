@@ -68,7 +68,7 @@ def open_memories(
 
         return Memories(open_copy(found, environment, now()), now)
     memories = Memories(open_runtime(found, environment, now()), now)
-    if not os.path.exists(found.readings):
+    if not os.path.exists(found.readings) and not worktree.import_waits(found):
         with suppress(confined.Refused):  # `files check` tells of it, and the rest can be used
             if worktree.changed(found):  # the files know what a new database does not
                 memories.refresh_files(tell=on_import)

@@ -65,5 +65,5 @@ def test_the_model_cannot_approve_it(poisoned: World, ademem: Product) -> None:
         person("Thanks!"), model(bash(f"ademem promote {held['id']}")), model("Tried.")
     )
 
-    assert "a person reads it" in later.requests[1].results[0].text
+    assert "That is for a person" in later.requests[1].results[0].text
     assert held["id"] in {row["id"] for row in json.loads(ademem("review", "--json"))["memories"]}
