@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -23,6 +22,7 @@ TIMEOUT_S = {event.hook: event.timeout for event in EVENTS}
 ENDS_WITHIN_S = 60
 """Longest that one process may run before it is killed and counts as failed."""
 MOST_MEMORY = 2 << 30
+MEASURED = Path(__file__).with_name("measured.py")
 SESSION = (
     ("session_start", {"source": "startup"}),
     ("user_prompt_submit", {"prompt": "How are invoices rounded in billing? Fix src/auth.py then"}),
@@ -116,29 +116,29 @@ class Machine:
     def run(self, *command: str, cwd: Path, stdin: bytes = b"", **more: str) -> Ran:
         """Wait for one process, and for what it started and waited for."""
         started = time.monotonic()
+        peak = self.victim.root / "peak"
+        peak.unlink(missing_ok=True)
         with (
             (self.victim.root / "out").open("w+b") as out,
             (self.victim.root / "err").open("w+b") as err,
             subprocess.Popen(
-                command,
+                [sys.executable, "-I", "-S", str(MEASURED), str(peak), str(MOST_MEMORY), *command],
                 cwd=cwd,
                 env=self.environment | more,
                 stdin=subprocess.PIPE,
                 stdout=out,
                 stderr=err,
                 start_new_session=True,
-                preexec_fn=_bound_memory,
             ) as process,
         ):
             assert process.stdin
+            timer = threading.Timer(ENDS_WITHIN_S, os.killpg, (process.pid, signal.SIGKILL))
+            timer.start()
             with suppress(BrokenPipeError):
                 process.stdin.write(stdin)
                 process.stdin.close()
-            timer = threading.Timer(ENDS_WITHIN_S, os.killpg, (process.pid, signal.SIGKILL))
-            timer.start()
-            _, status, usage = os.wait4(process.pid, 0)
+            process.wait()
             timer.cancel()
-            process.returncode = os.waitstatus_to_exitcode(status)
             seconds = time.monotonic() - started
             out.seek(0)
             err.seek(0)
@@ -148,7 +148,7 @@ class Machine:
                 out.read().decode("utf-8", "replace"),
                 err.read().decode("utf-8", "replace"),
                 seconds,
-                usage.ru_maxrss / 1024,
+                int(peak.read_text()) / 1024 if peak.exists() else 0.0,
             )
 
     def session(self, id: str) -> None:
@@ -200,11 +200,6 @@ class Machine:
             for given in said
             for key in ("additionalContext", "permissionDecisionReason")
         )
-
-
-def _bound_memory() -> None:
-    """Let a process that reads without end fail before the machine does."""
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
 
 
 def faults(
