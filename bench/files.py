@@ -18,17 +18,18 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ademem import files, mirror, project
-from ademem.mirror.merging import merged
-from ademem.model import Category
-from ademem.settings import Settings
+from ademem import sync
+from ademem.core import atomic_files, project
+from ademem.core.memory import Category
+from ademem.core.settings import Settings
 from ademem.store import open_store
+from ademem.sync.merging import merged
 from tests import builders
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ademem.project import Project
+    from ademem.core.project import Project
     from ademem.store import Store
 
 NOW = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
@@ -94,8 +95,8 @@ def fill(store: Store, count: int) -> None:
     builders.insert(store, *rows)
 
 
-def refresh(place: Project, store: Store) -> mirror.Refreshed:
-    return mirror.refresh(place, store, Settings(), NOW + timedelta(days=1))
+def refresh(place: Project, store: Store) -> sync.Refreshed:
+    return sync.refresh(place, store, Settings(), NOW + timedelta(days=1))
 
 
 def rendered(place: Project, store: Store) -> None:
@@ -108,14 +109,14 @@ def rendered(place: Project, store: Store) -> None:
 def copied(texts: dict[str, str], folder: Path) -> None:
     for name, text in texts.items():
         path = os.path.join(folder, name)
-        files.write_atomic(path, text)
-        files.read_text(path)
+        atomic_files.write_atomic(path, text)
+        atomic_files.read_text(path)
 
 
 def imported(texts: dict[str, str], root: Path) -> None:
     place = enrolled(root)
     for name, text in texts.items():
-        files.write_atomic(os.path.join(place.memory, name), text)
+        atomic_files.write_atomic(os.path.join(place.memory, name), text)
     with closing(open_store(place, NOW)) as store:
         refresh(place, store)
 

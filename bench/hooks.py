@@ -22,13 +22,15 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ademem import api, clock, install
-from ademem.gate import write
+from ademem import api
+from ademem.capture.gate import write
+from ademem.core import clock
+from ademem.core.memory import Draft, Origin, Trust
 from ademem.guard import flags
-from ademem.install import Where
-from ademem.model import Draft, Origin, Trust
-from ademem.sites import marks, refresh
-from ademem.store import sites, turns
+from ademem.search.hints import marks, refresh
+from ademem.session import install
+from ademem.session.install import Where
+from ademem.store import hints, turns
 from ademem.store.turns import TurnKey
 
 if TYPE_CHECKING:
@@ -150,7 +152,7 @@ def editing(path: str) -> Callable[[Bench], dict[str, Any]]:
     """An edit in a project that has something to tell of files; the guard is satisfied."""
 
     def payload(bench: Bench) -> dict[str, Any]:
-        if not sites.any_of(bench.memories.runtime.store, "path"):
+        if not hints.any_of(bench.memories.runtime.store, "path"):
             for name in ("billing", "auth", "net"):
                 draft = Draft(content=f"Mind the {name}", path=f"src/{name}/**", promoted=True)
                 bench.memories.write(draft)

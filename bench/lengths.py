@@ -11,13 +11,13 @@ import sys
 import time
 from collections.abc import Callable
 
-from ademem import fence
-from ademem.capture import corrections, errors, findings, learned, passive, told
+from ademem.capture import corrections, dictation, errors, findings, learned, passive
+from ademem.core import untrusted
+from ademem.core.redaction import redact
+from ademem.core.settings import GuardSettings
+from ademem.core.text import clean, opening, preview, slug, whole_words
 from ademem.guard import mutation, turn
-from ademem.redact import redact
 from ademem.search.query import keywords
-from ademem.settings import GuardSettings
-from ademem.text import clean, opening, preview, slug, whole_words
 
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "redact": redact,
@@ -26,7 +26,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "opening": lambda text: opening(text, 200),
     "slug": slug,
     "whole words": lambda text: whole_words(text, len(text) // 2),
-    "recalled": fence.without_recalled,
+    "recalled": untrusted.without_recalled,
     "error": lambda text: errors.lesson("Bash", text, text),
     "fingerprint": errors.fingerprint,
     "LEARNED in a command": lambda text: learned.entries(
@@ -37,7 +37,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     ),
     "learnings": lambda text: passive.learnings(f"## Learnings\n{text}"),
     "findings": findings.findings,
-    "dictated": lambda text: told.told(f"remember: {text}"),
+    "dictated": lambda text: dictation.told(f"remember: {text}"),
     "corrections": corrections.corrections,
     "shell": mutation.judge,
     "prompt": lambda text: turn.classify(text, plan_mode=False, settings=GuardSettings()),

@@ -21,9 +21,11 @@ from typing import TYPE_CHECKING
 
 import stores
 
-from ademem import api, clock, install, project
-from ademem.install import Where
+from ademem import api
+from ademem.core import clock, project
 from ademem.search import index
+from ademem.session import install
+from ademem.session.install import Where
 from ademem.store import open_store
 
 if TYPE_CHECKING:

@@ -32,13 +32,15 @@ import numpy as np
 import processes
 import stores
 
-from ademem import clock, embed, gate, project
-from ademem.model import Draft, Origin, Trust
-from ademem.search import Filters, index, search
+from ademem.capture import gate
+from ademem.core import clock, project
+from ademem.core.memory import Draft, Origin, Trust
+from ademem.core.settings import GateSettings, SearchSettings, Settings
+from ademem.search import embedding, index
+from ademem.search.engine import Filters, search
 from ademem.search.index import opening, reading
 from ademem.search.index.source import Indexed
 from ademem.search.index.words import Reader
-from ademem.settings import GateSettings, SearchSettings, Settings
 from ademem.store import memories, open_store, search_files
 from ademem.store.memories import Change
 
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
 
     from stores import Question
 
-    from ademem.embed import Embedder
+    from ademem.search.embedding import Embedder
     from ademem.store import Store
 
 SIZES = "2000,20000,200000,1000000"
@@ -312,7 +314,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--folder", type=Path)
     given = parser.parse_args()
-    real = embed.load(Settings().embed, os.environ)
+    real = embedding.load(Settings().embed, os.environ)
     if real is None:
         parser.exit(1, "no model is installed: `ademem model install`\n")
     if not Path(processes.program()).exists():

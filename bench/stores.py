@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ademem import signature
-from ademem.jsontext import flat
+from ademem.core import minhash
+from ademem.core.json_text import flat
+from ademem.core.text import said, words
 from ademem.store import signatures
 from ademem.store.memories import BOOKKEEPING
-from ademem.text import said, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -143,7 +143,7 @@ def complete(store: Store) -> None:
                 (row["id"], flat(known), STAMP),
             )
             texts = (row[name] for name in ("scope", "scope_owner_id", "title", "content"))
-            sketch = signature.sketch(words(said(row["title"], row["content"])))
+            sketch = minhash.sketch(words(said(row["title"], row["content"])))
             numbers = [(number, row["seq"], sketch) for number in signatures.of(*texts)]
             db.executemany("insert into signed values (?, ?, ?)", numbers)
         db.execute(

@@ -29,9 +29,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ademem import api
-from ademem.events import answer
+from ademem.session import answer
 from ademem.store import LIVE
-from ademem.work import running
+from ademem.worker import running
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -389,7 +389,7 @@ class Session:
 
     def hook(self, event: str, **content: Any) -> str:
         self.year.now += timedelta(seconds=20)
-        handler = import_module(f"ademem.events.{event}").handle
+        handler = import_module(f"ademem.session.{event}").handle
         payload = {
             "session_id": self.id,
             "transcript_path": self.transcript,

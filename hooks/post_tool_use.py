@@ -1,6 +1,6 @@
 """PostToolUse: capture what a tool call taught us."""
 
-from ademem.events import run
-from ademem.events.post_tool_use import handle
+from ademem.session import run
+from ademem.session.post_tool_use import handle
 
 run(handle)

@@ -1,6 +1,6 @@
 """PreCompact: tell the summariser what to keep."""
 
-from ademem.events import run
-from ademem.events.pre_compact import handle
+from ademem.session import run
+from ademem.session.pre_compact import handle
 
 run(handle)

@@ -1,6 +1,6 @@
 """PreToolUse: memory before mutation."""
 
-from ademem.events import run
-from ademem.events.pre_tool_use import handle
+from ademem.session import run
+from ademem.session.pre_tool_use import handle
 
 run(handle)

@@ -1,6 +1,6 @@
 """SessionEnd: close the session."""
 
-from ademem.events import run
-from ademem.events.session_end import handle
+from ademem.session import run
+from ademem.session.session_end import handle
 
 run(handle)

@@ -1,6 +1,6 @@
 """SessionStart: brief the session on what the project remembers."""
 
-from ademem.events import run
-from ademem.events.session_start import handle
+from ademem.session import run
+from ademem.session.session_start import handle
 
 run(handle)

@@ -1,6 +1,6 @@
 """Stop: end the turn and keep what its last message learned."""
 
-from ademem.events import run
-from ademem.events.stop import handle
+from ademem.session import run
+from ademem.session.stop import handle
 
 run(handle)

@@ -1,6 +1,6 @@
 """SubagentStart: brief a subagent."""
 
-from ademem.events import run
-from ademem.events.subagent_start import handle
+from ademem.session import run
+from ademem.session.subagent_start import handle
 
 run(handle)

@@ -1,6 +1,6 @@
 """SubagentStop: keep what a subagent learned."""
 
-from ademem.events import run
-from ademem.events.subagent_stop import handle
+from ademem.session import run
+from ademem.session.subagent_stop import handle
 
 run(handle)

@@ -1,6 +1,6 @@
 """UserPromptSubmit: open a turn and recall what its prompt asks about."""
 
-from ademem.events import run
-from ademem.events.user_prompt_submit import handle
+from ademem.session import run
+from ademem.session.user_prompt_submit import handle
 
 run(handle)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from ademem import project as project_
-from ademem.digest import sha256_hex
-from ademem.model import Category, Importance, Memory, Scope, Status, Tier, Trust
+from ademem.core import project as project_
+from ademem.core.digest import sha256_hex
+from ademem.core.memory import Category, Importance, Memory, Scope, Status, Tier, Trust
+from ademem.core.text import dedupe_key
+from ademem.core.value import replace
 from ademem.store import Store, memories, open_store
 from ademem.store.memories import Change
-from ademem.text import dedupe_key
-from ademem.value import replace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ademem.project import Project
+    from ademem.core.project import Project
 
 NOW = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 

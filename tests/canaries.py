@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.test_redact import SECRETS
+from tests.core.test_redact import SECRETS
 
 SHORTEST = 20
 """What is shorter could stand somewhere by chance."""

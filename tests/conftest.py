@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import HealthCheck, settings
 
-from ademem import caller
-from ademem.events import session_start
+from ademem.core import caller
+from ademem.session import session_start
 from tests.builders import open_project, project
 from tests.world import World
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import typer.main
 
-from ademem import settings
-from ademem.cli import COMMANDS, app
+from ademem.core import settings
+from ademem.doors.cli import COMMANDS, app
 
 README = Path(__file__).parents[1] / "README.md"
 SCHEMA = Path(settings.__file__).parent / "store/schema"
@@ -31,7 +31,7 @@ def commands() -> Iterator[Row]:
 def leaves() -> list[tuple[str, Any]]:
     """Every command by its full name, in the order of the source."""
     for module in COMMANDS:
-        import_module(f"ademem.cli.{module}")
+        import_module(f"ademem.doors.cli.{module}")
     return sorted(_below(typer.main.get_command(app), ""), key=lambda leaf: _place(leaf[1]))
 
 

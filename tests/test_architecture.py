@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from ademem import api, clock
-from ademem.events import answer, user_prompt_submit
-from ademem.model import Draft
+from ademem import api
+from ademem.core import clock
+from ademem.core.memory import Draft
+from ademem.session import answer, user_prompt_submit
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ademem"
@@ -180,7 +181,7 @@ def test_onnxruntime_is_loaded_only_where_it_is_silenced():
         if name.split(".")[0] == "onnxruntime"
     }
 
-    assert loading == {"ademem/embed/engine.py"}
+    assert loading == {"ademem/search/embedding/engine.py"}
 
 
 @pytest.mark.parametrize("path", sorted(LOCAL))
@@ -211,7 +212,7 @@ METHODS = {
     "iterdir",
     "rglob",
 }
-"""Of `pathlib` and `ademem.files`."""
+"""Of `pathlib` and `ademem.core.atomic_files`."""
 
 OPENERS = {
     "files.py": "replaces files for those below",
@@ -464,8 +465,8 @@ def test_a_hook_is_six_lines(hook):
     assert re.fullmatch(rf'"""{camel(hook.stem)}: [a-z].*\."""', title)
     assert rest == [
         "",
-        "from ademem.events import run",
-        f"from ademem.events.{hook.stem} import handle",
+        "from ademem.session import run",
+        f"from ademem.session.{hook.stem} import handle",
         "",
         "run(handle)",
     ]

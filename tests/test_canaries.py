@@ -10,14 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from ademem import api, cli, failures, project
-from ademem.events import answer, stop
-from ademem.model import Draft, Origin
-from ademem.sites.tree import NoSuchPlace
-from ademem.value import replace
-from ademem.work import running
+from ademem import api
+from ademem.core import failure_log, project
+from ademem.core.memory import Draft, Origin
+from ademem.core.value import replace
+from ademem.doors import cli
+from ademem.session import answer, stop
+from ademem.synthesis.working_tree import NoSuchPlace
+from ademem.worker import running
 from tests.canaries import CANARIES, found_below, sentence
-from tests.episodes.talk import Talk
+from tests.synthesis.episodes.talk import Talk
 
 KEYS = ["".join(canary) for canary in CANARIES.values()]
 NAMES = [value for before, value, _ in CANARIES.values() if not before]
@@ -49,7 +51,7 @@ class Place:
 
         self.number += 1
         turn = {"session_id": "s1", "prompt_id": f"p{self.number}", "cwd": str(self.root)}
-        handle = import_module(f"ademem.events.{event}").handle
+        handle = import_module(f"ademem.session.{event}").handle
         return answer(handle, json.dumps(turn | payload).encode(), self.environment, self.now())
 
     def bash(self, event: str, command: str, **payload: object) -> None:
@@ -168,8 +170,8 @@ def failing_hooks(place):
         place.fire("stop", last_assistant_message=text)
         place.fire("stop", last_assistant_message="x" * 450 + f" {text}")
     found = project.at(str(place.root))
-    failures.log(None, "stop", ValueError(TEXTS[0]), place.environment, place.now())
-    assert len(failures.recent(found, place.environment)) == 2 * len(TEXTS) + 1
+    failure_log.log(None, "stop", ValueError(TEXTS[0]), place.environment, place.now())
+    assert len(failure_log.recent(found, place.environment)) == 2 * len(TEXTS) + 1
 
 
 def failing_jobs(place):

@@ -12,9 +12,11 @@ from contextlib import closing
 
 import pytest
 
-from ademem import cli, project, recovery
+from ademem.api import recovery
+from ademem.core import project
+from ademem.doors import cli
 from ademem.store import bad_rows, indexes
-from tests.events import payloads
+from tests.session import payloads
 from tests.store import damage
 
 FULL = os.environ.get("ADEMEM_EXAMPLES") == "full"

@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from ademem import cli
-from ademem.doctor import CHECKS, Patient, hooks_fire, model_is_sound
-from ademem.project import at
+from ademem.api.doctor import CHECKS, Patient, hooks_fire, model_is_sound
+from ademem.core.project import at
+from ademem.doors import cli
 from tests.world import World
 
 pytestmark = pytest.mark.slow

@@ -6,10 +6,12 @@ import json
 
 import pytest
 
-from ademem import api, core, curate
-from ademem.curate import CannotDo
-from ademem.errors import AdememError
-from ademem.model import Draft, Origin, Status, Tier, Trust
+from ademem import api
+from ademem.core.errors import AdememError
+from ademem.core.memory import Draft, Origin, Status, Tier, Trust
+from ademem.files import standing_brief
+from ademem.store import transitions
+from ademem.store.transitions import CannotDo
 from tests.builders import insert, memory
 
 MARK = "setup.invoices.example"
@@ -182,12 +184,12 @@ def in_the_file_of_the_brief(world):
 
 
 def set_in_the_brief_by_an_agent(world):
-    with world.memories() as memories, pytest.raises(core.BadCore):
+    with world.memories() as memories, pytest.raises(standing_brief.BadCore):
         memories.update_core({"critical_conventions": [ORDER]})
 
 
 def set_in_the_brief_of_an_agent(world):
-    with world.memories() as memories, pytest.raises(core.BadCore):
+    with world.memories() as memories, pytest.raises(standing_brief.BadCore):
         memories.update_agent_core("reviewer", {"notes": [ORDER]})
 
 
@@ -416,7 +418,7 @@ def test_an_import_that_says_the_same_does_not_promote_an_old_candidate(world, o
 
 def test_a_person_approves_what_they_read(world, old):
     with world.memories() as memories:
-        act = curate.Act(store=memories.runtime.store, now=world.now)
-        promoted = curate.promote(old.id, act)
+        act = transitions.Act(store=memories.runtime.store, now=world.now)
+        promoted = transitions.promote(old.id, act)
 
     assert promoted.status is Status.PROMOTED

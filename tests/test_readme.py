@@ -17,15 +17,18 @@ from pathlib import Path
 
 import pytest
 
-from ademem import cli, clock, configuration, curate, gate, mirror, settings
-from ademem.curate import Act
-from ademem.events import answer
-from ademem.model import Status
-from ademem.search import Filters, search
-from ademem.sites import settle
-from ademem.store import memories
+from ademem import sync
+from ademem.capture import gate
+from ademem.core import clock, configuration, settings
+from ademem.core.memory import Status
+from ademem.core.value import replace
+from ademem.doors import cli
+from ademem.search.engine import Filters, search
+from ademem.search.hints import settle
+from ademem.session import answer
+from ademem.store import memories, transitions
 from ademem.store.memories import Change
-from ademem.value import replace
+from ademem.store.transitions import Act
 from tests import builders, readme_tables
 from tests.test_architecture import LAYERS
 
@@ -86,7 +89,7 @@ class Reader:
         name = "".join(word.capitalize() for word in event.split("_"))
         head = {"session_id": SESSION, "prompt_id": "p1", "cwd": str(self.root)}
         raw = json.dumps(head | {"hook_event_name": name} | keys).encode()
-        handle = import_module(f"ademem.events.{event}").handle
+        handle = import_module(f"ademem.session.{event}").handle
         said = answer(handle, raw, os.environ, clock.now())
         return json.loads(said)["hookSpecificOutput"] if said else {}
 
@@ -314,11 +317,11 @@ class Going:
         act = Act(store=self.store, now=builders.NOW)
         match how:
             case "archive":
-                curate.archive(self.memory.id, act)
+                transitions.archive(self.memory.id, act)
             case "soft delete":
-                curate.delete(self.memory.id, act)
+                transitions.delete(self.memory.id, act)
             case "hard delete":
-                curate.delete(self.memory.id, act, hard=True)
+                transitions.delete(self.memory.id, act, hard=True)
             case "supersede":
                 newer = replace(self.memory, superseded_by=self.other.id)
                 change = Change(operation="supersede", actor="user", at=builders.NOW)
@@ -357,7 +360,7 @@ class Going:
         return self.count("memory_sites where memory_seq = ?", self.memory.seq)
 
     def in_files(self):
-        mirror.refresh(self.project, self.store, settings.Settings(), builders.NOW)
+        sync.refresh(self.project, self.store, settings.Settings(), builders.NOW)
         texts = [path.read_text() for path in Path(self.project.memory).iterdir()]
         return "kept" if any(WORD in text for text in texts) else "gone"
 

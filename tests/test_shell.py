@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.shell import Script, argvs, grammar, parse, unwrapped
-from ademem.shell.reading import plain
+from ademem.guard.shell import Script, argvs, grammar, parse, unwrapped
+from ademem.guard.shell.reading import plain
 
 
 def commands(text):

@@ -5,8 +5,9 @@ from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from pathlib import Path
 
-from ademem import api, trust
-from ademem.events import answer
+from ademem import api
+from ademem.core import trust
+from ademem.session import answer
 from tests.builders import NOW
 
 EVENTS = {
@@ -51,7 +52,7 @@ class World:
         """What the hook prints, as text; the clock moves a second for each event."""
         self.now += timedelta(seconds=1)
         head = {"session_id": "s1", "cwd": str(self.root), "hook_event_name": EVENTS[event]}
-        handle = import_module(f"ademem.events.{event}").handle
+        handle = import_module(f"ademem.session.{event}").handle
         if raw is None:
             raw = json.dumps(head | payload).encode()
         return answer(handle, raw, self.environment, self.now)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from ademem import clock, configuration, confined, project, worktree
 from ademem.api.memories import Memories
-from ademem.errors import NotEnrolled
-from ademem.model import Draft, Memory, Origin, Trust
-from ademem.runtime import Runtime, is_writable, open_runtime, program
-from ademem.search import UNARCHIVED, Filters
+from ademem.core import clock, configuration, confined, project, worktree
+from ademem.core.errors import NotEnrolled
+from ademem.core.memory import Draft, Memory, Origin, Trust
+from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store import admission, store_aside
+from ademem.store.runtime import Runtime, is_writable, open_runtime, program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ __all__ = [
 
 def init(root: str, *, environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
     """Enrol the folder and tell what was done; memories that its files know are taken in."""
-    from ademem import enrolment
+    from ademem.files import enrolment
 
     done = enrolment.enrol(project.at(root), program(environment))
     with open_memories(root, environment=environment) as memories:
@@ -64,7 +64,7 @@ def open_memories(
     """
     found = project.find(root, environment, os.getcwd())
     if not is_writable(found):
-        from ademem.read_only import open_copy
+        from ademem.worker.read_only import open_copy
 
         return Memories(open_copy(found, environment, now()), now)
     memories = Memories(open_runtime(found, environment, now()), now)
@@ -89,11 +89,11 @@ def inspect(
     Raises what `open` raises; makes nothing, and changes no file.
     """
     from ademem.api.inspection import Inspection
-    from ademem.mirror import read_aside
+    from ademem.sync import read_aside
 
     found = project.find(root, environment, os.getcwd())
     if not is_writable(found):
-        from ademem.read_only import open_copy
+        from ademem.worker.read_only import open_copy
 
         return Inspection(open_copy(found, environment, now()), now, None)
     if os.path.exists(found.database) and not admission.why_foreign(found):

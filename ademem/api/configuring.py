@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import os
 
-from ademem import caller, clock, configuration, confined, enrolment, files, project, trust
 from ademem.api import open_memories
 from ademem.api.toml_text import with_value
-from ademem.configuration.sources import fingerprint, local_file
-from ademem.configuration.values import BadSetting, as_value, key_of
-from ademem.errors import AdememError, NotEnrolled
-from ademem.settings import PERSONAL_SECTION, all_keys
+from ademem.core import atomic_files, caller, clock, configuration, confined, project, trust
+from ademem.core.configuration.sources import fingerprint, local_file
+from ademem.core.configuration.values import BadSetting, as_value, key_of
+from ademem.core.errors import AdememError, NotEnrolled
+from ademem.core.settings import PERSONAL_SECTION, all_keys
+from ademem.core.value import Value
+from ademem.files import enrolment
 from ademem.store import claimed
-from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from ademem.configuration.sources import Given, SettingWarning
-    from ademem.project import Project
+    from ademem.core.configuration.sources import Given, SettingWarning
+    from ademem.core.project import Project
     from ademem.store.claimed import DatabaseClaims
 
 WHERE = ("local", "shared", "user")
@@ -105,7 +106,7 @@ def set_value(
         caller.require_person(environment, f"the setting {key}")
     if where == "user":
         here, path = _project(root, environment), trust.config_path(environment)
-        files.write_atomic(path, with_value(files.read_text(path) or "", key, value))
+        atomic_files.write_atomic(path, with_value(atomic_files.read_text(path) or "", key, value))
     elif key.startswith(f"{PERSONAL_SECTION}."):
         raise BadSetting(f"{key} counts in no file of a project", "`--user` writes your own")
     else:

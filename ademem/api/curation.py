@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from ademem import core, curate, history
+from ademem.api import history
 from ademem.api.opened import Opened
-from ademem.errors import NoSuchMemory
-from ademem.model import Memory
-from ademem.store import BROWSED, LIVE, briefs, claimed, memories
-from ademem.value import replace
+from ademem.core.errors import NoSuchMemory
+from ademem.core.memory import Memory
+from ademem.core.value import replace
+from ademem.files import standing_brief
+from ademem.store import BROWSED, LIVE, briefs, claimed, memories, transitions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from ademem.history import Event
-    from ademem.mirror.proposal import Proposal
+    from ademem.api.history import Event
+    from ademem.sync.proposal import Proposal
 
     Rows = list[dict[str, Any]]
     Found = list[Memory]
@@ -53,13 +54,15 @@ class Curation(Opened):
         Return how many memories these are.
         """
         with self.runtime.store.transaction():
-            core.accept(self.runtime.store)
-            return curate.accept_all(replace(self._act(), event_id=memories.new_event()))
+            standing_brief.accept(self.runtime.store)
+            return transitions.accept_all(replace(self._act(), event_id=memories.new_event()))
 
     def claimed_briefs(self) -> tuple[str, ...]:
         """Texts of standing briefs that came with the files and were not accepted."""
         store = self.runtime.store
-        documents = (core.load(store, agent) for agent in ("", *sorted(briefs.agents(store))))
+        documents = (
+            standing_brief.load(store, agent) for agent in ("", *sorted(briefs.agents(store)))
+        )
         return tuple(text for document in documents if document for text in document.claimed)
 
     def history(self, id: str) -> Rows:
@@ -84,32 +87,32 @@ class Curation(Opened):
         return history.undo(event, self._act(), dry_run=dry_run)
 
     def promote(self, id: str, *, pinned: bool = False) -> Memory:
-        return self._decided(curate.promote, id, pinned=pinned)
+        return self._decided(transitions.promote, id, pinned=pinned)
 
     def reject(self, id: str) -> Memory:
-        return self._decided(curate.reject, id)
+        return self._decided(transitions.reject, id)
 
     def archive(self, id: str) -> Memory:
-        return self._decided(curate.archive, id)
+        return self._decided(transitions.archive, id)
 
     def restore(self, id: str) -> Memory:
-        return self._decided(curate.restore, id)
+        return self._decided(transitions.restore, id)
 
     def delete(self, id: str, *, hard: bool = False) -> Memory:
-        return curate.delete(id, self._act(), hard=hard)
+        return transitions.delete(id, self._act(), hard=hard)
 
     def pin(self, id: str, *, pinned: bool = True) -> Memory:
-        return self._decided(curate.pin, id, pinned=pinned)
+        return self._decided(transitions.pin, id, pinned=pinned)
 
     def edit(self, id: str, **changes: Any) -> Memory:
         """Change content, title, category, importance, tags, file_scope_pattern or anchors."""
         if "anchors" in changes:
             changes["anchors"] = self._noted(changes["anchors"])
-        return self._decided(curate.edit, id, self.runtime.settings.gate, **changes)
+        return self._decided(transitions.edit, id, self.runtime.settings.gate, **changes)
 
     def propose(self, branch: str | None = None, *, dry_run: bool = False) -> Proposal:
         """Commit the sheet of candidates to a new branch; raises CannotPropose."""
-        from ademem.mirror import proposal
+        from ademem.sync import proposal
 
         return proposal.propose(
             self.runtime.project,

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from ademem.mirror import Preview, Problem, Taken
-    from ademem.runtime import Runtime
+    from ademem.store.runtime import Runtime
+    from ademem.sync import Preview, Problem, Taken
 
 
 class Inspection(Closing):
@@ -23,10 +23,10 @@ class Inspection(Closing):
 
     def check(self) -> tuple[Problem, ...]:
         """What is wrong with the files, by file and line."""
-        from ademem import mirror
+        from ademem import sync
 
         runtime = self.runtime
-        return mirror.check(
+        return sync.check(
             runtime.project,
             runtime.store,
             runtime.settings.mirror,
@@ -36,11 +36,11 @@ class Inspection(Closing):
 
     def preview(self, *, force: bool = False) -> Preview:
         """What an import would tell the store, and a refresh would write; *force* drops edits."""
-        from ademem import mirror
+        from ademem import sync
 
         runtime = self.runtime
         if self.read is None:
-            return mirror.preview(
+            return sync.preview(
                 runtime.project,
                 runtime.store,
                 runtime.settings,
@@ -48,4 +48,4 @@ class Inspection(Closing):
                 force=force,
                 environment=runtime.environment,
             )
-        return mirror.preview_aside(runtime.project, runtime.store, runtime.settings)
+        return sync.preview_aside(runtime.project, runtime.store, runtime.settings)

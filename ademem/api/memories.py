@@ -6,20 +6,23 @@ import os
 import sqlite3
 from contextlib import suppress
 
-from ademem import core, embed, gate, worktree
-from ademem import search as search_
+from ademem.api.briefings import Telling
 from ademem.api.missions import Missions
 from ademem.api.practice import Practice
-from ademem.api.telling import Telling
 from ademem.api.upkeep import Upkeep
-from ademem.model import Draft, Memory, Origin, Trust
-from ademem.repository import under_way
-from ademem.search import UNARCHIVED, Filters, as_shown
+from ademem.capture import gate
+from ademem.core import worktree
+from ademem.core.memory import Draft, Memory, Origin, Trust
+from ademem.core.repository import under_way
+from ademem.core.text import preview
+from ademem.core.value import replace
+from ademem.files import standing_brief
+from ademem.search import embedding
+from ademem.search import engine as search_
+from ademem.search.engine import UNARCHIVED, Filters, as_shown
 from ademem.search.recall import recall
-from ademem.sites import verify
 from ademem.store import embeddings, jobs, logs
-from ademem.text import preview
-from ademem.value import replace
+from ademem.synthesis import anchor_verification
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,16 +30,16 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
+    from ademem.api.scrub import Scrubbed
+    from ademem.capture.gate import Step, Written
     from ademem.capture.review import Captured
-    from ademem.core import CoreMemory
-    from ademem.embed import Embedder
-    from ademem.exchange import Imported
-    from ademem.gate import Step, Written
-    from ademem.mirror import Problem, Refreshed, Taken
-    from ademem.runtime import Runtime
-    from ademem.scrub import Scrubbed
-    from ademem.search import Results
-    from ademem.sites.verify import Checked
+    from ademem.files.formats import Imported
+    from ademem.files.standing_brief import CoreMemory
+    from ademem.search.embedding import Embedder
+    from ademem.search.engine import Results
+    from ademem.store.runtime import Runtime
+    from ademem.sync import Problem, Refreshed, Taken
+    from ademem.synthesis.anchor_verification import Checked
 
     Rows = list[dict[str, Any]]
     Steps = list[Step]
@@ -79,7 +82,7 @@ class Memories(Practice, Missions, Telling, Upkeep):
     ) -> Written:
         """The entry that `bd comment … LEARNED:` makes, without `bd`."""
         from ademem.capture.learned import source_of
-        from ademem.capture.lessons import Lesson, draft_of
+        from ademem.capture.learned_drafts import Lesson, draft_of
 
         lesson = Lesson(content=text, prefix=prefix, bead=bead, key=key, tags=tuple(tags))
         origin = Origin(
@@ -147,13 +150,13 @@ class Memories(Practice, Missions, Telling, Upkeep):
 
     def verify(self, *, fix: bool = False) -> Places:
         """How every place that a memory is tied to stands; *fix* follows what moved."""
-        found = verify.check(self.runtime.project, self.runtime.store)
+        found = anchor_verification.check(self.runtime.project, self.runtime.store)
         act = self._act()
-        return verify.fix(found, act.store, act.now, act.actor) if fix else found
+        return anchor_verification.fix(found, act.store, act.now, act.actor) if fix else found
 
     def astray(self, found: Iterable[Memory]) -> dict[str, str]:
         """By id: moved, changed or gone, for memories whose place in the code is not as noted."""
-        return verify.states(found, self.runtime.project)
+        return anchor_verification.states(found, self.runtime.project)
 
     def list(self, filters: Filters | None = None, limit: int | None = 100) -> Found:
         """Memories by filter, newest first, not ranked; by default all but the archive."""
@@ -166,14 +169,14 @@ class Memories(Practice, Missions, Telling, Upkeep):
         *labelled* says of each text that an agent set that it did.
         """
         store, project = self.runtime.store, self.runtime.project
-        found = core.newest(store, project, source=self._file_source)
-        return core.labelled(store, found) if labelled else found
+        found = standing_brief.newest(store, project, source=self._file_source)
+        return standing_brief.labelled(store, found) if labelled else found
 
     def update_core(
         self, changes: Mapping[str, Any], *, expect_version: int | None = None
     ) -> CoreMemory:
         """Replace the given fields of the standing brief; raises when somebody was faster."""
-        return core.patch(
+        return standing_brief.patch(
             self.runtime.store,
             self.runtime.project,
             changes,
@@ -187,9 +190,9 @@ class Memories(Practice, Missions, Telling, Upkeep):
         self, *, force: bool = False, tell: Callable[[int, int], None] | None = None
     ) -> Refreshed:
         """Take over edits of `.ade/memory/`, then render it; *force* drops the edits instead."""
-        from ademem import mirror  # a search need not wait for what others load
+        from ademem import sync  # a search need not wait for what others load
 
-        return mirror.refresh(
+        return sync.refresh(
             self.runtime.project,
             self.runtime.store,
             self.runtime.settings,
@@ -201,10 +204,10 @@ class Memories(Practice, Missions, Telling, Upkeep):
 
     def take_over_files(self, *, tell: Callable[[int, int], None] | None = None) -> Taken:
         """Take over edits of the files, and leave the files as they are."""
-        from ademem import mirror
+        from ademem import sync
 
         runtime = self.runtime
-        return mirror.take_over(
+        return sync.take_over(
             *(runtime.project, runtime.store, runtime.settings, self._now()),
             tell=tell,
             environment=runtime.environment,
@@ -222,22 +225,22 @@ class Memories(Practice, Missions, Telling, Upkeep):
                 jobs.queue(runtime.store, "mirror", "project", self._now())
 
     def check_files(self) -> tuple[Problem, ...]:
-        from ademem import mirror
+        from ademem import sync
 
-        return mirror.check(self.runtime.project, self.runtime.store, self.runtime.settings.mirror)
+        return sync.check(self.runtime.project, self.runtime.store, self.runtime.settings.mirror)
 
     def export(self, *, include_personal: bool = False) -> Iterator[dict[str, Any]]:
-        from ademem import exchange
+        from ademem.files import formats
 
-        return exchange.export_lines(self.runtime.store, include_personal=include_personal)
+        return formats.export_lines(self.runtime.store, include_personal=include_personal)
 
     def import_lines(
         self, lines: Iterable[str], on_progress: Callable[[int], None] | None = None
     ) -> Imported:
         """Read JSON lines through the gate; bad lines are reported, never fatal."""
-        from ademem import exchange
+        from ademem.files import formats
 
-        return exchange.import_lines(
+        return formats.import_lines(
             lines,
             self.runtime.store,
             self.runtime.settings,
@@ -248,7 +251,7 @@ class Memories(Practice, Missions, Telling, Upkeep):
 
     def import_beads(self, source: str) -> Imported:
         """Read the knowledge of a Beads project; bad lines are kept in `.ade/log/`, redacted."""
-        from ademem.exchange import beads
+        from ademem.files.formats import beads
 
         runtime = self.runtime
         imported = beads.bring(source, runtime.store, runtime.settings.gate, self._now())
@@ -257,7 +260,7 @@ class Memories(Practice, Missions, Telling, Upkeep):
 
     def scrub(self, *, dry_run: bool = False) -> Scrubbed:
         """Redact all that is stored already; raises Busy when others hold the database."""
-        from ademem import scrub
+        from ademem.api import scrub
 
         return scrub.scrub(self.runtime, dry_run=dry_run)
 
@@ -269,26 +272,26 @@ class Memories(Practice, Missions, Telling, Upkeep):
 
     def status(self) -> dict[str, Any]:
         """Health in numbers; the keys are those of `ademem status --json`."""
-        from ademem import status
+        from ademem.api import status
 
         self.runtime.now = self._now()
         return status.overview(self.runtime)
 
     def stats(self) -> dict[str, Any]:
         """Counts of what was learned; the keys are those of `ademem recall --stats --json`."""
-        from ademem import status
+        from ademem.api import status
 
         return status.knowledge(self.runtime)
 
     def cost(self, days: int = 30) -> dict[str, Any]:
         """What an AI and the hooks took; the keys are those of `ademem cost --json`."""
-        from ademem import status
+        from ademem.api import status
 
         return status.cost(self.runtime, days)
 
     def guard_state(self) -> dict[str, Any]:
         """Mode, turns under way, and the newest decisions."""
-        from ademem import status
+        from ademem.api import status
 
         return status.guard(self.runtime)
 
@@ -307,13 +310,13 @@ class Memories(Practice, Missions, Telling, Upkeep):
     def _embedder(self) -> Embedder | None:
         """The model, loaded when a search first needs it; None when words have to do."""
         runtime = self.runtime
-        wanted = embed.model_id(runtime.settings.embed)
+        wanted = embedding.model_id(runtime.settings.embed)
         if not (runtime.settings.search.hybrid and embeddings.has_any(runtime.store, wanted)):
             return None
         if self._model is None:
             try:
-                self._model = embed.load_aside(runtime.settings.embed, runtime.environment)
-            except embed.DamagedModel:  # `doctor` tells; the words are there all the same
+                self._model = embedding.load_aside(runtime.settings.embed, runtime.environment)
+            except embedding.DamagedModel:  # `doctor` tells; the words are there all the same
                 return None
         return self._model
 

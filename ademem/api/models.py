@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 
-from ademem import configuration, project
-from ademem.embed import install, report
-from ademem.embed.install import Done, Source
-from ademem.embed.report import Status
-from ademem.errors import NotEnrolled
-from ademem.project import Ambiguous
-from ademem.settings import DTYPES
-from ademem.value import replace
+from ademem.core import configuration, project
+from ademem.core.errors import NotEnrolled
+from ademem.core.project import Ambiguous
+from ademem.core.settings import DTYPES
+from ademem.core.value import replace
+from ademem.search.embedding import install, report
+from ademem.search.embedding.install import Done, Source
+from ademem.search.embedding.report import Status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ademem.project import Project
-    from ademem.settings import EmbedSettings
+    from ademem.core.project import Project
+    from ademem.core.settings import EmbedSettings
 
 __all__ = [
     "Done",

@@ -6,12 +6,14 @@ import os
 import sqlite3
 from contextlib import suppress
 
-from ademem import client, core, sites
-from ademem.capture import heard
-from ademem.curate import Act
-from ademem.model import Memory, Trust
-from ademem.sites import tree
+from ademem.capture import provenance
+from ademem.core import client
+from ademem.core.memory import Memory, Trust
+from ademem.files import standing_brief
+from ademem.search import hints
+from ademem.store.transitions import Act
 from ademem.store.turns import TurnKey
+from ademem.synthesis import working_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, Self
 
-    from ademem.core import BadCore, CoreMemory, FileSource
-    from ademem.runtime import Runtime
+    from ademem.files.standing_brief import BadCore, CoreMemory, FileSource
+    from ademem.store.runtime import Runtime
 
 
 class Closing:
@@ -47,14 +49,14 @@ class Closing:
 
     def core_news(self) -> tuple[CoreMemory | None, BadCore | None]:
         """What the file of the standing brief says that was not taken over, or why it cannot be."""
-        return core.news(self.runtime.store, self.runtime.project)
+        return standing_brief.news(self.runtime.store, self.runtime.project)
 
 
 class Opened(Closing):
     def close(self) -> None:
         """Also tells the hooks where the memories that changed come up by themselves."""
         with suppress(sqlite3.OperationalError):  # read-only, or busy: a hook does it
-            sites.refresh(self.runtime)
+            hints.refresh(self.runtime)
         super().close()
 
     @property
@@ -65,7 +67,7 @@ class Opened(Closing):
     @property
     def speaker(self) -> Trust:
         """Whose word a command brings: a person's, or that of whoever runs in a client's shell."""
-        return heard.speaker(self.runtime.environment, self.runtime.store)
+        return provenance.speaker(self.runtime.environment, self.runtime.store)
 
     @property
     def _session_key(self) -> TurnKey | None:
@@ -73,14 +75,14 @@ class Opened(Closing):
 
     def _file_source(self, path: str) -> FileSource:
         """Where changes in the file of a brief come from, which were not taken over yet."""
-        from ademem.mirror import provenance_of
+        from ademem.sync import provenance_of
 
         runtime = self.runtime
         return provenance_of(runtime.project, runtime.store, runtime.environment).of_brief(path)
 
     def _noted(self, anchors: Iterable[str]) -> tuple[str, ...]:
         """As they are stored; raises NoSuchPlace or NoSuchCommand."""
-        return tree.all_noted(anchors, self.runtime.project.root, os.getcwd())
+        return working_tree.all_noted(anchors, self.runtime.project.root, os.getcwd())
 
     def _decided(
         self, decide: Callable[..., Memory], id: str, *arguments: Any, **options: Any

@@ -8,11 +8,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ademem.procedures.export import Exported
-    from ademem.procedures.rows import Procedure
-    from ademem.skills.listing import Listed
-    from ademem.skills.registry import Scanned
     from ademem.store.episodes import Episode
+    from ademem.synthesis.procedures.export import Exported
+    from ademem.synthesis.procedures.rows import Procedure
+    from ademem.synthesis.skills.listing import Listed
+    from ademem.synthesis.skills.registry import Scanned
 
 
 class Practice(Curation):
@@ -26,25 +26,25 @@ class Practice(Curation):
 
     def skills(self, *, gone: bool = False) -> list[Listed]:
         """The skill files that were found, by path; with *gone*, those that were, too."""
-        from ademem.skills import listing
+        from ademem.synthesis.skills import listing
 
         return listing.listed(self.runtime.store, gone=gone)
 
     def reindex_skills(self, *, dry_run: bool = False) -> Scanned:
         """Look through the folders of skills and bring the memories behind them up to date."""
-        from ademem.skills import registry
+        from ademem.synthesis.skills import registry
 
         return registry.scan(self.runtime, self._now(), dry_run=dry_run)
 
     def procedures(self, *, archived: bool = False) -> list[Procedure]:
         """What sessions did again and again, the most believed first."""
-        from ademem.procedures import rows
+        from ademem.synthesis.procedures import rows
 
         return rows.listed(self.runtime.store, archived=archived)
 
     def procedure(self, id: str) -> Procedure:
         """Raises NoSuchMemory, or NoSuchProcedure for a memory of another kind."""
-        from ademem.procedures import rows
+        from ademem.synthesis.procedures import rows
 
         return rows.get(self.runtime.store, id)
 
@@ -58,7 +58,7 @@ class Practice(Curation):
 
     def procedure_outcome(self, id: str, outcome: str, reason: str = "") -> Procedure:
         """Count one use: `success` or `failure`. Raises CannotDo for one that was given up."""
-        from ademem.procedures import uses
+        from ademem.synthesis.procedures import uses
 
         settings = self.runtime.settings.procedures
         return uses.told(self.procedure(id), outcome, reason, self._act(), settings)
@@ -70,7 +70,7 @@ class Practice(Curation):
 
         Raises Unconfirmed when an agent asks for a candidate.
         """
-        from ademem.procedures import export
+        from ademem.synthesis.procedures import export
 
         publish = self.runtime.settings.skills.publish if publish is None else publish
         job = export.Export(runtime=self.runtime, now=self._now(), publish=publish, dry_run=dry_run)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import signal
 
-from ademem import configuration, embed, project
-from ademem.errors import AdememError
-from ademem.warm import ask
+from ademem.core import configuration, project
+from ademem.core.errors import AdememError
+from ademem.search import embedding
+from ademem.worker.warm import ask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,10 +51,10 @@ def serve(
     if other and other["role"] == "serve":
         raise AlreadyServed(other["pid"])
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second one gains nothing on a few rows
-    embedder = embed.load(configuration.load(found, environment).settings.embed, environment)
+    embedder = embedding.load(configuration.load(found, environment).settings.embed, environment)
     if embedder is None:
         raise NoModel()
-    from ademem.warm.server import Server
+    from ademem.worker.warm.server import Server
 
     server = Server(found, environment, embedder, "serve")
     for number in (signal.SIGINT, signal.SIGTERM):

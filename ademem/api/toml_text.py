@@ -6,7 +6,7 @@ import json
 import re
 import tomllib
 
-from ademem.configuration.values import BadSetting
+from ademem.core.configuration.values import BadSetting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from ademem import work as work_
+from ademem import worker as work_
 from ademem.api.curation import Curation
 from ademem.store import memories, relations
-from ademem.work import running
+from ademem.worker import running
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ademem.lifecycle.consolidation import Consolidated
-    from ademem.lifecycle.sweeping import Swept
     from ademem.store.relations import Conflict
+    from ademem.synthesis.lifecycle.consolidation import Consolidated
+    from ademem.synthesis.lifecycle.sweeping import Swept
 
 
 class Upkeep(Curation):
@@ -42,7 +42,7 @@ class Upkeep(Curation):
 
     def sweep(self, *, dry_run: bool = False) -> Swept:
         """Age the memories now; its `id` is the event that `undo` takes back."""
-        from ademem.lifecycle import sweeping
+        from ademem.synthesis.lifecycle import sweeping
 
         if dry_run:
             lifecycle = self.runtime.settings.lifecycle
@@ -51,15 +51,15 @@ class Upkeep(Curation):
 
     def overfull(self) -> str | None:
         """What the next sweep archives because a scope is beyond its limit, and how to keep it."""
-        from ademem import status
+        from ademem.api import status
 
         return status.overfull(self.runtime)
 
     def consolidate(self, *, dry_run: bool = False) -> Consolidated:
         """Merge now what means the same; its `id` is the event that `undo` takes back."""
-        from ademem.embed import model_id
-        from ademem.lifecycle import consolidation
-        from ademem.lifecycle.consolidation.writing import writer
+        from ademem.search.embedding import model_id
+        from ademem.synthesis.lifecycle import consolidation
+        from ademem.synthesis.lifecycle.consolidation.writing import writer
 
         run = consolidation.Run(
             store=self.runtime.store,

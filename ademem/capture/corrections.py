@@ -5,7 +5,7 @@ A rule for good is kept; an order for the task at hand, or a report, is not. Pre
 
 from __future__ import annotations
 
-from ademem.fence import without_recalled
+from ademem.core.untrusted import without_recalled
 
 MAX_CHARS = 240
 MIN_WORDS = 3

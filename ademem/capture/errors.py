@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from ademem.digest import sha256_hex
-from ademem.fence import without_recalled
-from ademem.redact import redact
-from ademem.text import fold, preview, whole_words
+from ademem.core.digest import sha256_hex
+from ademem.core.redaction import redact
+from ademem.core.text import fold, preview, whole_words
+from ademem.core.untrusted import without_recalled
 
 READ_CHARS = 20_000
 """How much of an error, or of a command, is looked at."""

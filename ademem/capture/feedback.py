@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from ademem.errors import AdememError
-from ademem.jsontext import loads
-from ademem.text import bounded, clean
-from ademem.value import Value
+from ademem.core.errors import AdememError
+from ademem.core.json_text import loads
+from ademem.core.text import bounded, clean
+from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from ademem.capture.placeholders import is_placeholder
-from ademem.fence import without_recalled
-from ademem.model import Category
-from ademem.text import fold, is_cjk
+from ademem.core.memory import Category
+from ademem.core.text import fold, is_cjk
+from ademem.core.untrusted import without_recalled
 
 LABELS = {
     "gotcha|pitfall|caveat|trap|watch out|root cause|cause|achtung|ursache": Category.GOTCHA,

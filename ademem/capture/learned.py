@@ -6,18 +6,18 @@ import os
 import re
 
 from ademem.capture.placeholders import is_placeholder
-from ademem.digest import sha256_hex
-from ademem.fence import without_recalled
-from ademem.model import Category
-from ademem.repository import first_line
-from ademem.text import bounded_bytes, slug
-from ademem.value import Value, replace
+from ademem.core.digest import sha256_hex
+from ademem.core.memory import Category
+from ademem.core.repository import first_line
+from ademem.core.text import bounded_bytes, slug
+from ademem.core.untrusted import without_recalled
+from ademem.core.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ademem.shell import Command, Word
+    from ademem.guard.shell import Command, Word
 
     ReadFile = Callable[[str], str | None]
 
@@ -92,7 +92,7 @@ def entries(command: str, *, read_file: ReadFile) -> list[Entry]:
 
     *read_file* gives the text behind `--file`, or None when it is not to be followed.
     """
-    from ademem import shell
+    from ademem.guard import shell
 
     script = shell.parse(command) if len(command) <= COMMAND_CHARS else None
     if script is None:
@@ -206,7 +206,9 @@ def _split(
 
 
 def _lessons(body: Body) -> Iterator[Entry]:
-    from ademem.redact import redact  # before anything is cut: half a key is not known as one
+    from ademem.core.redaction import (
+        redact,  # before anything is cut: half a key is not known as one
+    )
 
     text = bounded_bytes(redact(without_recalled(body.text)).text, BODY_BYTES)
     marks = [

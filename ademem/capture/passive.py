@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ademem import fence
 from ademem.capture.placeholders import is_placeholder
-from ademem.text import fold, is_cjk
+from ademem.core import untrusted
+from ademem.core.text import fold, is_cjk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def learnings(message: str) -> list[str]:
 def _prose(message: str) -> list[str]:
     """Its lines without fenced code and without what we ourselves had shown."""
     lines, closing = [], ""
-    for line in fence.without_recalled(message).splitlines():
+    for line in untrusted.without_recalled(message).splitlines():
         bare = line.strip()
         if closing:
             closing = "" if bare.startswith(closing) else closing

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from ademem.digest import sha256_hex
-from ademem.lifecycle.binding import bound
-from ademem.model import Category, Draft, Origin, Status, Tier, Trust
+from ademem.core.digest import sha256_hex
+from ademem.core.memory import Category, Draft, Origin, Status, Tier, Trust
+from ademem.core.text import unique
+from ademem.core.value import replace
 from ademem.store import ledger, memories
 from ademem.store.memories import Change
-from ademem.text import unique
-from ademem.value import replace
+from ademem.store.mission_binding import bound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ademem.client import Payload
-    from ademem.gate import Written
-    from ademem.model import Memory
-    from ademem.runtime import Runtime
+    from ademem.capture.gate import Written
+    from ademem.core.client import Payload
+    from ademem.core.memory import Memory
+    from ademem.store.runtime import Runtime
     from ademem.store.turns import TurnKey
 
     Place = Callable[[Draft, Runtime], Draft]
@@ -51,7 +51,7 @@ def once(
 
     It belongs to where the process is, unless *home* says where it was learned.
     """
-    from ademem import gate
+    from ademem.capture import gate
 
     store = runtime.store
     source_type = draft.origin.source_type
@@ -73,12 +73,12 @@ def _here(draft: Draft, runtime: Runtime) -> Draft:
 
 def learnings(payload: Payload, runtime: Runtime) -> list[Written]:
     """Candidates from the learnings section of a final message."""
-    from ademem.capture import heard, passive
+    from ademem.capture import passive, provenance
 
     if not runtime.settings.capture.learnings:
         return []
     origin = Origin(
-        trust=heard.trust_of(payload, runtime),
+        trust=provenance.trust_of(payload, runtime),
         source_type="passive",
         session_id=payload.session_id,
         agent_id=payload.agent_type or None,
@@ -131,8 +131,8 @@ def error(payload: Payload, runtime: Runtime) -> None:
 
 def _cluster(draft: Draft, runtime: Runtime) -> None:
     """Count one more session for the error, and promote it when these are enough."""
-    from ademem import gate
-    from ademem.gate.instructions import order_in
+    from ademem.capture import gate
+    from ademem.capture.gate.instructions import order_in
 
     store, draft = runtime.store, _here(draft, runtime)
     known = memories.find(

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from ademem import curate, gate
-from ademem.capture import feedback
+from ademem.capture import feedback, gate
 from ademem.capture.record import category_of
-from ademem.curate import Act
-from ademem.digest import sha256_hex
-from ademem.model import Category, Draft, Origin, Trust
-from ademem.store import imports, jobs, ledger, memories
-from ademem.value import Value
+from ademem.core.digest import sha256_hex
+from ademem.core.memory import Category, Draft, Origin, Trust
+from ademem.core.value import Value
+from ademem.store import imports, jobs, ledger, memories, transitions
+from ademem.store.transitions import Act
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.capture.feedback import Comment
-    from ademem.model import Memory
-    from ademem.runtime import Runtime
+    from ademem.core.memory import Memory
+    from ademem.store.runtime import Runtime
 
 SOURCE = "pr_feedback"
 
@@ -80,7 +79,7 @@ def _edit(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
     if not found or not found[0].live or _decided(found[0], runtime):
         return None
     act = Act(store=runtime.store, now=runtime.now, actor=Trust.TOOL)
-    memory = curate.edit(found[0].id, act, runtime.settings.gate, content=remark.text)
+    memory = transitions.edit(found[0].id, act, runtime.settings.gate, content=remark.text)
     return "edited", memory.id
 
 

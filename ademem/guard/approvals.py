@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 
-from ademem import shell
-from ademem.guard import mutation
-from ademem.settings import find_key
-from ademem.shell.options import is_option, takes_next
+from ademem.core.settings import find_key
+from ademem.guard import mutation, shell
+from ademem.guard.shell.options import is_option, takes_next
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ademem.settings import GuardSettings
-    from ademem.shell import Command, Word
+    from ademem.core.settings import GuardSettings
+    from ademem.guard.shell import Command, Word
 
 APPROVING = ("promote", "edit", "pin")
 """Subcommands that take ids; refused where one of them is of a quarantined memory."""

@@ -6,13 +6,13 @@ import re
 
 from ademem.guard import queries as queries_
 from ademem.guard.programs import SUBSCRIPTED
-from ademem.shell.options import gives, is_option
+from ademem.guard.shell.options import gives, is_option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ademem.shell import Command, Word
+    from ademem.guard.shell import Command, Word
 
 _EXPANSION = r"\$\{\w+\}|\$\w+|\$\(\(?[^()]*\)\)?"
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 
-from ademem import confined
+from ademem.core import confined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from ademem.project import Project
+    from ademem.core.project import Project
     from ademem.store.turns import TurnKey
 
 MAX_AGE_S = 86_400

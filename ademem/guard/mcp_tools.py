@@ -6,7 +6,7 @@ from itertools import pairwise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ademem.settings import GuardSettings
+    from ademem.core.settings import GuardSettings
 
 READING = frozenset(
     """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from itertools import pairwise, takewhile
 
-from ademem import shell
-from ademem.guard import parts
+from ademem.core.settings import GuardSettings
+from ademem.core.value import Value, replace
+from ademem.guard import shell, simple_command
 from ademem.guard.forms import DEVICES, FIRST, OPERANDS, READING, VERSION, WRITING
-from ademem.guard.parts import Part
 from ademem.guard.programs import (
     CHECKED,
     CMDLETS,
@@ -18,17 +18,16 @@ from ademem.guard.programs import (
     TARGETS,
     TELLING,
 )
+from ademem.guard.shell import Command, Word
+from ademem.guard.shell.options import is_option
+from ademem.guard.simple_command import Part
 from ademem.guard.subcommands import SUBCOMMANDS
-from ademem.settings import GuardSettings
-from ademem.shell import Command, Word
-from ademem.shell.options import is_option
-from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ademem.shell import Script
+    from ademem.guard.shell import Script
 
 MAX_CHARS = 40_000
 """Longest command that is read; a thousand characters can take 50 ms."""
@@ -64,19 +63,22 @@ def judge(command: str, settings: GuardSettings = _TABLES_ALONE) -> Judgement:
 def parts_in(script: Script, settings: GuardSettings) -> Iterator[Part]:
     """Every command of the script, wrappers removed and aliases expanded."""
     found = [
-        parts.look_up(inner, settings, script.functions if inner is outer else frozenset())
+        simple_command.look_up(inner, settings, script.functions if inner is outer else frozenset())
         for outer in script.commands
         for inner in shell.unwrapped(outer)
     ]
     if not settings.aliases and not any(part.key == "alias" for part in found):
         yield from found
         return
-    from ademem.shell import aliases
+    from ademem.guard.shell import aliases
 
     own = aliases.definitions(part.command for part in found)
     meanings = aliases.meanings((*settings.aliases, *own))
     for part in found:
-        meant = [parts.look_up(each, settings) for each in aliases.expanded(part.command, meanings)]
+        meant = [
+            simple_command.look_up(each, settings)
+            for each in aliases.expanded(part.command, meanings)
+        ]
         yield from meant
         if not meant or _is_known(part):  # a shell without aliases would run what has this name
             yield part
@@ -121,11 +123,11 @@ def project_entry(part: Part) -> Judgement | None:
     settings = part.settings
     if not (settings.reads or settings.changes):
         return None
-    from ademem.guard import own
+    from ademem.guard import project_commands
 
-    if entry := own.changes(part.command, settings.changes):
+    if entry := project_commands.changes(part.command, settings.changes):
         return _mutates(f"`guard.changes` has `{entry}`")
-    entry = own.reads(part.command, settings.reads)
+    entry = project_commands.reads(part.command, settings.reads)
     return _reads(f"`guard.reads` has `{entry}`") if entry else None
 
 
@@ -255,7 +257,7 @@ def _blocks(part: Part) -> Iterator[Part]:
     for block in part.command.line.split("{")[1:]:
         words = tuple(Word(text=text) for text in block.split())
         if words and words[0].text[0] not in "$}":
-            yield parts.look_up(Command(words=words), part.settings)
+            yield simple_command.look_up(Command(words=words), part.settings)
 
 
 def _mutates(reason: str) -> Judgement:

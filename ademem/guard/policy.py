@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 
-from ademem.text import counted
-from ademem.value import Value
+from ademem.core.text import counted
+from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ademem.settings import GuardSettings
+    from ademem.core.settings import GuardSettings
     from ademem.store.turns import Turn
 
 WRITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})

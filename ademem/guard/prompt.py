@@ -8,7 +8,7 @@ from ademem.guard import vocabulary as v
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ademem.settings import GuardSettings
+    from ademem.core.settings import GuardSettings
 
 HEAD, TAIL = 3000, 1000
 """Characters of a prompt that are read: orders stand before or behind what is pasted."""
@@ -158,9 +158,9 @@ def _abroad(
     """Orders, questions and small talk of other languages; nothing for what shows to be English."""
     if not ENGLISH.isdisjoint(words):
         return (), (), frozenset()
-    from ademem.guard import languages
+    from ademem.guard import other_languages
 
-    return languages.ORDERS, languages.QUESTIONS, languages.TALK
+    return other_languages.ORDERS, other_languages.QUESTIONS, other_languages.TALK
 
 
 def prose(text: str) -> str:

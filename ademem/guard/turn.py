@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from ademem.core.value import Value
 from ademem.guard import vocabulary as v
 from ademem.guard.prompt import (
     CLIENT,
@@ -17,13 +18,12 @@ from ademem.guard.prompt import (
     opening_verb,
     tokens,
 )
-from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ademem.settings import GuardSettings
+    from ademem.core.settings import GuardSettings
 
 FEW_WORDS = 8
 """Longest small talk besides set phrases, and longest wish told without a verb."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ademem.search import kept
-from ademem.search import lens as lens_
+from ademem.search import matrix_cache
+from ademem.search import whitening as lens_
 from ademem.search.index import aim
 from ademem.store import search_files, vectors
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ademem.search.lens import Lens
+    from ademem.search.whitening import Lens
     from ademem.store import Store
 
     Floats = NDArray[np.float32]
@@ -51,7 +51,9 @@ def cosines(question: Floats, store: Store, model: str) -> Cosines:
     """Compare the question with every vector of the model."""
     seen = search_files.lens(store, model)
     lens = aim.unpacked(seen, len(question)) if seen else None
-    known = kept.current(store, model, seen, lambda: _read(store, model, len(question), lens))
+    known = matrix_cache.current(
+        store, model, seen, lambda: _read(store, model, len(question), lens)
+    )
     plain = known.plain @ question
     through = plain if lens is None else known.through @ lens_.seen(lens, question)
     return Cosines(known.rows, through, plain)
@@ -93,10 +95,10 @@ def grind(store: Store, model: str, dimensions: int) -> bool:
     return True
 
 
-def _read(store: Store, model: str, dimensions: int, lens: Lens | None) -> kept.Vectors:
+def _read(store: Store, model: str, dimensions: int, lens: Lens | None) -> matrix_cache.Vectors:
     rows, matrix = stored(store, model, dimensions)
     if lens is None or not rows:
-        return kept.Vectors(rows=rows, plain=matrix, through=matrix)
+        return matrix_cache.Vectors(rows=rows, plain=matrix, through=matrix)
     starts = range(0, len(matrix), CHUNK)
     parts = [lens_.seen(lens, matrix[start : start + CHUNK]) for start in starts]
-    return kept.Vectors(rows=rows, plain=matrix, through=np.concatenate(parts))
+    return matrix_cache.Vectors(rows=rows, plain=matrix, through=np.concatenate(parts))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from ademem.clock import datetime, stamp
-from ademem.jsontext import array, numbers
-from ademem.model import Status
+from ademem.core.clock import datetime, stamp
+from ademem.core.json_text import array, numbers
+from ademem.core.memory import Status
+from ademem.core.value import Value, as_dict
 from ademem.store import BROWSED, TURN, memories
-from ademem.value import Value, as_dict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from ademem.model import Memory
+    from ademem.core.memory import Memory
     from ademem.store import Store
 
 UNARCHIVED = (Status.PROMOTED, Status.CANDIDATE)

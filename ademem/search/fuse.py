@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ademem.search import window
+from ademem.search import neighbours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from ademem.search.found import Found
-    from ademem.settings import SearchSettings
+    from ademem.core.settings import SearchSettings
+    from ademem.search.candidates import Found
 
     Signals = dict[str, float]
 
@@ -92,13 +92,16 @@ def _by_words(made: Mapping[int, Signals]) -> list[tuple[float, list[int]]]:
 
 def _add_near(made: dict[int, Signals], found: Found) -> None:
     shares = {
-        seq: window.words(seq, found.around.get(seq, ()), found.held, found.tells) for seq in made
+        seq: neighbours.words(seq, found.around.get(seq, ()), found.held, found.tells)
+        for seq in made
     }
     _add("near_words", shares, made)
     for seq, share in shares.items():
         made[seq]["near_share"] = share
     if found.meaning:
-        means = {seq: window.meaning(seq, found.around.get(seq, ()), found.meaning) for seq in made}
+        means = {
+            seq: neighbours.meaning(seq, found.around.get(seq, ()), found.meaning) for seq in made
+        }
         _add("near_meaning", {s: max(0.0, m) for s, m in means.items() if m is not None}, made)
         for seq, mine in made.items():
             if seq not in found.meaning and "meaning" in mine:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from ademem.jsontext import array, numbers
+from ademem.core.json_text import array, numbers
+from ademem.core.value import Value, replace
 from ademem.search import score
-from ademem.search.found import Found
+from ademem.search.candidates import Found
 from ademem.search.query import Index
-from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from ademem.search import cues as cues_
-from ademem.search import fuse, score, window
+from ademem.core.value import Value, replace
+from ademem.search import fuse, neighbours, score
+from ademem.search import query_features as cues_
 from ademem.search.filters import may_be_seen
-from ademem.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from ademem.model import Entry
-    from ademem.search.at_hand import AtHand
-    from ademem.search.cues import Cues
+    from ademem.core.memory import Entry
+    from ademem.core.settings import SearchSettings
+    from ademem.search.candidates import Found
+    from ademem.search.entry_cache import AtHand
     from ademem.search.filters import Filters
-    from ademem.search.found import Found
     from ademem.search.fuse import Signals
     from ademem.search.query import Query
+    from ademem.search.query_features import Cues
     from ademem.search.score import Ranked
     from ademem.search.source import Database, Meanings, Source
-    from ademem.settings import SearchSettings
     from ademem.store import Store
 
 FIRST_LOOK = 10
@@ -152,7 +152,7 @@ def _with_neighbours(
     if not (search.settings.near_words or search.settings.near_meaning):
         return found
     around = database.around(turns)
-    reach = window.REACH if database.meanings is None else window.NEXT
+    reach = neighbours.REACH if database.meanings is None else neighbours.NEXT
     beside = {seq for row in leaders for near in around.get(row, ())[:reach] for seq in near}
     turns |= seen(sorted(beside.difference(turns)), search, limit=len(beside))
     return replace(found, around=around)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from ademem.text import is_cjk, normal, unique
-from ademem.value import Value
+from ademem.core.text import is_cjk, normal, unique
+from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

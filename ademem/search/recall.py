@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from ademem.lifecycle import accessed
-from ademem.redact import redact
-from ademem.search import as_shown, search
+from ademem.core.redaction import redact
+from ademem.core.text import preview
+from ademem.search.engine import as_shown, search
 from ademem.store import logs, memories
 from ademem.store.database import is_unwritable
-from ademem.text import preview
+from ademem.synthesis.lifecycle import accessed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from ademem.embed import Embedder
-    from ademem.search import Filters, Results
-    from ademem.settings import SearchSettings
+    from ademem.core.settings import SearchSettings
+    from ademem.search.embedding import Embedder
+    from ademem.search.engine import Filters, Results
     from ademem.store import Store
     from ademem.store.turns import TurnKey
 

@@ -6,19 +6,19 @@ import math
 from bisect import insort
 from operator import attrgetter
 
-from ademem.clock import days_between
-from ademem.lifecycle import decayed
-from ademem.model import DIALOGUE, Status, Tier
-from ademem.text import jaccard, words
-from ademem.value import Value, replace
+from ademem.core.clock import days_between
+from ademem.core.memory import DIALOGUE, Status, Tier
+from ademem.core.text import jaccard, words
+from ademem.core.value import Value, replace
+from ademem.synthesis.lifecycle import decayed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
-    from ademem.model import Entry, Memory
-    from ademem.settings import SearchSettings
+    from ademem.core.memory import Entry, Memory
+    from ademem.core.settings import SearchSettings
 
 ENOUGH_WORDS = 3.0
 """Words that one memory alone has, of which so many answer any prompt in full."""

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import sys
 
-from ademem.search import lexical, pipeline, window
+from ademem.search import lexical, neighbours, pipeline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from typing import Protocol
 
-    from ademem.embed import Embedder
-    from ademem.search.found import Around
+    from ademem.core.settings import SearchSettings
+    from ademem.search.candidates import Around
+    from ademem.search.embedding import Embedder
     from ademem.search.fuse import Signals
     from ademem.search.pipeline import Search
     from ademem.search.query import Query
-    from ademem.search.vector import Vector
-    from ademem.settings import SearchSettings
+    from ademem.search.query_vector import Vector
     from ademem.store import Store
 
     class Meanings(Protocol):
@@ -54,14 +54,14 @@ class Database:
         return pipeline.judged(self._found, self, search)
 
     def around(self, rows: Iterable[int]) -> dict[int, Around]:
-        return window.around(rows, self.store)
+        return neighbours.around(rows, self.store)
 
 
 def begun(query: str, store: Store, embedder: Embedder | None) -> Vector | None:
     """The model at work on the question; None without one, or a vector of it to compare with."""
     if embedder is None:
         return None
-    from ademem.search.vector import Vector
+    from ademem.search.query_vector import Vector
     from ademem.store import embeddings
 
     known = embeddings.has_any(store, embedder.model_id)
@@ -77,8 +77,8 @@ def quickest(query: Query, vector: Vector | None, store: Store, settings: Search
         return Database(query, settings.floor, store)
     from contextlib import suppress
 
-    from ademem.embed import DamagedModel
     from ademem.search import dense, index
+    from ademem.search.embedding import DamagedModel
 
     def from_database() -> Source:
         meanings = None

@@ -6,10 +6,10 @@ import os
 import time
 from contextlib import suppress
 
-from ademem import confined, trust
-from ademem.client import config_dir, transcript_folder
-from ademem.clock import stamp
-from ademem.model import DIALOGUE
+from ademem.core import confined, trust
+from ademem.core.client import config_dir, transcript_folder
+from ademem.core.clock import stamp
+from ademem.core.memory import DIALOGUE
 from ademem.store import admission
 from ademem.store.database import (
     FIRST_WITH_SECRET,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
-    from ademem.project import Project
+    from ademem.core.project import Project
 
 __all__ = [
     "BROWSED",
@@ -242,7 +242,7 @@ def _has_shipped_schema(db: sqlite3.Connection) -> bool:
 
 def _forget_readings(project: Project) -> None:
     """A new database knows nothing of the files: let all worktrees have them read."""
-    from ademem.project import worktrees
+    from ademem.core.project import worktrees
 
     for each in (project, *worktrees(project)):
         with suppress(OSError):

@@ -20,17 +20,17 @@ import os
 import stat
 import time
 
-from ademem import confined, repository, trust
-from ademem.confined import Refused
-from ademem.errors import AdememError
-from ademem.repository import index_state
+from ademem.core import confined, repository, trust
+from ademem.core.confined import Refused
+from ademem.core.errors import AdememError
+from ademem.core.repository import index_state
 from ademem.store.database import SIDECARS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ademem.project import Project
+    from ademem.core.project import Project
 
 DATABASE = "ade.db"
 FOREIGN = ".foreign-"
@@ -85,7 +85,7 @@ def admit(
     NewerDatabase, sqlite3.Error, Busy after *wait_s*, or Refused where a component of the path is a
     link.
     """
-    from ademem.locks import locked
+    from ademem.core.locks import locked
 
     if not confined.exists(project.home_root, project.home):
         return

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ademem.clock import days_between, parse, stamp
-from ademem.model import SKILL
+from ademem.core.clock import days_between, parse, stamp
+from ademem.core.memory import SKILL
+from ademem.core.value import Value
 from ademem.store import FOREVER, LIVE
-from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

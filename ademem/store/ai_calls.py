@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ademem.clock import stamp
-from ademem.redact import redact
-from ademem.value import Value
+from ademem.core.clock import stamp
+from ademem.core.redaction import redact
+from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

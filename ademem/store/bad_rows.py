@@ -7,9 +7,9 @@ import re
 import sqlite3
 from contextlib import closing, contextmanager
 
-from ademem.clock import parse, stamp
+from ademem.core.clock import parse, stamp
+from ademem.core.value import Value
 from ademem.store import database, indexes, memories
-from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ademem.core.value import Value
 from ademem.store import LIVE
-from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ademem.clock import stamp, timedelta
-from ademem.jsontext import array, loads
+from ademem.core.clock import stamp, timedelta
+from ademem.core.json_text import array, loads
+from ademem.core.value import Value
 from ademem.store import unreadable
-from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

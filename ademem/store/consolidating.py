@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from ademem.clock import stamp
-from ademem.model import SKILL
+from ademem.core.clock import stamp
+from ademem.core.memory import SKILL
+from ademem.core.value import Value
 from ademem.store import CURRENT, FOREVER, TURN, unreadable
 from ademem.store.memories import TABLE, columns, from_values
-from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from ademem.model import Memory
+    from ademem.core.memory import Memory
     from ademem.store import Store
 
 PURPOSE = "consolidation"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from ademem import files
-from ademem.errors import AdememError
+from ademem.core import atomic_files
+from ademem.core.errors import AdememError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def create(path: str) -> str:
     """
     from contextlib import closing
 
-    from ademem.locks import locked
+    from ademem.core.locks import locked
 
     os.makedirs(os.path.dirname(path), exist_ok=True)
     aside = path_aside(path)
@@ -250,4 +250,4 @@ def _back_up(path: str, found: int) -> str:
 
 def _forget(path: str) -> None:
     for suffix in ("", *SIDECARS):
-        files.remove(path + suffix)
+        atomic_files.remove(path + suffix)

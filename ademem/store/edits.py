@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.clock import parse, stamp, timedelta
+from ademem.core.clock import parse, stamp, timedelta
 from ademem.store import ledger
 
 TYPE_CHECKING = False

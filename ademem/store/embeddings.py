@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sys
 
-from ademem.clock import stamp
-from ademem.digest import sha256_hex
-from ademem.jsontext import array
+from ademem.core.clock import stamp
+from ademem.core.digest import sha256_hex
+from ademem.core.json_text import array
+from ademem.core.value import Value
 from ademem.store import LIVE, jobs
-from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from ademem.model import Memory
+    from ademem.core.memory import Memory
     from ademem.store import Store
 
 FAILURES = "vector"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ademem.clock import stamp
-from ademem.jsontext import loads
+from ademem.core.clock import stamp
+from ademem.core.json_text import loads
+from ademem.core.value import Value, as_dict
 from ademem.store import unreadable
-from ademem.value import Value, as_dict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

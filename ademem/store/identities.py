@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ademem.clock import stamp
-from ademem.digest import sha256_hex
-from ademem.redact import redact
+from ademem.core.clock import stamp
+from ademem.core.digest import sha256_hex
+from ademem.core.redaction import redact
 from ademem.store import LIVE
 
 TYPE_CHECKING = False

@@ -12,8 +12,8 @@ import time
 from contextlib import closing
 from enum import StrEnum
 
-from ademem import trust
-from ademem.digest import sha256_hex
+from ademem.core import trust
+from ademem.core.digest import sha256_hex
 from ademem.store import admission
 from ademem.store.database import (
     DECODE,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterable, Mapping
 
-    from ademem.project import Project
+    from ademem.core.project import Project
 
     Object = tuple[str, str, str, str]
     """Type, name, table and SQL of a row of `sqlite_schema`."""

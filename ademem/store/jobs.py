@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ademem.clock import stamp, timedelta
-from ademem.jsontext import array
-from ademem.value import Value
+from ademem.core.clock import stamp, timedelta
+from ademem.core.json_text import array
+from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def unpark(store: Store, now: datetime) -> None:
 
 
 def _failure(attempts: int, error: str, now: datetime) -> dict[str, object]:
-    from ademem.redact import redact
+    from ademem.core.redaction import redact
 
     return {
         "attempts": attempts + 1,

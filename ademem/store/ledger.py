@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ademem.clock import stamp
-from ademem.digest import sha256_hex
+from ademem.core.clock import stamp
+from ademem.core.digest import sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ademem.clock import stamp
-from ademem.jsontext import array
-from ademem.redact import redact
-from ademem.store import exposure
-from ademem.value import Value
+from ademem.core.clock import stamp
+from ademem.core.json_text import array
+from ademem.core.redaction import redact
+from ademem.core.value import Value
+from ademem.store import impressions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,9 +103,9 @@ def shown(
     session_id, agent_id, prompt_id = (
         (key.session_id, key.agent_id, key.prompt_id) if key else (None, "", "")
     )
-    if items and place in exposure.PLACES:
+    if items and place in impressions.PLACES:
         known = shown_in(store, key.session_id, agent_id=agent_id, asked=False) if key else set()
-        exposure.shown(store, {item.memory_id for item in items if item.memory_id} - known)
+        impressions.shown(store, {item.memory_id for item in items if item.memory_id} - known)
     store.db.executemany(
         "insert into recall_log (project_id, session_id, agent_id, prompt_id, place, query,"
         " memory_id, rank, score, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -140,7 +140,7 @@ def shown_in(
         " and (:place = '' or place = :place) and memory_id is not null",
         {"session": session_id, "agent": agent_id, "place": place},
     )
-    return {row[0] for row in rows if asked or row[1] in exposure.PLACES}
+    return {row[0] for row in rows if asked or row[1] in impressions.PLACES}
 
 
 def first_shown(store: Store, session_id: str) -> dict[str, str]:
@@ -169,7 +169,7 @@ def used(store: Store, session_id: str, ids: Iterable[str], now: datetime) -> in
             " where session_id = ? and memory_id in (select value from json_each(?))",
             (session_id, listed),
         )
-        exposure.used(store, fresh, now)
+        impressions.used(store, fresh, now)
     return len(fresh)
 
 

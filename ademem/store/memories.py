@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
-from ademem.clock import parse, stamp
-from ademem.errors import AdememError, NoSuchMemory, SeveralMemories
-from ademem.jsontext import array, flat, loads, numbers
-from ademem.model import Category, Entry, Importance, Memory, Scope, Status, Tier, Trust
+from ademem.core.clock import parse, stamp
+from ademem.core.errors import AdememError, NoSuchMemory, SeveralMemories
+from ademem.core.json_text import array, flat, loads, numbers
+from ademem.core.memory import Category, Entry, Importance, Memory, Scope, Status, Tier, Trust
+from ademem.core.value import Value, of, replace
 from ademem.store import unreadable
-from ademem.value import Value, of, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from ademem.clock import parse, stamp
-from ademem.redact import redact
+from ademem.core.clock import parse, stamp
+from ademem.core.redaction import redact
+from ademem.core.value import Value, as_dict
 from ademem.store import unreadable
-from ademem.value import Value, as_dict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from ademem.clock import stamp
-from ademem.digest import sha256_hex
-from ademem.jsontext import numbers
+from ademem.core.clock import stamp
+from ademem.core.digest import sha256_hex
+from ademem.core.json_text import numbers
+from ademem.core.value import Value
 from ademem.store.memories import SAID_ANEW
-from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from ademem.model import Memory
+    from ademem.core.memory import Memory
     from ademem.store import Store
 
 CONFLICT = "conflicts_with"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ademem.jsontext import array, loads, numbers
+from ademem.core.json_text import array, loads, numbers
+from ademem.core.value import Value
 from ademem.store import memories, unreadable
-from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from ademem.model import Memory
+    from ademem.core.memory import Memory
     from ademem.store import Store
 
 

@@ -6,11 +6,11 @@ import os
 from contextlib import contextmanager
 from enum import IntEnum
 
-from ademem import confined
-from ademem.jsontext import array
-from ademem.model import EPISODE
+from ademem.core import confined
+from ademem.core.json_text import array
+from ademem.core.memory import EPISODE
+from ademem.core.value import Value
 from ademem.store import BROWSED, CURRENT, TURN
-from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ademem.clock import days_between, parse, stamp, timedelta
-from ademem.digest import sha256_hex
-from ademem.redact import redact
-from ademem.value import Value
+from ademem.core.clock import days_between, parse, stamp, timedelta
+from ademem.core.digest import sha256_hex
+from ademem.core.redaction import redact
+from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ademem import signature
-from ademem.jsontext import array
-from ademem.text import said, words
+from ademem.core import minhash
+from ademem.core.json_text import array
+from ademem.core.text import said, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Set as AbstractSet
 
-    from ademem.model import Memory
+    from ademem.core.memory import Memory
 
 POOL = 32
 """Newest memories looked at of those that share one signature."""
@@ -34,10 +34,10 @@ def alike(
     Told by the sketches: in a large store each row that is read is a page that no cache has.
     """
     mine = words(text)
-    met = db.execute(_MET, (array(signature.of_likes(mine, _home(scope, owner))),))
+    met = db.execute(_MET, (array(minhash.of_likes(mine, _home(scope, owner))),))
     if not least:
         return {seq for seq, _ in met}
-    sketch, most = signature.sketch(mine), signature.most_apart(len(mine), least)
+    sketch, most = minhash.sketch(mine), minhash.most_apart(len(mine), least)
     return {seq for seq, theirs in met if theirs is None or (sketch ^ theirs).bit_count() <= most}
 
 
@@ -57,7 +57,7 @@ def forget(db: sqlite3.Connection, seq: int, old: AbstractSet[int]) -> None:
 
 def of(scope: str, owner: str | None, title: str | None, content: str) -> set[int]:
     """What a memory with these texts is found by."""
-    return signature.own(words(said(title, content)), _home(scope, owner))
+    return minhash.own(words(said(title, content)), _home(scope, owner))
 
 
 def stored(db: sqlite3.Connection, memory: Memory) -> set[int]:
@@ -72,7 +72,7 @@ def _signed(
 ) -> set[int]:
     """The signatures of these texts, which the memory has from now on."""
     new = of(scope, owner, title, content)
-    sketch = signature.sketch(words(said(title, content)))
+    sketch = minhash.sketch(words(said(title, content)))
     db.executemany(
         "insert into unified_memory_signatures values (?, ?, ?) on conflict do update"
         " set sketch = excluded.sketch where sketch is not excluded.sketch",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ademem.clock import parse, stamp
+from ademem.core.clock import parse, stamp
+from ademem.core.value import Value, as_dict
 from ademem.store import CURRENT, unreadable
-from ademem.value import Value, as_dict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 
-from ademem.value import Value
+from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

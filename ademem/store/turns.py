@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ademem.clock import stamp
-from ademem.value import Value
+from ademem.core.clock import stamp
+from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 import pytest
 
 from ademem.capture.findings import MOST, findings
-from ademem.model import Category
+from ademem.core.memory import Category
 
 SAID = "the proxy rewrites the host header"
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ademem.capture.dictation import told
 from ademem.capture.errors import fingerprint, lesson
 from ademem.capture.learned import entries
 from ademem.capture.passive import learnings
-from ademem.capture.told import told
 
 ITEM = "The cache must be cleared before the migration"
 RULE = "tabs are forbidden"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from ademem.capture.dictation import told
 from ademem.capture.findings import findings
 from ademem.capture.passive import learnings
 from ademem.capture.placeholders import is_placeholder
-from ademem.capture.told import told
 
 BLANKS = (
     *("n/a", "N/A.", "TODO", "TODO: describe the fix", "…", "...", "---", "", "???", "tbd"),

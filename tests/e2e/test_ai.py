@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from ademem import ai, api
-from ademem.settings import AISettings, Settings
-from ademem.value import replace
+from ademem import api
+from ademem.core.settings import AISettings, Settings
+from ademem.core.value import replace
+from ademem.synthesis import ai
 
 from .product import Product
 from .request import Request

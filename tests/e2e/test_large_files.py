@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from ademem import api
-from ademem.install.registration import EVENTS
-from tests.events.payloads import NAMES, payload
+from ademem.session.install.registration import EVENTS
+from tests.session.payloads import NAMES, payload
 
 pytestmark = pytest.mark.slow
 
@@ -139,7 +139,7 @@ class Machine:
         return self.start(script, given=given, timeout_s=TIMEOUT_S[hook])
 
     def ademem(self, *arguments):
-        program = "from ademem.cli import program; program()"
+        program = "from ademem.doors.cli import program; program()"
         return self.start("-c", program, *arguments)
 
     def live(self):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ademem.core.settings import GuardSettings
 from ademem.guard.approvals import refusal
-from ademem.settings import GuardSettings
 
 HELD = "0123abcd"
 

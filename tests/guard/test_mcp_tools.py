@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ademem.core.settings import GuardSettings
 from ademem.guard.mcp_tools import changes
-from ademem.settings import GuardSettings
 
 READING = """
     mcp__github__get_issue mcp__github__list_merge_requests mcp__github__issue_read

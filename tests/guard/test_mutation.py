@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem import shell
+from ademem.core.settings import GuardSettings
+from ademem.guard import shell
 from ademem.guard.arguments import CHECKS
 from ademem.guard.mutation import judge
 from ademem.guard.programs import CHECKED
-from ademem.settings import GuardSettings
 from tests.guard.commands import READS, WRITES
 
 

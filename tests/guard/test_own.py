@@ -2,8 +2,8 @@
 
 import pytest
 
+from ademem.core.settings import GuardSettings
 from ademem.guard.mutation import judge
-from ademem.settings import GuardSettings
 
 SAID = GuardSettings(
     reads=("mytool status", "npm run lint", "npm run check:*", "./check", "deploy *"),

@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 
+from ademem.core.settings import GuardSettings
+from ademem.core.value import replace
 from ademem.guard import flags
 from ademem.guard.policy import Call, Deny, Known, Pass, decide
-from ademem.settings import GuardSettings
 from ademem.store.turns import Turn, TurnKey
-from ademem.value import replace
 from tests import builders
 
 TURN = Turn(

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ademem import api, events
+from ademem import api, session
 
 PROMPTS = {
     "required": "Fix login bug number {} in src/auth.py",
@@ -183,8 +183,8 @@ class Client:
         self.now += timedelta(seconds=1)
         environment = self.environment | {"CLAUDE_CODE_SESSION_ID": self.session}
         raw = json.dumps({"session_id": self.session, "cwd": self.root} | payload).encode()
-        handle = import_module(f"ademem.events.{event}").handle
-        said = [events.answer(handle, raw, environment, self.now) for _ in range(1 + twice)]
+        handle = import_module(f"ademem.session.{event}").handle
+        said = [session.answer(handle, raw, environment, self.now) for _ in range(1 + twice)]
         return next(filter(None, said), "")
 
     def decision(self, name, twice=False, **payload):
@@ -392,7 +392,7 @@ def template(tmp_path_factory):
 @pytest.fixture(scope="module", autouse=True)
 def impatient():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(events, "WAIT_S", 0.001)
+        patch.setattr(session, "WAIT_S", 0.001)
         yield
 
 

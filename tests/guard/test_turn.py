@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.configuration import load
+from ademem.core.configuration import load
+from ademem.core.project import at
+from ademem.core.settings import GuardSettings
 from ademem.guard.turn import TurnClass, classify
-from ademem.project import at
-from ademem.settings import GuardSettings
 
 REQUIRED = """
 fix the bug

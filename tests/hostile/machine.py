@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ademem.install.registration import EVENTS
-from tests.events.payloads import NAMES, understood
+from ademem.session.install.registration import EVENTS
 from tests.hostile.clones import Clone, Victim
+from tests.session.payloads import NAMES, understood
 
 TIMEOUT_S = {event.hook: event.timeout for event in EVENTS}
 ENDS_WITHIN_S = 60

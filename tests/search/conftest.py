@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from ademem.model import Memory
-from ademem.search import Filters, Results, search
-from ademem.settings import SearchSettings
+from ademem.core.memory import Memory
+from ademem.core.settings import SearchSettings
+from ademem.search.engine import Filters, Results, search
 from ademem.store import Store
 from tests.builders import NOW, insert, memory
 

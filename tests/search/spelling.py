@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ademem.embed import DamagedModel
-from ademem.model import Memory
+from ademem.core.memory import Memory
 from ademem.search import dense
-from ademem.search.embedded import embedded_text
+from ademem.search.embedding import DamagedModel
+from ademem.search.embedding_text import embedded_text
 from ademem.search.query import STOP_WORDS
 from ademem.store import Store
 

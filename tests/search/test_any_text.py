@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from ademem.search import Filters, search
+from ademem.core.settings import SearchSettings
+from ademem.search.engine import Filters, search
 from ademem.search.query import parse
-from ademem.settings import SearchSettings
 from ademem.store import Store
 from tests.builders import NOW, insert, memory, open_project
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.model import Status, Trust
-from ademem.search import current
+from ademem.core.memory import Status, Trust
+from ademem.search.engine import current
 from ademem.store import memories, relations
 from ademem.store.memories import Change
 from tests.builders import NOW

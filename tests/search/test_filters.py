@@ -6,12 +6,13 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.model import Category, Scope, Status, Tier
-from ademem.search import Filters, listed, pipeline
+from ademem.core.memory import Category, Scope, Status, Tier
+from ademem.core.value import replace
+from ademem.search import pipeline
+from ademem.search.engine import Filters, listed
 from ademem.store import memories
 from ademem.store.ageing import ADEMEM
 from ademem.store.memories import Change
-from ademem.value import replace
 from tests.builders import NOW
 
 OF_ADA = {"scope": Scope.AGENT, "scope_owner_id": "ada"}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from ademem.search import Filters, pipeline, search
-from ademem.search.found import Found
+from ademem.core.settings import SearchSettings
+from ademem.core.value import replace
+from ademem.search import pipeline
+from ademem.search.candidates import Found
+from ademem.search.engine import Filters, search
 from ademem.search.query import parse
-from ademem.settings import SearchSettings
-from ademem.value import replace
 from tests.builders import NOW, insert, memory, open_project
 from tests.search.notes import NOTES, RELATED, UNRELATED
 

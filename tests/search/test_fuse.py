@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from ademem.core.settings import SearchSettings
+from ademem.core.value import replace
 from ademem.search import fuse
-from ademem.search.found import Found
-from ademem.settings import SearchSettings
-from ademem.value import replace
+from ademem.search.candidates import Found
 
 WEIGHTS = SearchSettings(words=0.2, meaning=0.3, near_words=0.3, near_meaning=0.2, near_notes=0.5)
 FOUND = Found(

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ademem.model import DIALOGUE, Memory, Scope, Status, Tier
-from ademem.search import Filters, Results, explain, search
-from ademem.settings import SearchSettings
+from ademem.core.memory import DIALOGUE, Memory, Scope, Status, Tier
+from ademem.core.settings import SearchSettings
+from ademem.core.value import replace
+from ademem.search.engine import Filters, Results, explain, search
 from ademem.store import Store
-from ademem.value import replace
 from tests.builders import NOW, insert, memory, open_project
 from tests.search.conftest import Keep
 from tests.search.notes import NOTES, RELATED, UNRELATED

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.search import Filters, search
+from ademem.core.settings import SearchSettings
+from ademem.search.engine import Filters, search
 from ademem.search.recall import recall
-from ademem.settings import SearchSettings
 from ademem.store import memories
 from ademem.store.turns import TurnKey
 from tests.builders import NOW

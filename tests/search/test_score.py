@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.model import Importance, Status, Tier
+from ademem.core.memory import Importance, Status, Tier
+from ademem.core.settings import SearchSettings
 from ademem.search import score
 from ademem.search.score import Hit, diversify, weigh
-from ademem.settings import SearchSettings
 from tests.builders import NOW, memory
 
 SETTINGS = SearchSettings()

@@ -6,13 +6,13 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.model import PROCEDURE, Category, Status, Tier
-from ademem.search import explain, search
+from ademem.core.memory import PROCEDURE, Category, Status, Tier
+from ademem.core.settings import SearchSettings
+from ademem.core.value import replace
+from ademem.search.engine import explain, search
 from ademem.search.filters import Filters
-from ademem.settings import SearchSettings
 from ademem.store import memories
 from ademem.store.memories import Change
-from ademem.value import replace
 from tests.builders import NOW
 
 SIGNALS = (

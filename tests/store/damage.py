@@ -8,7 +8,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from ademem.value import Value
+from ademem.core.value import Value
 from tests.store import older
 from tests.world import World
 

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import sys
 
-from ademem.project import Project
+from ademem.core.project import Project
 from ademem.store import inspection, open_store  # noqa: F401
 from tests.builders import NOW
 

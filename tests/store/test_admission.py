@@ -10,7 +10,7 @@ from contextlib import closing
 
 import pytest
 
-from ademem import trust
+from ademem.core import trust
 from ademem.store import NewerDatabase, admission, database, inspection, memories, open_store
 from ademem.store.database import SCHEMA_VERSION
 from tests import builders

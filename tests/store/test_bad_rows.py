@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from ademem.errors import AdememError
+from ademem.core.errors import AdememError
 from ademem.store import bad_rows, database, memories, unreadable
 from ademem.store.memories import UnreadableMemory
 from tests.builders import NOW, insert, memory, open_project

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ademem.errors import NoSuchMemory
-from ademem.project import Project
+from ademem.core.errors import NoSuchMemory
+from ademem.core.project import Project
 from ademem.store import database, memories, open_store
 from tests import builders
 from tests.builders import NOW, memory, open_project, project

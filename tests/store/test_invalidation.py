@@ -14,14 +14,14 @@ from hypothesis.stateful import (
     rule,
 )
 
-from ademem import signature
-from ademem.clock import stamp
-from ademem.errors import NoSuchMemory
-from ademem.model import Status
+from ademem.core import minhash
+from ademem.core.clock import stamp
+from ademem.core.errors import NoSuchMemory
+from ademem.core.memory import Status
+from ademem.core.text import said, words
+from ademem.core.value import replace
 from ademem.store import memories, signatures
 from ademem.store.memories import Change
-from ademem.text import said, words
-from ademem.value import replace
 from tests import builders
 from tests.builders import NOW, memory
 from tests.store.stores import in_memory
@@ -308,7 +308,7 @@ class Histories(RuleBasedStateMachine):
     def signatures_are_those_of_the_texts(self):
         rows = memories.find(self.store, "true")
         expected = {
-            (number, row.seq, signature.sketch(words(said(row.title, row.content))))
+            (number, row.seq, minhash.sketch(words(said(row.title, row.content))))
             for row in rows
             for number in signatures.of(row.scope, row.scope_owner_id, row.title, row.content)
         }

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.clock import stamp
+from ademem.core.clock import stamp
+from ademem.core.value import replace
 from ademem.store import jobs
-from ademem.value import replace
 from tests.builders import NOW
 
 MINUTE = timedelta(minutes=1)

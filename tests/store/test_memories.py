@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ademem.errors import NoSuchMemory
-from ademem.model import Category, Importance, Scope, Status, Tier, Trust
+from ademem.core.errors import NoSuchMemory
+from ademem.core.memory import Category, Importance, Scope, Status, Tier, Trust
+from ademem.core.value import as_dict, replace
 from ademem.store import memories
 from ademem.store.memories import Change
-from ademem.value import as_dict, replace
 from tests import builders
 from tests.builders import NOW, memory
 from tests.store.stores import in_memory

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.clock import stamp
+from ademem.core.clock import stamp
 from ademem.store import sessions
 from tests.builders import NOW
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from ademem import gate, project
-from ademem.model import Draft
-from ademem.settings import GateSettings
+from ademem.capture import gate
+from ademem.core import project
+from ademem.core.memory import Draft
+from ademem.core.settings import GateSettings
 from ademem.store import open_store
 from tests.builders import NOW
 

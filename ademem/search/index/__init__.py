@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem import confined
+from ademem.core import confined
 from ademem.store import search_files
 
 TYPE_CHECKING = False
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from ademem.search.index.reading import Index
     from ademem.search.query import Query
+    from ademem.search.query_vector import Vector
     from ademem.search.source import Source
-    from ademem.search.vector import Vector
     from ademem.store import Store
 
 __all__ = ["FRESH", "build", "checked", "indexed", "open_index"]
@@ -36,7 +36,7 @@ def open_index(store: Store, model: str) -> Index | None:
 
 def build(store: Store, model: str) -> None:
     """Write the files, or what changed since; nothing when another process is at it."""
-    from ademem.locks import locked
+    from ademem.core.locks import locked
     from ademem.search.index.building import write
 
     where = search_files.folder(store)

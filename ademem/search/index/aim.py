@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ademem.search.lens import Lens
+from ademem.core.value import Value
+from ademem.search.whitening import Lens
 from ademem.store.search_files import Seen
-from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ from itertools import islice
 
 import numpy as np
 
-from ademem import confined
-from ademem.search import lens
+from ademem.core import confined
+from ademem.core.value import as_dict, replace
+from ademem.search import whitening
 from ademem.search.index import aim, links, opening, sketch, words
 from ademem.search.index.file import Damaged, Writer, new
 from ademem.search.index.sets import distinct, without
 from ademem.store import search_files
 from ademem.store.search_files import Listed
-from ademem.value import as_dict, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ademem.search.lens import Lens
+    from ademem.search.whitening import Lens
     from ademem.store import Store
 
     Floats = NDArray[np.float32]
@@ -100,7 +100,7 @@ def _everything(
     turns = np.fromiter((row[3] for row in rows), bool, len(rows))
     del rows
     sample, sound = opening.unpacked(search_files.sample(store, model, SAMPLE), dimensions)
-    glass = lens.learn(sample[sound])
+    glass = whitening.learn(sample[sound])
     arrays = as_dict(linked) | as_dict(words.of_store(store.db, seqs))
     arrays |= {"seqs": seqs, "standing": standing, "turns": turns}
     arrays |= {"lens_mean": glass.mean, "lens_axes": glass.axes}

@@ -7,10 +7,10 @@ import sys
 
 import numpy as np
 
+from ademem.core.value import Value
 from ademem.search import lexical, score
 from ademem.search.index.links import NONE
 from ademem.search.query import Index as Kind
-from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from ademem import confined
+from ademem.core import confined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ademem.value import Value
+from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

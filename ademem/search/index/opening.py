@@ -7,15 +7,15 @@ from contextlib import suppress
 
 import numpy as np
 
-from ademem import confined
+from ademem.core import confined
+from ademem.core.value import Value, as_dict
 from ademem.search.index import aim, file, links, words
 from ademem.search.index.links import NONE, Links
 from ademem.search.index.reading import Index
 from ademem.search.index.segment import Segment
 from ademem.search.index.sets import distinct
-from ademem.search.lens import Lens
+from ademem.search.whitening import Lens
 from ademem.store import search_files
-from ademem.value import Value, as_dict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ademem.core.value import Value
 from ademem.search.index import aim, bm25, ranks
 from ademem.search.index.links import NONE
 from ademem.search.index.sets import without
-from ademem.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ademem.search.index.aim import Aim
     from ademem.search.index.links import Links
     from ademem.search.index.segment import Segment
-    from ademem.search.lens import Lens
+    from ademem.search.whitening import Lens
 
     Rows = NDArray[np.int64]
     Scores = NDArray[np.float32]

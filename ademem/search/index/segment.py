@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ademem.search.index.aim import Aim
     from ademem.search.index.file import Arrays
-    from ademem.search.lens import Lens
+    from ademem.search.whitening import Lens
 
     Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]

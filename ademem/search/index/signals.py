@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ademem.search import fuse, window
-from ademem.value import Value
+from ademem.core.value import Value
+from ademem.search import fuse, neighbours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ademem.settings import SearchSettings
+    from ademem.core.settings import SearchSettings
 
     Numbers = NDArray[np.float64]
     Marks = NDArray[np.bool_]
@@ -44,8 +44,8 @@ def meaning(cosines: Numbers, words: Numbers) -> Numbers:
 def near_share(held: NDArray[np.float64], parts: Numbers) -> Numbers:
     """As `window.words`; *held* is rows x (self and neighbours) x terms."""
     weight = np.einsum("rnt,n->rt", held, sides(held.shape[1]))
-    enough = (weight / (weight + window.SATURATION)) @ parts
-    said: Numbers = (1 + window.SATURATION) * enough
+    enough = (weight / (weight + neighbours.SATURATION)) @ parts
+    said: Numbers = (1 + neighbours.SATURATION) * enough
     return said
 
 
@@ -60,7 +60,7 @@ def near_meaning(cosines: Numbers) -> Numbers:
 
 def sides(columns: int) -> Numbers:
     """What the row counts, and its neighbours in the order in which `Links.around` names them."""
-    return np.array([1.0, *(decay for decay in window.DECAY for _ in range(2))][:columns])
+    return np.array([1.0, *(decay for decay in neighbours.DECAY for _ in range(2))][:columns])
 
 
 def against_best(values: Numbers) -> Numbers:

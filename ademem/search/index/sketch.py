@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ademem.search.index.file import Arrays
-    from ademem.search.lens import Lens
+    from ademem.search.whitening import Lens
 
     Floats = NDArray[np.float32]
     Words = NDArray[np.uint64]

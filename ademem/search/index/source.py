@@ -6,15 +6,15 @@ from functools import cached_property
 
 import numpy as np
 
-from ademem.embed import DamagedModel
 from ademem.search import filters, lexical
+from ademem.search.embedding import DamagedModel
 from ademem.search.index import opening, signals, sketch, standing
 from ademem.search.index.evidence import gather
 from ademem.search.index.links import NONE
 from ademem.search.index.sets import distinct, member, without
 from ademem.search.index.words import reader
+from ademem.search.neighbours import NEXT, REACH
 from ademem.search.pipeline import leading, weighed
-from ademem.search.window import NEXT, REACH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ademem.search.at_hand import AtHand
+    from ademem.search.entry_cache import AtHand
     from ademem.search.fuse import Signals
     from ademem.search.index.aim import Aim
     from ademem.search.index.evidence import Evidence
     from ademem.search.index.reading import Index
     from ademem.search.pipeline import Search
     from ademem.search.query import Query
+    from ademem.search.query_vector import Vector
     from ademem.search.source import Source
-    from ademem.search.vector import Vector
     from ademem.store import Store
 
     Floats = NDArray[np.float32]

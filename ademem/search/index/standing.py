@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ademem.model import Status
+from ademem.core.memory import Status
 from ademem.search.filters import may_be_seen
 from ademem.store.search_files import Standing
 

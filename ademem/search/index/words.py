@@ -9,7 +9,7 @@ from threading import local
 
 import numpy as np
 
-from ademem.value import Value
+from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-from ademem.clock import parse
+from ademem.core.clock import parse
 from ademem.store import Store, memories
 from ademem.store.ade.copying import COPIED, best_first, copy
 from ademem.store.ade.memory import adopted, from_legacy, once, quarantined, unite

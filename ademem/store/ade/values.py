@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ademem.clock import parse, stamp
-from ademem.model import Scope
+from ademem.core.clock import parse, stamp
+from ademem.core.memory import Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from ademem.locks import locked
+from ademem.core.locks import locked
 from ademem.search import index as index_
 from ademem.search.index import aim, building, file
 from ademem.store import search_files

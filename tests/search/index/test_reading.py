@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ademem.search import lens, lexical
+from ademem.search import lexical, whitening
 from ademem.search.index import ranks, words
 from ademem.store import database, indexes
 from tests.builders import open_project
@@ -91,7 +91,7 @@ def assert_says_what_the_database_says(index, world):
     found = dict(zip(index.seqs(known).tolist(), cosines[known].tolist(), strict=True))
     assert found == pytest.approx(world.cosines(wanted), abs=1e-6)
     meanings = index.meanings(index.aimed(wanted))[known]
-    through = lens.seen(index.lens, index.vectors(known)) @ lens.seen(index.lens, wanted)
+    through = whitening.seen(index.lens, index.vectors(known)) @ whitening.seen(index.lens, wanted)
     assert meanings == pytest.approx(through, abs=1e-4)
 
 

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ademem.model import DIALOGUE, Status
-from ademem.search import Filters, filters, index, search
+from ademem.core.memory import DIALOGUE, Status
+from ademem.core.settings import SearchSettings
+from ademem.search import filters, index
+from ademem.search.engine import Filters, search
 from ademem.search.index import file, source
-from ademem.settings import SearchSettings
 from ademem.store import search_files
 from tests.builders import NOW, open_project
 from tests.search.index.world import DIMENSIONS, MODEL, World

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ademem.search import lens
+from ademem.search import whitening
 from ademem.search.index import sketch, source
 from tests.search.index.test_same import Hashing, ask, assert_same, without_index
 from tests.search.index.world import DIMENSIONS
@@ -23,7 +23,7 @@ def rng():
 @pytest.fixture
 def plain():
     """A lens that changes nothing."""
-    return lens.learn(np.empty((0, 384), np.float32))
+    return whitening.learn(np.empty((0, 384), np.float32))
 
 
 def sketched(vectors, glass):
@@ -66,20 +66,20 @@ def test_the_best_are_among_the_near_of_a_store_that_has_its_own_view(rng, monke
     monkeypatch.setattr(sketch, "LEAST", 100)
     middles = rng.standard_normal((100, 384)) * np.linspace(2, 0.1, 384) + 3
     vectors = unit(np.repeat(middles, 20, axis=0) + rng.standard_normal((2000, 384)))
-    glass = lens.learn(vectors)
+    glass = whitening.learn(vectors)
     found = sketched(vectors, glass)
-    through = lens.seen(glass, vectors)
+    through = whitening.seen(glass, vectors)
 
     for row in range(0, 2000, 10):
         question = unit(vectors[row] + 0.02 * rng.standard_normal(384))
-        best = np.argsort(through @ lens.seen(glass, question))[-10:]
+        best = np.argsort(through @ whitening.seen(glass, question))[-10:]
         assert set(best.tolist()) <= set(found.near(question, glass).tolist())
 
 
 def test_rows_without_a_vector_take_no_place(rng, monkeypatch):
     monkeypatch.setattr(sketch, "LEAST", 50)
     vectors = unit(rng.standard_normal((2000, 384)) + 2)
-    glass = lens.learn(vectors)
+    glass = whitening.learn(vectors)
     embedded = np.arange(2000) % 2 == 0
     vectors[~embedded] = 0
     found = sketched(vectors, glass)
@@ -143,7 +143,7 @@ def test_whoever_looks_further_than_sketches_reach_compares_all(crowd, monkeypat
 
 
 def test_vectors_of_few_numbers_have_sketches_too(rng):
-    glass = lens.learn(np.empty((0, DIMENSIONS), np.float32))
+    glass = whitening.learn(np.empty((0, DIMENSIONS), np.float32))
     vectors = unit(rng.standard_normal((40, DIMENSIONS)))
 
     assert sketch.of(vectors, glass, sketch.planes(glass)).shape == (sketch.WORDS, 40)

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ademem.model import Scope, Status
-from ademem.search import Filters, filters
+from ademem.core.memory import Scope, Status
+from ademem.search import filters
+from ademem.search.engine import Filters
 from ademem.search.index import standing
 from tests.builders import open_project
 from tests.search.index.world import World

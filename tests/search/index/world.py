@@ -6,7 +6,7 @@ from itertools import count
 
 import numpy as np
 
-from ademem.model import Memory
+from ademem.core.memory import Memory
 from ademem.search.index import build, open_index, opening
 from ademem.search.index.reading import Index
 from ademem.store import Store

@@ -7,9 +7,9 @@ import sqlite3
 from contextlib import closing
 from typing import Any
 
-from ademem.clock import stamp
-from ademem.gate.instructions import instruction_in
-from ademem.model import Memory
+from ademem.capture.gate.instructions import instruction_in
+from ademem.core.clock import stamp
+from ademem.core.memory import Memory
 from ademem.store import Store, ade, database, memories
 from tests.builders import NOW
 from tests.store import ade_file

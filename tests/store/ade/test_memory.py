@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ademem.clock import stamp
+from ademem.core.clock import stamp
+from ademem.core.text import dedupe_key
 from ademem.store import memories
 from ademem.store.ade.memory import adopted, from_legacy
-from ademem.text import dedupe_key
 from tests.builders import NOW
 from tests.store.ade.adopting import one, reason, table, tables
 from tests.store.ade_file import CODE, STAMP, legacy, memory

@@ -1,0 +1,377 @@
+"""Is everything in order? Each check says what it found and what to do about it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+
+from ademem import sync, worker
+from ademem.api import recovery, status
+from ademem.api.rehearsal import rehearse
+from ademem.core import atomic_files, configuration, confined, failure_log, machine_errors
+from ademem.core.configuration.values import BadSetting
+from ademem.core.errors import AdememError
+from ademem.core.redaction import redact
+from ademem.core.text import counted
+from ademem.core.value import Value
+from ademem.search.embedding import report
+from ademem.search.embedding.cache import State
+from ademem.session import install
+from ademem.store import admission, bad_rows, indexes, jobs, unreadable
+from ademem.store.runtime import open_runtime, program
+from ademem.synthesis import ai
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from ademem.core.project import Project
+
+NETWORK_FILE_SYSTEMS = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs"}
+)
+
+
+class Finding(Value):
+    """What one check found; not ok comes with the next step."""
+
+    check: str
+    ok: bool
+    message: str
+    hint: str = ""
+
+
+class Patient(Value):
+    project: Project
+    environment: Mapping[str, str]
+    now: datetime
+
+
+def sqlite_is_able(_patient: Patient) -> Finding:
+    try:
+        db = sqlite3.connect(":memory:")
+        db.execute("create virtual table t using fts5(x, tokenize='trigram')")
+    except sqlite3.Error as error:
+        return _bad(
+            "sqlite",
+            f"SQLite {sqlite3.sqlite_version}: {error}",
+            "use a Python with SQLite 3.35 or newer",
+        )
+    return _good(
+        "sqlite", f"SQLite {sqlite3.sqlite_version} with FTS5, Python {sys.version.split()[0]}"
+    )
+
+
+def settings_are_readable(patient: Patient) -> Finding:
+    found = configuration.load(patient.project, patient.environment)
+    if found.warnings:
+        wrong = [each for each in found.warnings if not each.waits]
+        hint = BadSetting.hint if wrong else "`ademem trust` shows what it is"
+        message = "; ".join(configuration.lines(found.warnings))
+        return Finding(check="settings", ok=not wrong, message=message, hint=hint)
+    return _good("settings", "readable" if found.origins else "the defaults")
+
+
+def nothing_is_refused(patient: Patient) -> Finding:
+    """Links, pipes, files of other users and the like below `.ade/` are left alone."""
+    project = patient.project
+    found = confined.refusals(project.root, project.ade)
+    if project.home != project.ade:
+        found += confined.refusals(project.home_root, project.home)
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        return _bad("refused", f"{found[0]}{more}", found[0].hint)
+    return _good("refused", "every file below `.ade/` can be used")
+
+
+def database_is_sound(patient: Patient) -> Finding:
+    try:
+        runtime = open_runtime(patient.project, patient.environment, patient.now)
+    except (sqlite3.Error, OSError, AdememError) as error:
+        return _bad("database", f"{patient.project.database}: {error}", _next_step(error))
+    try:
+        damage = recovery.find_damage(patient.project.database)
+        bad = [row.named for row in bad_rows.find(runtime.store.db)]
+        lost = [index.name for index in indexes.astray(runtime.store)]
+        parked = jobs.parked(runtime.store)
+    except sqlite3.Error as error:
+        return _bad("database", str(error), _next_step(error))
+    finally:
+        runtime.close()
+    if damage:
+        return _bad("database", damage, machine_errors.REBUILD)
+    if bad:
+        message = f"{counted(len(bad), 'row')} with values that cannot be: {'; '.join(bad[:5])}"
+        return _bad("database", message, "`ademem doctor --fix` repairs and keeps them")
+    if lost:
+        hint = "`ademem doctor --fix` makes it anew"
+        return _bad("database", f"lost its index {', '.join(lost)}", hint)
+    if parked:
+        named = "; ".join(worker.gave_up(*job) for job in parked)
+        return _bad("database", f"work that gave up: {named}", "`ademem work --retry` tries again")
+    return _good("database", f"sound ({os.path.getsize(patient.project.database):,} bytes)")
+
+
+def database_was_made_here(patient: Patient) -> Finding:
+    """Git tracks none, none was set aside, and the one in use is the person's."""
+    project = patient.project
+    if tracked := admission.tracked(project):
+        hint = "`ademem files check` tells how to take it out of git"
+        return _bad("foreign", f"{tracked[0]} is tracked by git", hint)
+    if aside := admission.foreign(project):
+        return Finding(
+            check="foreign",
+            ok=True,
+            message=f"{', '.join(aside)} was not made here and is not used",
+            hint="`ademem doctor --import-foreign` imports its memories; else delete it",
+        )
+    try:
+        runtime = open_runtime(project, patient.environment, patient.now)
+    except (sqlite3.Error, OSError, AdememError):
+        return _bad("foreign", "not checked: the database cannot be opened", "see above")
+    runtime.close()
+    if runtime.store.is_trusted:
+        return _good("foreign", "the database was made here")
+    message = "the database was not made here; what it calls your word counts as imported"
+    hint = "`ademem trust --database` if it is yours"
+    return Finding(check="foreign", ok=True, message=message, hint=hint)
+
+
+def disk_is_local(patient: Patient) -> Finding:
+    kind = _file_system(patient.project.home)
+    if kind in NETWORK_FILE_SYSTEMS:
+        return _bad(
+            "disk",
+            f"the database is on {kind}",
+            "SQLite's locks do not hold there; use a local disk",
+        )
+    return _good("disk", kind or "local")
+
+
+def command_is_found(patient: Patient) -> Finding:
+    name = program(patient.environment)
+    if not os.path.isabs(name):
+        return _good("command", "`ademem` is on PATH")
+    message = "not on your PATH; sessions find it, as their first hook puts it on theirs"
+    return Finding(
+        check="command", ok=True, message=message, hint=f"add {os.path.dirname(name)} to PATH"
+    )
+
+
+def hooks_are_installed(patient: Patient) -> Finding:
+    places = [where for where in install.Where if _installed(patient, where)]
+    if not places:
+        return _bad(
+            "hooks",
+            "not in any settings file",
+            "`ademem install` registers them (or enable the plugin)",
+        )
+    paths = [install.settings_path(patient.project.root, where) for where in places]
+    return _good("hooks", f"registered in {', '.join(paths)}")
+
+
+def hooks_fire(patient: Patient) -> Finding:
+    """Every registered command line as a real process, in a project made for it."""
+    commands = next(
+        (found for where in install.Where if (found := _installed(patient, where))), None
+    )
+    report = rehearse(commands or install.own_commands(), patient.environment)
+    if report.faults:
+        return _bad("rehearsal", "; ".join(report.faults), "`install.sh` puts the hooks in again")
+    return _good(
+        "rehearsal",
+        f"{counted(report.fired, 'hook')} fired;"
+        f" learned, briefed and recalled: {report.recalled!r}",
+    )
+
+
+def hooks_do_not_fail(patient: Patient) -> Finding:
+    recent = failure_log.recent(patient.project, patient.environment)
+    if not recent:
+        return _good("failures", "no hook failed")
+    last = recent[-1]
+    unguarded = any(failure["event"] == "pre_tool_use" for failure in recent)
+    meanwhile = " (the guard let calls pass meanwhile)" if unguarded else ""
+    return _bad(
+        "failures",
+        f"{counted(len(recent), 'hook failure')}{meanwhile};"
+        f" last: {last['at']} {last['event']}: {last['error']}",
+        f"see {patient.project.log}; `ademem doctor --fix` clears the list",
+    )
+
+
+def files_are_current(patient: Patient) -> Finding:
+    try:
+        runtime = open_runtime(patient.project, patient.environment, patient.now)
+    except (sqlite3.Error, OSError, AdememError):
+        return _bad("files", "not checked: the database cannot be opened", "see above")
+    if waiting := status.imports(patient.project):
+        runtime.close()
+        hint = "`ademem work` imports it now"
+        return Finding(check="files", ok=True, message="; ".join(waiting), hint=hint)
+    try:
+        problems = sync.check(runtime.project, runtime.store, runtime.settings.mirror)
+    finally:
+        runtime.close()
+    for problem in problems:
+        if not problem.passes:
+            message = f"{problem.path}: {problem.message}"
+            return _bad("files", message, "`ademem files check` names all")
+    if problems:
+        message = f"{counted(len(problems), 'file')} will say what is new when the worker next runs"
+        return Finding(check="files", ok=True, message=message, hint="`ademem files refresh`")
+    return _good("files", "`.ade/memory` says what the database says")
+
+
+def model_is_sound(patient: Patient) -> Finding:
+    """Going without a model is fine; a half one is not."""
+    chosen = configuration.load(patient.project, patient.environment).settings.embed
+    found = report.status(chosen, patient.environment)
+    match found.state:
+        case State.INSTALLED:
+            return _good("model", f"{found.model} ({found.bytes // 1_000_000} MB)")
+        case State.MISSING:
+            hint = "`ademem model install` adds recall by meaning"
+            return Finding(check="model", ok=True, message="none, so words alone decide", hint=hint)
+        case State.PARTIAL if found.activity == "installing":
+            return _good("model", f"being installed ({found.progress} %)")
+    if found.source:
+        return _bad("model", f"incomplete in {found.path}", "`ademem model install` repairs it")
+    message = f"a download that broke off at {found.progress} %, so words alone decide"
+    hint = "`ademem model install` goes on with it"
+    return Finding(check="model", ok=True, message=message, hint=hint)
+
+
+def ai_can_be_asked(patient: Patient) -> Finding:
+    """As far as can be told without asking; going without one is fine."""
+    configured = configuration.load(patient.project, patient.environment)
+    chosen = configured.settings.ai
+    if wrong := ai.problem(chosen, patient.environment):
+        places = sorted({at for key, at in configured.origins.items() if key.startswith("ai.")})
+        return _bad("ai", wrong, f"see {', '.join(places)}; without it, rules decide")
+    if chosen.provider == "none":
+        return _good("ai", "nobody is asked, so rules decide")
+    there = redact(f"{chosen.model} at {chosen.url}").text
+    whom = {"claude": "`claude -p`", "openai": there}[chosen.provider]
+    most = counted(chosen.daily_calls, "time")
+    return _good("ai", f"{whom}, at most {most} a day (`ademem cost`)")
+
+
+def index_is_whole(patient: Patient) -> Finding:
+    """Every byte of the search index is the one that was written."""
+    from ademem.search import index
+
+    try:
+        runtime = open_runtime(patient.project, patient.environment, patient.now)
+    except (sqlite3.Error, OSError, AdememError):
+        return _bad("index", "not checked: the database cannot be opened", "see above")
+    try:
+        checked, damaged = index.checked(runtime.store)
+    finally:
+        runtime.close()
+    if damaged:
+        folder = os.path.dirname(damaged[0])
+        return _bad("index", f"{damaged[0]} is damaged", f"delete {folder}; it is written anew")
+    return _good("index", f"whole ({counted(checked, 'file')})" if checked else "no files")
+
+
+CHECKS: tuple[Callable[[Patient], Finding], ...] = (
+    sqlite_is_able,
+    settings_are_readable,
+    nothing_is_refused,
+    disk_is_local,
+    model_is_sound,
+    ai_can_be_asked,
+    database_is_sound,
+    database_was_made_here,
+    files_are_current,
+    index_is_whole,
+    command_is_found,
+    hooks_are_installed,
+    hooks_fire,
+    hooks_do_not_fail,
+)
+
+
+def examine(patient: Patient) -> list[Finding]:
+    return [run_check(check, patient) for check in CHECKS]
+
+
+def run_check(check: Callable[[Patient], Finding], patient: Patient) -> Finding:
+    """A check that fails is a finding: a doctor has to survive whatever it looks at."""
+    try:
+        return check(patient)
+    except (sqlite3.Error, OSError, AdememError, *unreadable.MISREAD) as error:
+        return _bad(
+            check.__name__.partition("_")[0], failure_log.in_words(error), _next_step(error)
+        )
+
+
+def fix(patient: Patient) -> list[str]:
+    """Repair what can be repaired without losing anything; tells what was done."""
+    done = []
+    try:
+        done += recovery.recover(patient.project, patient.environment, patient.now)
+    except (sqlite3.Error, OSError, AdememError) as error:
+        done.append(f"nothing in the database: {error} ({_next_step(error)})")
+    done += _register_again(patient)
+    for root, folder in failure_log.folders(patient.project, patient.environment):
+        path = os.path.join(folder, "hooks.log")
+        if confined.is_file(root, path):
+            confined.rename(root, path, "hooks.log.1")
+            done.append(f"put the failures seen into {path}.1")
+    return done
+
+
+def _register_again(patient: Patient) -> list[str]:
+    """Put hooks back where some are missing, or all of those that were put in and not taken out."""
+    done = []
+    everything = install.own_commands()
+    for where in install.Where:
+        found = _installed(patient, where)
+        partly = bool(found) and not everything.keys() <= found.keys()
+        if partly or (not found and install.was_installed(patient.project.root, where)):
+            try:
+                change = install.install(
+                    patient.project.root,
+                    where,
+                    python=sys.executable,
+                    hooks=install.hooks_folder(),
+                )
+            except (AdememError, OSError) as error:
+                done.append(f"no hooks: {error}")
+            else:
+                done.append(f"registered the hooks in {change.path}")
+    return done
+
+
+def _installed(patient: Patient, where: install.Where) -> dict[str, str]:
+    try:
+        return install.installed(patient.project.root, where)
+    except AdememError:
+        return {}
+
+
+def _file_system(path: str) -> str:
+    """The kind of the file system that holds *path*, where the system tells (Linux)."""
+    best, kind = "", ""
+    for line in (atomic_files.read_text("/proc/mounts") or "").splitlines():
+        _device, mount, found, *_ = line.split()
+        if path.startswith(mount) and len(mount) > len(best):
+            best, kind = mount, found
+    return kind
+
+
+def _next_step(error: Exception) -> str:
+    known = error if isinstance(error, AdememError) else machine_errors.told(error)
+    return known.hint if known and known.hint else machine_errors.REBUILD
+
+
+def _good(check: str, message: str) -> Finding:
+    return Finding(check=check, ok=True, message=message)
+
+
+def _bad(check: str, message: str, hint: str) -> Finding:
+    return Finding(check=check, ok=False, message=message, hint=hint)

@@ -1,0 +1,184 @@
+"""Recalls of one's own project that have to stay as good as they are: `.ade/eval.jsonl`."""
+
+from __future__ import annotations
+
+import os
+
+import orjson
+
+from ademem.api.evaluation.metrics import DEPTH, recall
+from ademem.core import confined
+from ademem.core.errors import AdememError, NoSuchMemory
+from ademem.core.redaction import redact
+from ademem.core.value import Value, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ademem.api import Memories
+    from ademem.core.project import Project
+
+FILE = "eval.jsonl"
+CUT = 10
+"""Hits within which a golden memory counts as found, for the recall that is told."""
+
+
+class NoGolden(AdememError):
+    hint = '`ademem eval add "the question" ID` records one'
+
+    def __init__(self) -> None:
+        super().__init__("this project has no golden recalls")
+
+
+class Golden(Value):
+    """One question and the ranks its memories had when they were recorded."""
+
+    query: str
+    ranks: dict[str, int | None]
+    """By sync id; None: not among the first DEPTH."""
+
+
+class Moved(Value):
+    """A memory that is not where it was recorded."""
+
+    query: str
+    sync_id: str
+    before: int | None
+    now: int | None
+    worse: bool
+
+
+class Verdict(Value):
+    golden: int
+    """Questions asked."""
+    recall: float
+    """Mean share of their memories within the first CUT."""
+    moved: tuple[Moved, ...]
+
+    @property
+    def regressed(self) -> bool:
+        return any(one.worse for one in self.moved)
+
+
+def quiet(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment in which looking leaves no note that a session has searched."""
+    return {name: text for name, text in environment.items() if name != "CLAUDE_CODE_SESSION_ID"}
+
+
+def load(project: Project) -> list[Golden]:
+    """Sorted by query; raises AdememError for a line that cannot be read."""
+    path = _path(project)
+    found = []
+    for number, line in enumerate((confined.read_text(project.root, path) or "").splitlines(), 1):
+        if line.strip():
+            try:
+                row = orjson.loads(line)
+                found.append(Golden(query=row["query"], ranks=_some(row["ranks"])))
+            except (ValueError, KeyError, TypeError) as error:
+                raise AdememError(
+                    f"{path}:{number} is no golden recall", "mend the line, or take it out"
+                ) from error
+    return sorted(found, key=lambda golden: golden.query)
+
+
+def save(project: Project, golden: Iterable[Golden]) -> None:
+    """One line a question, in order, so that git merges them well."""
+    rows = sorted(golden, key=lambda one: one.query)
+    lines = [
+        orjson.dumps({"query": one.query, "ranks": dict(sorted(one.ranks.items()))}).decode()
+        for one in rows
+    ]
+    confined.write_text(project.root, _path(project), "".join(f"{line}\n" for line in lines))
+
+
+def add(memories: Memories, query: str, ids: Sequence[str]) -> Golden:
+    """Record where the memories rank for the question now, beside those recorded before."""
+    project = memories.runtime.project
+    query = redact(" ".join(query.split())).text
+    known = {one.query: one for one in load(project)}
+    wanted = [_tracked(memories, id) for id in ids]
+    ranks = _ranks(memories, query, {*wanted, *(known[query].ranks if query in known else ())})
+    known[query] = Golden(query=query, ranks=ranks)
+    save(project, known.values())
+    return known[query]
+
+
+def update(memories: Memories) -> Verdict:
+    """Record the ranks of now, and forget memories that are gone."""
+    verdict = check(memories)
+    now = [
+        replace(one, ranks=_ranks(memories, one.query, _here(memories, one.ranks)))
+        for one in load(memories.runtime.project)
+    ]
+    save(memories.runtime.project, [one for one in now if one.ranks])
+    return verdict
+
+
+def check(memories: Memories, *, slack: int = 0) -> Verdict:
+    """Ask every question again; *slack* is how many places a memory may have lost.
+
+    Raises NoGolden when there is nothing to ask.
+    """
+    golden = load(memories.runtime.project)
+    if not golden:
+        raise NoGolden
+    moved: list[Moved] = []
+    recalls = []
+    for one in golden:
+        ranked = _ranked(memories, one.query)
+        recalls.append(recall(ranked, one.ranks, CUT))
+        moved += _moved(one, ranked, slack)
+    return Verdict(golden=len(golden), recall=sum(recalls) / len(recalls), moved=tuple(moved))
+
+
+def _some(ranks: dict[str, int | None]) -> dict[str, int | None]:
+    if not ranks:
+        raise ValueError("no memory is named")
+    return dict(ranks)
+
+
+def _moved(golden: Golden, ranked: Sequence[str], slack: int) -> Iterable[Moved]:
+    for sync_id, before in sorted(golden.ranks.items()):
+        now = _rank(ranked, sync_id)
+        if now != before:
+            worse = before is not None and (now is None or now > before + slack)
+            yield Moved(query=golden.query, sync_id=sync_id, before=before, now=now, worse=worse)
+
+
+def _ranks(memories: Memories, query: str, sync_ids: Iterable[str]) -> dict[str, int | None]:
+    ranked = _ranked(memories, query)
+    return {sync_id: _rank(ranked, sync_id) for sync_id in sync_ids}
+
+
+def _ranked(memories: Memories, query: str) -> list[str]:
+    return [hit.memory.sync_id for hit in memories.search(query, limit=DEPTH).hits]
+
+
+def _rank(ranked: Sequence[str], sync_id: str) -> int | None:
+    return ranked.index(sync_id) + 1 if sync_id in ranked else None
+
+
+def _here(memories: Memories, sync_ids: Iterable[str]) -> list[str]:
+    here = []
+    for sync_id in sync_ids:
+        try:
+            here.append(memories.get(sync_id).sync_id)
+        except NoSuchMemory:
+            continue
+    return here
+
+
+def _tracked(memories: Memories, id: str) -> str:
+    """The memory's sync id; one that no file may name cannot be checked elsewhere."""
+    memory = memories.get(id)
+    if not memory.shareable:
+        raise AdememError(
+            f"{memory.id} stays on this machine, and {FILE} is tracked",
+            "name memories of the project that are live",
+        )
+    return memory.sync_id
+
+
+def _path(project: Project) -> str:
+    return os.path.join(project.ade, FILE)

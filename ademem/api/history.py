@@ -1,0 +1,153 @@
+"""What happened to memories: the log of acts, the memories of a moment, and taking an act back."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from itertools import groupby
+
+from ademem.core.clock import parse, stamp
+from ademem.core.errors import AdememError
+from ademem.core.memory import Trust
+from ademem.core.value import Value, replace
+from ademem.store import jobs, memories, procedures, revisions
+from ademem.store.memories import Change
+from ademem.store.transitions import BY_PERSON, CannotDo
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from ademem.core.memory import Memory
+    from ademem.store import Store
+    from ademem.store.revisions import Revision
+    from ademem.store.transitions import Act
+
+
+class NoSuchEvent(AdememError):
+    hint = "`ademem log` shows the events"
+
+    def __init__(self, id: str) -> None:
+        super().__init__(f"no event has the id {id!r}")
+
+
+class Event(Value):
+    """One act and all the changes it made."""
+
+    id: str
+    at: datetime
+    actor: str
+    session_id: str | None
+    operations: dict[str, int]
+    """How many memories it inserted, merged, archived, …"""
+    memories: tuple[str, ...]
+    """Their ids, in the order they were changed."""
+    text: str
+    """What the first of them said after it; empty when it was deleted for good."""
+
+
+QUARANTINED = "(in quarantine; `ademem review` shows it)"
+"""What the log says of a memory that only a person may read."""
+
+
+def log(store: Store, limit: int) -> list[Event]:
+    """The newest acts first."""
+    newest = revisions.of_events(store, revisions.newest_events(store, limit))
+    events = [_event(list(rows)) for _, rows in groupby(newest, key=lambda row: row.event_id)]
+    return events[::-1]
+
+
+def at(store: Store, moment: datetime) -> list[Memory]:
+    """What was live and could be shown at *moment*, newest first."""
+    then = (revision.memory() for revision in revisions.standing(store, stamp(moment)))
+    shown = (memory for memory in then if not memory.hidden)
+    live = [memory for memory in shown if memory.live and not memory.quarantine_reason]
+    return sorted(live, key=lambda memory: (memory.created_at, memory.seq), reverse=True)
+
+
+def undo(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
+    """Bring every memory that the event changed to what it was before, last change first.
+
+    Raises NoSuchEvent, or CannotDo when one of them was changed since or is gone for good.
+    """
+    from ademem.synthesis.procedures.rows import follow  # looking at history needs none of it
+
+    change = Change(
+        operation="undo",
+        actor=act.actor,
+        at=act.now,
+        session_id=act.session_id,
+        reason=f"takes back {event}",
+        event_id=memories.new_event(),
+    )
+    with act.store.transaction():
+        changed = revisions.of_events(act.store, [event])
+        if not changed:
+            raise NoSuchEvent(event)
+        _check_untouched(changed, act.store)
+        if dry_run:
+            return [memories.get(act.store, id) for id in _ids(changed)]
+        try:
+            restored = [_put_back(revision, change, act.store) for revision in reversed(changed)]
+        except sqlite3.IntegrityError as error:
+            raise CannotDo(
+                "another live memory says the same by now", "`ademem search` finds it"
+            ) from error
+        procedures.take_back(act.store, event, change.event_id)
+        follow(act.store, restored)
+        jobs.follow(act.store, act.now)
+    return restored
+
+
+def _event(rows: Sequence[Revision]) -> Event:
+    first = rows[0]
+    return Event(
+        id=first.event_id,
+        at=parse(first.created_at),
+        actor=first.actor,
+        session_id=first.session_id,
+        operations=dict(Counter(row.operation for row in rows)),
+        memories=_ids(rows),
+        text=QUARANTINED if first.snapshot["quarantine_reason"] else str(first.snapshot["content"]),
+    )
+
+
+def _ids(rows: Iterable[Revision]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(row.memory_id for row in rows))
+
+
+def _check_untouched(changed: Sequence[Revision], store: Store) -> None:
+    """Each memory is as the event left it, be it because what came later was taken back."""
+    for left in {revision.memory_id: revision for revision in changed}.values():
+        if left.operation == "delete" and not left.snapshot["content"]:
+            raise CannotDo(f"{left.memory_id} was deleted for good", "nothing of it is left")
+        now = revisions.last(store, left.memory_id)
+        if now.said != left.said:
+            raise CannotDo(
+                f"{left.memory_id} was changed since ({now.operation})",
+                f"`ademem undo {now.event_id}` takes that back first",
+            )
+
+
+def _put_back(revision: Revision, change: Change, store: Store) -> Memory:
+    """The memory as it was before the revision; one that was not there yet is hidden again."""
+    memory = memories.get(store, revision.memory_id)
+    before = revisions.before(store, revision)
+    if before is None:
+        earlier = replace(memory, deleted_at=change.at, pinned=False)
+    else:
+        earlier = replace(memory, **before.fields(), last_accessed_at=change.at)
+        _check_orders(earlier, change)
+    return memories.put_back(store, earlier, change)
+
+
+def _check_orders(memory: Memory, change: Change) -> None:
+    """Raise CannotDo where an agent would bring back a confirmed text that reads as an order."""
+    if change.actor == Trust.USER or not memory.live or memory.quarantine_reason:
+        return
+    from ademem.capture.gate.instructions import order_of
+
+    reason = order_of(memory.title, memory.content)
+    if reason:
+        raise CannotDo(f"{memory.id} needs a person, as its earlier text {reason}", BY_PERSON)

@@ -1,0 +1,308 @@
+"""Health in numbers, read only."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from datetime import timedelta
+
+from ademem import worker
+from ademem.core import confined, worktree
+from ademem.core.clock import stamp
+from ademem.core.memory import Scope
+from ademem.core.repository import branch
+from ademem.core.text import preview, said
+from ademem.session.briefing.selection import sunk
+from ademem.store import (
+    LIVE,
+    ageing,
+    ai_calls,
+    consolidating,
+    embeddings,
+    impressions,
+    jobs,
+    logs,
+    missions,
+    relations,
+    schema_version,
+)
+from ademem.worker import journal, running, schedule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ademem.core.project import Project
+    from ademem.store import Store
+    from ademem.store.ageing import Sweep
+    from ademem.store.consolidating import Consolidation
+    from ademem.store.runtime import Runtime
+
+TOP_TAGS = 10
+SHOWN_CHARS = 100
+
+
+def overview(runtime: Runtime) -> dict[str, Any]:
+    """What `ademem status` shows."""
+    store = runtime.store
+    return {
+        "project": store.project_id,
+        "root": runtime.project.root,
+        "database": runtime.project.database,
+        "schema": schema_version(store),
+        "branch": branch(runtime.project.root),
+        "scopes": {scope.value: _scope(runtime, scope) for scope in Scope},
+        "overfull": overfull(runtime),
+        "memories": {
+            "promoted": _count(store, f"status = 'promoted' and {LIVE}"),
+            "candidates": _count(store, f"status = 'candidate' and {LIVE}"),
+            "quarantined": _count(store, f"quarantine_reason is not null and {LIVE}"),
+            "archived": _count(store, "status = 'archived' and deleted_at is null"),
+            "pinned": _count(store, f"pinned = 1 and {LIVE}"),
+        },
+        "sessions": _number(store, "select count(*) from sessions"),
+        "refusals_7d": _number(
+            store, "select count(*) from gate_log where created_at > date('now', '-7 days')"
+        ),
+        "embeddings": vectors(runtime),
+        "imports": imports(runtime.project),
+        "jobs": work_due(runtime),
+        "lifecycle": lifecycle(runtime),
+        "guard": runtime.settings.guard.mode,
+        "ai": _ai(runtime),
+    }
+
+
+def imports(project: Project) -> list[str]:
+    """What of each file waits to be imported; empty when nothing does."""
+    if not worktree.import_waits(project):
+        return []
+    from ademem.sync import progress
+
+    return progress.in_words(project)
+
+
+def vectors(runtime: Runtime) -> dict[str, Any]:
+    """How far the memories are embedded, and what the log holds of the runs that did it."""
+    model = running.installed(runtime)
+    counts = embeddings.counts(runtime.store, model.id) if model else None
+    runs = [run for run in journal.recent(runtime.project) if run["job"] == "embed"]
+    return {
+        "model": model.id if model else None,
+        "installed": model is not None,
+        "embedded": counts.embedded if counts else 0,
+        "queue_depth": counts.waiting if counts else 0,
+        "parked": counts.parked if counts else 0,
+        "batches_processed": sum(run.get("batches", 0) for run in runs),
+        "embeddings_written": sum(run.get("embedded", 0) for run in runs),
+        "failed_entries": sum(run.get("failed", 0) for run in runs),
+        "last_batch_size": runs[-1].get("batch", 0) if runs else 0,
+        "max_batch_size_observed": max((run.get("largest", 0) for run in runs), default=0),
+        "last_processed_at": runs[-1]["at"] if runs else None,
+    }
+
+
+def work_due(runtime: Runtime) -> dict[str, Any]:
+    """What waits to be done now, what gave up and why, and how the last job ended."""
+    shift = running.Shift(runtime, lambda: runtime.now, running.installed(runtime))
+    able = [kind.name for kind in running.JOBS if kind.able(shift)]
+    due = {name: len(jobs.due(runtime.store, name, runtime.now)) for name in able}
+    runs = journal.recent(runtime.project)
+    return {
+        "due": sum(due.values()),
+        "kinds": [f"{name} ({count})" for name, count in due.items() if count],
+        "failing": [worker.gave_up(*job) for job in jobs.failing(runtime.store)],
+        "parked": [worker.gave_up(*job) for job in jobs.parked(runtime.store)],
+        "worker": "running" if worker.is_running(runtime.project) else "not running",
+        "last": f"{runs[-1]['job']} {runs[-1]['outcome']} at {runs[-1]['at']}" if runs else None,
+    }
+
+
+def cost(runtime: Runtime, days: int) -> dict[str, Any]:
+    """What `ademem cost` shows; `usd` is None while no call told its price."""
+    since = runtime.now - timedelta(days=days - 1)
+    calls, output = ai_calls.spent(runtime.store, since), logs.told(runtime.store, since)
+    prices = [row["usd"] for row in calls if row["usd"] is not None]
+    return {
+        "days": days,
+        "provider": runtime.settings.ai.provider,
+        "calls_today": ai_calls.today(runtime.store, runtime.now),
+        "daily_calls": runtime.settings.ai.daily_calls,
+        "usd": round(sum(prices), 6) if prices else None,
+        "tokens_in": sum(row["tokens_in"] for row in calls),
+        "tokens_out": sum(row["tokens_out"] for row in calls),
+        "characters": sum(row["characters"] for row in output),
+        "ai": calls,
+        "hooks": output,
+    }
+
+
+def _ai(runtime: Runtime) -> dict[str, Any]:
+    """Who is asked, and how the last call ended."""
+    last = ai_calls.last(runtime.store)
+    return {
+        "provider": runtime.settings.ai.provider,
+        "calls_today": ai_calls.today(runtime.store, runtime.now),
+        "daily_calls": runtime.settings.ai.daily_calls,
+        "last": f"{last['purpose']} {last['outcome']} at {last['at']}" if last else None,
+        "error": last["error"] if last else None,
+    }
+
+
+def lifecycle(runtime: Runtime) -> dict[str, Any]:
+    """When memory was last kept in order, how that ended, and when it is due again."""
+    store, settings = runtime.store, runtime.settings.lifecycle
+    swept, merged = ageing.last(store), consolidating.last(store)
+    return {
+        "last_sweep": swept and _ended(swept),
+        "next_sweep": stamp(schedule.next_sweep(store, settings, runtime.now)),
+        "last_consolidation": merged and _consolidated(merged),
+        "next_consolidation": stamp(schedule.next_consolidation(store, settings, runtime.now)),
+        "conflicts": len(relations.conflicts(store)),
+        "missions": [mission.id for mission in missions.listed(store, running=True)],
+    }
+
+
+def knowledge(runtime: Runtime) -> dict[str, Any]:
+    """What `ademem recall --stats` shows: captures, kept entries, and where they came from."""
+    store = runtime.store
+    rows = _rows(
+        store,
+        "select tags, category, source_type from unified_memories"
+        f" where {LIVE} and quarantine_reason is null",
+    )
+    tags = Counter(tag for row in rows for tag in row["tags"].split())
+    return {
+        "observations": _number(
+            store, "select ifnull(sum(observation_count), 0) from unified_memories"
+        ),
+        "entries": len(rows),
+        "archived": _count(store, "status = 'archived' and deleted_at is null"),
+        "by_category": dict(Counter(row["category"] for row in rows).most_common()),
+        "by_source": dict(Counter(row["source_type"] for row in rows).most_common()),
+        "top_tags": dict(tags.most_common(TOP_TAGS)),
+        "bytes": _sizes(runtime),
+    }
+
+
+def exposed(runtime: Runtime, limit: int) -> dict[str, Any]:
+    """What `ademem stats` shows: how often memories were shown, and what came of it."""
+    store, patience = runtime.store, runtime.settings.briefing.patience
+    total = impressions.totals(store, patience)
+    return {
+        "memories": total["memories"],
+        "shown": total["shown"],
+        "used": total["used"],
+        "used_memories": total["used_memories"],
+        "sinking": total["sinking"],
+        "patience": patience,
+        "by_memory": [
+            {
+                "id": row["id"],
+                "category": row["category"],
+                "text": None
+                if row["quarantine_reason"]
+                else preview(said(row["title"], row["content"]), SHOWN_CHARS),
+                "shown": row["shown"],
+                "used": row["used"],
+                "unused": row["unused"],
+                "worth": 1.0 if row["pinned"] else round(sunk(row["unused"], patience), 3),
+                "last_used_at": row["last_used_at"],
+            }
+            for row in impressions.of_memories(store, limit)
+        ],
+    }
+
+
+def guard(runtime: Runtime) -> dict[str, Any]:
+    """What `ademem guard status` shows: the settings and the turns under way."""
+    turns = _rows(
+        runtime.store,
+        "select session_id, agent_id, class, why, searched_at, denied, started_at from turns"
+        " where ended_at is null order by started_at desc limit 5",
+    )
+    counts = _rows(runtime.store, "select decision, count(*) from guard_log group by decision")
+    return {
+        "mode": runtime.settings.guard.mode,
+        "max_blocks": runtime.settings.guard.max_blocks,
+        "fail": runtime.settings.guard.fail,
+        "decisions": {row[0]: row[1] for row in counts},
+        "last": [
+            f"{row['decision']} {row['tool']}: {row['target']}"
+            for row in logs.decisions(runtime.store, 3)
+        ],
+        "turns": {
+            f"{row['session_id']}{'/' + row['agent_id'] if row['agent_id'] else ''}": {
+                "class": row["class"],
+                "why": row["why"],
+                "searched": row["searched_at"] is not None,
+                "denied": len(row["denied"].split()),
+            }
+            for row in turns
+        },
+    }
+
+
+def overfull(runtime: Runtime) -> str | None:
+    """What the next sweep archives for want of room alone, and how to keep it."""
+    settings = runtime.settings.lifecycle
+    limits = {scope.value: getattr(settings, f"{scope}_limit") for scope in Scope}
+    over = ageing.above(runtime.store, limits)
+    if not over:
+        return None
+    told = ", ".join(f"{count:,} above {scope}_limit" for scope, count in over.items())
+    when = stamp(schedule.next_sweep(runtime.store, settings, runtime.now))[:16].replace("T", " ")
+    keep = ", ".join(f"lifecycle.{scope}_limit = 0" for scope in over)
+    return (
+        f"{told}: a sweep from {when} UTC on archives the lowest (`ademem sweep --dry-run`);"
+        f" {keep} in .ade/config.toml keeps them"
+    )
+
+
+def _ended(run: Sweep) -> dict[str, Any]:
+    how = {"at": run.completed_at, "trigger": run.trigger, "outcome": run.outcome}
+    return how | run.counts | {"error": run.error}
+
+
+def _consolidated(run: Consolidation) -> dict[str, Any]:
+    counts = {"clusters": run.found, "merged": run.merged, "created": run.created}
+    how = {"at": run.completed_at, "trigger": run.trigger, "outcome": run.outcome}
+    return how | counts | {"error": run.error}
+
+
+def _scope(runtime: Runtime, scope: Scope) -> dict[str, Any]:
+    owners = _rows(
+        runtime.store,
+        "select count(*) from unified_memories"
+        f" where scope = '{scope}' and {LIVE} group by scope_owner_id",
+    )
+    counts = [row[0] for row in owners]
+    return {
+        "count": sum(counts),
+        "fullest_owner": max(counts, default=0),
+        "limit": getattr(runtime.settings.lifecycle, f"{scope}_limit"),
+    }
+
+
+def _sizes(runtime: Runtime) -> dict[str, int]:
+    folder = runtime.project.memory
+    paths = [
+        runtime.project.database,
+        *(os.path.join(folder, name) for name in ("knowledge.jsonl", "knowledge.archive.jsonl")),
+    ]
+    project = runtime.project
+    roots = (project.home_root, project.root, project.root)
+    found = ((path, confined.status(root, path)) for root, path in zip(roots, paths, strict=True))
+    return {os.path.basename(path): there.st_size for path, there in found if there}
+
+
+def _count(store: Store, where: str) -> int:
+    return _number(store, f"select count(*) from unified_memories where {where}")
+
+
+def _number(store: Store, query: str) -> int:
+    return int(_rows(store, query)[0][0])
+
+
+def _rows(store: Store, query: str) -> list[Any]:
+    return store.db.execute(query).fetchall()

@@ -1,0 +1,185 @@
+"""Rules about the form of a draft: readable, redacted, of a known kind and size."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from ademem.capture.gate.verdict import Reject, Reviewed
+from ademem.core.clock import UTC
+from ademem.core.memory import TYPES, Category, Importance, Scope
+from ademem.core.redaction import redact, suspicious
+from ademem.core.text import bounded, bounded_bytes, clean, fold, preview, slug, unique
+from ademem.core.value import as_dict, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
+    from enum import StrEnum
+
+    from ademem.capture.gate.verdict import Gate
+    from ademem.core.memory import Origin
+
+STRICT = (Category.CONVENTION, Category.PATTERN, Category.GOTCHA, Category.DECISION)
+"""What strict mode is about: an agent's word is enough for these."""
+
+EPOCH = 1970
+"""Nothing was learned before."""
+
+_OPTIONAL = ("owner", "title", "topic_key", "knowledge_key", "bead", "path")
+_TEXTS = ("content", "category", *_OPTIONAL)
+_NAMED = frozenset((*Category, *TYPES))
+_MARKER = r"\[(?:private|redacted:[^\]]*)\]"
+
+
+def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
+    """One spelling for what means the same: Unicode, blanks, scope, importance, category, tags."""
+    draft = _each_text(draft, clean)
+    draft = replace(
+        draft,
+        **{name: getattr(draft, name) or None for name in _OPTIONAL},
+        origin=_each_of(draft.origin, clean),
+        created_at=_plausible(draft.created_at, gate.now),
+    )
+    try:
+        scope = Scope.parse(draft.scope)
+    except ValueError:
+        return Reject(draft=draft, why=_unknown("scope", draft.scope, Scope))
+    try:
+        importance = Importance(draft.importance.strip().lower())
+    except ValueError:
+        return Reject(draft=draft, why=_unknown("importance", draft.importance, Importance))
+    word = draft.category
+    if word not in _NAMED:
+        word = "_".join(redact(word).text.lower().split())
+    return replace(
+        draft,
+        scope=scope,
+        owner=None if scope is Scope.PROJECT else draft.owner,
+        importance=importance,
+        category=TYPES.get(word, word),
+        title=draft.title and " ".join(draft.title.split()),
+        tags=unique(filter(None, map(_tag, (*draft.tags, *([word] if word in TYPES else ()))))),
+    )
+
+
+def redaction(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
+    """What is private or secret is gone before anything is hashed, compared or stored."""
+    if suspicious("\n".join(_texts(draft))):  # as soon as one of them is
+        draft = _redacted(draft)
+    if _says_something(draft.content):
+        return draft
+    why = "nothing is left to remember; say what was learned, without private parts"
+    return Reject(draft=draft, why=why)
+
+
+def known_category(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
+    try:
+        return replace(draft, category=Category(draft.category))
+    except ValueError:
+        why = f"{_unknown('category', draft.category, Category)}, or one of {', '.join(TYPES)}"
+        return Reject(draft=draft, why=why)
+
+
+def strict_mode(draft: Reviewed, gate: Gate) -> Reviewed:
+    """Confirmed at once if the category is a strict one, an ordinary candidate if not."""
+    if not draft.strict:
+        return draft
+    if draft.category in STRICT:
+        return replace(draft, promoted=draft.promoted or draft.trusted)
+    draft = replace(draft, strict=False)
+    return noted(draft, f"strict mode is for {', '.join(STRICT)}; kept as an ordinary write")
+
+
+def length(draft: Reviewed, gate: Gate) -> Reviewed:
+    """A text that is too long is cut, and the note says how much there was."""
+    if not draft.title:
+        limit = gate.settings.max_chars
+        return _cut(draft, bounded(draft.content, limit), f"{len(draft.content):,} characters")
+    draft = replace(draft, title=bounded(draft.title, gate.settings.max_chars))
+    kept = bounded_bytes(draft.content, gate.settings.max_bytes_titled).rstrip()
+    return _cut(draft, kept, f"{len(draft.content.encode()):,} bytes")
+
+
+def _redacted(draft: Reviewed) -> Reviewed:
+    found: list[str] = []
+
+    def without_secrets(text: str) -> str:
+        redacted = redact(text)
+        found.extend(redacted.found)
+        return redacted.text
+
+    draft = replace(
+        _each_text(draft, without_secrets), origin=_each_of(draft.origin, without_secrets)
+    )
+    return noted(draft, f"redacted: {', '.join(unique(found))}") if found else draft
+
+
+def noted(draft: Reviewed, note: str) -> Reviewed:
+    return replace(draft, notes=(*draft.notes, note))
+
+
+def made_from_text(draft: Reviewed) -> bool:
+    """Whether the knowledge key is `learned-` and the beginning of the text, not a name by hand."""
+    key = draft.knowledge_key
+    return key is not None and key.partition("-")[2] == slug(draft.content)
+
+
+def _each_text(draft: Reviewed, change: Callable[[str], str]) -> Reviewed:
+    """The draft with *change* done to every text that somebody wrote."""
+    fields = draft.__dict__
+    texts = {name: change(text) for name in _TEXTS if (text := fields[name]) is not None}
+    if draft.knowledge_key and made_from_text(draft):
+        texts["knowledge_key"] = (
+            draft.knowledge_key.partition("-")[0] + "-" + slug(texts["content"])
+        )
+    return replace(
+        draft,
+        **texts,
+        tags=tuple(map(change, draft.tags)),
+        anchors=tuple(map(change, draft.anchors)),
+    )
+
+
+def _texts(draft: Reviewed) -> Iterator[str]:
+    """Every text that `redaction` may change."""
+    fields, origin = draft.__dict__, draft.origin.__dict__
+    texts = (fields[name] for name in _TEXTS)
+    for text in (*texts, *draft.tags, *draft.anchors, *origin.values()):
+        if type(text) is str:
+            yield text
+
+
+def _cut(draft: Reviewed, content: str, size: str) -> Reviewed:
+    if content == draft.content:
+        return draft
+    return noted(replace(draft, content=content), f"truncated: it had {size}")
+
+
+def _each_of(origin: Origin, change: Callable[[str], str]) -> Origin:
+    texts = {name: change(text) for name, text in as_dict(origin).items() if type(text) is str}
+    return replace(origin, **texts)
+
+
+def _plausible(moment: datetime | None, now: datetime) -> datetime | None:
+    """A memory from the future would never age, and year 1 is how some programs write "unknown"."""
+    if moment is None or moment.year < EPOCH:
+        return None
+    return min(moment if moment.tzinfo else moment.replace(tzinfo=UTC), now)
+
+
+def _tag(text: str) -> str:
+    """Redacted first: in lower case many a key is not known as one."""
+    return "-".join(fold(redact(text).text).lstrip("#").split())
+
+
+def _says_something(content: str) -> bool:
+    """Whether a letter, a digit or a symbol stands outside the marks of redaction."""
+    rest = re.sub(_MARKER, "", content) if "[" in content else content
+    return any(unicodedata.category(char)[0] in "LNS" for char in rest)
+
+
+def _unknown(what: str, given: str, known: type[StrEnum]) -> str:
+    shown = preview(redact(clean(given)).text, 40)
+    return f"“{shown}” is no {what}; use {', '.join(known)}"

@@ -1,0 +1,257 @@
+"""What the row is after the gate's decision: new, merged or revised."""
+
+from __future__ import annotations
+
+from ademem.core.anchor import joined
+from ademem.core.digest import sha256_hex
+from ademem.core.memory import Category, Importance, Memory, Scope, Status, Tier, Trust
+from ademem.core.text import dedupe_key, unique, words
+from ademem.core.value import Value, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.capture.gate.verdict import Reviewed
+    from ademem.core.settings import GateSettings
+
+TRUSTED_CONFIDENCE = 0.6
+UNTRUSTED_CONFIDENCE = 0.5
+"""What a candidate starts with when its writer says nothing of confidence."""
+
+_RANK = {Trust.USER: 2, Trust.AGENT: 1, Trust.TOOL: 0, Trust.WEB: 0, Trust.IMPORT: 0}
+"""Whose words may take the place of whose."""
+
+
+class Standing(Value):
+    """How far a draft is believed before anybody else has said the same."""
+
+    status: Status
+    tier: Tier
+    confidence: float
+    pinned: bool
+
+
+def standing(draft: Reviewed, settings: GateSettings) -> Standing:
+    """Confirmed if somebody who may vouches for it: the caller, a pin, a person's own words."""
+    vouched = not draft.quarantine_reason and (
+        draft.promoted
+        or (draft.pinned and draft.trusted)
+        or draft.origin.source_type in settings.promote_sources
+    )
+    usual = 1.0 if vouched else TRUSTED_CONFIDENCE if draft.trusted else UNTRUSTED_CONFIDENCE
+    return Standing(
+        status=Status.PROMOTED if vouched else Status.CANDIDATE,
+        tier=_tier(vouched, draft.pinned),
+        confidence=_share(usual if draft.confidence is None else draft.confidence),
+        pinned=draft.pinned,
+    )
+
+
+def sync_id(draft: Reviewed, ordinal: int) -> str:
+    """The same on every machine that learns the same; *ordinal* counts those that had it before."""
+    key = draft.topic_key or draft.dedupe_key
+    return sha256_hex(draft.scope, draft.owner or "", key, str(ordinal))[:32]
+
+
+def id_of(sync_id: str) -> str:
+    return sync_id[:12]
+
+
+def inserted(
+    draft: Reviewed, sync_id: str, project_id: str, settings: GateSettings, now: datetime
+) -> Memory:
+    stands = standing(draft, settings)
+    created = draft.created_at or now
+    return Memory(
+        id=id_of(sync_id),
+        sync_id=sync_id,
+        project_id=project_id,
+        scope=Scope(draft.scope),
+        scope_owner_id=draft.owner,
+        tier=stands.tier,
+        category=Category(draft.category),
+        title=draft.title,
+        content=draft.content,
+        importance=Importance(draft.importance),
+        confidence=stands.confidence,
+        status=stands.status,
+        trust=draft.origin.trust,
+        source_type=draft.origin.source_type,
+        source_id=draft.origin.source_id,
+        source_session_id=draft.origin.session_id,
+        source_run_id=draft.origin.run_id,
+        source_branch=draft.origin.branch if draft.scope == Scope.PROJECT else None,
+        file_scope_pattern=draft.path,
+        anchors=draft.anchors,
+        agent_id=draft.origin.agent_id,
+        pinned=stands.pinned,
+        tags=draft.tags,
+        topic_key=draft.topic_key,
+        knowledge_key=draft.knowledge_key,
+        bead=draft.bead,
+        access_score=_seed(draft, stands),
+        quarantine_reason=draft.quarantine_reason,
+        claimed_author=draft.origin.claimed_author,
+        dedupe_key=draft.dedupe_key,
+        created_at=created,
+        updated_at=now,
+        last_accessed_at=now,
+        promoted_at=now if stands.status is Status.PROMOTED else None,
+    )
+
+
+def merged(
+    memory: Memory,
+    draft: Reviewed,
+    *,
+    rule: str,
+    corroborates: bool,
+    settings: GateSettings,
+    now: datetime,
+) -> Memory:
+    """One text, seen once more; *corroborates* when this origin has not said it before.
+
+    To a memory of this person what came with the files adds nothing but that it was seen.
+    """
+    if draft.origin.claimed_author is not None and memory.claimed_author is None:
+        return replace(
+            memory,
+            observation_count=memory.observation_count + 1,
+            write_gate_reason=rule,
+            last_accessed_at=now,
+        )
+    stands = standing(draft, settings)
+    confidence = max(memory.confidence, stands.confidence)
+    if corroborates:
+        confidence += (1 - confidence) * settings.merge_gain
+    if _approves(memory, draft):
+        memory = replace(memory, **_confirmed(memory, stands, now), quarantine_reason=None)
+    content, trust = _kept_text(memory, draft)
+    return replace(
+        memory,
+        content=content,
+        trust=trust,
+        dedupe_key=dedupe_key(content, memory.topic_key),
+        title=memory.title or draft.title,
+        importance=_higher(memory.importance, Importance(draft.importance)),
+        confidence=confidence,
+        observation_count=memory.observation_count + 1,
+        access_score=max(memory.access_score, _seed(draft, stands)),
+        base_score=None,
+        tags=unique((*memory.tags, *draft.tags)),
+        anchors=joined(memory.anchors, draft.anchors),
+        file_scope_pattern=memory.file_scope_pattern or draft.path,
+        knowledge_key=memory.knowledge_key or draft.knowledge_key,
+        bead=memory.bead or draft.bead,
+        source_branch=_branch(memory, draft),
+        claimed_author=_claimed_author(memory, draft, content),
+        write_gate_reason=rule,
+        last_accessed_at=now,
+    )
+
+
+def revised(memory: Memory, draft: Reviewed, settings: GateSettings, now: datetime) -> Memory:
+    """The draft's text under the memory's name; what was confirmed stays so."""
+    stands = standing(draft, settings)
+    topic_key = memory.topic_key or draft.topic_key
+    origin = draft.origin
+    return replace(
+        memory,
+        **_confirmed(memory, stands, now),
+        content=draft.content,
+        dedupe_key=dedupe_key(draft.content, topic_key),
+        topic_key=topic_key,
+        title=draft.title or memory.title,
+        category=Category(draft.category),
+        importance=Importance(draft.importance),
+        confidence=max(memory.confidence, stands.confidence),
+        access_score=max(memory.access_score, _seed(draft, stands)),
+        base_score=None,
+        tags=unique((*memory.tags, *draft.tags)),
+        anchors=draft.anchors or memory.anchors,
+        file_scope_pattern=draft.path or memory.file_scope_pattern,
+        knowledge_key=draft.knowledge_key or memory.knowledge_key,
+        bead=draft.bead or memory.bead,
+        trust=origin.trust,
+        source_type=origin.source_type,
+        source_id=origin.source_id,
+        source_session_id=origin.session_id,
+        source_run_id=origin.run_id,
+        source_branch=_branch(memory, draft),
+        agent_id=origin.agent_id,
+        claimed_author=_claimed_author(memory, draft, draft.content),
+        quarantine_reason=None,
+        last_accessed_at=now,
+    )
+
+
+def least_trusted(given: Iterable[Trust]) -> Trust:
+    return min(given, key=_RANK.__getitem__)
+
+
+def _approves(memory: Memory, draft: Reviewed) -> bool:
+    """Whether the draft may lift the memory: an order only a person's own words do."""
+    if draft.origin.trust is Trust.USER:
+        return True
+    from ademem.capture.gate.instructions import order_in
+
+    lifts = draft.promoted or draft.pinned or draft.trusted
+    return memory.quarantine_reason is None and not (lifts and order_in(memory))
+
+
+def _branch(memory: Memory, draft: Reviewed) -> str | None:
+    """What was learned on a second branch as well waits on neither; what never waited does not."""
+    return memory.source_branch if memory.source_branch == draft.origin.branch else None
+
+
+def _confirmed(memory: Memory, stands: Standing, now: datetime) -> dict[str, Any]:
+    """The higher of both standings."""
+    promoted = Status.PROMOTED in (memory.status, stands.status)
+    pinned = memory.pinned or stands.pinned
+    return {
+        "status": Status.PROMOTED if promoted else memory.status,
+        "pinned": pinned,
+        "tier": min(memory.tier, stands.tier),
+        "promoted_at": memory.promoted_at or (now if promoted else None),
+    }
+
+
+def _kept_text(memory: Memory, draft: Reviewed) -> tuple[str, Trust]:
+    """The text with more words, ours if equal; who is believed less does not rewrite it."""
+    ours, theirs = memory.trust, draft.origin.trust
+    if memory.dedupe_key == draft.dedupe_key:
+        return memory.content, max(ours, theirs, key=_RANK.__getitem__)
+    longer = len(words(draft.content)) > len(words(memory.content))
+    if longer and _RANK[theirs] >= _RANK[ours]:
+        return draft.content, theirs
+    return memory.content, ours
+
+
+def _claimed_author(memory: Memory, draft: Reviewed, kept: str) -> str | None:
+    """A person accepts what they say themselves; text from the files is whose they claim it is."""
+    theirs = draft.origin.claimed_author
+    if draft.by_person and theirs is None:
+        says_so = kept == draft.content or memory.dedupe_key == draft.dedupe_key
+        return None if says_so else memory.claimed_author
+    return theirs if theirs is not None and kept == draft.content else memory.claimed_author
+
+
+def _tier(promoted: bool, pinned: bool) -> Tier:
+    if pinned:
+        return Tier.PINNED
+    return Tier.ACTIVE if promoted else Tier.FADING
+
+
+def _higher(left: Importance, right: Importance) -> Importance:
+    return max(left, right, key=lambda importance: importance.weight)
+
+
+def _seed(draft: Reviewed, stands: Standing) -> float:
+    return max(Importance(draft.importance).weight, stands.confidence)
+
+
+def _share(number: float) -> float:
+    return min(1.0, max(0.0, number))

@@ -1,0 +1,84 @@
+"""Whose words a turn repeats: an agent that read the web or asked a foreign tool speaks for it."""
+
+from __future__ import annotations
+
+from ademem.core import client
+from ademem.core.memory import Trust
+from ademem.store import ledger, turns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ademem.core.client import Payload
+    from ademem.store import Store
+    from ademem.store.runtime import Runtime
+
+WEB_TOOLS = frozenset({"WebFetch", "WebSearch"})
+
+SOURCES = (Trust.WEB, Trust.TOOL)
+"""Whose word is least believed stands first."""
+
+
+def source_of(tool_name: str) -> Trust | None:
+    """Where a tool's answer comes from, if from outside the project."""
+    if tool_name in WEB_TOOLS:
+        return Trust.WEB
+    return Trust.TOOL if tool_name.startswith("mcp__") else None
+
+
+def note(payload: Payload, runtime: Runtime) -> None:
+    """Remember that the turn heard something; a subagent's turn tells the one that started it."""
+    source = source_of(payload.tool_name)
+    if source is None:
+        return
+    for turn in {payload.agent_id, _prompt(payload, runtime)} - {""}:
+        key = f"{payload.session_id}:{turn}"
+        ledger.claim(runtime.store, f"heard_{source}", key, runtime.now)
+
+
+def trust_of(payload: Payload, runtime: Runtime) -> Trust:
+    """How far the words of this turn, or of this subagent, are the agent's own."""
+    turn = payload.agent_id or _prompt(payload, runtime)
+    return _least(runtime.store, f"{payload.session_id}:{turn}")
+
+
+def speaker(environment: Mapping[str, str], store: Store) -> Trust:
+    """Whose word a command brings: a person's, or that of the turn in whose shell it runs.
+
+    A shell that any coding agent opened brings the agent's, also without the client's variables.
+    """
+    session_id = client.session_of(environment)
+    if not session_id:
+        from ademem.core import caller  # which no hook needs
+
+        return Trust.AGENT if caller.client_of(environment) else Trust.USER
+    running = turns.latest(store, session_id)
+    return _least(store, f"{session_id}:{running.prompt_id}") if running else Trust.AGENT
+
+
+def trust_of_turn(turn: str, store: Store) -> Trust:
+    """How far the words of a turn, `session:prompt` or `session:subagent`, are the agent's own."""
+    return _least(store, turn)
+
+
+def trust_of_session(session_id: str, store: Store) -> Trust:
+    """How far the words of the session as a whole are the agent's own."""
+    for source in SOURCES:
+        if ledger.any_claimed(store, f"heard_{source}", f"{session_id}:"):
+            return source
+    return Trust.AGENT
+
+
+def _prompt(payload: Payload, runtime: Runtime) -> str:
+    if payload.prompt_id:
+        return payload.prompt_id
+    running = turns.latest(runtime.store, payload.session_id)
+    return running.prompt_id if running else ""
+
+
+def _least(store: Store, key: str) -> Trust:
+    for source in SOURCES:
+        if ledger.claimed(store, f"heard_{source}", key):
+            return source
+    return Trust.AGENT

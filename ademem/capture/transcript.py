@@ -1,0 +1,250 @@
+"""The client's record of a conversation, read line by line: who said what, what was run, what came.
+
+The file may be cut short, be written to meanwhile, hold lines of any size and of kinds that nobody
+knows. What the client or a hook put before the model is left out.
+"""
+
+from __future__ import annotations
+
+import heapq
+import os
+import re
+import stat
+
+from ademem.core.json_text import loads
+from ademem.core.untrusted import without_recalled
+from ademem.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, BinaryIO
+
+LINE_BYTES = 4_000_000
+"""A longer line, such as a picture, is passed over."""
+TEXT_CHARS = 20_000
+"""What is kept of one text: its beginning, and of a result also its end."""
+
+_MATTERS = re.compile(rb'"type"\s*:\s*"(?:user|assistant|queued_command)"')
+"""What a line has to contain to be worth parsing; whole API requests stand in these files, too."""
+
+_REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.S)
+_COMMAND = re.compile(r"<command-name>\s*/?(?P<name>[^<]*?)\s*</command-name>")
+_ARGUMENTS = re.compile(r"<command-args>(?P<said>.*?)</command-args>", re.S)
+_NOT_TYPED = re.compile(r"\s*<(?:local-command|task-notification|bash-|command-|user-memory)")
+_INTERRUPTED = re.compile(r"\s*\[Request interrupted by user")
+
+OF_THE_CLIENT = frozenset(
+    """
+    add-dir agents bashes bug clear compact config context copy cost doctor exit export fast help
+    hooks ide install-github-app login logout mcp memory model output-style permissions plugin
+    privacy-settings quit release-notes rename resume rewind sandbox stats status statusline tasks
+    terminal-setup theme todos upgrade usage vim
+    """.split()
+)
+"""Commands that the client carries out itself: no work was asked for."""
+
+
+class Prompt(Value):
+    """What the person typed."""
+
+    text: str
+    at: str
+    queued: bool = False
+    """While a turn ran."""
+
+
+class Interruption(Value):
+    """The person stopped what was going on."""
+
+    at: str
+
+
+class Message(Value):
+    """What the model said to the person."""
+
+    text: str
+    at: str
+
+
+class Call(Value):
+    """A tool the model asked for, on the main thread or in a subagent."""
+
+    id: str
+    tool: str
+    input: dict[str, Any]
+    at: str
+
+
+class Result(Value):
+    """What came of a call."""
+
+    call_id: str
+    text: str
+    failed: bool
+    at: str
+
+
+Event = Prompt | Interruption | Message | Call | Result
+
+
+def events(path: str, *, since: str = "", tail: int = 0) -> Iterator[Event]:
+    """What happened, in the order of the file; of rows from *since* on, a stamp, if one is given.
+
+    A fork of a conversation begins with a copy of it. With *tail*, only the last bytes are read.
+    Raises OSError.
+    """
+    for line in lines(path, tail=tail):
+        row = _parsed(line)
+        if row is not None and not (since and _text(row, "timestamp") < since):
+            yield from _events(row)
+
+
+def whole(path: str, *, since: str = "") -> Iterator[Event]:
+    """What happened in the conversation and its subagents, in the order of time."""
+    parts = [events(each, since=since) for each in (path, *of_agents(path))]
+    return heapq.merge(*parts, key=lambda event: event.at)
+
+
+def lines(path: str, *, tail: int = 0) -> Iterator[bytes]:
+    """The whole lines that may matter; never more than one of them is in memory."""
+    with _opened(path) as file:
+        if tail and os.fstat(file.fileno()).st_size > tail:
+            file.seek(-tail, os.SEEK_END)
+            _pass_over(file)
+        while line := file.readline(LINE_BYTES):
+            if not line.endswith(b"\n"):
+                if len(line) < LINE_BYTES:  # half a line: it is still being written
+                    return
+                _pass_over(file)
+            elif _MATTERS.search(line):
+                yield line
+
+
+def of_agents(path: str) -> list[str]:
+    """The files of the subagents of the conversation, by name."""
+    folder = os.path.join(path.removesuffix(".jsonl"), "subagents")
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    return [os.path.join(folder, name) for name in names if name.endswith(".jsonl")]
+
+
+def _opened(path: str) -> BinaryIO:
+    """A file in the true sense: a device would never end, and a pipe would be waited for."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(f"{path} is no regular file")
+    return open(handle, "rb")
+
+
+def _pass_over(file: BinaryIO) -> None:
+    while rest := file.readline(LINE_BYTES):
+        if rest.endswith(b"\n"):
+            return
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    try:
+        row = loads(line.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None
+
+
+def _events(row: dict[str, Any]) -> Iterator[Event]:
+    kind, at = _text(row, "type"), _text(row, "timestamp")
+    message = row.get("message")
+    if kind == "attachment":
+        attached = row.get("attachment")
+        if isinstance(attached, dict) and attached.get("type") == "queued_command":
+            yield from _typed(_flat(attached.get("prompt")), at, queued=True)
+    elif not isinstance(message, dict) or row.get("isApiErrorMessage"):
+        return
+    elif kind == "assistant":
+        yield from _said(message, at, aside=row.get("isSidechain") is True)
+    elif kind == "user":
+        yield from _results(message, at)
+        if not any(row.get(name) for name in _NOT_OF_A_PERSON):
+            yield from _typed(_flat(message.get("content")), at)
+
+
+_NOT_OF_A_PERSON = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly")
+
+
+def _typed(text: str, at: str, *, queued: bool = False) -> Iterator[Event]:
+    """The words of a person; of a command, its name and what was written behind it."""
+    if _INTERRUPTED.match(text):
+        yield Interruption(at=at)
+        return
+    if command := _COMMAND.search(text):
+        said = _ARGUMENTS.search(text)
+        name = command["name"]
+        text = f"/{name} {said['said'] if said else ''}" if name not in OF_THE_CLIENT else ""
+    elif _NOT_TYPED.match(text):
+        return
+    text = without_recalled(_REMINDER.sub("", text)).strip()
+    if text:
+        yield Prompt(text=text[:TEXT_CHARS], at=at, queued=queued)
+
+
+def _said(message: dict[str, Any], at: str, *, aside: bool) -> Iterator[Event]:
+    """What a subagent says is said to the model, not to the person; what it does is done."""
+    if message.get("model") == "<synthetic>":
+        return
+    for block in _blocks(message):
+        if block.get("type") == "text" and not aside:
+            text = without_recalled(_text(block, "text")).strip()
+            if text:
+                yield Message(text=text[:TEXT_CHARS], at=at)
+        elif block.get("type") == "tool_use":
+            given = block.get("input")
+            yield Call(
+                id=_text(block, "id"),
+                tool=_text(block, "name"),
+                input=given if isinstance(given, dict) else {},
+                at=at,
+            )
+
+
+def _results(message: dict[str, Any], at: str) -> Iterator[Event]:
+    for block in _blocks(message):
+        if block.get("type") == "tool_result":
+            yield Result(
+                call_id=_text(block, "tool_use_id"),
+                text=_ends(without_recalled(_flat(block.get("content")))),
+                failed=block.get("is_error") is True,
+                at=at,
+            )
+
+
+def _ends(text: str) -> str:
+    """Its beginning and its end, where tools tell how it went."""
+    half = TEXT_CHARS // 2
+    return text if len(text) <= TEXT_CHARS else f"{text[:half]}\n…\n{text[-half:]}"
+
+
+def _flat(content: Any) -> str:
+    """The text of a message: one text, or blocks of which those of text count."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    texts = (_text(block, "text") for block in content if isinstance(block, dict))
+    return "\n".join(filter(None, texts))
+
+
+def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
+    content = message.get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    if not isinstance(content, list):
+        return []
+    return [block for block in content if isinstance(block, dict)]
+
+
+def _text(data: dict[str, Any], key: str) -> str:
+    value = data.get(key)
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""

@@ -1,0 +1,151 @@
+"""Who runs a command: a person at a terminal, or a coding agent's client."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+
+from ademem.core.errors import AdememError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+CLIENTS = frozenset(
+    "aider amp claude claude-code codex copilot crush cursor-agent droid gemini gemini-cli goose"
+    " kiro-cli opencode opencode-ai qwen qwen-code".split()
+)
+"""Programs and packages of coding agents, as they stand in a process's command line."""
+
+CLIENT_VARIABLES = (
+    "CLAUDECODE",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+    "CODEX_THREAD_ID",
+    "CURSOR_AGENT",
+    "GEMINI_CLI",
+    "OPENCODE",
+    "CLINE_ACTIVE",
+    "GOOSE_TERMINAL",
+)
+"""Variables that clients set in the shells they open, and people do not set in their own."""
+
+INTERPRETERS = ("node", "bun", "deno", "python", "ruby")
+MAX_DEPTH = 64
+"""Parents that are looked at; a chain that is longer says nothing of its beginning."""
+COMMAND_LINE_BYTES = 4096
+
+
+class NotByPerson(AdememError):
+    hint = "type it in a terminal of your own, outside of any coding agent"
+
+
+def client_of(environment: Mapping[str, str]) -> str:
+    """Return the variable or program that shows a coding agent's client; empty for none."""
+    for name in CLIENT_VARIABLES:
+        if environment.get(name):
+            return name
+    return client_above()
+
+
+@cache
+def client_above() -> str:
+    """The client among the parents of this process; empty for none."""
+    return next(filter(None, map(client_in, parent_commands())), "")
+
+
+def typed_by_person(environment: Mapping[str, str]) -> bool:
+    """True for a command in a terminal that no client opened."""
+    return has_terminal() and not client_of(environment)
+
+
+def require_person(environment: Mapping[str, str], act: str) -> None:
+    """Raise NotByPerson unless a person types this in a terminal; *act* begins the message."""
+    if not has_terminal():
+        raise NotByPerson(f"{act} is a person's to decide, and this is no terminal")
+    client = client_of(environment)
+    if client:
+        raise NotByPerson(f"{act} is a person's to decide, and {client} runs this shell")
+
+
+def has_terminal() -> bool:
+    """True when somebody can type, and sees what is said."""
+    return _is_tty(sys.stdin) and (_is_tty(sys.stdout) or _is_tty(sys.stderr))
+
+
+def client_in(command: list[str]) -> str:
+    """Return the name of the client whose process has this command line; empty for others."""
+    if not command:
+        return ""
+    program = _name(command[0])
+    if program in CLIENTS:
+        return program
+    if program.rstrip("0123456789.") not in INTERPRETERS:
+        return ""
+    script = next((word for word in command[1:] if not word.startswith("-")), "")
+    parts = [_name(part) for part in script.split("/")]
+    return next((part for part in parts if part in CLIENTS), "")
+
+
+def parent_commands() -> Iterator[list[str]]:
+    """The command lines of this process's parents, nearest first."""
+    if os.path.isdir("/proc/self"):
+        yield from _from_proc(os.getppid())
+    else:
+        yield from _from_ps(os.getppid())
+
+
+def _from_proc(pid: int) -> Iterator[list[str]]:
+    for _ in range(MAX_DEPTH):
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                name, _, rest = file.read().decode("utf-8", "replace").rpartition(")")
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                line = file.read(COMMAND_LINE_BYTES).decode("utf-8", "replace")
+        except OSError:
+            return
+        yield line.split("\0")
+        yield [name.partition("(")[2]]  # a process may rename itself
+        pid = int(rest.split()[1])
+        if pid <= 0:
+            return
+
+
+def _from_ps(pid: int) -> Iterator[list[str]]:
+    """What `ps` tells of them, where the system has no /proc."""
+    import subprocess
+
+    listing = ["ps", "-axo", "pid=,ppid=,command="]
+    try:
+        ran = subprocess.run(listing, capture_output=True, timeout=5, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return
+    parents: dict[int, tuple[int, str]] = {}
+    for line in ran.stdout.decode("utf-8", "replace").splitlines():
+        words = line.split(None, 2)
+        if len(words) == 3 and words[0].isdigit() and words[1].isdigit():
+            parents[int(words[0])] = (int(words[1]), words[2])
+    for _ in range(MAX_DEPTH):
+        if pid not in parents:
+            return
+        pid, line = parents[pid]
+        yield line.split()
+
+
+def _name(path: str) -> str:
+    """`/usr/bin/Codex`, `-claude` of a login and `gemini.js` without what is around the name."""
+    name = path.rpartition("/")[2].lstrip("-").lower()
+    for suffix in (".js", ".mjs", ".cjs", ".exe"):
+        name = name.removesuffix(suffix)
+    return name
+
+
+def _is_tty(stream: object) -> bool:
+    try:
+        return bool(stream.isatty())  # type: ignore[attr-defined]
+    except (AttributeError, ValueError):  # none, or closed
+        return False

@@ -1,0 +1,91 @@
+"""The settings in force: environment, files of the project, the person's own file, defaults."""
+
+from __future__ import annotations
+
+import os
+
+from ademem.core import trust
+from ademem.core.settings import Settings
+from ademem.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from ademem.core.configuration.sources import SettingWarning
+    from ademem.core.project import Project
+
+MAX_LINES = 5
+"""Warnings that are shown one by one."""
+MAX_NOTICE_CHARS = 100
+
+SECRETS = ("ADEMEM_AI_KEY",)
+"""Named like settings, but read where they are used, and written down nowhere."""
+
+
+class Configuration(Value):
+    """Settings, and where they come from."""
+
+    settings: Settings = Settings()
+    origins: dict[str, str] = {}
+    """Path or variable of each key that is set somewhere."""
+    warnings: tuple[SettingWarning, ...] = ()
+    held: dict[str, Any] = {}
+    """Values of the tracked file that wait for `ademem trust`."""
+
+
+_DEFAULTS = Configuration()
+
+
+def load(project: Project | None, environment: Mapping[str, str]) -> Configuration:
+    """Read all sources; what is wrong in one of them costs that key or file alone.
+
+    Hooks read settings each time, and most often there are none.
+    """
+    paths = [trust.config_path(environment)]
+    if project:
+        paths += [project.config, project.local_config]
+    there = [path for path in paths if os.path.lexists(path)]
+    variables = list(_variables(environment))
+    if not there and not variables:
+        return _DEFAULTS
+    from ademem.core.configuration import sources
+
+    return sources.read(project, environment, there, variables)
+
+
+def lines(warnings: Sequence[SettingWarning]) -> list[str]:
+    """The first few warnings, and how many more there are."""
+    shown = [str(warning) for warning in warnings[:MAX_LINES]]
+    more = len(warnings) - MAX_LINES
+    return [*shown, f"{more} more warnings of settings"] if more > 0 else shown
+
+
+def notice(warnings: Sequence[SettingWarning]) -> str:
+    """The warnings, of which there are some, in one short line."""
+    if len(warnings) == 1 and len(str(warnings[0])) <= MAX_NOTICE_CHARS:
+        return str(warnings[0])
+    if all(warning.waits for warning in warnings):
+        return "settings of this project wait for `ademem trust`"
+    return "some settings do not count: `ademem config list`"
+
+
+def trust_roots(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Globs of folders whose databases count as the person's; a project's files have no say."""
+    return load(None, environment).settings.trust.roots
+
+
+def value_of(settings: Settings, name: str) -> Any:
+    """The value of `section.key`."""
+    section, _, key = name.partition(".")
+    return getattr(getattr(settings, section), key)
+
+
+def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Name and key of those variables that are settings."""
+    for name in environment:
+        if name.startswith("ADEMEM_") and name not in SECRETS:
+            section, _, key = name[len("ADEMEM_") :].lower().partition("_")
+            if section in Settings._names and key:
+                yield name, f"{section}.{key}"

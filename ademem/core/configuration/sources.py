@@ -1,0 +1,273 @@
+"""Reading the sources of settings, and joining what each of them may say."""
+
+from __future__ import annotations
+
+import os
+
+from ademem.core import confined, trust
+from ademem.core.configuration import Configuration
+from ademem.core.configuration.values import BadSetting, as_value, key_of, unknown
+from ademem.core.digest import bytes_hex, sha256_hex
+from ademem.core.json_text import loads
+from ademem.core.settings import PERSONAL_SECTION, Settings, find_key
+from ademem.core.value import Value, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from ademem.core.project import Project
+
+MAX_BYTES = 64_000
+"""Longest file of settings."""
+MAX_DOTS = 100
+"""Most dots in a line of such a file: a dotted key takes time by the square of its parts."""
+SHOWN_CHARS = 80
+"""Characters of the parser's words."""
+
+
+class SettingWarning(Value):
+    """A part of a source that does not count."""
+
+    source: str
+    """A path, or the name of a variable."""
+    key: str = ""
+    """`guard.mode`; empty: all of the source."""
+    reason: str = ""
+    """Why it does not count; empty: there is no such key."""
+    waits: bool = False
+    """It would count after `ademem trust`."""
+
+    def __str__(self) -> str:
+        name = self.source
+        if os.path.isabs(name):
+            name = os.path.join(os.path.basename(os.path.dirname(name)), os.path.basename(name))
+        return f"{name}: {self.reason or unknown(self.key)}"
+
+
+class Given(Value):
+    """Valid values of one source by their keys, and what is wrong in it."""
+
+    values: dict[str, Any] = {}
+    warnings: tuple[SettingWarning, ...] = ()
+    digest: str = ""
+    """Names the content of a file."""
+
+
+def read(
+    project: Project | None,
+    environment: Mapping[str, str],
+    there: Sequence[str],
+    variables: Sequence[tuple[str, str]],
+) -> Configuration:
+    """Join the files that are *there* and the variables, given with their keys.
+
+    The tracked file of the project sets keys that are shared, and makes others stricter; what it
+    sets besides is held until the person agreed to just these keys and values.
+    """
+    own = trust.config_path(environment)
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    warnings: list[SettingWarning] = []
+    held: dict[str, Any] = {}
+
+    def put(given: Mapping[str, Any], source: str) -> None:
+        values.update(given)
+        origins.update(dict.fromkeys(given, source))
+
+    if own in there:
+        found = _file(own, environment)
+        put(found.values, own)
+        warnings += found.warnings
+    if project and len(there) > (own in there):
+        agreed = trust.agreement(project.main, environment)
+        if project.config in there:
+            found = _file(project.config, environment, project.root)
+            warnings += found.warnings
+            put(_unasked(found.values, values), project.config)
+            held = _not_in_force(found.values, values)
+            if held and agreed.settings == fingerprint(held):
+                put(held, project.config)
+                held = {}
+            if held:
+                warnings.append(
+                    SettingWarning(source=project.config, reason=_waiting(held), waits=True)
+                )
+        if project.local_config in there:
+            found = _file(project.local_config, environment, project.home_root, agreed.local)
+            warnings += found.warnings
+            put(found.values, project.local_config)
+    for name, key in variables:
+        found = _checked({key: environment[name]}, name)
+        warnings += found.warnings
+        put(found.values, name)
+    return Configuration(
+        settings=_settings(values), origins=origins, warnings=tuple(warnings), held=held
+    )
+
+
+def fingerprint(values: Mapping[str, Any]) -> str:
+    """The digest by which an agreement names keys with their values."""
+    return sha256_hex(*(f"{key}={value!r}" for key, value in sorted(values.items())))
+
+
+def local_file(project: Project, environment: Mapping[str, str]) -> Given:
+    """Read `config.local.toml`, whether or not it counts; without a digest where that is vain."""
+    if not os.path.lexists(project.local_config):
+        return Given()
+    return _file(project.local_config, environment, project.home_root)
+
+
+def _unasked(given: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of a tracked file that counts at once: shared keys, and values that are stricter."""
+    put = {}
+    for name, value in given.items():
+        key = key_of(name)
+        now = current.get(name, key.default)
+        new = value if key.is_shared else key.tightened(value, now)
+        if key.is_shared or new != now:
+            put[name] = new
+    return put
+
+
+def _not_in_force(given: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in given.items()
+        if value != current.get(name, key_of(name).default)
+    }
+
+
+def _waiting(held: Mapping[str, Any]) -> str:
+    names = ", ".join(sorted(held)[:3]) + (", …" if len(held) > 3 else "")
+    return f"sets {names}, which {'count' if len(held) > 1 else 'counts'} only after `ademem trust`"
+
+
+def _file(
+    path: str, environment: Mapping[str, str], root: str = "", noted: str | None = None
+) -> Given:
+    """Read one file; with *noted*, its values count only if that is the digest of its content."""
+    digest = ""
+    try:
+        raw = _bytes(path, root)
+        digest = bytes_hex(raw)
+        if noted is not None and digest != noted:
+            reason = "counts only after `ademem trust`"
+            return Given(warnings=(SettingWarning(source=path, reason=reason, waits=True),))
+        found = _parsed(raw, digest, path, environment)
+        return replace(_checked(found, path, of_project=bool(root)), digest=digest)
+    except BadSetting as error:
+        return Given(warnings=(SettingWarning(source=path, reason=str(error)),), digest=digest)
+
+
+def _bytes(path: str, root: str) -> bytes:
+    """Content of a file; raises BadSetting. Below *root* no link is followed."""
+    try:
+        if root:
+            raw = confined.read_bytes(root, path, MAX_BYTES)
+            if raw is None:
+                raise BadSetting("is gone")
+            return raw
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except confined.Refused as error:
+        raise BadSetting(f"{error.reason}, so none of it counts") from error
+    except OSError as error:
+        raise BadSetting(f"cannot be read ({error.strerror}), so none of it counts") from error
+    if len(raw) > MAX_BYTES:
+        raise BadSetting(f"has more than {MAX_BYTES:,} bytes, so none of it counts")
+    return raw
+
+
+def _parsed(raw: bytes, digest: str, path: str, environment: Mapping[str, str]) -> dict[str, Any]:
+    """Values of a TOML text by `section.key`; raises BadSetting.
+
+    The last result is kept in the person's data folder: `tomllib` alone takes twice as long to load
+    as an ordinary hook runs.
+    """
+    cache = trust.cache_path(path, environment)
+    try:
+        kept = loads(_cached(cache))
+        if kept["sha256"] == digest and isinstance(kept["values"], dict):
+            return kept["values"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        pass  # none yet, or of another content
+    values = _toml(raw)
+    _keep(cache, digest, values)
+    return values
+
+
+def _toml(raw: bytes) -> dict[str, Any]:
+    """Parse TOML into values by `section.key`; raises BadSetting."""
+    import tomllib
+
+    if max(line.count(b".") for line in raw.split(b"\n")) > MAX_DOTS:
+        raise BadSetting(f"has a line with more than {MAX_DOTS} dots, so none of it counts")
+    try:
+        found = tomllib.loads(raw.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise BadSetting("is not UTF-8, so none of it counts") from error
+    except (ValueError, RecursionError) as error:
+        why = str(error)[:SHOWN_CHARS]
+        raise BadSetting(f"is no valid TOML, so none of it counts ({why})") from error
+    values: dict[str, Any] = {}
+    for section, keys in found.items():
+        if isinstance(keys, dict) and section in Settings._names:
+            values |= {f"{section}.{key}": _plain(value) for key, value in keys.items()}
+        else:
+            values[section] = None
+    return values
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it; what no setting can be (a table, a date) becomes None."""
+    if isinstance(value, list):
+        return [item if isinstance(item, (str, int, float)) else None for item in value]
+    return value if isinstance(value, (str, int, float)) else None
+
+
+def _cached(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def _keep(path: str, digest: str, values: dict[str, Any]) -> None:
+    import json
+
+    from ademem.core import atomic_files
+
+    try:
+        atomic_files.write_atomic(
+            path, json.dumps({"sha256": digest, "values": values}), mode=0o600
+        )
+    except OSError:  # a home that cannot be written: each process parses for itself
+        return
+
+
+def _checked(given: Mapping[str, Any], source: str, *, of_project: bool = False) -> Given:
+    """The values that are valid, as their keys have them."""
+    values, warnings = {}, []
+    for name, value in given.items():
+        key = find_key(name)
+        if key is None:
+            warnings.append(SettingWarning(source=source, key=name))
+        elif of_project and name.startswith(f"{PERSONAL_SECTION}."):
+            reason = f"{name} counts only in your own file or environment"
+            warnings.append(SettingWarning(source=source, key=name, reason=reason))
+        else:
+            try:
+                values[name] = as_value(name, value)
+            except BadSetting as error:
+                warnings.append(SettingWarning(source=source, key=name, reason=str(error)))
+    return Given(values=values, warnings=tuple(warnings))
+
+
+def _settings(values: Mapping[str, Any]) -> Settings:
+    changed: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        section, _, key = name.partition(".")
+        changed.setdefault(section, {})[key] = value
+    return Settings(
+        **{name: type(Settings._defaults[name])(**keys) for name, keys in changed.items()}
+    )

@@ -1,0 +1,105 @@
+"""What a key may be set to, and what is said of a name or value that it may not."""
+
+from __future__ import annotations
+
+from ademem.core.errors import AdememError
+from ademem.core.settings import LONGEST_TEXT, MOST_WORDS, Settings, all_keys, find_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ademem.core.settings import Key
+
+SHOWN_CHARS = 40
+"""Characters of a name or value that a message repeats."""
+
+
+class BadSetting(AdememError):
+    """A key that does not exist, or a value that it cannot have."""
+
+    hint = "`ademem config list` shows all keys"
+
+
+def key_of(name: str) -> Key:
+    """The key called `section.key`; raises BadSetting that names the nearest one."""
+    key = find_key(name)
+    if key is None:
+        raise BadSetting(unknown(name))
+    return key
+
+
+def as_value(name: str, given: Any) -> Any:
+    """*given* as a value of the key; raises BadSetting."""
+    key = key_of(name)
+    value = _typed(name, given, key.default)
+    if key.choices and value not in key.choices:
+        raise BadSetting(f"{name} is {_shown(given)}; it may be {', '.join(key.choices)}")
+    for part in value if isinstance(value, tuple) else (value,):
+        if isinstance(part, str):
+            if len(part) > LONGEST_TEXT:
+                raise BadSetting(f"{name} is longer than {LONGEST_TEXT} characters")
+        elif key.least is not None and key.most is not None and not key.least <= part <= key.most:
+            raise BadSetting(f"{name} is {_shown(given)}; it may be {key.least:,} to {key.most:,}")
+    return value
+
+
+def unknown(name: str) -> str:
+    """Name the nearest key, or section where not even that is known."""
+    from difflib import get_close_matches
+
+    section, dot, _ = name.partition(".")
+    if section in Settings._names and not dot:
+        return f"[{section}] is a section, not a value"
+    names = [full for full, _ in all_keys()] if dot else list(Settings._fields)
+    inside = [full for full in names if full.startswith(f"{section}.")] or names
+    near = get_close_matches(name[:SHOWN_CHARS], inside, n=1, cutoff=0.0)
+    return f"unknown setting {_shown(name)}; did you mean {near[0]!r}?"
+
+
+def _typed(name: str, given: Any, default: Any) -> Any:
+    """*given* as the type of *default*; text, as the environment has it, is parsed."""
+    try:
+        if isinstance(default, bool):
+            return given if isinstance(given, bool) else _TRUTH[str(given).lower()]
+        if isinstance(default, tuple):
+            return _items(name, given, default)
+        if isinstance(given, bool) or not isinstance(given, (str, int, float)):
+            raise ValueError(given)
+        value = type(default)(given)
+        if not isinstance(given, str) and value != given:
+            raise ValueError(given)
+        return value
+    except (KeyError, ValueError, TypeError, OverflowError) as error:
+        raise BadSetting(f"{name} cannot be {_shown(given)}; its default is {default!r}") from error
+
+
+def _items(name: str, given: Any, default: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A list of words has any length up to a bound; numbers each have their place."""
+    items = [item.strip() for item in given.split(",")] if isinstance(given, str) else given
+    words = not default or isinstance(default[0], str)
+    if not isinstance(items, list) or not (words or len(items) == len(default)):
+        raise ValueError(given)
+    if len(items) > MOST_WORDS:
+        raise BadSetting(f"{name} has more than {MOST_WORDS} words")
+    kind = "" if words else default[0]
+    return tuple(_typed(name, item, kind) for item in items if item != "" or not words)
+
+
+def _shown(given: Any) -> str:
+    """A name or value as a message may repeat it, however long and odd it is."""
+    if given is None or isinstance(given, list):
+        return "a list" if given else "a table or a date"
+    return ascii(given[:SHOWN_CHARS]) if isinstance(given, str) else f"{given!s:.{SHOWN_CHARS}}"
+
+
+_TRUTH = {
+    "true": True,
+    "1": True,
+    "yes": True,
+    "on": True,
+    "false": False,
+    "0": False,
+    "no": False,
+    "off": False,
+}

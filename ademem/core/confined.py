@@ -1,0 +1,683 @@
+"""Files below a folder one trusts, reached without following a link.
+
+A project's `.ade/` may come from a stranger. Every component of a path below the *root* is opened
+from the folder before it, by descriptor, and what was opened is checked, not what had that name a
+moment ago. Regular files and folders are accepted, of this user, of root, or of the root folder's
+owner. A file with a second hard link is refused: its other name may be anywhere. What is refused
+raises Refused and is left alone. Where the system has no folder descriptors, each component is
+checked by `lstat` before it is used.
+
+A *path* is absolute and below *root*, or relative to it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from ademem.core.errors import AdememError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
+KIB = 1024
+MIB = 1024 * KIB
+
+LIMITS = (
+    ("config.toml", 256 * KIB),
+    ("config.local.toml", 256 * KIB),
+    ("memory/*.jsonl", 256 * MIB),
+    ("memory/*", 16 * MIB),
+    ("agents/*", MIB),
+    ("skills/*", MIB),
+    ("log/*", 16 * MIB),
+    ("run/*", 64 * MIB),
+    ("*", 4 * MIB),
+)
+"""The most bytes that are read at once, by the path below `.ade/`; the first row that fits counts.
+
+`open_file` has no bound: its caller reads in parts.
+"""
+
+REMOVABLE = (
+    "run/*",
+    "log/*",
+    "memory/*.md",
+    "memory/*.jsonl",
+    "cto/*.md",
+    "skills/*.md",
+    "ade.db*",
+    "*.sock",
+    "*.index",
+    "*.new",
+    "*.tmp",
+)
+"""Paths below `.ade/`, or the folder that stands for it, that ademem makes and may delete."""
+
+FOLDERS = (
+    *("memory", "run", "run/clear", "run/sites", "run/index", "log"),
+    *("cto", "cto/daily", "agents", "skills"),
+)
+"""What is a folder below `.ade/`; in `refusals` a file of such a name is at fault."""
+FILES = (".md", ".jsonl", ".json", ".toml", ".log", ".lock", ".db")
+"""Ends of names that are files'; in `refusals` a folder of such a name is at fault."""
+SOCKETS = "*.sock"
+"""What may be a socket, in `run/`: those of the process that has the model loaded."""
+
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_CAREFUL = _NO_FOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+"""A link is not followed, a pipe does not block, and a terminal does not become ours."""
+_BY_DESCRIPTOR = {os.open, os.stat, os.mkdir, os.unlink, os.rename} <= os.supports_dir_fd
+
+_KINDS = {
+    stat.S_IFLNK: "is a link",
+    stat.S_IFIFO: "is a named pipe",
+    stat.S_IFSOCK: "is a socket",
+    stat.S_IFCHR: "is a device",
+    stat.S_IFBLK: "is a device",
+    stat.S_IFDIR: "is a folder, not a file",
+    stat.S_IFREG: "is a file, not a folder",
+}
+"""Why something of another kind than the wanted one is refused."""
+
+
+class Refused(AdememError, OSError):
+    """A file that is not opened, whatever it was wanted for."""
+
+    hint = (
+        "put a regular file or folder of your own in its place, or remove it; "
+        "`ademem files check` names all that is refused"
+    )
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{printable(path)} {reason}; it is left alone")
+        self.path = path
+        self.reason = reason
+
+
+def printable(path: str) -> str:
+    """The path on one line: control characters and bytes that are no text are escaped."""
+    return path if path.isprintable() else ascii(path)[1:-1]
+
+
+def read_bytes(root: str, path: str, limit: int | None = None) -> bytes | None:
+    """The file's content; None when there is no such file. Raises Refused beyond *limit* bytes."""
+    try:
+        with _parent(root, path) as (folder, name):
+            return _content(folder, name, limit_of(root, path) if limit is None else limit)
+    except FileNotFoundError:
+        return None
+
+
+def read_text(root: str, path: str, limit: int | None = None) -> str | None:
+    """The file's text, its line ends as they are; None when there is no such file."""
+    data = read_bytes(root, path, limit)
+    return None if data is None else data.decode("utf-8")
+
+
+def open_file(root: str, path: str) -> BinaryIO:
+    """Open for reading in parts, of any length; raises FileNotFoundError or Refused."""
+    return open(_open(root, path, os.O_RDONLY), "rb")
+
+
+def write_text(root: str, path: str, text: str, *, mode: int = 0o666, sync: bool = True) -> bool:
+    """Replace the file unless it says *text* already; return True when it was written.
+
+    A file keeps its mode; *mode* is for a new one. Missing folders are made. Without *sync* a loss
+    of power may leave an empty file.
+    """
+    return write_bytes(root, path, text.encode("utf-8"), mode=mode, sync=sync)
+
+
+def write_bytes(
+    root: str, path: str, wanted: bytes, *, mode: int = 0o666, sync: bool = True
+) -> bool:
+    """`write_text` of what is no text."""
+    with _parent(root, path, make=True) as (folder, name):
+        there = folder.regular_status(name)
+        if there and there.st_size == len(wanted) and _content(folder, name) == wanted:
+            return False
+        try:
+            _replace(folder, name, wanted, mode, there, sync)
+        except FileNotFoundError:  # `remove_stale` in another container took us for a dead process
+            _replace(folder, name, wanted, mode, there, sync)
+    return True
+
+
+def append_line(root: str, path: str, line: str, max_bytes: int) -> None:
+    """Append one line; a file beyond *max_bytes* becomes `<name>.1` first."""
+    data = (line.replace("\n", "\\n") + "\n").encode("utf-8", "replace")
+    there = status(root, path)
+    if there and there.st_size > max_bytes:
+        _rotate(root, path, max_bytes)
+    handle = _open(root, path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, make=True)
+    try:
+        os.write(handle, data)
+    finally:
+        os.close(handle)
+
+
+def touch(root: str, path: str, *, mode: int = 0o600) -> None:
+    """Make an empty file unless it is there."""
+    os.close(_open(root, path, os.O_WRONLY | os.O_CREAT, mode, make=True))
+
+
+def create_file(root: str, path: str, *, mode: int = 0o666) -> BinaryIO:
+    """Open a new file for writing; raises FileExistsError."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    return open(_open(root, path, flags, mode, make=True), "wb")
+
+
+def open_lock(root: str, path: str, *, make: bool = True) -> int:
+    """A descriptor of a folder or file to lock; raises FileNotFoundError where it makes none."""
+    if is_folder(root, path):
+        return open_folder(root, path)
+    return _open(root, path, os.O_RDWR | os.O_CREAT if make else os.O_RDONLY, 0o600, make=make)
+
+
+def open_folder(root: str, path: str) -> int:
+    """A descriptor of the folder, to lock it or to put its names on the disk."""
+    folder = _walk(root, _parts(root, path))
+    try:
+        return os.open(folder.path, _FOLDER) if folder.fd is None else os.dup(folder.fd)
+    finally:
+        folder.close()
+
+
+def make_folder(root: str, path: str, mode: int = 0o777) -> None:
+    """Make the folder and those above it, up to *root*."""
+    _walk(root, _parts(root, path), make=True, mode=mode).close()
+
+
+def names(root: str, path: str) -> list[str]:
+    """Names in the folder, sorted; none when there is no such folder.
+
+    A name that holds control characters or is no text is left out: ademem makes none, and lists of
+    files have one name a line. `refusals` tells of it.
+    """
+    try:
+        folder = _walk(root, _parts(root, path))
+    except FileNotFoundError:
+        return []
+    try:
+        return sorted(filter(str.isprintable, folder.names()))
+    finally:
+        folder.close()
+
+
+def entries(root: str, path: str) -> list[tuple[str, os.stat_result]]:
+    """`names` with the `lstat` of each."""
+    try:
+        folder = _walk(root, _parts(root, path))
+    except FileNotFoundError:
+        return []
+    try:
+        listed = sorted(filter(str.isprintable, folder.names()))
+        found = ((name, folder.status(name)) for name in listed)
+        return [(name, there) for name, there in found if there is not None]
+    finally:
+        folder.close()
+
+
+def status(root: str, path: str) -> os.stat_result | None:
+    """`lstat` of what is there; None when nothing is. Raises Refused below a link."""
+    try:
+        with _parent(root, path) as (folder, name):
+            return folder.status(name)
+    except FileNotFoundError:
+        return None
+
+
+def exists(root: str, path: str) -> bool:
+    """True for whatever has that name, even a link to nowhere."""
+    return status(root, path) is not None
+
+
+def is_file(root: str, path: str) -> bool:
+    """True for a file that can be opened here; False where it is missing or refused."""
+    try:
+        with _parent(root, path) as (folder, name):
+            return folder.regular_status(name) is not None
+    except OSError:
+        return False
+
+
+def is_socket(root: str, path: str) -> bool:
+    """True for a socket of this user."""
+    try:
+        there = status(root, path)
+    except OSError:
+        return False
+    return bool(there and stat.S_ISSOCK(there.st_mode) and there.st_uid == os.geteuid())
+
+
+def is_folder(root: str, path: str) -> bool:
+    """True for a folder that can be entered here; False where it is missing or refused."""
+    try:
+        _walk(root, _parts(root, path)).close()
+    except OSError:
+        return False
+    return True
+
+
+def remove(root: str, path: str) -> bool:
+    """Delete a file that ademem made; return True when there was one.
+
+    Raises Refused for names that do not match REMOVABLE, and for what is no regular file (a socket
+    among SOCKETS may go, too).
+    """
+    inside = _inside(root, path)
+    if not any(_matches(inside, pattern) for pattern in REMOVABLE):
+        raise Refused(path, "is not a file that ademem makes")
+    try:
+        with _parent(root, path) as (folder, name):
+            there = folder.status(name)
+            if there is None:
+                return False
+            if not (stat.S_ISSOCK(there.st_mode) and _matches(inside, SOCKETS)):
+                folder.check(there, name, stat.S_IFREG)
+            folder.unlink(name)
+            return True
+    except FileNotFoundError:
+        return False
+
+
+def prune(root: str, path: str, before: float, *, having: str = "") -> None:
+    """Delete the files below `run/` in the folder *path* that were written *before* a time stamp.
+
+    *having* is a part of their names.
+    """
+    if not _matches(_inside(root, path), "run/*"):
+        raise Refused(path, "is not a folder of marks")
+    try:
+        folder = _walk(root, _parts(root, path))
+    except FileNotFoundError:
+        return
+    try:
+        for name in folder.names():
+            there = folder.status(name) if having in name else None
+            if there and there.st_mtime < before and stat.S_ISREG(there.st_mode):
+                folder.unlink(name)
+    finally:
+        folder.close()
+
+
+def rename(root: str, path: str, name: str) -> None:
+    """Give a file another *name* in its folder; a file that has the name is replaced."""
+    with _parent(root, path) as (folder, old):
+        if folder.regular_status(old) is None:
+            raise FileNotFoundError(2, os.strerror(2), path)
+        folder.regular_status(name)
+        folder.rename(old, name)
+
+
+def check_database(path: str, root: str = "") -> None:
+    """Raise Refused unless SQLite may open the database and the files it keeps beside it.
+
+    *root* is the folder from which the path is followed, by default the parent of the database's
+    folder. Missing files are no fault.
+    """
+    try:
+        with _parent(root or os.path.dirname(os.path.dirname(path)), path) as (folder, name):
+            for suffix in ("", "-wal", "-shm", "-journal"):
+                folder.regular_status(name + suffix)
+    except FileNotFoundError:
+        return
+
+
+def files_below(root: str, path: str) -> Iterator[str]:
+    """Paths of the files in the folder and below it that can be opened, sorted by folder."""
+    try:
+        folder = _walk(root, _parts(root, path))
+    except OSError:
+        return
+    try:
+        found = [(name, folder.status(name)) for name in sorted(folder.names())]
+        for name, there in found:
+            if there and name.isprintable() and stat.S_ISDIR(there.st_mode):
+                yield from files_below(root, folder.whole(name))
+            elif there and name.isprintable() and folder.accepts(there, name):
+                yield folder.whole(name)
+    finally:
+        folder.close()
+
+
+def refusal(root: str, path: str) -> Refused | None:
+    """Why a file cannot be used there; None where it can, or is missing."""
+    try:
+        with _parent(root, path) as (folder, name):
+            folder.regular_status(name)
+    except Refused as refused:
+        return refused
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return _unreadable(os.path.join(root, path), error)
+    return None
+
+
+def refusals(root: str, path: str, most: int = 20_000) -> list[Refused]:
+    """All that is refused in the folder and below it, or the folder; looks at *most* entries."""
+    found: list[Refused] = []
+    try:
+        _survey(_walk(root, _parts(root, path)), root, found, most)
+    except FileNotFoundError:
+        return found
+    except Refused as refused:
+        found.append(refused)
+    except OSError as error:
+        found.append(_unreadable(os.path.join(root, path), error))
+    return found
+
+
+def remove_stale(root: str, path: str) -> int:
+    """Delete temporary files of killed processes in the folder and below it; return how many."""
+    try:
+        folder = _walk(root, _parts(root, path))
+    except OSError:
+        return 0
+    try:
+        with os.scandir(folder.path if folder.fd is None else folder.fd) as listed:
+            entries = [
+                (entry.name, entry.is_dir(follow_symlinks=False))
+                for entry in listed
+                if not entry.is_symlink()
+            ]
+        removed = sum(
+            remove_stale(root, folder.whole(name))
+            for name, is_folder_ in entries
+            if is_folder_ and name.isprintable()
+        )
+        for name, _ in entries:
+            there = folder.status(name) if _is_stale(name) else None
+            if there and stat.S_ISREG(there.st_mode):
+                folder.unlink(name)
+                removed += 1
+        return removed
+    finally:
+        folder.close()
+
+
+class _Folder:
+    """An open folder: a descriptor, or its path where the system opens nothing from one."""
+
+    __slots__ = ("fd", "owner", "path")
+
+    def __init__(self, fd: int | None, path: str, owner: int) -> None:
+        self.fd = fd
+        self.path = path
+        self.owner = owner
+        """Owner of the root folder, whose files are accepted."""
+
+    def close(self) -> None:
+        if self.fd is not None:
+            os.close(self.fd)
+
+    def whole(self, name: str) -> str:
+        return os.path.join(self.path, name)
+
+    def at(self, name: str) -> str:
+        return self.whole(name) if self.fd is None else name
+
+    def status(self, name: str) -> os.stat_result | None:
+        try:
+            return os.stat(self.at(name), dir_fd=self.fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    def regular_status(self, name: str) -> os.stat_result | None:
+        """`lstat` of a regular file; None when there is none. Raises Refused for anything else."""
+        there = self.status(name)
+        if there is not None:
+            self.check(there, name, stat.S_IFREG)
+        return there
+
+    def check(self, there: os.stat_result, name: str, wanted: int) -> None:
+        """Raise Refused unless the kind is the wanted one and owner and links are accepted."""
+        kind = stat.S_IFMT(there.st_mode)
+        if kind != wanted:
+            raise Refused(self.whole(name), _KINDS.get(kind, "is no file"))
+        if there.st_uid not in (0, os.geteuid(), self.owner):
+            raise Refused(self.whole(name), "belongs to another user")
+        if wanted == stat.S_IFREG and there.st_nlink > 1:
+            raise Refused(self.whole(name), "has a second name (a hard link)")
+
+    def accepts(self, there: os.stat_result, name: str) -> bool:
+        try:
+            self.check(there, name, stat.S_IFREG)
+        except Refused:
+            return False
+        return True
+
+    def enter(self, name: str) -> _Folder:
+        if self.fd is None:
+            there = os.lstat(self.whole(name))
+            self.check(there, name, stat.S_IFDIR)
+            return _Folder(None, self.whole(name), self.owner)
+        fd = self._open(name, _FOLDER | _CAREFUL, 0, stat.S_IFDIR)
+        return _Folder(fd, self.whole(name), self.owner)
+
+    def open(self, name: str, flags: int, mode: int = 0o666) -> int:
+        """A descriptor of a regular file; no link leads to it, and no pipe blocks."""
+        if self.fd is None:
+            self.regular_status(name)
+        return self._open(name, flags | _CAREFUL, mode, stat.S_IFREG)
+
+    def _open(self, name: str, flags: int, mode: int, wanted: int) -> int:
+        try:
+            handle = os.open(self.at(name), flags, mode, dir_fd=self.fd)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            there = self.status(name)
+            if there and not isinstance(error, FileExistsError):
+                self.check(there, name, wanted)
+            if there and isinstance(error, PermissionError):
+                raise _unreadable(self.whole(name), error) from None
+            error.filename = self.whole(name)
+            raise
+        try:
+            self.check(os.fstat(handle), name, wanted)
+        except BaseException:
+            os.close(handle)
+            raise
+        return handle
+
+    def names(self) -> list[str]:
+        return os.listdir(self.path if self.fd is None else self.fd)
+
+    def make(self, name: str, mode: int) -> None:
+        try:
+            os.mkdir(self.at(name), mode, dir_fd=self.fd)
+        except FileExistsError:  # another process was faster
+            return
+
+    def unlink(self, name: str) -> None:
+        os.unlink(self.at(name), dir_fd=self.fd)
+
+    def rename(self, old: str, new: str) -> None:
+        os.replace(self.at(old), self.at(new), src_dir_fd=self.fd, dst_dir_fd=self.fd)
+
+
+class _parent:
+    """The folder that a path lies in, open for a `with`, and the path's last component."""
+
+    __slots__ = ("folder", "name")
+
+    def __init__(self, root: str, path: str, *, make: bool = False) -> None:
+        *parts, self.name = _parts(root, path)
+        self.folder = _walk(root, parts, make=make)
+
+    def __enter__(self) -> tuple[_Folder, str]:
+        return self.folder, self.name
+
+    def __exit__(self, *_: object) -> None:
+        self.folder.close()
+
+
+def _parts(root: str, path: str) -> list[str]:
+    """The components below *root*; raises ValueError for a path that leads out of it."""
+    if os.path.isabs(path):
+        inside = path.removeprefix(root.rstrip(os.sep) + os.sep)
+        if inside == path:
+            raise ValueError(f"{path!r} is not below {root!r}")
+        path = inside
+    parts = path.split(os.sep)
+    if "\0" in path or not {"", os.curdir, os.pardir}.isdisjoint(parts):
+        raise ValueError(f"{path!r} is not a plain path below {root!r}")
+    return parts
+
+
+def _walk(root: str, parts: list[str], *, make: bool = False, mode: int = 0o777) -> _Folder:
+    """Open the folder that the components lead to."""
+    fd = os.open(root, _FOLDER) if _BY_DESCRIPTOR else None
+    folder = _Folder(fd, root, os.stat(root if fd is None else fd).st_uid)
+    try:
+        for part in parts:
+            try:
+                inner = folder.enter(part)
+            except FileNotFoundError:
+                if not make:
+                    raise
+                folder.make(part, mode)
+                inner = folder.enter(part)
+            folder.close()
+            folder = inner
+    except BaseException:
+        folder.close()
+        raise
+    return folder
+
+
+def _open(root: str, path: str, flags: int, mode: int = 0o666, *, make: bool = False) -> int:
+    with _parent(root, path, make=make) as (folder, name):
+        return folder.open(name, flags, mode)
+
+
+def _content(folder: _Folder, name: str, limit: int | None = None) -> bytes:
+    handle = folder.open(name, os.O_RDONLY)
+    try:
+        size = os.fstat(handle).st_size
+        if limit is not None and size > limit:
+            raise Refused(folder.whole(name), f"has {size:,} bytes and {limit:,} are the most")
+        parts = []
+        while part := os.read(handle, size + 1):
+            parts.append(part)
+            size = max(size - len(part), 0)
+        return b"".join(parts)
+    finally:
+        os.close(handle)
+
+
+def _replace(
+    folder: _Folder,
+    name: str,
+    wanted: bytes,
+    mode: int,
+    there: os.stat_result | None,
+    sync: bool,
+) -> None:
+    aside = f"{name}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
+    try:
+        handle = folder.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with open(handle, "wb") as file:
+            file.write(wanted)
+            file.flush()
+            if sync:
+                os.fsync(handle)
+            if there:
+                os.fchmod(handle, stat.S_IMODE(there.st_mode))
+        folder.rename(aside, name)
+    except BaseException:
+        if folder.status(aside):
+            folder.unlink(aside)
+        raise
+
+
+def _rotate(root: str, path: str, max_bytes: int) -> None:
+    from ademem.core.locks import locked
+
+    with locked(path + ".lock", root=root):
+        there = status(root, path)
+        if there and there.st_size > max_bytes:  # another process may have got here first
+            rename(root, path, os.path.basename(path) + ".1")
+
+
+def _is_stale(name: str) -> bool:
+    """True for a temporary file of a process that is no more."""
+    stem, _, kind = name.rpartition(".")
+    maker = stem.rpartition(".")[2].partition("-")[0]
+    if kind.partition("-")[0] not in ("tmp", "new") or not (maker.isdecimal() and len(maker) < 10):
+        return False
+    try:
+        os.kill(int(maker), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:  # another user's
+        return False
+    return False
+
+
+def _survey(folder: _Folder, root: str, found: list[Refused], left: int) -> int:
+    """Add what is refused in the open folder, which it closes; return how many looks are left."""
+    try:
+        for name in sorted(folder.names()):
+            if left <= 0:
+                break
+            left -= 1
+            try:
+                left = _survey_entry(folder, name, root, found, left)
+            except Refused as refused:
+                found.append(refused)
+            except OSError as error:
+                found.append(_unreadable(folder.whole(name), error))
+    finally:
+        folder.close()
+    return left
+
+
+def _survey_entry(folder: _Folder, name: str, root: str, found: list[Refused], left: int) -> int:
+    there = folder.status(name)
+    if there is None:
+        return left
+    if not name.isprintable():
+        raise Refused(folder.whole(name), "has a name with control characters")
+    path = folder.whole(name)
+    inside = _inside(root, path)
+    if inside in FOLDERS or (stat.S_ISDIR(there.st_mode) and not name.endswith(FILES)):
+        folder.check(there, name, stat.S_IFDIR)
+        return _survey(folder.enter(name), root, found, left)
+    if stat.S_ISSOCK(there.st_mode) and _matches(inside, "run/" + SOCKETS):
+        return left
+    folder.check(there, name, stat.S_IFREG)
+    if there.st_size > KIB and not _matches(inside, "ade.db*"):
+        limit = limit_of(root, path)
+        if there.st_size > limit:
+            raise Refused(path, f"has {there.st_size:,} bytes and {limit:,} are the most")
+    return left
+
+
+def _unreadable(path: str, error: OSError) -> Refused:
+    return Refused(path, f"cannot be opened ({error.strerror})")
+
+
+def limit_of(root: str, path: str) -> int:
+    """The most bytes that are read of the file, by LIMITS."""
+    inside = _inside(root, path)
+    return next(most for pattern, most in LIMITS if _matches(inside, pattern))
+
+
+def _inside(root: str, path: str) -> str:
+    """The path below the folder in *root* that it lies in, which is `.ade` or stands for it."""
+    return "/".join(_parts(root, path)[1:])
+
+
+def _matches(path: str, pattern: str) -> bool:
+    """Compare with a pattern in which one `*` stands for anything."""
+    head, star, tail = pattern.partition("*")
+    if not star:
+        return path == pattern
+    return len(path) >= len(head + tail) and path.startswith(head) and path.endswith(tail)

@@ -1,0 +1,120 @@
+"""Where a hook's failure is written down: one line, bounded files."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+
+from ademem.core import clock, confined
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+    from ademem.core.project import Project
+
+LOG_BYTES = 256_000
+ERROR_CHARS = 500
+READ_CHARS = 20_000
+"""How much of an error's text is looked at."""
+_TEXTS = ("at", "project", "event", "error")
+"""What each line says; a line without them is somebody else's."""
+
+
+def log(
+    found: Project | None,
+    event: str,
+    error: Exception,
+    environment: Mapping[str, str],
+    now: datetime,
+) -> None:
+    """Append to the project's log or, where that cannot be written, to the user's."""
+    from traceback import extract_tb
+
+    frames = extract_tb(error.__traceback__)
+    line = json.dumps(
+        {
+            "at": clock.stamp(now),
+            "project": found.root if found else "",
+            "event": event,
+            "error": in_words(error)[:ERROR_CHARS],
+            "where": [
+                f"{os.path.basename(frame.filename)}:{frame.lineno}" for frame in frames[-6:]
+            ],
+        }
+    )
+    if found:
+        with suppress(OSError):
+            _append(found.root, found.log, line)
+            return
+    with suppress(OSError):
+        folder = _own(user_log_dir(environment))
+        _append(os.path.dirname(folder), folder, line)
+
+
+def log_crash(trace: str, environment: Mapping[str, str]) -> str:
+    """Append the traceback of a command to the user's log, and return the path; raises OSError."""
+    folder = _own(user_log_dir(environment))
+    path = os.path.join(folder, "crash.log")
+    for line in trace.splitlines():
+        confined.append_line(os.path.dirname(folder), path, line, LOG_BYTES)
+    return path
+
+
+def in_words(error: Exception) -> str:
+    """What went wrong, on one line and without secrets."""
+    from ademem.core.redaction import redact
+    from ademem.core.text import whole_words
+
+    said = whole_words(f"{type(error).__name__}: {error}", READ_CHARS)
+    return " ".join(redact(said).text.split())
+
+
+def recent(found: Project, environment: Mapping[str, str]) -> list[dict[str, str]]:
+    """The failures in this project that the logs still hold, newest last."""
+    failures = [
+        failure
+        for root, folder in folders(found, environment)
+        for failure in _read(root, folder)
+        if failure["project"] in (found.root, "")
+    ]
+    return sorted(failures, key=lambda failure: failure["at"])
+
+
+def folders(found: Project, environment: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Where failures are written down, each behind the folder from which it is reached."""
+    own = user_log_dir(environment)
+    return [(found.root, found.log), (os.path.dirname(own), own)]
+
+
+def user_log_dir(environment: Mapping[str, str]) -> str:
+    """Where failures go that the project's own folder cannot take."""
+    temporary = os.path.abspath(environment.get("TMPDIR") or "/tmp")
+    return os.path.join(temporary, f"ademem-{os.getuid()}")
+
+
+def _own(folder: str) -> str:
+    """Make the folder; where everybody may write, somebody else can have made it before."""
+    os.makedirs(folder, 0o700, exist_ok=True)
+    if os.lstat(folder).st_uid != os.getuid():
+        raise PermissionError(f"{folder} is somebody else's")
+    return folder
+
+
+def _append(root: str, folder: str, line: str) -> None:
+    confined.append_line(root, os.path.join(folder, "hooks.log"), line, LOG_BYTES)
+
+
+def _read(root: str, folder: str) -> Iterator[dict[str, str]]:
+    """The lines that are ours and whole: a full disk may have cut one short."""
+    try:
+        text = confined.read_text(root, os.path.join(folder, "hooks.log")) or ""
+    except (OSError, UnicodeDecodeError):
+        return
+    for line in text.splitlines():
+        with suppress(ValueError, RecursionError):
+            found = json.loads(line)
+            if isinstance(found, dict) and all(isinstance(found.get(key), str) for key in _TEXTS):
+                yield found

@@ -1,0 +1,214 @@
+"""Which project is meant, and where its files and its database are."""
+
+from __future__ import annotations
+
+import os
+
+from ademem.core.errors import AdememError, NotEnrolled
+from ademem.core.repository import above, common_dir, config_value, first_line, git_dir, git_root
+from ademem.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Ambiguous(AdememError):
+    """Several enrolled projects lie below the folder and nothing says which is meant."""
+
+    hint = "name one with --project, or `cd` into it"
+
+    def __init__(self, where: str, candidates: tuple[str, ...]) -> None:
+        super().__init__(f"{where} holds several projects: {', '.join(candidates)}")
+        self.candidates = candidates
+
+
+class Project(Value):
+    """A folder with `.ade/`, and the folder whose database it shares."""
+
+    root: str
+    """The worktree: where the files are."""
+    home: str
+    """Where `ade.db` is: the same for all worktrees of a repository."""
+
+    @property
+    def ade(self) -> str:
+        return os.path.join(self.root, ".ade")
+
+    @property
+    def home_root(self) -> str:
+        """From where the files in `home` are reached without following links."""
+        return os.path.dirname(self.home)
+
+    @property
+    def database(self) -> str:
+        return os.path.join(self.home, "ade.db")
+
+    @property
+    def config(self) -> str:
+        return os.path.join(self.ade, "config.toml")
+
+    @property
+    def local_config(self) -> str:
+        """The person's own settings for the project: the same for all worktrees, as the store."""
+        return os.path.join(self.home, "config.local.toml")
+
+    @property
+    def main(self) -> str:
+        """The main worktree, by which agreements name the project; git's folder without one."""
+        folder, kind = os.path.split(self.home)
+        return folder if kind == ".ade" else self.home
+
+    @property
+    def run(self) -> str:
+        return os.path.join(self.ade, "run")
+
+    @property
+    def readings(self) -> str:
+        """Where it is noted which state of the files was read last."""
+        return os.path.join(self.run, "files.seen")
+
+    @property
+    def log(self) -> str:
+        return os.path.join(self.ade, "log")
+
+    @property
+    def memory(self) -> str:
+        return os.path.join(self.ade, "memory")
+
+    @property
+    def name(self) -> str:
+        """Lower-case name of the main worktree's folder; what sessions and exports call it."""
+        main, kind = os.path.split(self.home)
+        folder = os.path.basename(main if kind in (".ade", "ademem") else self.root)
+        words = folder.removesuffix(".git").strip(".").lower().replace("_", "-").split()
+        return "-".join(words) or "project"
+
+
+def find(start: str | None, environment: Mapping[str, str], cwd: str) -> Project:
+    """Explicit folder, ADEMEM_PROJECT, CLAUDE_PROJECT_DIR, else the nearest `.ade/` upward.
+
+    The search does not leave the git repository. Raises NotEnrolled, or Ambiguous when the only
+    enrolled folders are several children of *cwd*.
+    """
+    named = start or environment.get("ADEMEM_PROJECT") or environment.get("CLAUDE_PROJECT_DIR")
+    where = os.path.abspath(os.path.join(cwd, named or "."))
+    root = _enrolled_above(where) or _worktree_of_enrolled(where)
+    if root is None and not named:
+        root = _only_child(where)
+    if root is None:
+        raise NotEnrolled(where)
+    return at(root)
+
+
+def at(root: str) -> Project:
+    """The project whose worktree is *root*, enrolled or about to be."""
+    root = os.path.realpath(root)
+    return Project(root=root, home=_home(root))
+
+
+def enclosing(where: str) -> str:
+    """The enrolled folder at or above *where*, else the git root, else *where*."""
+    return _enrolled_above(where) or git_root(where) or os.path.realpath(where)
+
+
+def worktrees(project: Project) -> list[Project]:
+    """The other worktrees that share the database, by their folders."""
+    top = git_root(project.root)
+    shared = common_dir(top) if top else None
+    if top is None or shared is None:
+        return []
+    inside = os.path.relpath(project.root, top)
+    linked = os.path.join(shared, "worktrees")
+    names = sorted(os.listdir(linked)) if os.path.isdir(linked) else []
+    tops = [os.path.dirname(first_line(os.path.join(linked, name, "gitdir"))) for name in names]
+    main = os.path.dirname(shared) if os.path.basename(shared) == ".git" else ""
+    roots = {os.path.realpath(os.path.join(each, inside)) for each in (main, *tops) if each}
+    found = (at(root) for root in sorted(roots - {project.root}) if os.path.isdir(root))
+    return [other for other in found if other.home == project.home]
+
+
+def _home(root: str) -> str:
+    """`.ade` of the main worktree, or `ademem/` in git's own folder where there is none.
+
+    A `.git` file may come out of an archive and name a repository of somebody else. What it names
+    counts where that points back to it; else the project keeps its database itself.
+    """
+    own = os.path.join(root, ".ade")
+    top = git_root(root)
+    common = common_dir(top) if top else None
+    if top is None or common is None or os.path.isdir(os.path.join(top, ".git")):
+        return own
+    shared = _shared(top, common)
+    if shared is None:
+        return own
+    home = os.path.normpath(os.path.join(*shared[:1], os.path.relpath(root, top), *shared[1:]))
+    return home if os.path.realpath(os.path.dirname(home)) == os.path.dirname(home) else own
+
+
+def _shared(top: str, common: str) -> tuple[str, ...] | None:
+    """Folder of the main worktree and `.ade`, or the folder for databases in git's own.
+
+    None where the repository does not know the worktree *top*.
+    """
+    folder, main = git_dir(top), _configured_worktree(common)
+    in_git = (os.path.join(common, "ademem"),)
+    if folder == common:  # a submodule, or a repository whose git folder is elsewhere
+        if main is None:
+            theirs = os.path.basename(common) == ".git" or config_value(common, "bare") == "true"
+            return None if theirs else in_git
+        return (main, ".ade") if main == top else None
+    back = os.path.join(folder, first_line(os.path.join(folder, "gitdir")))
+    known = os.path.dirname(folder) == os.path.join(common, "worktrees")
+    if not known or os.path.realpath(back) != os.path.join(top, ".git"):
+        return None
+    if os.path.basename(common) == ".git":
+        return os.path.dirname(common), ".ade"
+    if main is None:
+        return in_git
+    return (main, ".ade") if os.path.realpath(git_dir(main)) == common else None
+
+
+def _configured_worktree(folder: str) -> str | None:
+    """`core.worktree`, by which a submodule's git folder knows where its files are."""
+    named = config_value(folder, "worktree")
+    return os.path.realpath(os.path.join(folder, named)) if named else None
+
+
+def _enrolled_above(where: str) -> str | None:
+    """Nearest `.ade/` within the repository; a home folder's own is for itself alone."""
+    found = above(where, ".ade", os.path.isdir)
+    if found is None:
+        return None
+    top = git_root(where)
+    if top and os.path.commonpath((found, top)) != top:
+        return None
+    at_home = found == os.path.realpath(os.path.expanduser("~"))
+    return None if at_home and found != os.path.realpath(where) else found
+
+
+def _worktree_of_enrolled(where: str) -> str | None:
+    """A linked worktree without `.ade/` takes part when the main one does."""
+    top = git_root(where)
+    common = common_dir(top) if top else None
+    if top is None or common is None or os.path.basename(common) != ".git":
+        return None
+    there = os.path.isdir(os.path.join(os.path.dirname(common), ".ade"))
+    return top if there and _home(top) != os.path.join(top, ".ade") else None
+
+
+def _only_child(where: str) -> str | None:
+    try:
+        with os.scandir(where) as entries:
+            children = sorted(
+                {
+                    os.path.realpath(entry.path)
+                    for entry in entries
+                    if os.path.isdir(os.path.join(entry.path, ".ade"))
+                }
+            )
+    except OSError:
+        return None
+    if len(children) > 1:
+        raise Ambiguous(where, tuple(children))
+    return children[0] if children else None

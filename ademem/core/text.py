@@ -1,0 +1,166 @@
+"""Text as the gate, the search and the files see it."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from ademem.core.digest import sha256_hex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Literal
+
+RECENT = 16
+"""Texts whose forms are remembered: the rules ask the same of one draft again and again."""
+
+EDGE = ".,;:!?…()[]{}<>\"'`“”‘’«»*"
+"""What stands around a word and is no part of it."""
+_SENTENCE_ENDS = (". ", "! ", "? ", "; ", "。", "！", "？")
+_WORD = re.compile(r"\w+")
+_BLANKS = re.compile(r"[^\S\n]+")
+_CONTROL = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160))) | {13: 10}
+
+
+def clean(text: str) -> str:
+    """NFC, no control characters or lone surrogates, single blanks, no blank edges; lines stay."""
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text.strip()
+    text = text.replace("\r\n", "\n").encode("utf-8", "replace").decode("utf-8").translate(_CONTROL)
+    lines = (_BLANKS.sub(" ", line).rstrip() for line in normal("NFC", text).split("\n"))
+    return "\n".join(lines).strip()
+
+
+def normal(form: Literal["NFC", "NFKC"], text: str) -> str:
+    """*text* in a normal form of Unicode, which ASCII has by itself."""
+    if text.isascii():
+        return text
+    import unicodedata
+
+    return unicodedata.normalize(form, text)
+
+
+@lru_cache(maxsize=RECENT)
+def fold(text: str) -> str:
+    """What two spellings of the same sentence have in common: case and spacing are gone."""
+    return " ".join(normal("NFKC", text).casefold().split())
+
+
+def said(title: str | None, content: str) -> str:
+    """Title and content, which are compared as one."""
+    return f"{title}\n{content}" if title else content
+
+
+@lru_cache(maxsize=RECENT)
+def dedupe_key(content: str, topic_key: str | None = None) -> str:
+    """Equal for equal folded texts; the same text under two topics stays two memories."""
+    return sha256_hex(topic_key or "", fold(content))
+
+
+@lru_cache(maxsize=RECENT)
+def words(text: str) -> frozenset[str]:
+    """Folded word tokens of any script; CJK runs, which have no blanks, as pairs of characters."""
+    if text.isascii():
+        return frozenset(_WORD.findall(text.lower()))
+    folded = fold(text)
+    found: set[str] = set()
+    for token in _WORD.findall(folded):
+        if len(token) > 2 and is_cjk(token):
+            found.update(token[at : at + 2] for at in range(len(token) - 1))
+        else:
+            found.add(token)
+    return frozenset(found)
+
+
+def is_cjk(text: str) -> bool:
+    """Whether it has characters of a script written without blanks between words."""
+    return any(
+        "\u2e80" <= char <= "\u9fff"
+        or "\uac00" <= char <= "\ud7af"
+        or "\uf900" <= char <= "\ufaff"
+        or "\U00020000" <= char <= "\U0003ffff"
+        or "\u0e00" <= char <= "\u0eff"
+        for char in text
+    )
+
+
+def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
+    """|A∩B| / |A∪B|; 0 when either is empty."""
+    shared = len(left & right)
+    return shared / (len(left) + len(right) - shared) if shared else 0.0
+
+
+def bounded(text: str, limit: int) -> str:
+    """The first *limit* characters, never half of a combined one unless it is all there is."""
+    if len(text) <= limit:
+        return text
+    end = limit
+    while end > 0 and _joined(text[end - 1], text[end]):
+        end -= 1
+    return text[: end or limit].rstrip()
+
+
+def whole_words(text: str, limit: int) -> str:
+    """At most *limit* characters that end between two words: half a secret is not known as one."""
+    if len(text) <= limit:
+        return text
+    head = text[:limit]
+    return head.rsplit(None, 1)[0] if head.split(None, 1)[1:] else head
+
+
+def bounded_bytes(text: str, limit: int) -> str:
+    """The longest head of at most *limit* UTF-8 bytes that ends on a code point."""
+    raw = text.encode("utf-8", "replace")
+    return text if len(raw) <= limit else raw[:limit].decode("utf-8", "ignore")
+
+
+def preview(text: str, limit: int) -> str:
+    """One line of at most *limit* characters; "…" tells that something was cut."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else bounded(line, limit - 1) + "…"
+
+
+def opening(text: str, limit: int) -> str:
+    """One line: all of it, or as many whole sentences, or else words, as fit into *limit*.
+
+    "…" tells that something follows.
+    """
+    line = " ".join(text.split())
+    if len(line) <= limit:
+        return line
+    head = bounded(line, limit - 2)
+    end = max((head + " ").rfind(mark) + len(mark) for mark in _SENTENCE_ENDS)
+    if end > limit // 2:
+        return head[:end].rstrip() + " …"
+    words = line[:limit].rpartition(" ")[0]
+    return (words if len(words) > limit // 2 else head) + "…"
+
+
+def slug(text: str, limit: int = 60) -> str:
+    """Letters and digits of any script joined by `-`; empty when there are none."""
+    return "-".join(_WORD.findall(fold(text[:limit]).replace("_", "-")))
+
+
+def _joined(left: str, right: str) -> bool:
+    """Whether two neighbours are parts of one visible character."""
+    import unicodedata
+
+    return (
+        left == "\u200d"
+        or right in "\u200d\ufe0e\ufe0f"
+        or "\U0001f3fb" <= right <= "\U0001f3ff"
+        or unicodedata.combining(right) > 0
+    )
+
+
+def counted(count: int, noun: str) -> str:
+    """“0 memories”, “1 memory”, “1,000 memories”."""
+    if count == 1:
+        return f"1 {noun}"
+    many = noun[:-1] + "ies" if noun.endswith("y") and noun[-2] not in "aeiou" else noun + "s"
+    return f"{count:,} {many}"
+
+
+def unique(items: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(items))

@@ -1,0 +1,80 @@
+"""Whether files, branch or merges of a worktree changed since its files were last read."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from ademem.core import confined
+from ademem.core.repository import branch, commit, common_dir, git_root, tip, under_way
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ademem.core.project import Project
+
+_REF = "\t"
+"""How a line begins that tells of a ref: no name of a file does."""
+_HEAD = f"{_REF}HEAD"
+
+
+def changed(project: Project) -> bool:
+    """True before the first reading, unless there is nothing to read.
+
+    While git is in the middle of something the files are its own, and nothing has changed yet.
+    """
+    if under_way(project.root):
+        return False
+    try:
+        noted = confined.read_text(project.root, project.readings) or ""
+    except (UnicodeDecodeError, confined.Refused):
+        noted = ""
+    refs = [line.split(" ")[0] for line in noted.splitlines() if line.startswith(_REF)]
+    return _listing(project, [ref.removeprefix(_REF) for ref in refs if ref != _HEAD]) != noted
+
+
+def note(project: Project, refs: Iterable[str] = ()) -> None:
+    """What is there now has been read; what becomes of the *refs* from now on is a change, too."""
+    confined.write_text(project.root, project.readings, _listing(project, refs))
+
+
+def import_path(project: Project) -> str:
+    """The file that is there while an import waits for the worker, or is not complete."""
+    return os.path.join(project.run, "import")
+
+
+def import_waits(project: Project) -> bool:
+    return confined.is_file(project.root, import_path(project))
+
+
+def is_kept(project: Project) -> bool:
+    """Whether its files were brought up to date before."""
+    return confined.exists(project.root, project.readings)
+
+
+def _listing(project: Project, refs: Iterable[str]) -> str:
+    """A line a file: its name, when it was written, how long it is; then HEAD and the refs."""
+    found: list[tuple[str, os.stat_result]] = []
+    with suppress(confined.Refused):
+        found += confined.entries(project.root, project.memory)
+    with suppress(confined.Refused):
+        brief = confined.status(project.root, os.path.join(project.ade, "cto/core-memory.json"))
+        found += [("../cto/core-memory.json", brief)] if brief else []
+    lines = [f"{name} {there.st_mtime_ns} {there.st_size}" for name, there in found]
+    head = [f"{_HEAD} {_on(project)}"] if lines else []
+    return "".join(f"{line}\n" for line in (*lines, *head, *_tips(project, refs)))
+
+
+def _on(project: Project) -> str | None:
+    """The branch, without a secret that its name may have, or else the commit."""
+    from ademem.core.redaction import redact
+
+    name = branch(project.root)
+    return redact(name).text if name else commit(project.root)
+
+
+def _tips(project: Project, refs: Iterable[str]) -> list[str]:
+    top = git_root(project.root)
+    shared = common_dir(top) if top else None
+    return [f"{_REF}{ref} {shared and tip(shared, ref)}" for ref in refs]

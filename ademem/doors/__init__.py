@@ -1,0 +1,1 @@
+"""Programs that people and machines speak to: parse, call, show."""

@@ -1,0 +1,225 @@
+"""Commands about settings, and about trust in what came with a project."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ademem.api import configuring
+from ademem.api.toml_text import written
+from ademem.core import caller
+from ademem.core.configuration.values import key_of
+from ademem.core.errors import UsageError
+from ademem.core.text import counted
+from ademem.core.value import Value, as_dict
+from ademem.doors.cli import app, shape, show
+from ademem.doors.cli.options import AsJson, Project
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from ademem.api.configuring import Arrived, Setting
+
+config = typer.Typer(help="Settings, and where they come from.", no_args_is_help=True)
+app.add_typer(config, name="config")
+
+AUTHORS = 5
+"""Names that are shown; the first have most memories."""
+
+Key = Annotated[str, typer.Argument(metavar="KEY", help="Such as guard.mode.")]
+
+
+@config.command("list")
+def list_(project: Project = None, as_json: AsJson = False) -> None:
+    """Show every setting, where it comes from, and whose it is."""
+    settings, warnings = configuring.list_settings(project)
+    if as_json:
+        rows = [_as_json(setting) for setting in settings]
+        return show.json({"settings": rows, "warnings": [str(each) for each in warnings]})
+    for setting in settings:
+        value = written(setting.value)
+        show.say(f"{setting.key} = {value}  ({setting.source}; {setting.owner})")
+    for warning in warnings:
+        show.say(f"warning: {warning}", err=True)
+    return None
+
+
+@config.command("get")
+def get(key: Key, project: Project = None, as_json: AsJson = False) -> None:
+    """Show one setting."""
+    settings, warnings = configuring.list_settings(project)
+    shape.warn(warnings)
+    key_of(key)
+    (setting,) = (each for each in settings if each.key == key)
+    if as_json:
+        return show.json(_as_json(setting))
+    return show.say(written(setting.value) if not isinstance(setting.value, str) else setting.value)
+
+
+@config.command("set")
+def set_(
+    key: Key,
+    value: Annotated[str, typer.Argument(metavar="VALUE", help="Words of a list: with commas.")],
+    local: Annotated[
+        bool, typer.Option("--local", help="For you, in this project (the default).")
+    ] = False,
+    shared: Annotated[bool, typer.Option("--shared", help="For the team, in git.")] = False,
+    user: Annotated[bool, typer.Option("--user", help="For you, in every project.")] = False,
+    project: Project = None,
+) -> None:
+    """Change one setting in a file."""
+    if local + shared + user > 1:
+        raise UsageError("--local, --shared and --user exclude each other", "give one of them")
+    where = "shared" if shared else "user" if user else "local"
+    done = configuring.set_value(key, value, where, root=project)
+    typer.echo(f"{key} is set in {done.path}")
+    if done.others_are_asked:
+        typer.echo("it counts for others only after their own `ademem trust`")
+    if not done.in_force:
+        typer.echo(f"but the value in force is that of {done.source}", err=True)
+
+
+@app.command()
+def trust(
+    settings: Annotated[bool, typer.Option("--settings", help="Only the settings.")] = False,
+    files: Annotated[bool, typer.Option("--files", help="Only memories of the files.")] = False,
+    database: Annotated[
+        bool, typer.Option("--database", help="Only a database that was not made here.")
+    ] = False,
+    show_: Annotated[
+        bool, typer.Option("--show", help="Ask nothing; exit code 1 if something waits.")
+    ] = False,
+    revoke: Annotated[
+        bool, typer.Option("--revoke", help="Forget it all; with --database also that one.")
+    ] = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Agree to what came with a project, part by part. Asks in a terminal of yours."""
+    if revoke:
+        configuring.revoke(project, database=database)
+        typer.echo("what you agreed to for this project is forgotten")
+        return
+    if not show_:
+        caller.require_person(os.environ, "trust in a project")
+    arrived = configuring.arrived(project)
+    if as_json:
+        show.json(_arrived_as_json(arrived))
+    named = {"settings": settings, "files": files, "database": database}
+    asked = [part for part in PARTS if named[part.option] or not any(named.values())]
+    waiting = [part for part in asked if part.waits(arrived)]
+    if files and not arrived.trusts_files and FILES not in waiting:
+        waiting.append(FILES)  # for what comes later
+    for part in waiting:
+        if not as_json:
+            part.show(arrived)
+        if not show_ and typer.confirm(part.question):
+            configuring.agree(arrived, part.name, root=project)
+    if not waiting and not as_json:
+        typer.echo("nothing waits for your trust")
+    if show_:
+        raise typer.Exit(1 if waiting else 0)
+
+
+class Part(Value):
+    """Something that the person is asked about by itself."""
+
+    name: str
+    option: str
+    waits: Callable[[Arrived], bool]
+    show: Callable[[Arrived], None]
+    question: str
+
+
+def _show_settings(arrived: Arrived) -> None:
+    typer.echo("config.toml of this project sets what is yours to set:")
+    _show_values(arrived.settings)
+
+
+def _show_local(arrived: Arrived) -> None:
+    typer.echo("config.local.toml was not written by `ademem config set` here. It sets:")
+    if arrived.local:
+        _show_values(arrived.local.values)
+        for warning in arrived.local.warnings:
+            show.say(f"  ignored: {warning}")
+
+
+def _show_memories(arrived: Arrived) -> None:
+    by = f", by {', '.join(arrived.authors[:AUTHORS])} as they say" if arrived.authors else ""
+    what = counted(arrived.memories, "memory")
+    show.say(f"{what} came with the files{by} (`ademem review --imported` shows them)")
+    if arrived.briefs:
+        typer.echo("standing briefs came with the files; they say:")
+        for text in arrived.briefs:
+            show.say(f"  {text}")
+
+
+def _show_database(arrived: Arrived) -> None:
+    if arrived.database:
+        typer.echo(
+            "the database was not made here. It calls"
+            f" {counted(arrived.database.user, 'memory')} a person's word and has"
+            f" {counted(arrived.database.pinned, 'memory')} pinned."
+        )
+
+
+FILES = Part(
+    name="files",
+    option="files",
+    waits=lambda arrived: bool(arrived.memories or arrived.briefs),
+    show=_show_memories,
+    question="Shall they count like your own, now and after later pulls?",
+)
+PARTS = (
+    Part(
+        name="settings",
+        option="settings",
+        waits=lambda arrived: bool(arrived.settings),
+        show=_show_settings,
+        question="Shall these count for you, until one of them changes?",
+    ),
+    Part(
+        name="local",
+        option="settings",
+        waits=lambda arrived: arrived.local is not None,
+        show=_show_local,
+        question="Is this file yours?",
+    ),
+    Part(
+        name="database",
+        option="database",
+        waits=lambda arrived: arrived.database is not None,
+        show=_show_database,
+        question="Is this database yours?",
+    ),
+    FILES,
+)
+
+
+def _show_values(values: Mapping[str, Any]) -> None:
+    for key, value in values.items():
+        show.say(f"  {key} = {written(value)}")
+
+
+def _as_json(setting: Setting) -> dict[str, Any]:
+    return {
+        "key": setting.key,
+        "value": setting.value,
+        "source": setting.source,
+        "owner": setting.owner,
+    }
+
+
+def _arrived_as_json(arrived: Arrived) -> dict[str, Any]:
+    return {
+        "waits": any(part.waits(arrived) for part in PARTS),
+        "settings": arrived.settings,
+        "local": arrived.local.values if arrived.local else None,
+        "database": as_dict(arrived.database) if arrived.database else None,
+        "memories": arrived.memories,
+        "authors": list(arrived.authors),
+        "briefs": list(arrived.briefs),
+    }

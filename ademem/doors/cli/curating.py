@@ -1,0 +1,166 @@
+"""Commands by which a person decides about memories that are there."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ademem.core import caller
+from ademem.core.anchor import replaced
+from ademem.core.errors import UsageError
+from ademem.core.memory import Category, Importance, Memory
+from ademem.doors.cli import app, shape, show
+from ademem.doors.cli.options import (
+    Anchors,
+    AsJson,
+    CategoryName,
+    Commands,
+    DryRun,
+    Id,
+    ImportanceName,
+    PathGlob,
+    Project,
+    Tags,
+    Title,
+    one_of,
+    opened,
+    text_or_stdin,
+    words_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ademem.api import Memories
+
+
+def _acts(
+    name: str,
+    told: str,
+    help: str,
+    act: Callable[[Memories, str], Memory],
+    *,
+    approves: bool = False,
+) -> None:
+    """Register a command that does *act* to one memory and says so.
+
+    One that *approves* needs a person where the memory is quarantined.
+    """
+
+    def command(id: Id, project: Project = None, as_json: AsJson = False) -> None:
+        with opened(project) as memories:
+            if approves:
+                require_person(memories, id, name)
+            memory = act(memories, id)
+        if as_json:
+            show.json(shape.as_json(memory))
+        else:
+            show.say(f"{told} {show.line(memory, 120)}")
+
+    app.command(name, help=help)(command)
+
+
+_acts(
+    "promote",
+    "promoted",
+    "Confirm a candidate, or approve a quarantined one.",
+    lambda m, id: m.promote(id),
+    approves=True,
+)
+_acts("reject", "rejected", "Archive a candidate not worth keeping.", lambda m, id: m.reject(id))
+_acts("archive", "archived", "Take a memory out of recall and files.", lambda m, id: m.archive(id))
+_acts(
+    "restore", "restored", "Bring an archived or deleted memory back.", lambda m, id: m.restore(id)
+)
+_acts("pin", "pinned", "Always show it in the briefing.", lambda m, id: m.pin(id), approves=True)
+_acts(
+    "unpin", "unpinned", "Show it only when it is relevant.", lambda m, id: m.pin(id, pinned=False)
+)
+
+
+@app.command()
+def delete(
+    id: Id,
+    hard: Annotated[bool, typer.Option("--hard", help="For good: no byte of it stays.")] = False,
+    dry_run: DryRun = False,
+    project: Project = None,
+) -> None:
+    """Delete a memory; `restore` undoes it unless --hard."""
+    with opened(project) as memories:
+        memory = memories.get(id) if dry_run else memories.delete(id, hard=hard)
+    show.say(f"{'would delete' if dry_run else 'deleted'} {show.line(memory, 120)}")
+
+
+@app.command()
+def edit(
+    id: Id,
+    content: Annotated[
+        str | None, typer.Option("--content", help="New text; - reads standard input.")
+    ] = None,
+    title: Title = None,
+    category: CategoryName = None,
+    importance: ImportanceName = None,
+    tags: Tags = None,
+    path: PathGlob = None,
+    anchor: Anchors = None,
+    command: Commands = None,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change a memory; without options the text opens in $EDITOR."""
+    with opened(project) as memories:
+        require_person(memories, id, "edit")
+        given = {
+            "content": None if content is None else text_or_stdin(content),
+            "title": title,
+            "category": one_of(Category, category),
+            "importance": one_of(Importance, importance),
+            "tags": words_of(tags) if tags is not None else None,
+            "file_scope_pattern": path,
+            "anchors": _anchors(memories.get(id), anchor, command),
+        }
+        changes = {name: value for name, value in given.items() if value is not None}
+        if not changes:
+            edited = in_editor(memories.get(id).content)
+            if edited.strip() in ("", memories.get(id).content):
+                raise UsageError("nothing was changed", "save the editor's file, or pass --content")
+            changes["content"] = edited
+        memory = memories.edit(id, **changes)
+    if as_json:
+        show.json(shape.as_json(memory))
+    else:
+        show.say(f"edited {show.line(memory, 120)}")
+
+
+def require_person(memories: Memories, id: str, verb: str) -> None:
+    """Raise NotByPerson where the memory is quarantined and no person types this in a terminal."""
+    memory = memories.get(id)
+    if memory.quarantine_reason:
+        caller.require_person(os.environ, f"to {verb} {memory.id}, which is quarantined,")
+
+
+def _anchors(
+    memory: Memory, places: list[str] | None, commands: list[str] | None
+) -> tuple[str, ...] | None:
+    """What the memory is tied to from now on; None when nothing was said of it."""
+    given = places is not None or commands is not None
+    return replaced(memory.anchors, places, commands) if given else None
+
+
+def in_editor(text: str) -> str:
+    """What the person's editor leaves of the text."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    with tempfile.TemporaryDirectory(prefix="ademem-") as folder:
+        path = Path(folder, "memory.md")
+        path.write_text(text, encoding="utf-8")
+        try:
+            subprocess.run([*shlex.split(editor), path], check=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise UsageError(f"{editor}: {error}", "set $EDITOR, or pass --content") from error
+        return path.read_text(encoding="utf-8")

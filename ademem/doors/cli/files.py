@@ -1,0 +1,324 @@
+"""Commands for the files of a project: mirror, core brief, import and export."""
+
+from __future__ import annotations
+
+import sys
+from difflib import unified_diff
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import orjson
+import typer
+
+from ademem.core.atomic_files import write_bytes
+from ademem.core.errors import AdememError, UsageError
+from ademem.core.text import counted
+from ademem.core.value import as_dict
+from ademem.doors.cli import app, show
+from ademem.doors.cli.options import (
+    AsJson,
+    BriefField,
+    BriefTexts,
+    BriefVersion,
+    DryRun,
+    Project,
+    importing,
+    inspected,
+    opened,
+    stdin,
+)
+from ademem.files import standing_brief as core_
+from ademem.sync.merging import merged
+from ademem.sync.survey import NOT_TEXT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ademem.sync import File, Taken
+
+files = typer.Typer(help="The git-reviewable files of memory.", no_args_is_help=True)
+core = typer.Typer(help="The standing brief of the project.", no_args_is_help=True)
+app.add_typer(files, name="files")
+app.add_typer(core, name="core")
+
+
+@files.command()
+def refresh(
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite edits instead of taking them over.")
+    ] = False,
+    dry_run: DryRun = False,
+    project: Project = None,
+) -> None:
+    """Take over edits of the files, then render them anew."""
+    if dry_run:
+        return _foretell(project, force=force)
+    with opened(project, catch_up=False) as memories:
+        refreshed = memories.refresh_files(force=force, tell=importing())
+    _tell(refreshed.taken)
+    for path in refreshed.written:
+        typer.echo(f"wrote {path}")
+    for path in refreshed.kept:
+        typer.echo(f"kept {path}: it was edited by hand (--force overwrites it)", err=True)
+    if not refreshed.written and not refreshed.kept:
+        typer.echo("up to date")
+    return None
+
+
+@files.command("import")
+def take(
+    only: Annotated[
+        bool, typer.Option("--only", help="Leave the files as they are, even where they lag.")
+    ] = False,
+    dry_run: DryRun = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take over what people and git did to the files. Exit code 1 if some was not understood."""
+    if dry_run:
+        with inspected(project) as inspection:
+            brief, unread = inspection.core_news()
+            taken = inspection.preview().taken
+    else:
+        with opened(project, catch_up=False) as memories:
+            brief, unread = memories.core_news()
+            taken = (
+                memories.take_over_files(tell=importing())
+                if only
+                else memories.refresh_files(tell=importing()).taken
+            )
+    if as_json:
+        show.json(_as_json(taken))
+    else:
+        _tell(taken, would=dry_run)
+        if brief:
+            told = "would be" if dry_run else "is"
+            typer.echo(f"the standing brief {told} at version {brief.version}")
+        if not (taken.count or taken.problems or brief or unread):
+            typer.echo("the files say nothing new")
+    if unread:
+        raise unread
+    raise typer.Exit(1 if taken.problems else 0)
+
+
+@files.command()
+def diff(project: Project = None, as_json: AsJson = False) -> None:
+    """Show what an import would take over and a refresh write. Exit code 1 if anything."""
+    with inspected(project) as inspection:
+        preview = inspection.preview()
+    if as_json:
+        show.json(
+            {
+                "taken": _as_json(preview.taken),
+                "files": [
+                    {"path": file.path, "change": _change(file), "diff": differing(file)}
+                    for file in preview.files
+                ],
+            }
+        )
+    else:
+        _tell(preview.taken, would=True)
+        for file in preview.files:
+            if not file.ours:
+                typer.echo(f"{file.path}: was edited; `ademem files refresh --force` overwrites it")
+            show.fenced(differing(file).splitlines())
+        if not preview.taken.count and not preview.files:
+            typer.echo("up to date")
+    raise typer.Exit(1 if preview.taken.count or preview.taken.problems or preview.files else 0)
+
+
+def differing(file: File) -> str:
+    """How the file would change; empty for bytes that are no text."""
+    if file.present == NOT_TEXT:
+        return ""
+    before, after = ((text or "").splitlines(keepends=True) for text in (file.present, file.wanted))
+    names = (
+        f"a/{file.path}" if file.present is not None else "/dev/null",
+        f"b/{file.path}" if file.wanted is not None else "/dev/null",
+    )
+    return "".join(unified_diff(before, after, *names))
+
+
+def _change(file: File) -> str:
+    if not file.ours:
+        return "kept"
+    return "add" if file.present is None else "remove" if file.wanted is None else "update"
+
+
+def _foretell(project: str | None, *, force: bool) -> None:
+    """What `refresh` would do."""
+    with inspected(project) as inspection:
+        preview = inspection.preview(force=force)
+    _tell(preview.taken, would=True)
+    for file in preview.files:
+        verb = "remove" if file.wanted is None else "write"
+        typer.echo(f"would {verb if file.ours or force else 'keep'} {file.path}")
+    if not preview.files:
+        typer.echo("up to date")
+
+
+def _as_json(taken: Taken) -> dict[str, Any]:
+    return as_dict(taken) | {"problems": [as_dict(problem) for problem in taken.problems]}
+
+
+def _tell(taken: Taken, *, would: bool = False) -> None:
+    if taken.count and would:
+        typer.echo(f"to be taken over: {taken.summary}")
+    elif taken.count:
+        typer.echo(f"{taken.summary[:-1]} (`ademem undo {taken.event}` takes it back)")
+    for problem in taken.problems:
+        typer.echo(f"{problem.path}:{problem.line or 1}: {problem.message}", err=True)
+
+
+@app.command("merge-file")
+def merge_file(
+    base: Annotated[Path, typer.Argument(metavar="BASE", help="What both come from.")],
+    ours: Annotated[Path, typer.Argument(metavar="OURS", help="Gets the result.")],
+    theirs: Annotated[Path, typer.Argument(metavar="THEIRS", help="The other.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What the file is called.")],
+) -> None:
+    """Merge two versions of a file of memory into OURS, for git."""
+    texts = [_text_of(path) for path in (base, ours, theirs)]
+    write_bytes(str(ours), merged(name, *texts).encode())
+
+
+class CannotMerge(AdememError):
+    """Its exit code tells git of a conflict; OURS stays as it is."""
+
+    hint = "nothing was changed; merge it by hand, then `git add` it"
+
+
+def _text_of(path: Path) -> str:
+    try:
+        text = path.read_bytes().decode()
+    except OSError as error:
+        raise CannotMerge(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise CannotMerge(f"{path} is no text: {error.reason} at byte {error.start}") from error
+    if "\0" in text:
+        raise CannotMerge(f"{path} is no text: it has a NUL at character {text.index(chr(0))}")
+    return text
+
+
+@files.command()
+def check(project: Project = None, as_json: AsJson = False) -> None:
+    """Check that the files are sound and up to date. Exit code 1 if not; writes nothing."""
+    with inspected(project) as inspection:
+        problems = inspection.check()
+    if as_json:
+        show.json(
+            {"problems": [{"path": p.path, "line": p.line, "message": p.message} for p in problems]}
+        )
+    else:
+        for problem in problems:
+            typer.echo(f"{problem.path}:{problem.line or 1}: {problem.message}")
+        if not problems:
+            typer.echo("the files are sound")
+    raise typer.Exit(1 if problems else 0)
+
+
+@core.command("show")
+def show_core(project: Project = None, as_json: AsJson = False) -> None:
+    """Show the standing brief."""
+    with opened(project) as memories:
+        document = memories.core(labelled=not as_json)
+    show.brief(document, "ademem core set", as_json_=as_json)
+
+
+@core.command("set")
+def set_core(
+    field: BriefField,
+    text: BriefTexts = None,
+    version: BriefVersion = None,
+    project: Project = None,
+) -> None:
+    """Replace one field of the standing brief."""
+    with opened(project) as memories:
+        document = memories.update_core(core_.field_of(field, text or ()), expect_version=version)
+    typer.echo(f"the brief is at version {document.version}")
+
+
+@app.command("import")
+def import_(
+    source: Annotated[
+        str, typer.Argument(metavar="FILE|DIR|-", help="- is standard input, DIR for beads.")
+    ],
+    format: Annotated[
+        str, typer.Option("--format", help="jsonl, ademem (our own export), or beads.")
+    ] = "jsonl",
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Import JSON lines through the gate. A second run changes nothing; a pipe gets JSON."""
+    if format not in ("jsonl", "ademem", "beads"):
+        raise UsageError(f"no format {format!r}", "jsonl, ademem or beads")
+    with opened(project) as memories:
+        bar = _progress if sys.stderr.isatty() else None
+        if format == "beads":
+            imported = memories.import_beads(source)
+        else:
+            imported = memories.import_lines(_lines(source), bar)
+        overfull = memories.overfull()
+    if overfull:
+        typer.echo(overfull, err=True)
+    if as_json or not sys.stdout.isatty():
+        errors = [{"line": number, "message": message} for number, message in imported.errors]
+        show.json(
+            {
+                "inserted": imported.inserted,
+                "merged": imported.merged,
+                "rejected": imported.rejected,
+                "errors": errors,
+            }
+        )
+        return
+    typer.echo(
+        f"inserted {imported.inserted}, merged {imported.merged}, rejected {imported.rejected}"
+    )
+    for number, message in imported.errors:
+        typer.echo(f"line {number}: {message}", err=True)
+
+
+@app.command()
+def export(
+    target: Annotated[
+        str, typer.Argument(metavar="FILE|-", help="- writes to standard output.")
+    ] = "-",
+    include_personal: Annotated[
+        bool, typer.Option("--include-personal", help="Agent-scoped memories too.")
+    ] = False,
+    project: Project = None,
+) -> None:
+    """Export memories as JSON lines. An import elsewhere restores them exactly."""
+    with opened(project) as memories:
+        lines = [
+            orjson.dumps(row) + b"\n" for row in memories.export(include_personal=include_personal)
+        ]
+    if target == "-":
+        sys.stdout.buffer.write(b"".join(lines))
+        return
+    try:
+        Path(target).write_bytes(b"".join(lines))
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
+        raise UsageError(
+            f"cannot write {target}: {error.strerror}", "name a file in a folder that is there"
+        ) from error
+    typer.echo(f"wrote {counted(len(lines), 'memory')} to {target}")
+
+
+def _lines(source: str) -> Iterator[str]:
+    if source == "-":
+        yield from stdin()
+        return
+    try:
+        with open(source, encoding="utf-8", errors="replace") as file:
+            yield from file
+    except OSError as error:
+        raise UsageError(
+            f"cannot read {source}: {error.strerror}",
+            "name a file, or - for standard input; `--format beads` takes a folder",
+        ) from error
+
+
+def _progress(count: int) -> None:
+    typer.echo(f"\r{counted(count, 'line')}", nl=False, err=True)

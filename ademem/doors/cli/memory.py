@@ -1,0 +1,274 @@
+"""Commands that write and find memories."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from ademem.core.anchor import of_command
+from ademem.core.errors import UsageError
+from ademem.core.memory import Category, Draft, Origin, Status, Trust
+from ademem.doors.cli import app, shape, show
+from ademem.doors.cli.options import (
+    Anchors,
+    AsJson,
+    Branch,
+    CategoryName,
+    Commands,
+    DryRun,
+    Id,
+    ImportanceName,
+    Limit,
+    Owner,
+    PathGlob,
+    Project,
+    ScopeName,
+    StatusName,
+    Tags,
+    Title,
+    one_of,
+    opened,
+    scope_of,
+    text_or_stdin,
+    words_of,
+)
+from ademem.search.engine import UNARCHIVED, Filters
+from ademem.store.mission_binding import mission_of
+
+if TYPE_CHECKING:
+    from ademem.api import Memories
+    from ademem.search.engine import Results
+
+Text = Annotated[str, typer.Argument(metavar="TEXT", help="The memory; - reads standard input.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Show how each result came about.")]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="Confirm a convention, pattern, gotcha or decision at once."),
+]
+TopicKey = Annotated[str | None, typer.Option("--topic-key", help="Replaces what this key held.")]
+Words = Annotated[list[str] | None, typer.Argument(metavar="WORDS", help="What you want to know.")]
+Type = Annotated[
+    str | None, typer.Option("--type", "-t", help="learned, decision, bugfix, … or a tag.")
+]
+All = Annotated[bool, typer.Option("--all", help="Archived memories too.")]
+Candidates = Annotated[bool, typer.Option("--candidates", help="Unconfirmed memories too.")]
+
+
+@app.command()
+def add(
+    text: Text,
+    category: CategoryName = "fact",
+    scope: ScopeName = None,
+    owner: Owner = None,
+    importance: ImportanceName = "medium",
+    pin: Annotated[bool, typer.Option("--pin", help="Always in the briefing.")] = False,
+    strict: Strict = False,
+    title: Title = None,
+    type_: Type = None,
+    topic_key: TopicKey = None,
+    tags: Tags = None,
+    path: PathGlob = None,
+    anchor: Anchors = None,
+    command: Commands = None,
+    project: Project = None,
+    dry_run: DryRun = False,
+    explain: Explain = False,
+    as_json: AsJson = False,
+) -> None:
+    """Keep a memory, if the write gate agrees."""
+    with opened(project) as memories:
+        draft = Draft(
+            content=text_or_stdin(text),
+            category=category or type_ or "fact",
+            importance=importance or "medium",
+            title=title,
+            topic_key=topic_key,
+            tags=(*words_of(tags), *((type_,) if type_ else ())),
+            path=path,
+            anchors=(*(anchor or ()), *map(of_command, command or ())),
+            pinned=pin,
+            strict=strict,
+            origin=_origin(memories),
+        )
+        draft = memories.at_home(draft, scope, owner, begin=not dry_run)
+        if dry_run or explain:
+            show.steps(memories.explain(draft), as_json)
+        if not dry_run:
+            show.written(memories.write(draft), as_json)
+
+
+@app.command()
+def learn(
+    text: Annotated[
+        str, typer.Argument(metavar="TEXT", help="What was learned; - reads standard input.")
+    ],
+    bead: Annotated[str | None, typer.Option("--bead", help="The task it comes from.")] = None,
+    type_: Annotated[
+        str, typer.Option("--type", "-t", help="learned, decision, fact, pattern, …")
+    ] = "learned",
+    tags: Tags = None,
+    key: Annotated[str | None, typer.Option("--key", help="Replaces what this key held.")] = None,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Keep what `bd comment ID "LEARNED: …"` would, without `bd`."""
+    from ademem.capture.learned import CATEGORY
+
+    if type_.upper() not in CATEGORY:
+        raise UsageError(f"no type {type_!r}", ", ".join(name.lower() for name in CATEGORY))
+    with opened(project) as memories:
+        written = memories.learn(
+            text_or_stdin(text), prefix=type_.upper(), bead=bead, tags=words_of(tags), key=key
+        )
+        show.written(written, as_json)
+
+
+@app.command()
+def recall(
+    words: Words = None,
+    limit: Limit = 10,
+    category: CategoryName = None,
+    type_: Type = None,
+    scope: ScopeName = None,
+    owner: Owner = None,
+    path: PathGlob = None,
+    branch: Branch = None,
+    candidates: Candidates = False,
+    recent_: Annotated[
+        int | None, typer.Option("--recent", min=0, help="The newest N instead.")
+    ] = None,
+    stats: Annotated[bool, typer.Option("--stats", help="Counts instead.")] = False,
+    all_: All = False,
+    explain: Explain = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Recall what answers WORDS. Exit code 0: hits, 1: none, 2: usage."""
+    query = " ".join(words or ())
+    with opened(project) as memories:
+        if stats:
+            show.table(memories.stats(), as_json_=as_json)
+            return
+        statuses = _statuses(candidates or recent_ is not None, all_)
+        filters = _filters(category, type_, scope, owner, path, branch, statuses)
+        if recent_ is not None or (not query and type_):
+            newest = memories.list(filters, 10 if recent_ is None else recent_)
+            show.memories(newest, as_json_=as_json)
+            raise typer.Exit(0 if newest else 1)
+        if not query.strip():
+            raise UsageError("recall what?", 'ademem recall "words", or --recent N, or --stats')
+        _answer(memories.recall(query, filters, limit), memories, explain, as_json)
+
+
+@app.command()
+def search(
+    words: Words = None,
+    limit: Limit = 10,
+    category: CategoryName = None,
+    type_: Type = None,
+    scope: ScopeName = None,
+    owner: Owner = None,
+    path: PathGlob = None,
+    branch: Branch = None,
+    candidates: Candidates = False,
+    all_: All = False,
+    explain: Explain = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Like recall, without counting an access."""
+    query = " ".join(words or ())
+    if not query.strip():
+        raise UsageError("search for what?", 'ademem search "words"')
+    with opened(project) as memories:
+        statuses = _statuses(candidates, all_)
+        filters = _filters(category, type_, scope, owner, path, branch, statuses)
+        _answer(memories.search(query, filters, limit), memories, explain, as_json)
+
+
+@app.command()
+def get(
+    id: Id,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show one memory whole."""
+    with opened(project) as memories:
+        memory = show.readable(memories.get(id))
+        astray, related = memories.astray([memory]), memories.related(memory.id)
+    if as_json:
+        row = shape.as_json(memory, astray=astray)
+        row["flags"] += [f"conflicts-with:{other}" for other in related.get("conflicts with", ())]
+        show.json(row)
+    else:
+        show.whole(memory, astray, related)
+
+
+@app.command("list")
+def list_(
+    limit: Limit = 100,
+    category: CategoryName = None,
+    status: StatusName = None,
+    type_: Type = None,
+    scope: ScopeName = None,
+    owner: Owner = None,
+    branch: Branch = None,
+    all_: All = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """List memories, newest first."""
+    wanted = one_of(Status, status)
+    statuses = (wanted,) if wanted else _statuses(True, all_)
+    with opened(project) as memories:
+        filters = _filters(category, type_, scope, owner, None, branch, statuses)
+        show.memories(memories.list(filters, limit), as_json_=as_json)
+
+
+@app.command()
+def candidates(limit: Limit = 100, project: Project = None, as_json: AsJson = False) -> None:
+    """List what nobody confirmed: `promote`, `edit` or `reject` it."""
+    with opened(project) as memories:
+        found = memories.list(Filters(statuses=(Status.CANDIDATE,)), limit)
+        show.memories(found, as_json_=as_json)
+
+
+def _answer(found: Results, memories: Memories, explain: bool, as_json: bool) -> NoReturn:
+    astray = memories.astray(hit.memory for hit in found.hits)
+    show.results(found, as_json_=as_json, explain=explain, astray=astray)
+    raise typer.Exit(0 if found.hits else 1)
+
+
+def _filters(
+    category: str | None,
+    type_: str | None,
+    scope: str | None,
+    owner: str | None,
+    path: str | None,
+    branch: str | None,
+    statuses: tuple[Status, ...],
+) -> Filters:
+    return Filters(
+        statuses=statuses,
+        categories=tuple(filter(None, [one_of(Category, category)])),
+        types=(type_,) if type_ else (),
+        scopes=tuple(filter(None, [scope_of(scope)])),
+        owner=owner,
+        mission=owner or mission_of(os.environ),
+        path=path,
+        branch=branch,
+    )
+
+
+def _statuses(candidates: bool, all_: bool) -> tuple[Status, ...]:
+    """None: what a search prefers, promoted memories."""
+    return tuple(Status) if all_ else UNARCHIVED if candidates else ()
+
+
+def _origin(memories: Memories) -> Origin:
+    """Inside a client's shell it is the agent that speaks, else the person."""
+    trust = memories.speaker
+    source_type = Trust.USER if trust is Trust.USER else Trust.AGENT
+    return Origin(trust=trust, source_type=source_type.value, session_id=memories.session_id)

@@ -1,0 +1,134 @@
+"""Commands about missions, whose memories are their own until they end."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ademem.core.errors import UsageError
+from ademem.core.text import counted, preview
+from ademem.core.value import as_dict
+from ademem.doors.cli import app, shape, show
+from ademem.doors.cli.options import AsJson, Id, Project, opened
+from ademem.store.mission_binding import VARIABLE
+
+if TYPE_CHECKING:
+    from ademem.api import Memories
+    from ademem.store.missions import Mission
+
+mission = typer.Typer(help="Undertakings with memories of their own.", no_args_is_help=True)
+app.add_typer(mission, name="mission")
+
+
+class Outcome(StrEnum):
+    SUCCESS = "success"
+    FAILURE = "failure"
+    CANCELLED = "cancelled"
+
+
+MissionId = Annotated[
+    str | None, typer.Argument(metavar="ID", help=f"Else {VARIABLE}, or the one that runs.")
+]
+
+
+@mission.command("start")
+def start(
+    goal: Annotated[str, typer.Argument(metavar="GOAL", help="What is to be done.")],
+    id: Annotated[str, typer.Option("--id", help="Else made from the goal.")] = "",
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Begin a mission."""
+    with opened(project) as memories:
+        begun = memories.start_mission(goal, id=id)
+    if as_json:
+        return show.json(as_dict(begun))
+    show.say(f"{begun.id} has begun; `export {VARIABLE}={begun.id}` binds a shell to it")
+    return None
+
+
+@mission.command("end")
+def end(
+    id: MissionId = None,
+    outcome: Annotated[Outcome, typer.Option("--outcome", help="How it ended.")] = ...,  # type: ignore[assignment]
+    reason: Annotated[str, typer.Option("--reason", help="Why it failed, as a lesson.")] = "",
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """End a mission. Success copies what is worth it to the project, failure its pitfalls."""
+    with opened(project) as memories:
+        ended = memories.end_mission(_meant(id, memories), outcome.value, reason=reason)
+    if as_json:
+        copied = [shape.as_json(memory) for memory in ended.copied]
+        whole = {"event": ended.event or None, "kept": ended.kept, "copied": copied}
+        return show.json(as_dict(ended.mission) | whole)
+    for memory in ended.copied:
+        show.say(f"copied {show.line(memory, 100)}")
+    undo = f" (`ademem undo {ended.event}` takes it back)" if ended.event else ""
+    show.say(f"{ended.mission.id} {ended.mission.status}: {len(ended.copied)} copied{undo}")
+    return None
+
+
+@mission.command("status")
+def status(id: MissionId = None, project: Project = None, as_json: AsJson = False) -> None:
+    """Show how a mission stands."""
+    with opened(project) as memories:
+        found = memories.get_mission(_meant(id, memories))
+        counts = _counts(found, memories)
+    show.table(as_dict(found) | {"memories": counts}, as_json_=as_json)
+
+
+@mission.command("list")
+def list_(
+    id: Annotated[
+        str | None, typer.Argument(metavar="ID", help="List the memories of this one.")
+    ] = None,
+    running: Annotated[bool, typer.Option("--running", help="Only those that run.")] = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """List missions, newest first, or the memories of one."""
+    with opened(project) as memories:
+        if id is not None:
+            return show.memories(memories.mission_entries(id), as_json_=as_json)
+        rows = [
+            as_dict(each) | _counts(each, memories) for each in memories.missions(running=running)
+        ]
+    if as_json:
+        return show.json({"count": len(rows), "missions": rows})
+    for row in rows:
+        held = counted(row["promoted"] + row["candidates"], "memory")
+        show.say(f"{row['id']}  {row['status']}, {held}  {preview(row['goal'], 100)}")
+    if not rows:
+        typer.echo("no missions", err=True)
+    return None
+
+
+@mission.command("promote")
+def promote(id: Id, project: Project = None, as_json: AsJson = False) -> None:
+    """Copy one memory of a mission to the project."""
+    with opened(project) as memories:
+        memory = memories.promote_mission_entry(id)
+    if as_json:
+        return show.json(shape.as_json(memory))
+    show.say(f"copied {show.line(memory, 120)}")
+    return None
+
+
+def _meant(id: str | None, memories: Memories) -> str:
+    """The one named, the one this shell is bound to, or the only one that runs."""
+    if found := id or memories.mission:
+        return found
+    running = memories.missions(running=True)
+    if len(running) != 1:
+        names = ", ".join(each.id for each in running) or "none; `ademem mission list` shows all"
+        raise UsageError("which mission?", f"running: {names}")
+    return running[0].id
+
+
+def _counts(found: Mission, memories: Memories) -> dict[str, Any]:
+    held = memories.mission_entries(found.id)
+    confirmed = sum(memory.status == "promoted" for memory in held)
+    return {"promoted": confirmed, "candidates": len(held) - confirmed}

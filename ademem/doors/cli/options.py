@@ -1,0 +1,145 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, Annotated, TextIO, TypeVar
+
+import typer
+
+from ademem import api
+from ademem.core import configuration
+from ademem.core import project as project_
+from ademem.core.errors import NotEnrolled, UsageError
+from ademem.core.memory import Category, Importance, Scope, Status
+from ademem.core.project import Ambiguous
+from ademem.doors.cli import shape
+
+if TYPE_CHECKING:
+    from ademem.api.inspection import Inspection
+
+Project = Annotated[
+    str | None, typer.Option("--project", help="Folder of the project.", metavar="DIR")
+]
+Id = Annotated[str, typer.Argument(metavar="ID", help="Of a memory, or its beginning.")]
+Title = Annotated[
+    str | None, typer.Option("--title", help="A heading, under which a text may be long.")
+]
+BriefField = Annotated[
+    str,
+    typer.Argument(metavar="FIELD", help="summary, conventions, preferences, focus or notes."),
+]
+BriefTexts = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="TEXT", help="The summary, or one item an argument; none empties it."),
+]
+BriefVersion = Annotated[
+    int | None, typer.Option("--version", help="Refuse unless the brief is at this version.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would happen, change nothing.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="At most so many.")]
+CategoryName = Annotated[str | None, typer.Option("--category", "-c", help=", ".join(Category))]
+ScopeName = Annotated[
+    str | None, typer.Option("--scope", help="project, agent (user) or mission (lane).")
+]
+Owner = Annotated[
+    str | None, typer.Option("--owner", help="Agent or mission the memory belongs to.")
+]
+ImportanceName = Annotated[str | None, typer.Option("--importance", help=", ".join(Importance))]
+StatusName = Annotated[str | None, typer.Option("--status", help=", ".join(Status))]
+Tags = Annotated[str | None, typer.Option("--tags", help="Words separated by commas.")]
+PathGlob = Annotated[
+    str | None, typer.Option("--path", help="Files the memory is about.", metavar="GLOB")
+]
+Branch = Annotated[
+    str | None, typer.Option("--branch", help="What was learned on this branch, not merged yet.")
+]
+Anchors = Annotated[
+    list[str] | None,
+    typer.Option("--anchor", help="Place in the code it speaks of.", metavar="FILE:LINES"),
+]
+Commands = Annotated[
+    list[str] | None,
+    typer.Option("--command", help="Comes up before this command runs.", metavar="WORDS"),
+]
+
+Kind = TypeVar("Kind", bound=StrEnum)
+
+
+def opened(project: str | None, *, catch_up: bool = True) -> api.Memories:
+    """The memory with all that its files say, unless *catch_up* is False."""
+    memories = api.open_memories(project, on_import=importing(), catch_up=catch_up)
+    shape.warn(memories.runtime.warnings)
+    shape.tell_read_only(memories.runtime)
+    return memories
+
+
+def inspected(project: str | None) -> Inspection:
+    inspection = api.inspect(project)
+    shape.warn(inspection.runtime.warnings)
+    return inspection
+
+
+def warn(project: str | None) -> None:
+    """Tell what of the settings does not count, for a command that opens no memory."""
+    try:
+        here = project_.find(project, os.environ, os.getcwd())
+    except (NotEnrolled, Ambiguous):
+        here = None
+    shape.warn(configuration.load(here, os.environ).warnings)
+
+
+def importing() -> Callable[[int, int], None] | None:
+    """A line on a terminal that tells how far an import is; None where nobody looks on."""
+    if not sys.stderr.isatty():
+        return None
+
+    def tell(done: int, total: int) -> None:
+        end = "\n" if done >= total else ""
+        line = f"importing the files: {done:,} of {total:,} changes"
+        typer.echo(f"\r\x1b[K{line}{end}", nl=False, err=True)
+
+    return tell
+
+
+def text_or_stdin(text: str) -> str:
+    """`-` reads standard input; raises UsageError when that is no text."""
+    try:
+        return stdin("strict").read() if text == "-" else text
+    except UnicodeDecodeError as error:
+        raise UsageError("standard input is no text in UTF-8", "pipe in a text") from error
+
+
+def stdin(errors: str = "replace") -> TextIO:
+    """Standard input as UTF-8, whatever the locale; *errors* says what to do where it is not."""
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors=errors)
+    return sys.stdin
+
+
+def words_of(text: str | None) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip()) if text else ()
+
+
+def scope_of(text: str | None) -> Scope | None:
+    if text is None:
+        return None
+    try:
+        return Scope.parse(text)
+    except ValueError as error:
+        raise UsageError(f"no scope {text!r}", "project, agent or mission") from error
+
+
+def one_of(kind: type[Kind], text: str | None) -> Kind | None:
+    """A word out of a closed set, such as a category; raises UsageError naming them all."""
+    if text is None:
+        return None
+    try:
+        return kind(text.strip().lower())
+    except ValueError as error:
+        raise UsageError(f"no {kind.__name__.lower()} {text!r}", ", ".join(kind)) from error

@@ -1,0 +1,1 @@
+"""Files below `.ade/`: their formats, rendered from memories and parsed."""

@@ -1,0 +1,102 @@
+"""Agents that work here: each kind has a folder, memories and a standing brief of its own."""
+
+from __future__ import annotations
+
+import os
+
+from ademem.core import confined
+from ademem.core.digest import sha256_hex
+from ademem.core.text import slug
+from ademem.core.value import Value
+from ademem.files import standing_brief
+from ademem.files.standing_brief import BadCore
+from ademem.store import briefs, identities
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ademem.core.project import Project
+    from ademem.files.standing_brief import CoreMemory, FileSource
+    from ademem.store import Store
+
+FOLDER_CHARS = 60
+
+
+class Agent(Value):
+    folder: str
+    """Its name under `.ade/agents`."""
+    name: str
+    """What the client calls its kind."""
+    memories: int = 0
+    """Live ones that are its own."""
+    version: int = 0
+    """Of its standing brief; 0: it has none."""
+    met_at: str | None = None
+    """When it first worked here."""
+
+
+def folder(name: str) -> str:
+    """One folder a name: what the name alone would share with others is told apart by a digest."""
+    plain = slug(name, FOLDER_CHARS)
+    if plain and plain == name.casefold():
+        return plain
+    return f"{plain or 'agent'}-{sha256_hex(name.casefold())[:6]}"
+
+
+def listed(store: Store, project: Project) -> list[Agent]:
+    """Everybody who worked here, has memories, or has a brief, by name."""
+    met = {folder(row["name"]): row for row in identities.all_of(store)}
+    owners = {folder(name): (name, count) for name, count in identities.owners(store)}
+    written = briefs.agents(store) | set(folders(project))
+    found = [
+        Agent(
+            folder=each,
+            name=met[each]["name"] if each in met else owners.get(each, (each, 0))[0],
+            memories=owners.get(each, ("", 0))[1],
+            version=document.version if (document := brief(store, project, each)) else 0,
+            met_at=met[each]["created_at"] if each in met else None,
+        )
+        for each in met.keys() | owners.keys() | written
+    ]
+    return sorted(found, key=lambda agent: (agent.name.casefold(), agent.folder))
+
+
+def brief(
+    store: Store,
+    project: Project,
+    agent: str,
+    source: Callable[[str], FileSource] | None = None,
+) -> CoreMemory | None:
+    """The standing brief in this folder, the newer of file and database; nothing is written."""
+    try:
+        return standing_brief.newest(store, project, agent, source)
+    except BadCore:  # `refresh` tells of it
+        return standing_brief.load(store, agent)
+
+
+def refresh(
+    store: Store, project: Project, source: Callable[[str], FileSource] | None = None
+) -> None:
+    """Bring database and files together; a file that cannot be read stays as it is."""
+    for each in sorted(briefs.agents(store) | set(folders(project))):
+        try:
+            document = standing_brief.reconcile(store, project, each, source)
+        except BadCore:
+            continue
+        if document:
+            standing_brief.write_file(project, document, each)
+
+
+def folders(project: Project) -> list[str]:
+    """Folders under `.ade/agents` that hold a brief."""
+    root = os.path.join(project.ade, "agents")
+    try:
+        names = confined.names(project.root, root)
+    except OSError:  # refused, which others tell of
+        return []
+    return [
+        name
+        for name in names
+        if confined.is_file(project.root, standing_brief.file_path(project, name))
+    ]

@@ -1,0 +1,94 @@
+"""`.ade/cto/daily/<date>.md`: what happened, a line each; only ever added to."""
+
+from __future__ import annotations
+
+import os
+from itertools import groupby
+
+from ademem.core import confined
+from ademem.core.clock import stamp, timedelta
+from ademem.files.entry import one_line
+from ademem.store import activity
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ademem.core.project import Project
+    from ademem.store import Store
+    from ademem.store.activity import Happening
+
+CHARS = 180
+FIRST_DAYS = 7
+"""How far back the first log reaches."""
+KEPT_DAYS = 90
+"""Logs of earlier days are removed."""
+
+
+def append(project: Project, store: Store, now: datetime) -> list[str]:
+    """Add what happened since the last time to the log of its day, in UTC; the days added to."""
+    seen = (confined.read_text(project.root, _seen(project)) or "").strip()
+    found = activity.since(store, seen or stamp(now - timedelta(days=FIRST_DAYS)))
+    days = []
+    for day, events in groupby(found, key=lambda event: event.at[:10]):
+        if _add(project, day, map(line, events)):
+            days.append(day)
+    if found:
+        confined.write_text(project.root, _seen(project), found[-1].at + "\n")
+    _prune(project, now)
+    return days
+
+
+def line(event: Happening) -> str:
+    said = one_line(event.text, CHARS)
+    if event.kind == "session":
+        where = f" on {event.about}" if event.about else ""
+        prompts = f"{event.count} prompt{'' if event.count == 1 else 's'}"
+        said = f"session{where}, {prompts}" + (f": {said}" if said else "")
+    else:
+        said = f"{event.kind}: {said} ({event.about})"
+    return f"- [{event.at[11:19]}] {said}"
+
+
+def days(project: Project) -> list[str]:
+    """Days that have a log, the newest first."""
+    names = confined.names(project.root, _folder(project))
+    return sorted((name[:-3] for name in names if _is_log(name)), reverse=True)
+
+
+def lines(project: Project, day: str) -> list[str]:
+    """What the log of a day says, people's own lines included."""
+    text = confined.read_text(project.root, os.path.join(_folder(project), f"{day}.md")) or ""
+    return [line for line in text.splitlines() if line.strip() and not line.startswith("# ")]
+
+
+def _add(project: Project, day: str, new: map[str]) -> bool:
+    """A line that is there already was added by somebody who was killed then."""
+    path = os.path.join(_folder(project), f"{day}.md")
+    text = confined.read_text(project.root, path) or f"# {day}\n\n"
+    there = set(text.splitlines())
+    fresh = [line for line in new if line not in there]
+    if not fresh:
+        return False
+    ended = text if text.endswith("\n") else text + "\n"
+    return confined.write_text(project.root, path, ended + "\n".join(fresh) + "\n")
+
+
+def _prune(project: Project, now: datetime) -> None:
+    oldest = stamp(now - timedelta(days=KEPT_DAYS))[:10]
+    for day in days(project):
+        if day < oldest:
+            confined.remove(project.root, os.path.join(_folder(project), f"{day}.md"))
+
+
+def _is_log(name: str) -> bool:
+    parts = name.removesuffix(".md").split("-")
+    return name.endswith(".md") and [len(part) for part in parts if part.isdecimal()] == [4, 2, 2]
+
+
+def _folder(project: Project) -> str:
+    return os.path.join(project.ade, "cto", "daily")
+
+
+def _seen(project: Project) -> str:
+    return os.path.join(project.run, "daily.seen")

@@ -1,0 +1,123 @@
+"""What a folder needs to be a project of ademem: files of its own, and git that can merge them."""
+
+from __future__ import annotations
+
+import os
+from shlex import quote
+
+from ademem.core import caller, confined, trust
+from ademem.core.repository import git_root
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ademem.core.project import Project
+    from ademem.store import Store
+
+IGNORED = "ade.db*\nrun/\nlog/\nconfig.local.toml\ncto/CURRENT.md\ncto/daily/\nagents/\n"
+"""What of `.ade/` stays on its machine."""
+
+MERGED = "memory/*.md merge=ademem\nmemory/*.jsonl merge=ademem\ncto/MEMORY.md merge=ademem\n"
+"""What of it git merges with our driver; without the driver it merges them as text."""
+
+DRIVER = "merge.ademem.driver"
+
+
+def enrol(project: Project, program: str) -> list[str]:
+    """Make what is missing, and tell what was made."""
+    done = []
+    for name, write in ((".gitignore", ignore), (".gitattributes", _set_merge_driver)):
+        try:
+            if write(project):
+                done.append(f"wrote {os.path.join(project.ade, name)}")
+        except confined.Refused as refused:
+            done.append(str(refused))
+    driver = f"{quote(program)} merge-file %O %A %B %P"
+    if git_root(project.root) and _git(project, "--get", DRIVER) != driver:
+        _git(project, "merge.ademem.name", "memory of a project, merged by entry and field")
+        _git(project, DRIVER, driver)
+        done.append("git merges the files of memory with `ademem merge-file`")
+    return done
+
+
+def ignore(project: Project) -> bool:
+    """Have git ignore what stays on its machine; return True when a line was missing.
+
+    What stands before the last exception (`!…`) may be undone by it, so it counts as missing.
+    """
+    folders = {project.ade: project.root, project.home: project.home_root}
+    added = [
+        _add_lines(root, os.path.join(folder, ".gitignore"))
+        for folder, root in folders.items()
+        if os.path.basename(folder) == ".ade"
+    ]
+    return any(added)
+
+
+def _add_lines(root: str, path: str) -> bool:
+    text = confined.read_text(root, path) or ""
+    lines = [line.strip() for line in text.splitlines()]
+    last = max((at for at, line in enumerate(lines) if line.startswith("!")), default=-1)
+    there = {line.removeprefix("/") for line in lines[last + 1 :]}
+    missing = [line for line in IGNORED.splitlines() if line not in there]
+    if not missing:
+        return False
+    end = "\n" if text and not text.endswith("\n") else ""
+    added = "".join(f"{line}\n" for line in missing)
+    return confined.write_text(root, path, f"{text}{end}{added}")
+
+
+def _set_merge_driver(project: Project) -> bool:
+    path = os.path.join(project.ade, ".gitattributes")
+    is_missing = not confined.exists(project.root, path)
+    return is_missing and confined.write_text(project.root, path, MERGED)
+
+
+def trust_database(project: Project, store: Store, environment: Mapping[str, str]) -> bool:
+    """Register the database as the person's; return False when it is known already."""
+    if trust.is_registered(store.secret, environment):
+        return False
+    trust.register_store(store.secret, environment)
+    store.believe()
+    return True
+
+
+def register_typed(project: Project, store: Store, environment: Mapping[str, str]) -> None:
+    """Register the database that a person finds by a command in a terminal of theirs."""
+    if not trust.is_registered(store.secret, environment) and caller.typed_by_person(environment):
+        trust_database(project, store, environment)
+
+
+def forget(project: Project, environment: Mapping[str, str]) -> None:
+    """Remove what the person's data folder holds of the project and its database."""
+    import sqlite3
+    from contextlib import closing
+
+    from ademem.store import inspection
+    from ademem.store.database import read_secret
+
+    try:
+        with closing(inspection.open_read_only(project.database, 1.0, inspection.LOOK_S)) as db:
+            trust.forget_store(read_secret(db), environment)
+    except sqlite3.Error:  # none there, or damaged
+        pass
+    trust.forget_database(project.database, environment)
+    trust.forget(project.main, environment)
+
+
+def leave(project: Project) -> None:
+    """Take the merge driver out of git's settings; the files stay."""
+    if git_root(project.root):
+        _git(project, "--remove-section", "merge.ademem")
+
+
+def _git(project: Project, *arguments: str) -> str:
+    import subprocess  # hooks load this module, and need no process
+
+    asked = ["git", "-C", project.root, "config", "--local", *arguments]
+    try:
+        ran = subprocess.run(asked, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return ran.stdout.strip()

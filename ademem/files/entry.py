@@ -1,0 +1,206 @@
+"""One memory as an item of a Markdown list, and back.
+
+    - **Title** <!-- id -->
+      Text, every line indented, so that no fence or heading of it reaches the page.
+      - tags: wal database
+      - path: src/**/*.py
+
+A line of the text that looks like one of ours has a backslash more than it had.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ademem.core.text import clean, preview
+from ademem.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ademem.core.memory import Memory
+
+_COMMENT = re.compile(r"(?<!\\)(\\*)<!--")
+_ESCAPED_COMMENT = re.compile(r"(?<!\\)\\(\\*)<!--")
+_OURS = r"(?=\\*(?:#{1,6}(?:\s|$)|\*\*.*\*\*$|- (?:tags|path): ))"
+_MARKUP = re.compile(_OURS)
+_ESCAPED_MARKUP = re.compile(r"\\" + _OURS)
+_ID = re.compile(r"(?:^| )<!-- (\S+) -->$")
+_TITLE = re.compile(r"\*\*(.*)\*\*")
+_BULLET = re.compile(r"[-*+] +(?=\S)")
+NOTHING = "Nothing here yet."
+"""What stands on a page without items."""
+_STRUCTURE = re.compile(rf"#{{1,6}}(?:\s|$)|```|~~~|<!--|[<>=]{{7}}|\||\s|{re.escape(NOTHING)}$")
+"""How a line begins that is no wrapped end of the one before."""
+_DETAIL = re.compile(r"- (tags|path): (.*)")
+
+
+class Entry(Value):
+    """What an item of a topic file says."""
+
+    line: int
+    """Where it begins, counted from 1."""
+    id: str | None = None
+    """None: a person added it."""
+    title: str | None = None
+    content: str = ""
+    tags: tuple[str, ...] = ()
+    path: str | None = None
+
+
+class Loose(Value):
+    """What is on the page and is none of our items: a person's own lines."""
+
+    line: int
+    text: str
+    after: str | None = None
+    """The id of the item that it stands behind."""
+
+
+def rendered(memory: Memory) -> str:
+    """The item, without a line break at its end."""
+    return item(
+        Entry(
+            line=0,
+            id=memory.id,
+            title=memory.title,
+            content=memory.content,
+            tags=memory.tags,
+            path=memory.file_scope_pattern,
+        )
+    )
+
+
+def item(said: Entry) -> str:
+    """An item that is read as what was *said*."""
+    content = [_escaped(line) for line in clean(said.content).split("\n")]
+    title = _joined(said.title or "")
+    first = f"**{_safe(title)}**" if title else content.pop(0)
+    details = [
+        f"- {name}: {_safe(value)}"
+        for name, value in (("tags", " ".join(said.tags)), ("path", _joined(said.path or "")))
+        if value
+    ]
+    named = f"{first} <!-- {said.id} -->" if said.id else first
+    lines = [named.lstrip(), *content, *details]
+    return "- " + "\n".join(f"  {line}".rstrip() for line in lines).lstrip()
+
+
+def headline(memory: Memory, chars: int) -> str:
+    """Title and text in one line of at most about *chars* characters."""
+    title = f"{memory.title}: " if memory.title else ""
+    return one_line(title + memory.content, chars)
+
+
+def one_line(text: str, chars: int) -> str:
+    """The text's beginning as nothing on a page can mistake it for its own."""
+    return _escaped(preview(clean(text), chars))
+
+
+def parse(text: str) -> Iterator[Entry]:
+    """The items of a topic file, in order; everything else on the page is skipped."""
+    return (part for part in parts(text) if isinstance(part, Entry))
+
+
+def parts(text: str) -> Iterator[Entry | Loose]:
+    """The items of a topic file and what stands between them, in order.
+
+    Any bullet at the margin begins an item; indented lines, and lines that an editor wrapped, go on
+    with it.
+    """
+    return parts_of(each_line(text))
+
+
+def parts_of(lines: Iterable[str]) -> Iterator[Entry | Loose]:
+    """`parts` of a page that is split into lines already."""
+    after = None
+    for start, block in _blocks(lines):
+        bullet = _BULLET.match(block[0])
+        if bullet:
+            indented = (line.removeprefix("  ") for line in block[1:])
+            item = _entry([block[0][bullet.end() :], *indented], start)
+            after = item.id
+            yield item
+        elif any(block):
+            first = next(at for at, line in enumerate(block) if line)
+            text = "\n".join(block[first:]).rstrip("\n")
+            yield Loose(line=start + first, text=text, after=after)
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines however an editor left them: no mark, carriage return, or blanks at the end."""
+    return list(each_line(text))
+
+
+def each_line(text: str) -> Iterator[str]:
+    """`lines_of` one by one, for texts of which a second copy would be too much."""
+    start = len("\ufeff") if text.startswith("\ufeff") else 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end].removesuffix("\r").rstrip(" \t")
+        start = end + 1
+    yield text[start:].rstrip(" \t")
+
+
+def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+    """Items, and runs of lines that belong to none, each with the number of its first line."""
+    block: list[str] = []
+    start = 1
+    for number, line in enumerate(lines, 1):
+        if block and not _BULLET.match(line) and _goes_on(block, line):
+            block.append(line)
+            continue
+        if block:
+            yield start, block
+        block, start = [line], number
+    if block:
+        yield start, block
+
+
+def _goes_on(block: list[str], line: str) -> bool:
+    if not _BULLET.match(block[0]) or not line or line.startswith("  "):
+        return True
+    return bool(block[-1]) and _STRUCTURE.match(line) is None
+
+
+def _entry(lines: list[str], start: int) -> Entry:
+    while lines and not lines[-1]:
+        lines.pop()
+    details: dict[str, str] = {}
+    while len(lines) > 1 and (detail := _DETAIL.fullmatch(lines[-1])):
+        details[detail[1]] = _unsafe(detail[2])
+        lines.pop()
+    id = next(filter(None, map(_ID.search, lines)), None)
+    lines = [_ID.sub("", line) for line in lines]
+    first = lines.pop(0) if lines else ""
+    title = _TITLE.fullmatch(first)
+    content = lines if title else [first, *lines]
+    return Entry(
+        line=start,
+        id=id[1] if id else None,
+        title=_unsafe(title[1]) if title else None,
+        content="\n".join(_unescaped(line) for line in content),
+        tags=tuple(details.get("tags", "").split()),
+        path=details.get("path"),
+    )
+
+
+def _joined(text: str) -> str:
+    return " ".join(clean(text).split())
+
+
+def _escaped(line: str) -> str:
+    return ("\\" if _MARKUP.match(line) else "") + _safe(line)
+
+
+def _unescaped(line: str) -> str:
+    return _unsafe(line[1:] if _ESCAPED_MARKUP.match(line) else line)
+
+
+def _safe(line: str) -> str:
+    """Without a comment of its own."""
+    return _COMMENT.sub(r"\\\g<0>", line)
+
+
+def _unsafe(line: str) -> str:
+    return _ESCAPED_COMMENT.sub(r"\1<!--", line)

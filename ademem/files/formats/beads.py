@@ -1,0 +1,195 @@
+"""The knowledge files of a Beads project, whatever merges and crashes made of them.
+
+Beads reads its archive and its live file together, and of two lines with one key the one with the
+newer `ts`; a text that was learned again is in them twice.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+
+from ademem.capture import learned
+from ademem.capture.learned_drafts import Lesson, draft_of
+from ademem.core import confined
+from ademem.core.errors import UsageError
+from ademem.core.memory import Origin, Trust
+from ademem.core.redaction import redact
+from ademem.core.text import unique
+from ademem.core.value import Value, as_dict, replace
+from ademem.files.formats import Imported, plain
+from ademem.files.formats.record import BadLine, Import, Outcome, read, text, texts, unix_moment
+from ademem.store import imports
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.core.memory import Draft
+    from ademem.core.project import Project
+    from ademem.core.settings import GateSettings
+    from ademem.store import Store
+
+    Record = dict[str, Any]
+
+NAMES = ("knowledge.archive.jsonl", "knowledge.jsonl")
+FOLDERS = ("", "memory", ".beads/memory")
+"""Where they are, seen from what a person may name."""
+NOT_IMPORTED = "not-imported.jsonl"
+"""Among the logs."""
+SOURCES = ("orchestrator", "supervisor")
+KEY_BYTES = 60
+"""What Beads makes a key of."""
+
+_MARKER = re.compile(r"(<{7}|\|{7}|={7}|>{7})(?: |$)")
+
+
+class Line(Value):
+    path: str
+    number: int
+    text: str
+    record: Record | None = None
+    fault: str = ""
+    """Why there is no record."""
+
+    @property
+    def moment(self) -> float:
+        """0 for one that has no time: whatever has one is newer."""
+        stamp = unix_moment(self.record or {}, "ts")
+        return stamp.timestamp() if stamp else 0.0
+
+
+class Misread(Value):
+    """A line that could not be read, without its secrets."""
+
+    path: str
+    line: int
+    message: str
+    text: str
+
+
+class ImportedFiles(Imported):
+    misread: tuple[Misread, ...] = ()
+    """What the errors are about."""
+
+
+def bring(source: str, store: Store, settings: GateSettings, now: datetime) -> ImportedFiles:
+    """Bring in what a Beads project knows, oldest first, so that what was learned last counts.
+
+    *source* is the project, a folder of it, or one file; raises UsageError when there is none.
+    """
+    job = Import(store=store, settings=settings, now=now)
+    found = [line for root, path in sources(source) for line in lines(path, root)]
+    counts: Counter[Outcome] = Counter()
+    misread = [_misread(line, line.fault) for line in found if line.record is None]
+    sound = (line for line in found if line.record is not None)
+    with imports.in_bulk(store), store.transaction():
+        for line in sorted(sound, key=lambda line: line.moment):
+            try:
+                counts[take(line, job)] += 1
+            except BadLine as error:
+                misread.append(_misread(line, str(error)))
+    misread.sort(key=lambda one: (one.path, one.line))
+    return ImportedFiles(
+        inserted=counts[Outcome.INSERTED],
+        merged=counts[Outcome.MERGED],
+        rejected=counts[Outcome.REJECTED],
+        errors=tuple((one.line, f"{one.path}: {one.message}") for one in misread),
+        misread=tuple(misread),
+    )
+
+
+def put_aside(misread: Iterable[Misread], project: Project) -> None:
+    """Keep what the last import could not read, by file and number."""
+    path = os.path.join(project.log, NOT_IMPORTED)
+    rows = [json.dumps(as_dict(one), ensure_ascii=False) + "\n" for one in misread]
+    if rows:
+        confined.write_text(project.root, path, "".join(rows), mode=0o600)
+    else:
+        confined.remove(project.root, path)
+
+
+def sources(source: str) -> list[tuple[str, str]]:
+    """A file itself; of a project or its folders the archive and the live file.
+
+    Each stands behind the folder below which no link is followed to it; empty for what was named.
+    """
+    if not os.path.isdir(source):
+        return [("", source)]
+    root = os.path.realpath(source)
+    for folder in FOLDERS:
+        paths = [os.path.join(root, folder, name) for name in NAMES]
+        found = [(root, path) for path in paths if confined.is_file(root, path)]
+        if found:
+            return found
+    raise UsageError(f"no {NAMES[1]} in {source}", "name the project, its .beads, or the file")
+
+
+def lines(path: str, root: str = "") -> Iterator[Line]:
+    """Each line that says something or should; raises UsageError for a file that is not there."""
+    try:
+        with confined.open_file(root, path) if root else open(path, "rb") as file:
+            raw = file.read().removeprefix(b"\xef\xbb\xbf")
+    except OSError as error:
+        raise UsageError(
+            f"cannot read {path}: {error.strerror or error}", "name a file or a folder"
+        ) from error
+    *whole, last = raw.split(b"\n")
+    for number, one in enumerate(whole, 1):
+        if one.strip():
+            yield _line(path, number, one)
+    if last.strip():
+        found = _line(path, len(whole) + 1, last)
+        cut = "ends in the middle; when it is whole, another import brings it"
+        yield replace(found, fault=cut) if found.record is None else found
+
+
+def take(line: Line, job: Import) -> Outcome:
+    """Through the gate, unless this very line was imported before; raises BadLine."""
+    record = line.record or {}
+    return plain.keep(plain.key_of(record), _draft(record), None, job)
+
+
+def _line(path: str, number: int, raw: bytes) -> Line:
+    said = raw.decode("utf-8", "replace").strip()
+    line = Line(path=path, number=number, text=said)
+    if _MARKER.match(said):
+        return replace(line, fault="marks a conflict of a merge; the lines of both sides are read")
+    if "\ufffd" in said and "\ufffd".encode() not in raw:
+        return replace(line, fault="is not UTF-8")
+    try:
+        return replace(line, record=read(said))
+    except BadLine as error:
+        return replace(line, fault=str(error))
+
+
+def _misread(line: Line, message: str) -> Misread:
+    name = os.path.basename(line.path)
+    return Misread(path=name, line=line.number, message=message, text=redact(line.text).text)
+
+
+def _draft(record: Record) -> Draft:
+    """As it would be, had it been learned here: tags by whole words, keys that tell texts apart."""
+    kind = (text(record, "type") or "").upper()
+    prefix = kind if kind in learned.CATEGORY else "LEARNED"
+    content, key = record["content"], text(record, "key")
+    source = text(record, "source")
+    lesson = Lesson(
+        content=content,
+        prefix=prefix,
+        bead=text(record, "bead"),
+        key=None if key is None or _is_made(key, content) else key,
+        tags=unique(tag for tag in texts(record, "tags") if tag not in learned.VOCABULARY),
+    )
+    origin = Origin(trust=Trust.IMPORT, source_type=source if source in SOURCES else plain.SOURCE)
+    return replace(draft_of(lesson, origin), created_at=unix_moment(record, "ts"))
+
+
+def _is_made(key: str, content: str) -> bool:
+    """Whether Beads made it of the beginning of the text; without Latin letters nothing is left."""
+    head = content.encode()[:KEY_BYTES].decode("utf-8", "ignore").lower()
+    return key.partition("-")[2] == re.sub(r"[^a-z0-9]+", "-", head).strip("-")

@@ -1,0 +1,129 @@
+"""One line of JSON as typed fields."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from enum import StrEnum
+
+import orjson
+
+from ademem.core.clock import parse
+from ademem.core.memory import Scope, Trust
+from ademem.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    from ademem.core.memory import Status
+    from ademem.core.settings import GateSettings
+    from ademem.store import Store
+
+    Choice = TypeVar("Choice", bound=StrEnum)
+    Record = dict[str, Any]
+
+FIRST_YEAR = 1970
+
+
+class BadLine(Exception):
+    """What a line lacks to be a memory."""
+
+
+class Outcome(StrEnum):
+    INSERTED = "inserted"
+    MERGED = "merged"
+    REJECTED = "rejected"
+
+
+class Import(Value):
+    """Where the lines go, and under which rules."""
+
+    store: Store
+    settings: GateSettings
+    now: datetime
+    status: Status | None = None
+    event_id: str = ""
+    """The act all changes belong to."""
+    branch: str | None = None
+    """What the lines wait on."""
+    trust: Trust = Trust.IMPORT
+    """How far the lines are believed that do not ask for less."""
+    claimed_author: str | None = None
+    """Who wrote the lines, as the files claim that they came with."""
+    mission: str | None = None
+    """The one that memories of a mission belong to if they do not say of which."""
+
+
+def read(line: str) -> Record:
+    """The object of a line that has a content."""
+    try:
+        record = orjson.loads(line.removeprefix("\ufeff").encode("utf-8", "replace"))
+    except orjson.JSONDecodeError as error:
+        raise BadLine(f"is no JSON: {error}") from error
+    if not isinstance(record, dict):
+        raise BadLine("is no JSON object")
+    if not text(record, "content"):
+        raise BadLine("has no content")
+    return record
+
+
+def text(record: Record, name: str) -> str | None:
+    """The text under *name*, None for an empty one; a number is taken for its digits."""
+    value = record.get(name)
+    if type(value) is int:
+        value = str(value)
+    if value is not None and not isinstance(value, str):
+        raise BadLine(f"has a {name} that is no text")
+    return value or None
+
+
+def home(record: Record, job: Import) -> tuple[str, str | None]:
+    """Scope and owner; raises BadLine for a memory of a mission that nobody can tell."""
+    scope, owner = text(record, "scope") or Scope.PROJECT, text(record, "scope_owner_id")
+    if owner is None and Scope.is_mission(scope):
+        if job.mission is None:
+            raise BadLine(
+                "does not say of which mission it is: give it a scope_owner_id,"
+                " or import with ADEMEM_MISSION set"
+            )
+        owner = job.mission
+    return scope, owner
+
+
+def texts(record: Record, name: str) -> tuple[str, ...]:
+    """The list of texts under *name*, or the words of one text."""
+    value = record.get(name)
+    items = value.split() if isinstance(value, str) else value or []
+    if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+        raise BadLine(f"has {name} that are no list of texts")
+    return tuple(items)
+
+
+def moment(record: Record, name: str) -> datetime | None:
+    value = text(record, name)
+    if value is None:
+        return None
+    try:
+        found = parse(value)
+    except ValueError as error:
+        raise BadLine(f"has a {name} that is no ISO 8601 time") from error
+    if found.year <= FIRST_YEAR:
+        raise BadLine(f"has a {name} before {FIRST_YEAR}")
+    return found
+
+
+def unix_moment(record: Record, name: str) -> datetime | None:
+    """Seconds since 1970, as Beads writes them."""
+    value = record.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 2**33:
+        return None
+    return datetime.fromtimestamp(value, UTC)
+
+
+def choice(record: Record, name: str, kind: type[Choice]) -> Choice | None:
+    """The member of *kind* under *name*."""
+    value = text(record, name)
+    try:
+        return kind(value) if value else None
+    except ValueError as error:
+        raise BadLine(f"has a {name} that is none of {', '.join(kind)}") from error

@@ -1,0 +1,156 @@
+"""MEMORY.md: the one page that tells what is known and where the rest stands."""
+
+from __future__ import annotations
+
+from ademem.core.value import Value
+from ademem.files import brief
+from ademem.files.entry import headline
+from ademem.files.selection import best_first
+from ademem.files.topics import TOPICS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ademem.core.memory import Memory
+    from ademem.core.settings import MirrorSettings
+    from ademem.files.kept_regions import Region
+    from ademem.files.standing_brief import CoreMemory
+    from ademem.files.topics import TopicFile
+
+BEST = 8
+"""Memories of one topic on the page at most; pinned ones come on top of them."""
+HEADLINE_CHARS = 180
+FIELD_CHARS = 400
+
+TITLE = "# Project memory"
+HOW_TO = (
+    "Notes this project learned. Weigh them: the files of today win.",
+    'Look things up with `ademem recall "words"`; `ademem get ID` shows one memory whole.',
+    "Lines between `ademem:keep` comments are yours; `ademem` writes the others.",
+)
+BRIEF = "## Standing brief"
+PINNED = "## Pinned"
+FILES = "## Files"
+LEFT_OUT = "## Left out"
+
+
+class Line(Value):
+    """Something worth a place on the page, and where it belongs."""
+
+    heading: str
+    text: str
+    memory: Memory | None = None
+
+
+def render(
+    memories: Sequence[Memory],
+    document: CoreMemory | None,
+    files: Sequence[TopicFile],
+    regions: Sequence[Region],
+    settings: MirrorSettings,
+) -> str:
+    """Within the bounds, as long as the hand-written regions themselves are."""
+    total = len(memories)
+    closing = {
+        FILES: [_file_line(file) for file in files],
+        LEFT_OUT: _left_out(memories, total, settings),
+    }
+    room = _Room(settings, _page(closing, regions))
+    chosen = list(room.fitting(_worth_a_line(memories, document)))
+    shown = {line.memory.id for line in chosen if line.memory}
+    hidden = [memory for memory in memories if memory.id not in shown]
+    sections: dict[str, list[str]] = {}
+    for line in chosen:
+        sections.setdefault(line.heading, []).append(line.text)
+    ordered = {heading: sections[heading] for heading in HEADINGS if heading in sections}
+    return _page(ordered | closing | {LEFT_OUT: _left_out(hidden, total, settings)}, regions)
+
+
+class _Room:
+    """What the bounds leave beside the lines that must stand on the page."""
+
+    def __init__(self, settings: MirrorSettings, page: str) -> None:
+        self.lines = settings.max_lines - page.count("\n")
+        self.bytes = settings.max_bytes - len(page.encode())
+        self.headings: set[str] = set()
+
+    def fitting(self, lines: Iterator[Line]) -> Iterator[Line]:
+        """The lines until the first that does not fit."""
+        for line in lines:
+            added = (
+                [line.text] if line.heading in self.headings else ["", line.heading, "", line.text]
+            )
+            self.lines -= len(added)
+            self.bytes -= sum(len(text.encode()) + 1 for text in added)
+            if self.lines < 0 or self.bytes < 0:
+                return
+            self.headings.add(line.heading)
+            yield line
+
+
+def _worth_a_line(memories: Sequence[Memory], document: CoreMemory | None) -> Iterator[Line]:
+    """The brief, what is pinned, the best of every topic, the second best of every topic, …"""
+    for text in brief.fields(document, FIELD_CHARS):
+        yield Line(heading=BRIEF, text=text)
+    for memory in best_first(memory for memory in memories if memory.pinned):
+        text = f"- {memory.category}: {headline(memory, HEADLINE_CHARS)} (`{memory.id}`)"
+        yield Line(heading=PINNED, text=text, memory=memory)
+    best = {
+        topic: best_first(m for m in memories if m.category is topic.category and not m.pinned)
+        for topic in TOPICS
+    }
+    for rank in range(BEST):
+        for topic, ranked in best.items():
+            for memory in ranked[rank : rank + 1]:
+                text = f"- {headline(memory, HEADLINE_CHARS)} (`{memory.id}`)"
+                yield Line(heading=_heading(topic.name), text=text, memory=memory)
+
+
+def _heading(name: str) -> str:
+    return f"## {name.capitalize()}"
+
+
+def _file_line(file: TopicFile) -> str:
+    first, *more = file.names
+    names = f"`{first}` to `{more[-1]}`" if more else f"`{first}`"
+    about = "" if file.subtopic else f" — {file.topic.about}"
+    return f"- {names}: {file.count}{about}"
+
+
+def _left_out(hidden: Sequence[Memory], total: int, settings: MirrorSettings) -> list[str]:
+    """How many memories are not on the page, by topic, and why."""
+    if not hidden:
+        return ["Nothing: every memory is on this page."]
+    counts = {
+        topic.name: sum(memory.category is topic.category for memory in hidden) for topic in TOPICS
+    }
+    listed = ", ".join(f"{name} {count}" for name, count in counts.items() if count)
+    elsewhere = len(hidden) - sum(counts.values())
+    lines = [
+        f"{len(hidden)} of {total} memories: this page has what is pinned and {BEST} of each topic,"
+        f" within {settings.max_lines} lines and {settings.max_bytes} bytes."
+    ]
+    if listed:
+        lines.append(f"In the files above: {listed}.")
+    if elsewhere:
+        lines.append(f"In no topic file, but with `ademem list`: {elsewhere}.")
+    return lines
+
+
+def _page(sections: dict[str, list[str]], regions: Sequence[Region]) -> str:
+    lines = [TITLE, "", *HOW_TO, *_kept("", regions)]
+    for heading, body in sections.items():
+        lines += ["", heading, "", *body, *_kept(heading, regions)]
+    homeless = [region for region in regions if region.heading and region.heading not in sections]
+    for region in homeless:
+        lines += ["", *region.lines]
+    return "\n".join(lines) + "\n"
+
+
+def _kept(heading: str, regions: Sequence[Region]) -> list[str]:
+    own = (region for region in regions if region.heading == heading)
+    return [line for region in own for line in ("", *region.lines)]
+
+
+HEADINGS = (BRIEF, PINNED, *(_heading(topic.name) for topic in TOPICS))

@@ -1,0 +1,180 @@
+"""All pages of the mirror as text, by their path in the project."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from ademem.core.digest import number
+from ademem.files import (
+    brief,
+    conflicts,
+    entry,
+    index,
+    kept_regions,
+    knowledge,
+    sheet,
+    tombstones,
+    topics,
+)
+from ademem.files.selection import is_line, renders
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from typing import Any
+
+    from ademem.core.memory import Memory
+    from ademem.core.settings import MirrorSettings
+    from ademem.files.entry import Loose
+    from ademem.files.standing_brief import CoreMemory
+    from ademem.files.texts import Texts
+    from ademem.files.topics import TopicFile
+
+FOLDER = ".ade/memory/"
+INDEX = FOLDER + "MEMORY.md"
+LINES = FOLDER + knowledge.LIVE
+SHEET = FOLDER + sheet.NAME
+ARCHIVE = FOLDER + knowledge.ARCHIVE
+BRIEF = ".ade/cto/MEMORY.md"
+
+_TOMBSTONE = f'"{tombstones.TYPE}"'
+_SHOWN = (
+    "id",
+    "category",
+    "title",
+    "content",
+    "tags",
+    "file_scope_pattern",
+    "pinned",
+    "tier",
+    "importance",
+    "confidence",
+    "created_at",
+)
+"""Fields of a memory that pages and the index show or are ordered by."""
+
+
+def render(
+    memories: Iterable[Memory],
+    document: CoreMemory | None,
+    present: Mapping[str, str] | Texts,
+    settings: MirrorSettings,
+    gone: Iterable[dict[str, Any]] = (),
+    refused: Callable[[], Collection[str]] = tuple,
+) -> dict[str, str]:
+    """Of the memories, oldest first, what may be shown; what is not ours of the *present* stays.
+
+    *gone* are tombstones of memories that may be shown no more; *refused* tells what could not
+    be taken over of the lines: it stays, as does what nobody can read.
+    """
+    shown = [_as_shown(memory) for memory in memories if renders(memory)]
+    files = topics.files(shown, settings.topic_entries)
+    regions = kept_regions.regions(present.get(INDEX) or "")
+    pages = {
+        INDEX: index.render(shown, document, files, regions, settings),
+        BRIEF: brief.render(document, shown),
+    }
+    loose = _loose(present, files)
+    for file in files:
+        pages |= _in_folder(topics.render(file, loose))
+    del shown, files, loose
+    alive = {memory.id for memory in memories if is_line(memory)}
+    standing = tombstones.standing(gone, alive)
+    lines = (memory for memory in memories if is_line(memory))
+    rendered = knowledge.render(lines, settings, standing, _said(memories, present))
+    ours = {number(line) for text in rendered.values() for line in entry.each_line(text)}
+    there = entry.each_line(present.get(LINES) or "")
+    others = [raw for raw in there if number(raw) not in ours]
+    known = refused() if others else ()
+    nobodys = [raw for raw in others if _is_nobodys(raw, known, alive)]
+    if nobodys:
+        rendered[knowledge.LIVE] += "".join(f"{raw}\n" for raw in nobodys)
+    return pages | _in_folder(rendered)
+
+
+class _Shown:
+    """A memory as far as pages depend on it, in a fifth of the room: there may be very many."""
+
+    __slots__ = _SHOWN
+
+    def __init__(self, memory: Memory) -> None:
+        for name in _SHOWN:
+            setattr(self, name, getattr(memory, name))
+        self.tags = tuple(map(sys.intern, memory.tags))
+
+
+def _as_shown(memory: Memory) -> Memory:
+    return _Shown(memory)  # type: ignore[return-value]
+
+
+def _is_nobodys(raw: str, refused: Collection[str], alive: Collection[str]) -> bool:
+    record = knowledge.read(raw)
+    return bool(raw) and (record is None or (raw in refused and record.get("id") not in alive))
+
+
+def buried(present: Mapping[str, str] | Texts) -> list[dict[str, Any]]:
+    """The tombstones that stand in the archive, with what they hide."""
+    found = []
+    for records in _told(present).values():
+        gone = [record for record in records if tombstones.is_one(record)]
+        last = conflicts.settled(records)
+        found += [last] if tombstones.is_one(last) else gone
+    return found
+
+
+def _said(memories: Iterable[Memory], present: Mapping[str, str] | Texts) -> dict[str, str]:
+    """When a text was said that the files know to be older than its memory, by id."""
+    if not any(map(conflicts.is_noted, (present.get(LINES) or "", present.get(ARCHIVE) or ""))):
+        return {}
+    told = {id: conflicts.settled(records) for id, records in _told(present).items()}
+    return {
+        memory.id: str(told[memory.id][conflicts.SAID_AT])
+        for memory in memories
+        if is_line(memory)
+        and conflicts.SAID_AT in told.get(memory.id, {})
+        and told[memory.id]["content"] == memory.content
+    }
+
+
+def _told(present: Mapping[str, str] | Texts) -> dict[str, list[dict[str, Any]]]:
+    """Lines by the id of their memory: those of the archive, and live ones with a note.
+
+    Only of memories of which one line has a note or is a tombstone: others say nothing but what
+    they are, and there may be very many.
+    """
+    found: dict[str, list[dict[str, Any]]] = {}
+    for raw in _each_told(present):
+        if conflicts.is_noted(raw) or _TOMBSTONE in raw:
+            record = knowledge.read(raw) or {}
+            found.setdefault(str(record.get("id") or ""), [])
+    found.pop("", None)
+    for raw in _each_told(present) if found else ():
+        record = knowledge.read(raw) or {}
+        if str(record.get("id") or "") in found:
+            found[str(record["id"])].append(record)
+    return found
+
+
+def _each_told(present: Mapping[str, str] | Texts) -> Iterator[str]:
+    yield from entry.each_line(present.get(ARCHIVE) or "")
+    yield from filter(conflicts.is_noted, entry.each_line(present.get(LINES) or ""))
+
+
+def _loose(
+    present: Mapping[str, str] | Texts, files: Iterable[TopicFile]
+) -> dict[str, list[Loose]]:
+    """A person's own lines by page; those of a page that is no more go to the topic's first."""
+    names = {name for file in files for name in file.names}
+    found: dict[str, list[Loose]] = {}
+    for path in sorted(present):
+        name = path.removeprefix(FOLDER)
+        topic = re.split(r"[-.]", name)[0]
+        if topic in {known.name for known in topics.TOPICS} and path.endswith(".md"):
+            home = name if name in names else f"{topic}.md"
+            found.setdefault(home, []).extend(topics.loose(present[path]))
+    return found
+
+
+def _in_folder(pages: Mapping[str, str]) -> dict[str, str]:
+    return {FOLDER + name: text for name, text in pages.items()}

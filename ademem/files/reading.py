@@ -1,0 +1,406 @@
+"""What the files say, as people and git left them."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import lru_cache
+
+from ademem.core.memory import Category
+from ademem.core.text import clean, preview
+from ademem.core.value import Value, replace
+from ademem.files import conflicts as contest
+from ademem.files import entry, knowledge, sheet, tombstones, topics
+from ademem.files.pages import FOLDER, SHEET
+from ademem.files.problem import Problem
+from ademem.files.texts import OVERSIZE, Texts, digests_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Any, TypeVar
+
+    from ademem.core.memory import Memory
+    from ademem.files.entry import Entry
+
+    T = TypeVar("T")
+
+LINES = (FOLDER + knowledge.ARCHIVE, FOLDER + knowledge.LIVE)
+"""Oldest first: of two lines about one memory that are equally new, the later counts."""
+
+ENTRY_CHARS = 100_000
+"""Longest text of an item; a memory has a fiftieth of it at most."""
+
+_CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.M)
+
+Said = tuple[Category, str, str, tuple[str, ...], str]
+
+
+class Placed(Value):
+    """An item and the file it stands in."""
+
+    path: str
+    category: Category
+    entry: Entry
+
+    @property
+    def said(self) -> Said:
+        """Equal for items that mean the same, however an editor wrapped their lines."""
+        item = self.entry
+        return said(self.category, item.title, item.content, item.tags, item.path)
+
+
+class Line(Value):
+    """An object of knowledge.jsonl: its text, for there may be very many of them."""
+
+    path: str
+    number: int
+    raw: str
+    understood: dict[str, Any] | None = None
+    """What it means, where another line about the memory makes it mean something else."""
+
+    @property
+    def record(self) -> dict[str, Any]:
+        return _record(self.raw) if self.understood is None else self.understood
+
+    def says_the_same(self, other: Line) -> bool:
+        alike = self.raw == other.raw and self.understood is other.understood is None
+        return alike or self.record == other.record
+
+    @property
+    def id(self) -> str | None:
+        """None: another tool, or a person, wrote the line."""
+        id = self.record.get("id")
+        return id if isinstance(id, str) and "sync_id" in self.record else None
+
+    @property
+    def gone(self) -> bool:
+        """A tombstone: it says of the memory only that it is no more."""
+        return tombstones.is_one(self.record)
+
+    @property
+    def said(self) -> Said | None:
+        return _said(self.record)
+
+    @property
+    def said_alone(self) -> Said | None:
+        """What it says by itself."""
+        return _said(_record(self.raw))
+
+    @property
+    def item(self) -> Placed | None:
+        """What says the same on a page; None for a tombstone, and for what stands on none."""
+        told = self.said
+        if told is None or self.gone:
+            return None
+        title, content, path = (self.record.get(name) for name in ("title", "content", "path"))
+        said = entry.Entry(
+            line=self.number, title=title, content=str(content), tags=told[3], path=path
+        )
+        return Placed(path=self.path, category=told[0], entry=said)
+
+
+class Offered(Value):
+    """An item of candidates.md."""
+
+    item: Placed
+    ticked: bool = False
+    filed: bool = True
+    """Whether it tells its category; else the memory's own is meant."""
+    told_by: str = ""
+    """Who said it, in the words of the sheet."""
+
+    @property
+    def says(self) -> tuple[object, ...]:
+        category, *rest = self.item.said
+        return (category if self.filed else None, *rest)
+
+
+class Snapshot(Value):
+    """The files of one moment."""
+
+    placed: dict[str, tuple[Placed, ...]] = {}
+    """Items by the id of their memory; two with one id come of a merge without a driver."""
+    unnamed: Iterable[Placed] = ()
+    """Items that a person added; read anew each time, as there may be very many."""
+    lines: dict[str, Line] = {}
+    """The newest line of each memory, by its id."""
+    lost: dict[str, Line] = {}
+    """Lines with another text than the newer line or the tombstone of their memory, by its id."""
+    survived: frozenset[str] = frozenset()
+    """Ids of memories whose line is newer than their tombstone."""
+    foreign: tuple[Line, ...] = ()
+    """Lines without an id of ours."""
+    sheet: dict[str, Offered] = {}
+    """Candidates by the id of their memory."""
+    proposed: Iterable[Offered] = ()
+    """Those that a person added; read anew each time."""
+    offered: frozenset[str] = frozenset()
+    """Ids of what the sheet offered when it was written."""
+    read: frozenset[str] = frozenset()
+    """Paths of the files that are there and sound."""
+    problems: tuple[Problem, ...] = ()
+    oversized: tuple[Problem, ...] = ()
+    """Lines and items beyond their bound, which stay in the files; they are among the problems."""
+
+
+class Reading:
+    """Parsed pages and lines by what was parsed: of two snapshots most files are the same."""
+
+    def __init__(self) -> None:
+        self.pages: dict[tuple[str, str], tuple[list[Placed], bool, list[Problem]]] = {}
+        self.lines: dict[str, str] = {}
+
+
+class _Anew:
+    """Something to go over again and again, made each time."""
+
+    def __init__(self, make: Callable[[], Iterator[T]]) -> None:
+        self._make = make
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._make()
+
+
+def snapshot(texts: Mapping[str, str] | Texts, reading: Reading | None = None) -> Snapshot:
+    """Read files by their path; one with conflict markers is reported and not read.
+
+    Two snapshots that share a *reading* share what is the same in both.
+    """
+    reading = reading or Reading()
+    digests = digests_of(texts)
+    placed: dict[str, list[Placed]] = {}
+    told: dict[str, list[Line]] = {}
+    foreign: list[Line] = []
+    problems: list[Problem] = []
+    beyond: list[Problem] = []
+    sound: list[str] = []
+    loose: list[str] = []
+    offers, offered, proposes = {}, frozenset[str](), False
+    for path in sorted(texts):
+        known = reading.pages.get((path, digests[path]))
+        text = "" if known else texts[path]
+        if _conflict(path, text, problems):
+            continue
+        sound.append(path)
+        if path in LINES:
+            for line in _lines(path, text, problems, beyond, reading.lines):
+                (told.setdefault(line.id, []) if line.id else foreign).append(line)
+        elif path == SHEET:
+            page = sheet.Page(text)
+            offered = frozenset(page.offered)
+            beyond += oversized(path, text)
+            for item in page.items:
+                offer = _offered(item, problems)
+                if len(item.entry.content) > ENTRY_CHARS:
+                    size = len(item.entry.content)
+                    beyond.append(_beyond(path, item.entry.line, size, ENTRY_CHARS))
+                elif item.entry.id:
+                    offers[item.entry.id] = offer
+                else:
+                    proposes = True
+        else:
+            known = known or _page(path, text)
+            reading.pages[path, digests[path]] = known
+            for one in known[0]:
+                placed.setdefault(str(one.entry.id), []).append(one)
+            loose += [path] if known[1] else []
+            beyond += known[2]
+    lines: dict[str, Line] = {}
+    lost: dict[str, Line] = {}
+    survived: set[str] = set()
+    for id, found in told.items():
+        line = lines[id] = _settled(found)
+        if len(found) > 1:
+            lives = [one for one in found if not one.gone]
+            if other := _lost(lives, line):
+                lost[id] = other
+            if not line.gone and len(lives) < len(found):
+                survived.add(id)
+    unread = {problem.path for problem in beyond}
+    return Snapshot(
+        placed={id: tuple(items) for id, items in placed.items()},
+        unnamed=_Anew(lambda: _unnamed(loose, texts)) if loose else (),
+        lines=lines,
+        lost=lost,
+        survived=frozenset(survived),
+        foreign=tuple(foreign),
+        sheet=offers,
+        proposed=_Anew(lambda: _proposed(texts[SHEET])) if proposes else (),
+        offered=offered,
+        read=frozenset(sound) - unread,
+        problems=(*problems, *beyond),
+        oversized=tuple(beyond),
+    )
+
+
+def _page(path: str, text: str) -> tuple[list[Placed], bool, list[Problem]]:
+    """Items with an id, whether there are others, and what is too long."""
+    named, others = [], False
+    beyond = list(oversized(path, text))
+    for item in _items(path, text):
+        if len(item.entry.content) > ENTRY_CHARS:
+            beyond.append(_beyond(path, item.entry.line, len(item.entry.content), ENTRY_CHARS))
+        elif item.entry.id:
+            named.append(item)
+        else:
+            others = True
+    return named, others, beyond
+
+
+def _unnamed(paths: Iterable[str], texts: Mapping[str, str] | Texts) -> Iterator[Placed]:
+    for path in paths:
+        for item in _items(path, texts[path]):
+            if not item.entry.id and len(item.entry.content) <= ENTRY_CHARS:
+                yield item
+
+
+def _proposed(text: str) -> Iterator[Offered]:
+    for item in sheet.Page(text).items:
+        if not item.entry.id and len(item.entry.content) <= ENTRY_CHARS:
+            yield _offered(item, [])
+
+
+def oversized(path: str, text: str) -> Iterator[Problem]:
+    """The lines that were too long to be read."""
+    for number, line in enumerate(entry.each_line(text), 1) if OVERSIZE in text else ():
+        if line.startswith(OVERSIZE):
+            yield _too_long(path, number, line)
+
+
+def _too_long(path: str, number: int, line: str) -> Problem:
+    size, _, most = line.removeprefix(OVERSIZE).partition(" of ")
+    return _beyond(path, number, int(size), int(most))
+
+
+def _beyond(path: str, number: int, size: int, most: int) -> Problem:
+    message = f"has {size:,} bytes; {most:,} is the most: it stays in the file, and says nothing"
+    return Problem(path=path, line=number, message=message)
+
+
+@lru_cache(maxsize=64)
+def _record(raw: str) -> dict[str, Any]:
+    return knowledge.read(raw) or {}
+
+
+def said(
+    category: Category, title: str | None, content: str, tags: tuple[str, ...], path: str | None
+) -> Said:
+    return (category, _squeezed(title), _squeezed(content), tags, _squeezed(path))
+
+
+def _said(record: Mapping[str, Any]) -> Said | None:
+    category, tags = record.get("category"), record.get("tags") or ()
+    if category not in set(Category):
+        return None
+    return said(
+        Category(category),
+        record.get("title"),
+        str(record.get("content")),
+        tuple(map(str, tags)),
+        record.get("path"),
+    )
+
+
+def said_of(memory: Memory) -> Said:
+    """What an item about it says."""
+    return said(
+        memory.category,
+        clean(memory.title or ""),
+        clean(memory.content),
+        memory.tags,
+        clean(memory.file_scope_pattern or ""),
+    )
+
+
+def conflicts(text: str) -> Iterator[int]:
+    """Numbers of the lines where git marked a conflict."""
+    return (text.count("\n", 0, found.start()) + 1 for found in _CONFLICT.finditer(text))
+
+
+def topic_of(path: str) -> Category | None:
+    """The category a topic file is about, by its name; None for any other file."""
+    if not path.startswith(FOLDER) or not path.endswith(".md"):
+        return None
+    stem = re.split(r"[-.]", os.path.basename(path))[0]
+    return next((topic.category for topic in topics.TOPICS if topic.name == stem), None)
+
+
+def is_taken(path: str) -> bool:
+    """Whether what people write into the file reaches the store."""
+    return topic_of(path) is not None or path in LINES or path == SHEET
+
+
+def _conflict(path: str, text: str, problems: list[Problem]) -> bool:
+    found = list(conflicts(text))
+    message = "a conflict of a git merge; settle it and commit"
+    problems += [Problem(path=path, line=number, message=message) for number in found]
+    return bool(found)
+
+
+def _items(path: str, text: str) -> Iterator[Placed]:
+    """A heading that names a topic says the category of the items below it."""
+    category = own = topic_of(path)
+    if own is None:
+        return
+    for part in entry.parts(text):
+        if isinstance(part, entry.Entry):
+            wanted = own if part.id else category or own
+            yield Placed(path=path, category=wanted, entry=part)
+        else:
+            category = topics.heading(part.text) or category
+
+
+def _offered(found: sheet.Item, problems: list[Problem]) -> Offered:
+    """A category that is none is told, and changes nothing."""
+    category, filed = Category.FACT, False
+    try:
+        if found.category:
+            category, filed = Category(found.category), True
+    except ValueError:
+        message = f"no category {preview(found.category, 40)!r}; use {', '.join(Category)}"
+        problems.append(Problem(path=SHEET, line=found.entry.line, message=message))
+    item = Placed(path=SHEET, category=category, entry=found.entry)
+    return Offered(item=item, ticked=found.ticked, filed=filed, told_by=found.told_by)
+
+
+def _lines(
+    path: str,
+    text: str,
+    problems: list[Problem],
+    beyond: list[Problem],
+    known: dict[str, str],
+) -> Iterator[Line]:
+    for number, raw in enumerate(entry.each_line(text), 1):
+        if not raw:
+            continue
+        if raw.startswith(OVERSIZE):
+            beyond.append(_too_long(path, number, raw))
+        elif knowledge.read(raw) is None:
+            message = "is not an object with a content; it is kept, and says nothing"
+            problems.append(Problem(path=path, line=number, message=message))
+        else:
+            yield Line(path=path, number=number, raw=known.setdefault(raw, raw))
+
+
+def _newest(lines: Sequence[Line]) -> Line:
+    """Of two that are equally new the later one."""
+    return max(reversed(lines), key=lambda line: contest.age(line.record))
+
+
+def _settled(lines: Sequence[Line]) -> Line:
+    """The newest, as the others let it be understood."""
+    if len(lines) == 1 and contest.WAS not in lines[0].record:
+        return lines[0]
+    newest, record = _newest(lines), contest.settled([line.record for line in lines])
+    return newest if record == newest.record else replace(newest, understood=record)
+
+
+def _lost(lives: Sequence[Line], newest: Line) -> Line | None:
+    text = newest.record["content"]
+    others = [line for line in lives if line.record["content"] != text]
+    return _newest(others) if others else None
+
+
+def _squeezed(text: object) -> str:
+    return " ".join(str(text or "").split())

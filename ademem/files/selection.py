@@ -1,0 +1,145 @@
+"""Which memories may stand in a tracked file, and which of them come first."""
+
+from __future__ import annotations
+
+from ademem.capture.gate.persistence import id_of
+from ademem.core.clock import parse
+from ademem.core.json_text import array
+from ademem.core.memory import Memory, Scope, Status
+from ademem.files import tombstones
+from ademem.files.topics import TOPICS
+from ademem.store import LIVE, memories
+from ademem.sync import records
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ademem.files.staging import Place
+    from ademem.files.tombstones import Record
+    from ademem.store import Store
+
+_GONE = (
+    "select id, sync_id, updated_at, category, created_at, content, deleted_at, revision_count,"
+    " source_branch, superseded_by from unified_memories where project_id = ? and scope = 'project'"
+    " and (promoted_at is not null or knowledge_key is not null)"
+    f" and quarantine_reason is null and not ({LIVE})"
+)
+
+
+UNEDITED = 2
+"""Revisions of a memory that was learned, and went."""
+
+
+def renders(memory: Memory) -> bool:
+    """Whether it is knowledge everybody may read."""
+    return memory.shareable and memory.status is Status.PROMOTED
+
+
+def is_line(memory: Memory) -> bool:
+    """Whether knowledge.jsonl has it: what renders, and what was LEARNED but not yet confirmed."""
+    return renders(memory) or (memory.shareable and memory.knowledge_key is not None)
+
+
+class Lines:
+    """`lines_of`, read anew each time it is gone over: there may be very many."""
+
+    def __init__(self, store: Store, place: Place | None = None) -> None:
+        self._store, self._place = store, place
+
+    def __iter__(self) -> Iterator[Memory]:
+        found = memories.each(
+            self._store,
+            "scope = 'project' and (status = 'promoted' or knowledge_key is not null)",
+            "order by created_at, id",
+        )
+        place = self._place
+        for memory in found:
+            shown = place.shows(memory) if place else memory.source_branch is None
+            if shown and is_line(memory):
+                yield memory
+
+
+def lines_of(store: Store, place: Place | None = None) -> list[Memory]:
+    """All that `is_line`, oldest first, but for what waits on a branch other than the place's."""
+    return list(Lines(store, place))
+
+
+def is_offered(memory: Memory) -> bool:
+    """Whether it may be offered for review in a file, to be confirmed into one of the topics."""
+    return (
+        memory.shareable
+        and memory.status is Status.CANDIDATE
+        and memory.category in {topic.category for topic in TOPICS}
+    )
+
+
+def offered(store: Store, place: Place) -> list[Memory]:
+    """All that `is_offered`, oldest first, but for what waits on another branch."""
+    return list(each_offered(store, place))
+
+
+def each_offered(store: Store, place: Place) -> Iterator[Memory]:
+    """`offered` one by one."""
+    found = memories.each(
+        store, "scope = 'project' and status = 'candidate'", "order by created_at, id"
+    )
+    return (memory for memory in found if is_offered(memory) and place.shows(memory))
+
+
+def gone_of(store: Store, place: Place, carried: Sequence[Record] = ()) -> Iterator[Record]:
+    """Tombstones of what may have been a line once.
+
+    The *carried* ones are of the files: of memories that were never here, or that went elsewhere.
+    """
+    asked = array([record["id"] for record in carried])
+    query = (
+        "select id, updated_at from unified_memories where id in (select value from json_each(?))"
+    )
+    ours = dict(map(tuple, store.db.execute(query, (asked,))))
+    for record in carried:
+        if ours.get(record["id"], record["updated_at"]) == record["updated_at"]:
+            yield record
+    for row in store.db.execute(_GONE, (store.project_id,)).fetchall():
+        id, sync_id, at, category, learned_at, content, deleted_at, revision, branch, heir = row
+        never = deleted_at and _was_undone(store, id, revision, deleted_at)
+        won = records.lost_by(heir, id, content)  # its memory says it by now
+        if not never and not won and branch in (None, place.branch):
+            texts = (content,) if heir else _texts(store, id, content, revision)
+            yield tombstones.of(id, sync_id, parse(at), category, parse(learned_at), texts)
+    yield from _deleted_for_good(store)
+
+
+def _texts(store: Store, id: str, content: str, revision: int) -> list[str]:
+    """All that the memory said, the last first."""
+    if revision <= UNEDITED:
+        return [content]
+    rows = memories.revisions(store, id)
+    return [content, *(row["snapshot"]["content"] for row in reversed(rows))]
+
+
+def _was_undone(store: Store, id: str, revision: int, deleted_at: str) -> bool:
+    """Whether it is hidden because the act that brought it was taken back: as if it never was."""
+    query = (
+        "select operation, created_at from memory_revisions where memory_id = ? and revision = ?"
+    )
+    row = store.db.execute(query, (id, revision)).fetchone()
+    return row is not None and tuple(row) == ("undo", deleted_at)
+
+
+def _deleted_for_good(store: Store) -> Iterator[Record]:
+    query = "select sync_id, deleted_at from tombstones where entity = 'memory' and project_id = ?"
+    for sync_id, at in store.db.execute(query, (store.project_id,)).fetchall():
+        id = id_of(sync_id)
+        left = [revision["snapshot"] for revision in memories.revisions(store, id)[-1:]]
+        for it in (it for it in left if it["scope"] == Scope.PROJECT and it["promoted_at"]):
+            yield tombstones.of(id, sync_id, parse(at), it["category"], parse(it["created_at"]), ())
+
+
+def best_first(given: Iterable[Memory]) -> list[Memory]:
+    """By tier, importance and belief; among equals the newest leads, on every machine the same."""
+    newest_first = sorted(given, key=lambda memory: (memory.created_at, memory.id), reverse=True)
+    return sorted(
+        newest_first,
+        key=lambda memory: (memory.tier, -memory.importance.weight, -memory.confidence),
+    )

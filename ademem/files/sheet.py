@@ -1,0 +1,196 @@
+"""candidates.md: what nobody confirmed yet, with boxes to tick.
+
+    - [ ] **Title** <!-- id -->
+      Text, tags and path as in a topic file.
+      - category: gotcha
+      - from: passive, 2026-01-31T12:00:00.000Z
+
+At its end stands what it offered: who deletes an item leaves its id there, and so refuses it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ademem.core.clock import stamp
+from ademem.core.value import Value, replace
+from ademem.files import entry
+from ademem.files.entry import Entry, Loose
+from ademem.files.knowledge import DOUBTFUL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ademem.core.memory import Memory
+
+NAME = "candidates.md"
+
+TITLE = "# Candidates"
+INTRO = (
+    "What was captured and nobody confirmed. Tick a box to confirm, correct a text where it stands,"
+    " delete an entry to reject it."
+)
+NOTHING = "Nothing waits for a word."
+OURS = (TITLE, INTRO, NOTHING)
+OFFERED, END = "<!-- offered", "-->"
+
+DETAIL_CHARS = 200
+"""Longest of the two lines behind an item."""
+
+_BOX = re.compile(r"([-*+]) +\[([ xX])\] +(?=\S)")
+_BULLET = re.compile(r"[-*+] ")
+_DETAIL = re.compile(r"  - (category|from): (.*)")
+
+
+class Item(Value):
+    """One candidate as the sheet has it."""
+
+    entry: Entry
+    ticked: bool = False
+    category: str = ""
+    """As it was typed; empty when the line is gone."""
+    told_by: str = ""
+    """Kind of source and moment, the same on every machine; before them a doubtful trust."""
+
+
+class Sheet(Value):
+    items: tuple[Item, ...] = ()
+    offered: tuple[str, ...] = ()
+    """Ids of what was on it when it was written."""
+    loose: tuple[Loose, ...] = ()
+    """A person's own lines."""
+
+
+def of(memories: Iterable[Memory], old: Sheet | None = None) -> Sheet:
+    """The sheet that offers these, oldest first, with a person's lines of the *old* one.
+
+    Where two machines captured the same, both keep what the sheet says of its origin.
+    """
+    old = old or Sheet()
+    told = {item.entry.id: item.told_by for item in old.items if item.told_by}
+    items = [_item(memory) for memory in memories]
+    items = [replace(item, told_by=told.get(item.entry.id, item.told_by)) for item in items]
+    items.sort(key=lambda item: (item.told_by.rpartition(", ")[2], item.entry.id or ""))
+    offered = tuple(item.entry.id for item in items if item.entry.id)
+    return Sheet(items=tuple(items), offered=offered, loose=old.loose)
+
+
+def written(sheet: Sheet) -> str:
+    """The page; a person's own lines stay behind the item they stood behind, else on top."""
+    here = {item.entry.id for item in sheet.items}
+    blocks = [TITLE, INTRO, *(() if sheet.items else (NOTHING,))]
+    blocks += [part.text for part in sheet.loose if part.after not in here]
+    for item in sheet.items:
+        blocks.append(_block(item))
+        blocks += [
+            part.text for part in sheet.loose if item.entry.id and part.after == item.entry.id
+        ]
+    if sheet.offered:
+        blocks.append("\n".join([OFFERED, *sheet.offered, END]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def read(text: str) -> Sheet:
+    """What the sheet says, however an editor left its lines."""
+    page = Page(text)
+    loose: list[Loose] = []
+    items = tuple(page.items_and(loose))
+    return Sheet(items=items, offered=page.offered, loose=tuple(loose))
+
+
+class Page:
+    """A sheet whose items are read one by one, for there may be very many."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = entry.lines_of(text)
+        self.offered = tuple(_taken_offer(self._lines))
+        self._details = _taken_details(self._lines)
+        self._ticked = _taken_boxes(self._lines)
+
+    @property
+    def items(self) -> Iterator[Item]:
+        return self.items_and([])
+
+    def items_and(self, loose: list[Loose]) -> Iterator[Item]:
+        """The items; a person's own lines between them are added to *loose*."""
+        for part in entry.parts_of(self._lines):
+            if isinstance(part, Loose):
+                own = "\n".join(line for line in part.text.split("\n") if line not in OURS)
+                if text := own.strip("\n"):
+                    loose.append(replace(part, text=text))
+                continue
+            said = self._details.get(part.line, {})
+            yield Item(
+                entry=part,
+                ticked=part.line in self._ticked,
+                category=said.get("category", ""),
+                told_by=said.get("from", ""),
+            )
+
+
+def _item(memory: Memory) -> Item:
+    said = Entry(
+        line=0,
+        id=memory.id,
+        title=memory.title,
+        content=memory.content,
+        tags=memory.tags,
+        path=memory.file_scope_pattern,
+    )
+    doubtful = f"{memory.trust} by " if memory.trust in DOUBTFUL else ""
+    told_by = f"{doubtful}{memory.source_type}, {stamp(memory.created_at)}"
+    return Item(entry=said, category=memory.category, told_by=told_by)
+
+
+def _block(item: Item) -> str:
+    first, *rest = entry.item(item.entry).split("\n")
+    told = (("category", item.category), ("from", item.told_by))
+    details = [f"  - {name}: {entry.one_line(text, DETAIL_CHARS)}" for name, text in told if text]
+    box = "- [x] " if item.ticked else "- [ ] "
+    return "\n".join([box + first.removeprefix("- "), *rest, *details])
+
+
+def _taken_offer(lines: list[str]) -> Iterator[str]:
+    """The ids in the comment at the end, whose lines are blank afterwards."""
+    if OFFERED not in lines:
+        return
+    start = lines.index(OFFERED)
+    for at in range(start, len(lines)):
+        line, lines[at] = lines[at], ""
+        if line == END:
+            return
+        if at > start and re.fullmatch(r"[\w-]+", line):
+            yield line
+
+
+def _taken_boxes(lines: list[str]) -> set[int]:
+    """Numbers of the lines with a ticked box; afterwards they are items without a box."""
+    ticked = set()
+    for number, line in enumerate(lines, 1):
+        if box := _BOX.match(line):
+            lines[number - 1] = f"{box[1]} {line[box.end() :]}"
+            if box[2] != " ":
+                ticked.add(number)
+    return ticked
+
+
+def _taken_details(lines: list[str]) -> dict[int, dict[str, str]]:
+    """What the last lines of each item say, by the number of its first; they are blank then.
+
+    From the end backwards: only what follows the text of an item is a detail.
+    """
+    found: dict[int, dict[str, str]] = {}
+    behind: dict[str, str] = {}
+    in_text = False
+    for at in range(len(lines) - 1, -1, -1):
+        detail = _DETAIL.fullmatch(lines[at])
+        if _BULLET.match(lines[at]):
+            found[at + 1] = behind
+            behind, in_text = {}, False
+        elif detail and not in_text and detail[1] not in behind:
+            behind[detail[1]] = detail[2]
+            lines[at] = ""
+        elif lines[at].startswith("  "):
+            in_text = True
+    return found

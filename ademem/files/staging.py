@@ -1,0 +1,196 @@
+"""Memories that wait on a branch until their line is on the default one."""
+
+from __future__ import annotations
+
+from ademem.core.memory import FORSAKEN, Status, Tier
+from ademem.core.repository import branch, commit
+from ademem.core.value import replace
+from ademem.files import git_trees
+from ademem.files.git_trees import Tree, default_refs
+from ademem.store import LIVE, jobs, memories
+from ademem.store.memories import Change, new_event
+from ademem.store.runtime import branch_of, filed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.core.memory import Memory
+    from ademem.core.project import Project
+    from ademem.core.settings import MirrorSettings
+    from ademem.store import Store
+
+STAGED = f"source_branch is not null and {LIVE}"
+
+
+class Place:
+    """Where a worktree stands: its branch, and what git knows of others, asked for once."""
+
+    def __init__(self, project: Project, settings: MirrorSettings) -> None:
+        self.root = project.root
+        self.branch = branch_of(project, settings)
+        """What is learned here waits on it."""
+        self.commit = commit(project.root)
+        self.detached = branch(project.root) is None and self.commit is not None
+        self._default = default_refs(project.root, settings.default_branch)
+        self._trees: dict[str, Tree | None] = {}
+        self._names: dict[str, str] | None = None
+
+    @property
+    def default(self) -> Tree | None:
+        """The tree of the default branch; None where there is none, or git cannot tell."""
+        return self._tree(self._default[0]) if self._default else None
+
+    @property
+    def names(self) -> dict[str, str] | None:
+        """A ref by the name of each branch there is; None when git cannot tell."""
+        if self._names is None:
+            there = git_trees.branches(self.root)
+            self._names = there and {filed(name): ref for name, ref in there.items()}
+        return self._names
+
+    def has_arrived(self, memory: Memory) -> bool:
+        """Whether the default branch has it, here or where it is pulled from."""
+        found = (self._tree(ref) for ref in self._default)
+        return any(tree and tree.tells_of(memory.id, memory.knowledge_key) for tree in found)
+
+    def shows(self, memory: Memory) -> bool:
+        """Whether it belongs into the files here: nothing waits, or on what is checked out."""
+        if memory.source_branch in (None, self.branch):
+            return True
+        here = self._tree("HEAD") if self.commit else None
+        return here is not None and memory.id in here.ids
+
+    def waits_on(self, id: str | None, key: str | None) -> str | None:
+        """The branch that a line of the files here waits on."""
+        default = self.default if self.branch or self.detached else None
+        if default is None or not default.has_files or default.tells_of(id, key):
+            return None
+        return self.branch or self.carrier(id, key)
+
+    def carrier(self, id: str | None, key: str | None) -> str | None:
+        """A branch whose files tell of the memory; of several the first by name."""
+        found = ((name, self._tree(ref)) for name, ref in sorted((self.names or {}).items()) if ref)
+        return next((name for name, tree in found if tree and tree.tells_of(id, key)), None)
+
+    def watched(self, store: Store) -> list[str]:
+        """Refs of which news may end the waiting of a memory; a name with a secret is not noted."""
+        waited_on = {str(memory.source_branch) for memory in memories.find(store, STAGED)}
+        if not waited_on:
+            return []
+        there = sorted((self.names or {}).items())
+        return [
+            *self._default,
+            *(ref for name, ref in there if name in waited_on and ref.endswith(name)),
+        ]
+
+    def knows_all(self) -> bool:
+        """Whether git can tell of every branch there is; all are asked for at once."""
+        refs = [ref for ref in (self.names or {}).values() if ref]
+        read = git_trees.of(self.root, refs)
+        self._trees |= read or {}
+        return read is not None and self.names is not None
+
+    def _tree(self, ref: str) -> Tree | None:
+        if ref not in self._trees:
+            self._trees[ref] = (git_trees.of(self.root, [ref]) or {}).get(ref)
+        return self._trees[ref]
+
+
+def settle(place: Place, store: Store, now: datetime) -> int:
+    """Follow what became of branches; tells how many memories do not wait as they did.
+
+    Git is asked before the transaction: nobody should wait for the database because we wait for it.
+    """
+    waiting = memories.find(store, STAGED)
+    decided = _decided(waiting, place) if waiting else []
+    if not decided:
+        return 0
+    event = new_event()
+    with store.transaction():
+        for memory, changes, why in decided:
+            if memories.get(store, memory.id) == memory:  # else whoever changed it asks us again
+                change = Change(
+                    operation="branch", actor="system", at=now, reason=why, event_id=event
+                )
+                memories.put_back(store, replace(memory, **changes), change)
+        jobs.queue(store, "mirror", "project", now)  # for the other worktrees
+    return len(decided)
+
+
+def _decided(waiting: Sequence[Memory], place: Place) -> list[tuple[Memory, dict[str, Any], str]]:
+    """What has to change, and why; nothing when git cannot tell."""
+    default = place.default
+    names = place.names if default else None
+    if default is None or names is None:
+        return []
+    gone = {memory.source_branch for memory in waiting} - names.keys()
+    if gone and not place.knows_all():
+        return []
+    renamed = git_trees.renamed(place.root) if gone else {}
+    heirs = {filed(old): filed(new) for old, new in renamed.items()}
+    found = ((memory, *_changes(memory, place, default, names, heirs)) for memory in waiting)
+    return [(memory, changes, why) for memory, changes, why in found if changes]
+
+
+def _changes(
+    memory: Memory,
+    place: Place,
+    default: Tree,
+    names: Collection[str],
+    heirs: Mapping[str, str],
+) -> tuple[dict[str, Any], str]:
+    """What has to be said of the memory from now on, and why; nothing while it waits rightly."""
+    name = memory.source_branch or ""
+    if not default.has_files:
+        return _everybodys(memory), "the default branch has no files of memory"
+    if default.tells_of(memory.id, memory.knowledge_key):
+        return _everybodys(memory), "its line is on the default branch"
+    if name in names:
+        return (_waits_again(memory), f"{name} is there again") if memory.forsaken else ({}, "")
+    if place.has_arrived(memory):
+        return _everybodys(memory), f"{name} is gone, and its line on its way"
+    heir = _heir(name, names, heirs) or place.carrier(memory.id, memory.knowledge_key)
+    if heir:
+        return _waits_again(memory) | {"source_branch": heir}, f"{name} is {heir} now"
+    if memory.forsaken:
+        return {}, ""
+    if memory.status is Status.CANDIDATE and memory.knowledge_key is None:
+        return _everybodys(memory), f"{name} is gone"  # it had no line that could have arrived
+    return _forsaken(memory), f"{name} was deleted, and its line is not on the default branch"
+
+
+def _heir(name: str, names: Collection[str], heirs: Mapping[str, str]) -> str | None:
+    """What the branch is called after all renamings."""
+    for _ in heirs:
+        name = heirs.get(name, name)
+        if name in names:
+            return name
+    return None
+
+
+def _everybodys(memory: Memory) -> dict[str, Any]:
+    return _waits_again(memory) | {"source_branch": None}
+
+
+def _waits_again(memory: Memory) -> dict[str, Any]:
+    """As it was before its branch went."""
+    if not memory.forsaken:
+        return {}
+    confirmed = memory.promoted_at is not None
+    calm = Tier.ACTIVE if confirmed else Tier.FADING
+    return {
+        "write_gate_reason": None,
+        "status": Status.PROMOTED if confirmed else Status.CANDIDATE,
+        "tier": Tier.PINNED if memory.pinned else calm,
+    }
+
+
+def _forsaken(memory: Memory) -> dict[str, Any]:
+    return {
+        "write_gate_reason": FORSAKEN,
+        "status": Status.CANDIDATE,
+        "tier": Tier.PINNED if memory.pinned else Tier.FADING,
+    }

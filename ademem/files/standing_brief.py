@@ -1,0 +1,452 @@
+"""The standing brief: one small document a project or agent, in the database and in a file."""
+
+from __future__ import annotations
+
+import os
+
+from ademem.core import confined
+from ademem.core.clock import parse, stamp
+from ademem.core.digest import sha256_hex
+from ademem.core.errors import AdememError, UsageError
+from ademem.core.json_text import loads
+from ademem.core.text import clean, unique
+from ademem.core.value import Value, replace
+from ademem.store import briefs, jobs, ledger, unreadable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Collection, Mapping, Sequence
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.core.project import Project
+    from ademem.store import Store
+
+SUMMARY_CHARS = 2000
+ITEM_CHARS = 500
+ITEMS = 30
+"""Most items of a list; a brief that is longer is not read."""
+MAX_VERSION = 2**31
+BRIEF_BY_AGENT = "brief_by_agent"
+"""In the ledger: the digest of a text of a brief that came from an agent's shell."""
+BY_AGENT = "[set by an agent] "
+
+
+MADE_ELSEWHERE = "(imported: from a database that was not made here)"
+"""The line before a brief that nobody here is known to have written."""
+
+
+class CoreMemory(Value):
+    project_summary: str = ""
+    critical_conventions: tuple[str, ...] = ()
+    user_preferences: tuple[str, ...] = ()
+    active_focus: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    version: int = 0
+    """Grows with every change; 0: never written."""
+    updated_at: datetime
+    claimed: tuple[str, ...] = ()
+    """Texts that came with the files and that nobody here accepted; no file has this field."""
+    claimed_author: str = ""
+    """Who wrote these, as the files claim."""
+
+
+class FileSource(Value):
+    """Where a change in the file of a brief comes from."""
+
+    author: str | None = None
+    """Who the files claim wrote it; None: it was made here."""
+    by_agent: bool = False
+    """A session made it."""
+    own: frozenset[str] = frozenset()
+    """Digests of texts that stores of this person wrote."""
+
+
+class Field(Value):
+    name: str
+    key: str
+    """Its name in JSON."""
+    label: str
+
+    @property
+    def is_list(self) -> bool:
+        return self.name != "project_summary"
+
+
+class BadCore(AdememError):
+    """A brief, or a part of one, that cannot be taken as it is."""
+
+
+class StaleCore(AdememError):
+    hint = "read it again with `ademem core show`, then change that version"
+
+    def __init__(self, found: int, expected: int) -> None:
+        super().__init__(f"the brief is at version {found}, not {expected}")
+
+
+def load(store: Store, agent: str = "") -> CoreMemory | None:
+    """The brief as the database has it; None before its first change, or where it is unreadable.
+
+    Here and below *agent* is the folder of an agent, whose own brief is meant then.
+    """
+    row = briefs.get(store, agent)
+    return unreadable.read_row(row, _from_row, "core_memory_state", agent or store.project_id)
+
+
+def _from_row(row: sqlite3.Row) -> CoreMemory:
+    try:
+        fields = _fields(loads(row["payload_json"]))
+    except BadCore as error:
+        raise ValueError(str(error)) from error
+    claim = loads(row["claimed"]) if row["claimed"] else {}
+    return CoreMemory(
+        **fields,
+        version=row["version"],
+        updated_at=parse(row["updated_at"]),
+        claimed=tuple(claim.get("texts", ())),
+        claimed_author=claim.get("author", ""),
+    )
+
+
+def patch(
+    store: Store,
+    project: Project,
+    changes: Mapping[str, Any],
+    now: datetime,
+    expect_version: int | None = None,
+    *,
+    by_person: bool = True,
+    agent: str = "",
+    source: Callable[[str], FileSource] | None = None,
+) -> CoreMemory:
+    """Replace the given fields whole; what changes nothing makes no version.
+
+    *source* tells by its path where changes in the file come from: without it, from anybody.
+
+    Raises StaleCore when the brief has moved on from *expect_version*, BadCore for what does not
+    fit or a file that cannot be read, UsageError for a field that is none.
+    """
+    given = _fit({_field(name).key: value for name, value in changes.items()})
+    if not by_person:
+        _check_orders(given)
+    with store.transaction():
+        current = reconcile(store, project, agent, source) or CoreMemory(updated_at=now)
+        if expect_version not in (None, current.version):
+            raise StaleCore(current.version, expect_version)
+        patched = replace(current, **given)
+        said = _texts(replace(CoreMemory(updated_at=now), **given)) if by_person else frozenset()
+        patched = _claiming(patched, frozenset(current.claimed) - said, current.claimed_author)
+        if not says_same(patched, current):
+            patched = replace(patched, version=current.version + 1, updated_at=now)
+        if patched != current:
+            _save(store, patched, agent)
+            _note_author(store, current, given, now, by_person=by_person)
+            jobs.queue(store, "mirror", "project", now)
+            jobs.queue(store, "current", "project", now)
+    if patched.version:
+        write_file(project, patched, agent)
+    return patched
+
+
+def reconcile(
+    store: Store,
+    project: Project,
+    agent: str = "",
+    source: Callable[[str], FileSource] | None = None,
+) -> CoreMemory | None:
+    """Bring the database to `newest`; the file is left to `write_file`. Raises BadCore."""
+    asked: list[FileSource] = []
+
+    def ask(path: str) -> FileSource:
+        asked.append(source(path) if source else FileSource(author=""))
+        return asked[-1]
+
+    with store.transaction():
+        ours, document = load(store, agent), newest(store, project, agent, ask)
+        if document and document != ours:
+            _save(store, document, agent)
+            if asked and asked[-1].by_agent:
+                _note_agents_texts(store, ours, _texts(document), document.updated_at)
+    return document
+
+
+def accept(store: Store) -> None:
+    """Take over all texts of briefs that came with the files."""
+    briefs.accept(store)
+
+
+def text_digest(agent: str, text: str) -> str:
+    """By which a text of a brief is known as one that a store of this person wrote."""
+    return sha256_hex("brief", agent, text)[:32]
+
+
+def own_digests(document: CoreMemory, agent: str = "") -> list[str]:
+    """Of all texts that did not come with the files."""
+    return [text_digest(agent, text) for text in _texts(document) - {*document.claimed}]
+
+
+def says_same(one: CoreMemory, other: CoreMemory) -> bool:
+    """Whether every field of the document is equal, whoever wrote it and when."""
+    return all(getattr(one, field.name) == getattr(other, field.name) for field in FIELDS)
+
+
+def newest(
+    store: Store,
+    project: Project,
+    agent: str = "",
+    source: Callable[[str], FileSource] | None = None,
+) -> CoreMemory | None:
+    """What the database or the file says, whichever version is newer.
+
+    A file that differs at the same version was edited: it is the next version. *source* tells by
+    the path of the file where what is new in it comes from; without it, that is claimed.
+    """
+    ours, theirs = load(store, agent), read_file(project, agent)
+    if theirs is None or (ours and theirs.version < ours.version):
+        return ours
+    known = {text for _, text in lines(ours)}
+    _check_orders({label: text for label, text in lines(theirs) if text not in known})
+    accepted = _texts(ours) - {*ours.claimed} if ours else frozenset()
+    author = ours.claimed_author if ours else ""
+    theirs = _claiming(theirs, _texts(theirs) - accepted, author)
+    if source and not {*theirs.claimed} <= {*(ours.claimed if ours else ())}:
+        path = os.path.relpath(file_path(project, agent), project.root)
+        theirs = _attributed(theirs, ours, source(path), agent)
+    if ours is None or theirs.version > ours.version:
+        return theirs
+    return ours if says_same(theirs, ours) else replace(theirs, version=ours.version + 1)
+
+
+def news(store: Store, project: Project) -> tuple[CoreMemory | None, BadCore | None]:
+    """What its file says and the database has not heard, or why the file cannot be read."""
+    try:
+        found = newest(store, project)
+    except BadCore as error:
+        return None, error
+    return (found if found != load(store) else None), None
+
+
+def read_file(project: Project, agent: str = "") -> CoreMemory | None:
+    """The brief as the file has it, secrets redacted; None when there is none. Raises BadCore."""
+    path = file_path(project, agent)
+    try:
+        text = confined.read_text(project.root, path)
+        return None if text is None else _document(loads(text))
+    except (ValueError, OverflowError, RecursionError, BadCore) as error:
+        raise BadCore(f"{path}: {error}", "mend the file, or delete it and refresh") from error
+    except confined.Refused as error:
+        raise BadCore(str(error), error.hint) from error
+
+
+def write_file(project: Project, document: CoreMemory, agent: str = "") -> bool:
+    """Tells whether anything had to be written."""
+    return confined.write_text(project.root, file_path(project, agent), file_text(document))
+
+
+def file_path(project: Project, agent: str = "") -> str:
+    folder = os.path.join("agents", agent) if agent else "cto"
+    return os.path.join(project.ade, folder, "core-memory.json")
+
+
+def file_text(document: CoreMemory) -> str:
+    import json
+
+    return json.dumps(as_json(document), ensure_ascii=False, indent=2) + "\n"
+
+
+def as_json(document: CoreMemory) -> dict[str, Any]:
+    fields = {field.key: getattr(document, field.name) for field in FIELDS}
+    return {"version": document.version, "updatedAt": stamp(document.updated_at)} | fields
+
+
+def lines(document: CoreMemory | None) -> list[tuple[str, str]]:
+    """Label and text of every field that says something."""
+    return [(label, "; ".join(texts)) for label, texts in items(document)]
+
+
+def items(document: CoreMemory | None) -> list[tuple[str, tuple[str, ...]]]:
+    """Label and texts of every field that says something; the summary is one text."""
+    found = []
+    for field in FIELDS if document else ():
+        value = getattr(document, field.name)
+        if value:
+            found.append((field.label, value if field.is_list else (value,)))
+    return found
+
+
+def field_of(word: str, texts: Sequence[str]) -> dict[str, Any]:
+    """The change that sets one field to the words of a command line."""
+    field = _field(word)
+    return {field.name: tuple(texts) if field.is_list else " ".join(texts)}
+
+
+def labelled(store: Store, document: CoreMemory | None) -> CoreMemory | None:
+    """The brief as it is shown: what an agent set is no person's standing word, and says so."""
+    if document is None or not ledger.any_claimed(store, BRIEF_BY_AGENT, ""):
+        return document
+
+    def label(text: str) -> str:
+        return BY_AGENT + text if ledger.claimed(store, BRIEF_BY_AGENT, sha256_hex(text)) else text
+
+    shown = {
+        field.name: tuple(map(label, value)) if field.is_list else label(value)
+        for field in FIELDS
+        if (value := getattr(document, field.name))
+    }
+    return replace(document, **shown)
+
+
+def _note_author(
+    store: Store, before: CoreMemory, given: Mapping[str, Any], now: datetime, *, by_person: bool
+) -> None:
+    """Note which of the given texts an agent brought in; what a person sets is the person's."""
+    known = {text for _, texts in items(before) for text in texts}
+    for value in given.values():
+        for text in [value] if isinstance(value, str) else value:
+            if by_person:
+                ledger.release(store, BRIEF_BY_AGENT, sha256_hex(text))
+            elif text and text not in known:
+                ledger.claim(store, BRIEF_BY_AGENT, sha256_hex(text), now)
+
+
+def _note_agents_texts(
+    store: Store, before: CoreMemory | None, texts: frozenset[str], now: datetime
+) -> None:
+    for text in sorted(texts - (_texts(before) if before else frozenset())):
+        ledger.claim(store, BRIEF_BY_AGENT, sha256_hex(text), now)
+
+
+def _texts(document: CoreMemory) -> frozenset[str]:
+    return frozenset(text for _, texts in items(document) for text in texts)
+
+
+def _claiming(document: CoreMemory, texts: Collection[str], author: str) -> CoreMemory:
+    """The document of which these *texts*, as far as it has them, came with the files."""
+    claimed = tuple(sorted(_texts(document).intersection(texts)))
+    return replace(document, claimed=claimed, claimed_author=author if claimed else "")
+
+
+def _attributed(
+    document: CoreMemory, ours: CoreMemory | None, source: FileSource, agent: str
+) -> CoreMemory:
+    """The document with what is new in it labelled as its source says."""
+    before = {*ours.claimed} if ours else set()
+    if source.author is None:
+        return _claiming(document, before, document.claimed_author)
+    strange = {text for text in document.claimed if text_digest(agent, text) not in source.own}
+    author = source.author if strange - before else document.claimed_author
+    return _claiming(document, strange | before, author)
+
+
+def _check_orders(texts: Mapping[str, Any]) -> None:
+    """Every session reads the brief: an order in it has to be a person's. Raises BadCore."""
+    if not texts:
+        return
+    from ademem.capture.gate.instructions import instruction_in
+
+    for name, value in texts.items():
+        found = instruction_in(value if isinstance(value, str) else "\n".join(value))
+        if found:
+            raise BadCore(
+                f"{name} {found}", "a person says such things with `ademem core set` in a terminal"
+            )
+
+
+def _field(word: str) -> Field:
+    for field in FIELDS:
+        if word in (field.name, field.key, field.label.lower()):
+            return field
+    names = ", ".join(field.label.lower() for field in FIELDS)
+    raise UsageError(f"the brief has no field {word!r}", f"its fields are {names}")
+
+
+def _document(raw: object) -> CoreMemory:
+    if not isinstance(raw, dict):
+        raise BadCore("a brief is one JSON object")
+    version, updated = raw.get("version"), raw.get("updatedAt")
+    if type(version) is not int or not 0 < version < MAX_VERSION or not isinstance(updated, str):
+        raise BadCore("a brief has a version, a whole number from 1, and a time in updatedAt")
+    return CoreMemory(**_fit(raw), version=version, updated_at=parse(updated))
+
+
+def _fields(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields *raw* has under their keys in JSON, as a CoreMemory takes them."""
+    found: dict[str, Any] = {}
+    for field in FIELDS:
+        value = raw.get(field.key)
+        if value is None:
+            continue
+        items = value if field.is_list else [value]
+        if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
+            raise BadCore(f"{field.key} is a {'list of texts' if field.is_list else 'text'}")
+        found[field.name] = tuple(items) if field.is_list else value
+    return found
+
+
+def _fit(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of *raw*, redacted, without blank or repeated items. Raises BadCore."""
+    fields = _fields(raw)
+    for field in FIELDS:
+        value = fields.get(field.name)
+        if value is not None:
+            fields[field.name] = (
+                _items(field, value) if field.is_list else _text(field, value, SUMMARY_CHARS)
+            )
+    return fields
+
+
+def _items(field: Field, texts: Sequence[str]) -> tuple[str, ...]:
+    """One line an item."""
+    tidied = (" ".join(_text(field, text, ITEM_CHARS).split()) for text in texts)
+    items = unique(text for text in tidied if text)
+    if len(items) > ITEMS:
+        raise BadCore(
+            f"{field.key} has {len(items)} items; {ITEMS} is the most",
+            "keep what every session needs, make memories of the rest with `ademem add`",
+        )
+    return items
+
+
+def _text(field: Field, text: str, limit: int) -> str:
+    from ademem.core.redaction import redact
+
+    text = clean(redact(text).text)
+    if len(text) > limit:
+        raise BadCore(
+            f"{field.key} holds a text of {len(text)} characters; {limit} is the most",
+            "shorten it, or make a memory of it with `ademem add`",
+        )
+    return text
+
+
+def _save(store: Store, document: CoreMemory, agent: str) -> None:
+    import json
+
+    payload = json.dumps(as_json(document), ensure_ascii=False)
+    briefs.put(
+        store,
+        agent,
+        version=document.version,
+        payload_json=payload,
+        updated_at=stamp(document.updated_at),
+        claimed=_claim(document),
+    )
+
+
+def _claim(document: CoreMemory) -> str | None:
+    if not document.claimed:
+        return None
+    import json
+
+    claim = {"author": document.claimed_author, "texts": document.claimed}
+    return json.dumps(claim, ensure_ascii=False)
+
+
+FIELDS = (
+    Field(name="project_summary", key="projectSummary", label="Summary"),
+    Field(name="critical_conventions", key="criticalConventions", label="Conventions"),
+    Field(name="user_preferences", key="userPreferences", label="Preferences"),
+    Field(name="active_focus", key="activeFocus", label="Focus"),
+    Field(name="notes", key="notes", label="Notes"),
+)

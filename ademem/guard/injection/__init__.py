@@ -1,0 +1,1 @@
+"""Detection of texts that order a model to do something."""

@@ -1,0 +1,803 @@
+"""Commands in a text, judged by what they would do."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from itertools import pairwise
+
+from ademem.core.confusables import visible
+from ademem.core.value import Value
+from ademem.guard import shell
+from ademem.guard.shell import wrappers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ademem.guard.shell import Command, Word
+
+    Commands = tuple[Command, ...]
+
+MAX_CHARS = 60_000
+MAX_PLACES = 500
+"""Candidates that are read, and their characters; a text with more of them is held."""
+SENTENCE_CHARS = 1500
+"""Longest part of a line that is read as a command where nothing marks its end."""
+STARTS = 8
+"""Places of one sentence at which a command may begin; a sentence with more is held."""
+
+TOO_MANY = "has more commands than can be read"
+
+
+class Place(Value):
+    """A part of a text that may be a command."""
+
+    start: int
+    end: int
+    command: str
+    marked: bool
+    """Whether it stands between backticks, or in a block of code."""
+
+
+# What is told of programs and files
+
+_DOWNLOADERS = frozenset(
+    "curl wget fetch aria2c http https httpie iwr irm invoke-webrequest invoke-restmethod"
+    " lwp-request"
+    " lynx w3m axel".split()
+)
+_DECODERS = frozenset("base64 base32 basenc xxd openssl uudecode rev tr certutil gpg".split())
+_INTERPRETERS = frozenset(
+    "sh bash zsh dash ksh ash fish python perl ruby node nodejs php lua deno bun tclsh"
+    " osascript pwsh"
+    " powershell cmd iex invoke-expression source . eval xargs parallel at batch psql"
+    " mysql mariadb sqlite3 redis-cli mongosh".split()
+)
+_SHELLS = frozenset("sh bash zsh dash ksh ash fish source . eval".split())
+_SENDERS = frozenset("nc ncat netcat socat telnet curl wget ssh mail mailx sendmail mutt".split())
+_LOOKUPS = frozenset("nslookup dig host ping drill resolvectl getent".split())
+_COPIERS = frozenset("scp rsync sftp rclone".split())
+
+_HOST = r"//(?:[^/\s@\"']*@)?([^/\s\"'?#]+)"
+_LOCAL = (
+    r"localhost|127(?:\.\d+){1,3}|0\.0\.0\.0|\[?::1\]?|host\.docker\.internal|[\w-]+\.localhost"
+    r"|\W+"  # a placeholder: https://…/
+)
+_TOKEN = r"\$\{?\w*(?:token|secret|passw|passphrase|_key|apikey|credential|_pat)\w*"
+_OUTPUT = r"\$\(|`|<\("
+
+_SECRET_FILES = (
+    r"(?:^|[/=@\"'])(?:\.env(?:\.(?!example|sample|template|dist|test)[\w.-]+)?|\.netrc|\.pgpass"
+    r"|\.npmrc|\.git-credentials|credentials(?:\.json)?|\.ssh(?:/.*)?|\.aws(?:/.*)?|\.gnupg(?:/.*)?"
+    r"|\.kube(?:/.*)?|\.docker/config\.json|id_(?:rsa|dsa|ecdsa|ed25519)(?!\.pub)\b|shadow"
+    r"|\.config/gh(?:/.*)?|\.password-store(?:/.*)?|cookies\.sqlite|login\.keychain\S*"
+    r"|\.claude(?:/.*)?|\.\w+_history|secrets?\.(?:ya?ml|json|toml|env))$"
+)
+_WHOLE_TREES = (".", "./", "..", "../", "~", "~/", "/", "$HOME", "$HOME/", "${HOME}", "*", "./*")
+
+_START_UP = (
+    r"(?:^|/)(?:\.(?:bashrc|bash_profile|bash_aliases|bash_login|bash_logout|profile|zshrc|zshenv"
+    r"|zprofile|zlogin|cshrc|tcshrc|kshrc|xprofile|xinitrc|xsessionrc|gitconfig|vimrc|pythonrc)"
+    r"|config\.fish|authorized_keys\d?|known_hosts|sudoers(?:\.d/.*)?|crontab|rc\.local"
+    r"|ld\.so\.preload|profile\.d/.*|cron(?:tabs|\.\w+)?/.*|launch(?:agents|daemons)(?:/.*)?"
+    r"|autostart/.*|systemd/(?:user|system)(?:/.*)?|\.ssh/(?:config|rc)|\.git/(?:hooks(?:/.*)?|config"
+    r"(?:\.worktree)?|info/.*)|\.husky/.*|\.githooks/.*|\.claude/(?:settings[\w.]*|hooks/.*"
+    r"|commands/.*|agents/.*|claude\.md)|\.claude\.json|\.mcp\.json|\.codex/.*|\.cursor/.*"
+    r"|\.config/(?:git/config|fish/.*|ademem/.*))$"
+)
+_HOME_BRIEF = r"^(?:~|\$HOME|\$\{HOME\}|/home/[^/]+|/root|/Users/[^/]+)/(?:\.claude/)?claude\.md$"
+
+_POPULAR = frozenset(
+    "requests numpy pandas scipy flask django pytest setuptools urllib3 certifi boto3 botocore"
+    " cryptography sqlalchemy pydantic fastapi uvicorn celery pillow matplotlib beautifulsoup4"
+    " selenium tensorflow torch transformers openai anthropic colorama python-dateutil"
+    " pyyaml jinja2"
+    " click typer black pylint poetry lodash react react-dom preact express axios chalk commander"
+    " webpack eslint prettier typescript moment dayjs underscore jquery angular svelte rollup"
+    " electron puppeteer playwright mongoose sequelize dotenv cross-env node-fetch nodemon rimraf"
+    " husky babel vitest mocha serde tokio clap reqwest anyhow rails rspec bundler sinatra nokogiri"
+    " devise sidekiq laravel symfony guzzle phpunit gunicorn redis pymongo psycopg2 asyncpg aiohttp"
+    " httpx lxml scrapy twisted tornado".split()
+)
+
+
+def _name(command: Command) -> str:
+    """The program in lower case, without a version or `.exe`."""
+    name = command.name.lower().removesuffix(".exe")
+    versioned = name.startswith(("python", "pypy", "pip", "ruby", "perl", "php", "lua"))
+    return name.rstrip("0123456789.") if versioned else name
+
+
+def _texts(command: Command) -> list[str]:
+    return [word.text for word in command.words[1:]]
+
+
+def _is_foreign(text: str) -> bool:
+    """Whether the text has an address of another machine."""
+    hosts = re.findall(_HOST, text, re.I)
+    return any(not re.fullmatch(rf"(?:{_LOCAL})(?::\d+)?", host, re.I) for host in hosts)
+
+
+def _goes_abroad(command: Command) -> bool:
+    """Whether a program that fetches or sends names another machine; by default it does."""
+    texts = [text for text in _texts(command) if not text.startswith("-")]
+    if any("//" in text for text in texts):
+        return any(_is_foreign(text) or text.startswith("$") for text in texts)
+    named = [text for text in texts if re.search(r"\w", text)]
+    return bool(named) and not any(re.match(rf"(?:{_LOCAL})(?:[:/]|$)", text) for text in named)
+
+
+def _sources(command: Command) -> Iterator[Command]:
+    """What is piped into the command, nearest first, wrappers removed."""
+    source = command.source
+    while source is not None:
+        yield from wrappers.unwrapped(source)
+        source = source.source
+
+
+def _written(command: Command) -> Iterator[str]:
+    """The files that the command writes, as far as its form tells."""
+    for redirect in command.redirects:
+        if ">" in redirect.operator:
+            yield redirect.target.text
+    name, texts = _name(command), _texts(command)
+    operands = [text for text in texts if not text.startswith("-")]
+    if name in ("tee", "sponge", "touch", "truncate") or (
+        name in ("sed", "perl", "gsed") and any(re.match(r"-[a-z]*i|--in-place", t) for t in texts)
+    ):
+        yield from operands
+    elif name in ("cp", "mv", "ln", "install", "rsync", "link") and operands:
+        yield operands[-1]
+        yield from (operands[-1].rstrip("/") + "/" + text.rpartition("/")[2] for text in operands)
+    elif name == "dd":
+        yield from (text[3:] for text in texts if text.startswith("of="))
+    elif name in ("curl", "wget"):
+        yield from _saved(command)
+
+
+def _saved(command: Command) -> Iterator[str]:
+    """Where a download is saved."""
+    texts = _texts(command)
+    for text, following in pairwise([*texts, ""]):
+        if text in ("-o", "--output", "-O", "--output-document", "-OutFile"):
+            if following and not _is_foreign(following):
+                yield following
+        elif text.startswith(("--output=", "--output-document=")):
+            yield text.partition("=")[2]
+        elif _is_foreign(text):
+            yield text.split("?")[0].rstrip("/").rpartition("/")[2]
+
+
+# The rules
+
+
+def runs_a_download(commands: Commands) -> bool:
+    saved: set[str] = set()
+    unpacked = False
+    for command in commands:
+        name, texts = _name(command), _texts(command)
+        if name in _INTERPRETERS:
+            fetched = [s for s in _sources(command) if _name(s) in _DOWNLOADERS and _goes_abroad(s)]
+            if fetched or any(_has_download(word) for word in command.words):
+                return True
+        if name in ("deno", "bun", "mshta") and any(map(_is_foreign, texts)):
+            return True
+        if unpacked and command.words[:1] and command.words[0].text.startswith("./"):
+            return True
+        unpacked = unpacked or (bool(saved) and name in ("tar", "unzip", "7z"))
+        if name in _DOWNLOADERS and _goes_abroad(command):
+            saved.update(path.rpartition("/")[2] for path in _saved(command))
+        elif saved and (
+            (command.words[:1] and command.words[0].text.rpartition("/")[2] in saved)
+            or (
+                (name in _INTERPRETERS or name in ("chmod", "install", "open", "start"))
+                and not saved.isdisjoint(text.rpartition("/")[2] for text in texts)
+            )
+        ):
+            return True
+    return False
+
+
+def _has_download(word: Word) -> bool:
+    """Whether the word is the output of a download: `"$(curl …)"`, `<(curl …)`."""
+    if not word.expands and "(" not in word.text:
+        return False
+    starts = rf"(?:{_OUTPUT})\s*(?:sudo\s+)?(?:{'|'.join(_DOWNLOADERS)})\b(.*)"
+    found = re.search(starts, word.text, re.I | re.S)
+    return bool(found and (_is_foreign(found[1]) or re.search(r"\w\.\w", found[1])))
+
+
+def runs_what_it_decodes(commands: Commands) -> bool:
+    """Code that nobody can read before it runs."""
+    return any(
+        _name(command) in _INTERPRETERS
+        and (
+            any(_name(source) in _DECODERS for source in _sources(command))
+            or any(
+                re.search(rf"(?:{_OUTPUT}).*\bbase64\b", word.text, re.S) for word in command.words
+            )
+            or (
+                re.search(r"(?i)\s-e(?:nc|ncodedcommand)?\s+[\w+/=]{24,}", command.line)
+                and _name(command) in ("powershell", "pwsh")
+            )
+        )
+        for command in commands
+    )
+
+
+def runs_code_from_the_network(commands: Commands) -> bool:
+    """One-liners that fetch and execute, and connections that end in a shell."""
+    fetches = (
+        r"urlopen|urlretrieve|requests\.|httpx\.|fetch\(|https?\.get|net::http|open-uri|lwp::|\bget\b"
+        r"|file_get_contents|socket|downloadstring|\biwr\b|\birm\b|invoke-webrequest|xmlhttp"
+    )
+    executes = (
+        r"\bexec\b|\beval\b|\bsystem\b|subprocess|popen|spawn|child_process|os\.dup2|compile\(|\biex\b"
+        r"|invoke-expression|new function|import\("
+    )
+    for command in commands:
+        line = command.line.lower()
+        name = _name(command)
+        if name in _INTERPRETERS and re.search(fetches, line) and re.search(executes, line):
+            return True
+        if "/dev/tcp/" in line or any("/dev/tcp/" in r.target.text for r in command.redirects):
+            return True
+        if name in ("nc", "ncat", "netcat", "socat") and re.search(
+            r"\s-\w*[ec]\b|\bexec:|\bsystem:|--(?:sh-)?exec", line
+        ):
+            return True
+        if name == "ssh" and re.search(r"\s-\w*r\s+\S*:\S*:|\sremoteforward", line):
+            return True
+        if name in ("docker", "podman", "nerdctl") and re.search(
+            r"--privileged|\s(?:-v|--volume)[ =]?(?:/|~|\$home):|--pid[= ]host|docker\.sock", line
+        ):
+            return True
+    return False
+
+
+_FOREIGN_INDEX = (
+    r"--(?:extra-)?index-url|-i|--registry|--source|--index|--default-index|--find-links|-f"
+    r"|--repository-url|--repository|-s|--proxy|--channel|--git|--repo"
+)
+_INDEX_VARIABLES = (
+    "goproxy|gonosumdb|gonosumcheck|goflags=.*insecure|pip_index_url|pip_extra_index_url|uv_index_url"
+    "|uv_default_index|uv_extra_index_url|npm_config_registry|yarn_registry|rubygems_host"
+    "|bundle_mirror\\w*|cargo_registries_\\w+"
+)
+_INSTALLERS = (
+    r"^(?:(?:python|py)(?: -\S+)* )?(?:"
+    r"pip(?: -\S+)* (?:install|download|wheel)|uv (?:pip |tool )?(?:install|add|run|sync)|uvx|pipx"
+    r"|poetry (?:add|source add)|pdm add|pipenv install|easy_install|conda (?:install|create)"
+    r"|(?:npm|pnpm|bun)(?: -\S+)* (?:i|install|add|ci|exec|x|update|publish|init|create)"
+    r"|yarn(?: -\S+)* (?:add|install|dlx|global add)|npx|bunx|pnpx|yarn|cargo (?:install|add)"
+    r"|go (?:install|get|run)|gem (?:install|sources)|bundle (?:install|add|config)|brew"
+    r" (?:tap|install)"
+    r"|composer (?:require|config|global)|apt(?:-get)? install|dpkg -i|rpm -\w+|dnf install"
+    r"|yum install|apk add|pacman -U|snap install|add-apt-repository|apt-key|helm plugin install"
+    r"|claude (?:plugin|mcp)|code --install-extension|gh extension install|nix(?:-env)? \S+"
+    r"|docker plugin install|install-module|choco install|scoop (?:install|bucket)"
+    r")\b"
+)
+
+
+def installs_from_an_address(commands: Commands) -> bool:
+    for command in commands:
+        texts = _texts(command)
+        line = " ".join([_name(command), *texts])
+        for word in (*command.assignments, *(command.words if _name(command) == "export" else ())):
+            if re.match(rf"(?:{_INDEX_VARIABLES})=", word.text, re.I) and (
+                _is_foreign(word.text) or "nosum" in word.text.lower()
+            ):
+                return True
+        if re.match(r"go env -w .*(?:proxy|sumdb)=", line, re.I):
+            return True
+        if re.match(
+            r"(?:npm|pnpm|yarn|pip) config set \S*(?:registry|index-url|script-shell)", line
+        ) and (_is_foreign(line) or "script-shell" in line):
+            return True
+        if not re.match(_INSTALLERS, line):
+            continue
+        for text, following in pairwise([*texts, ""]):
+            option, _, value = text.partition("=")
+            if re.fullmatch(_FOREIGN_INDEX, option) and _is_foreign(value or following):
+                return True
+            versioned = re.search(r"(?:git|hg|svn|bzr)\+\w+:|^git@|^git:|^github:|^gist:", text)
+            if versioned and not text.endswith(("...", "/")):  # a placeholder
+                return True
+            if not text.startswith("-") and _is_foreign(text):
+                return True
+        if re.match(r"(?:npm|pnpm|bun) (?:i|install|add)\b|npx\b", line) and any(
+            re.fullmatch(r"[A-Za-z0-9][\w-]*/[\w.-]+(?:#\S+)?", text) for text in texts
+        ):
+            return True
+    return False
+
+
+def installs_a_misspelt_package(commands: Commands) -> bool:
+    """A name that is one slip of the keys from one that everybody knows."""
+    for command in commands:
+        if re.match(_INSTALLERS, " ".join([_name(command), *_texts(command)])):
+            names = (re.split(r"[=<>~!\[@]", text)[0].lower() for text in _texts(command)[1:])
+            if any(_is_misspelt(name) for name in names if name[:1].isalpha()):
+                return True
+    return False
+
+
+def _is_misspelt(name: str) -> bool:
+    if len(name) < 5 or name in _POPULAR:
+        return False
+    near = (known for known in _POPULAR if abs(len(known) - len(name)) <= 1 and len(known) > 4)
+    return any(_is_one_slip(name, known) for known in near)
+
+
+def _is_one_slip(left: str, right: str) -> bool:
+    """One letter more, less or other, or two swapped."""
+    same = 0
+    while same < min(len(left), len(right)) and left[same] == right[same]:
+        same += 1
+    one, other = left[same:], right[same:]
+    return (
+        one[1:] == other[1:]
+        or one[1:] == other
+        or one == other[1:]
+        or (one[:2] == other[1::-1] and one[2:] == other[2:])
+    )
+
+
+def sends_files_or_environment(commands: Commands) -> bool:
+    return any(any(rule(command) for rule in _SENDINGS) for command in commands)
+
+
+def _request_with_a_file(command: Command) -> bool:
+    name, texts = _name(command), _texts(command)
+    if name not in ("curl", "wget", "http", "https", "xh") or not _goes_abroad(command):
+        return False
+    data = r"-d|--data(?:-ascii|-binary|-raw|-urlencode)?|-F|--form|--json|--post-data|--body-data"
+    for text, following in pairwise([*texts, ""]):
+        option, _, value = text.partition("=")
+        if option in ("-T", "--upload-file", "--post-file", "--body-file"):
+            return True
+        if option == "-b" and re.search(r"cookies", following):
+            return True
+        attached = text[2:] if re.match(r"-[dF].", text) else ""
+        if re.fullmatch(data, option) or attached:
+            given = attached or value or following
+            if re.search(r"^(?:[\w\[\].-]+=?)?[@<]", given) or _has_secret(given):
+                return True
+        if _is_foreign(text) and not text.startswith("-") and _has_secret(text):
+            return True
+    return name in ("http", "https", "xh") and any(
+        "@" in text and "/" in text for text in texts[2:]
+    )
+
+
+def _has_secret(text: str) -> bool:
+    """Whether the shell puts the output of a command, or a variable with a secret, into it."""
+    return bool(re.search(rf"{_OUTPUT}|{_TOKEN}", text, re.I))
+
+
+def _piped_abroad(command: Command) -> bool:
+    """The output of a command, or a file, on standard input of what sends."""
+    name = _name(command)
+    line = command.line
+    if name == "gh":
+        return bool(re.match(r"\S*gh gist create\b", line))
+    fed = command.source is not None or any(r.operator == "<" for r in command.redirects)
+    if name not in _SENDERS or not fed or not _goes_abroad(command):
+        return False
+    if name in ("curl", "wget"):
+        return bool(re.search(r"@-|-T\s*-|-T\s*\.|--upload-file|=-", line))
+    if name == "ssh":
+        return any(
+            _name(source) in ("env", "printenv", "tar", "cat") for source in _sources(command)
+        )
+    return True
+
+
+def _lookup_with_output(command: Command) -> bool:
+    """Data in the name of a host."""
+    return _name(command) in _LOOKUPS and any(
+        re.search(rf"{_OUTPUT}|{_TOKEN}", text, re.I) for text in _texts(command)
+    )
+
+
+def _copy_of_secrets(command: Command) -> bool:
+    """Private files, or a whole tree, to another machine or bucket."""
+    name, operands = _name(command), [t for t in _texts(command) if not t.startswith("-")]
+    if re.match(r"(?:aws s3 (?:cp|sync|mv)|gsutil|gcloud storage|az storage)", command.line):
+        if "public-read" in command.line:
+            return True
+        return any(re.search(_SECRET_FILES, text, re.I) for text in operands)
+    if name not in _COPIERS:
+        return False
+    if not any(re.match(r"(?:[\w.-]+@)?[\w.-]{2,}:", text) for text in operands[1:]):
+        return False
+    return any(
+        re.search(_SECRET_FILES, text, re.I) or text in _WHOLE_TREES for text in operands[:-1]
+    )
+
+
+def _environment_in_code(command: Command) -> bool:
+    line = command.line.lower()
+    return (
+        _name(command) in _INTERPRETERS
+        and bool(re.search(r"environ|process\.env|%env|\benv\b|open\(|readfile", line))
+        and bool(re.search(r"requests\.|urlopen|fetch\(|https?\.|net::http|socket|lwp::", line))
+    )
+
+
+def _push_to_an_address(command: Command) -> bool:
+    texts = _texts(command)
+    return (
+        _name(command) == "git"
+        and "push" in texts[:3]
+        and any(_is_foreign(text) or re.match(r"\w+@[\w.-]+:", text) for text in texts)
+    )
+
+
+_SENDINGS: tuple[Callable[[Command], bool], ...] = (
+    _request_with_a_file,
+    _piped_abroad,
+    _lookup_with_output,
+    _copy_of_secrets,
+    _environment_in_code,
+    _push_to_an_address,
+)
+
+
+def writes_to_what_starts_by_itself(commands: Commands) -> bool:
+    """Start-up files of shells, hooks of git and of the client, timers and services."""
+    for command in commands:
+        if any(
+            re.search(_START_UP, path, re.I) or re.search(_HOME_BRIEF, path, re.I)
+            for path in _written(command)
+        ):
+            return True
+        line = command.line
+        name = _name(command)
+        if name == "crontab" and (
+            command.source or re.fullmatch(r"\S*crontab(?: -u \w+)? (?:-|-e|-r|\S*[./]\S*)", line)
+        ):
+            return True
+        if re.match(
+            r"launchctl (?:load|bootstrap|enable)|systemctl (?=.*--user).*\b(?:enable|link)\b"
+            r"|schtasks .*/create|reg add .*\\run\b|update-rc\.d|loginctl enable-linger|at now\b"
+            r"|(?:claude|codex|gemini) mcp add\b.*(?:https?:|-- )",
+            line,
+            re.I,
+        ):
+            return True
+        if name == "git" and re.search(r"\bconfig\b|\s-c\s", line) and _sets_a_program(line):
+            return True
+        declared = command.words[1:] if name in ("export", "declare", "env") else ()
+        if any(re.match(_RUNS, word.text) for word in (*command.assignments, *declared)):
+            return True
+        if name == "alias" and any(re.match(_REPLACES, word.text) for word in command.words[1:]):
+            return True
+    return False
+
+
+_RUNS = (
+    r"(?:LD_PRELOAD|DYLD_INSERT_LIBRARIES|BASH_ENV|PROMPT_COMMAND|GIT_ASKPASS|SSH_ASKPASS|LESSOPEN"
+    r"|GIT_EXTERNAL_DIFF|GIT_SSH_COMMAND(?!=ssh\s)|GIT_PROXY_COMMAND)=\S"
+)
+"""Variables that have other programs run one of their own."""
+_REPLACES = (
+    r"(?:sudo|su|git|ssh|scp|ls|cd|npm|npx|pip|python3?|node|curl|docker|kubectl|gh|make)="
+    r"(?:.*[;|&]|(?:sh|bash)\s|/tmp/|~/\.|\$HOME/\.)"
+)
+"""Aliases that put something before or behind a program that everybody uses."""
+
+
+def _sets_a_program(line: str) -> bool:
+    """Settings of git that name a program, a folder of hooks or another address."""
+    program = (
+        r"\b(?:core\.(?:hookspath|fsmonitor|sshcommand|askpass|editor|pager|gitproxy)|sequence\.editor"
+        r"|init\.templatedir|diff\.external|gpg\.program|include\.path|includeif\.\S+"
+        r"|(?:filter|diff|merge)\.\w+\.(?:clean|smudge|process|textconv|command|driver)"
+        r"|url\.\S+\.(?:push)?insteadof|remote\.\S+\.(?:push)?url|http\.proxy|alias\.\w+["
+        r" =]+[\"']?!.*"
+        r"|credential\.\S*helper)(?:[ =]+|$)(?!$|cat\b|less\b|vim?\b|nano\b|code\b|true\b"
+        r"|osxkeychain\b"
+        r"|manager\b|cache\b|input\b)"
+    )
+    return bool(re.search(program, line, re.I)) and not re.search(
+        r"--(?:get|unset|list)|-l\b", line
+    )
+
+
+_PROTECTION = (
+    r"ademem_disable|node_tls_reject_unauthorized=0|pythonhttpsverify=0|git_ssl_no_verify|husky=0"
+    r"|skip=[\w,-]|ademem_guard_mode=[\"']?(?:off|warn)|ademem_trust_roots|gosumdb=off|npm_config_strict"
+    r"|husky_skip|pre_commit_allow_no_config|claude_code_skip\w*|gonosumcheck"
+)
+
+
+def switches_protection_off(commands: Commands) -> bool:
+    for command in commands:
+        line = command.line
+        name = _name(command)
+        declared = command.words[1:] if name in ("export", "env", "set", "setx") else ()
+        for word in (*command.assignments, *declared):
+            if re.match(_PROTECTION, word.text, re.I):
+                return True
+        if any(re.match(pattern, line, re.I) for pattern in _LOOSENING):
+            return True
+        texts = _texts(command)
+        if (
+            name in ("curl", "wget")
+            and (_goes_abroad(command) or not texts[1:])
+            and any(
+                re.fullmatch(r"-[a-zA-Z]*k[a-zA-Z]*|--insecure|--no-check-certificate", t)
+                for t in texts
+            )
+        ):
+            return True
+    return False
+
+
+_LOOSENING = (
+    r"git\b.*\s--no-verify\b|git commit\s(?:.*\s)?-[am]*n[am]*(?:\s|$)|\w+\b.*\s--no-verify\b",
+    r"git\b.*\bhttp\.sslverify[ =]+[\"']?(?:false|0)",
+    r"git push\b(?!.*--force-with-lease).*\s(?:--force|-\w*f\w*)(?=\s|$)|git push\b.*\s\+\w",
+    r"(?:\S*/)?ademem\s+(?:config\s+set|trust|uninstall|promote|pin|review)\b(?=\s+\S)",
+    r"(?:\S*/)?ademem\s+(?:trust|uninstall)$",
+    r"\w+\b.*--dangerously-|\w+\b.*\s--yolo\b|\w+\b.*bypasspermissions|codex\b.*--full-auto",
+    r"chmod\b.*\s(?:-\w+\s+)*(?:0?777|a\+rwx|o\+w|ugo\+rwx|u\+s|4755)\b",
+    r"(?:pip\d?|python\S* -m pip|uv)\b.*--trusted-host|uv\b.*--allow-insecure-host",
+    r"(?:npm|pnpm|yarn)\s+(?:config\s+)?set\b.*(?:strict-ssl|audit|ignore-scripts)[ =]+false",
+    r"(?:npm|pnpm|yarn) config set audit\b",
+    r"ssh\b.*stricthostkeychecking[= ]+(?:no|off)",
+    r"setenforce 0|ufw disable|iptables -(?:F|P)|csrutil disable|spctl --master-disable"
+    r"|set-executionpolicy\b.*(?:bypass|unrestricted)|set-mppreference\b|systemctl (?:stop|disable)"
+    r" (?:firewalld|ufw|auditd|apparmor)",
+    r"gh api\b.*(?:-X|--method)[ =]?DELETE\b.*protection|gh pr merge\b.*--admin|gh repo"
+    r" edit\b.*visib"
+    r"|gh repo delete\b",
+    r"history -c\b|unset HISTFILE|rm\b.*_history\b|export HISTFILE=/dev/null",
+    r"rm\s+(?=.*\s?-\w*[rf])(?:-\S+\s+)*(?:.*\s)?(?:/|~|\$HOME|\.git|\.|\.\.|\*|/(?!tmp/|var/tmp/)\S+"
+    r"|~/\S*|\$HOME/\S*|\.git/\S*|\./?\*)(?:\s|$)",
+    r"git update-ref -d|git branch -D (?:main|master)\b|git push\b.*--delete\s+(?:main|master)\b",
+    r"sudo -S\b|visudo\b",
+)
+"""How commands read that take a protection away, wrappers removed."""
+
+
+def reads_stored_credentials(commands: Commands) -> bool:
+    """Keys and passwords shown where a model reads them."""
+    piped = [command.source.words for command in commands if command.source]
+    for command in commands:
+        name, texts = _name(command), _texts(command)
+        shows = name in ("echo", "printf") and not command.redirects and command.words not in piped
+        if shows and any(w.expands and re.search(_TOKEN, w.text, re.I) for w in command.words):
+            return True
+        if name in (
+            "cat",
+            "less",
+            "head",
+            "tail",
+            "bat",
+            "more",
+            "base64",
+            "xxd",
+            "strings",
+            "sqlite3",
+        ) and any(re.search(_KEYS, text, re.I) for text in texts):
+            return True
+        if re.match(
+            r"security (?:find|dump)-\S+|secret-tool lookup|pass show|op (?:read|item"
+            r" get)\b.*--reveal"
+            r"|kubectl get secrets?\b.*-o|gpg --export-secret",
+            command.line,
+            re.I,
+        ):
+            return True
+    return False
+
+
+_KEYS = (
+    r"\.ssh/(?:id_\w+(?!\S*\.pub)|\*)|(?:^|/)id_(?:rsa|dsa|ecdsa|ed25519)$|\.aws/credentials|\.netrc$"
+    r"|\.git-credentials|/etc/shadow|\.config/gh/hosts|\.npmrc$|cookies\.sqlite|\.pgpass"
+    r"|\.docker/config\.json|login\.keychain|\.kube/config"
+)
+
+
+def resets_and_cleans(commands: Commands) -> bool:
+    """Together they throw away all work that is not committed."""
+    lines = [command.line for command in commands]
+    return any(re.match(r"git reset\b.*--hard", line) for line in lines) and any(
+        re.match(r"git clean\b.*-\w*f", line) for line in lines
+    )
+
+
+RULES: tuple[tuple[str, Callable[[Commands], bool]], ...] = (
+    ("runs what it downloads", runs_a_download),
+    ("runs what it decodes", runs_what_it_decodes),
+    ("runs code from the network", runs_code_from_the_network),
+    ("installs from an address", installs_from_an_address),
+    ("installs a package with a misspelt name", installs_a_misspelt_package),
+    ("sends files, keys or the environment", sends_files_or_environment),
+    ("writes to what starts by itself", writes_to_what_starts_by_itself),
+    ("switches protection off", switches_protection_off),
+    ("reads stored credentials", reads_stored_credentials),
+    ("throws uncommitted work away", resets_and_cleans),
+)
+"""What commands do that a memory has no business to order; the first that holds is told."""
+
+
+# Where commands stand in a text
+
+_SIGNS = (
+    r"(?i)[|`>]|--|\b(?:echo|printf|sudo|bash|curl|wget|fetch|iwr|irm|iex|eval|source|base64|install|add|npm|npx|pip|uvx?|gem"
+    r"|cargo|brew|poetry|yarn|pnpm|bunx?|deno|scp|rsync|nc|ncat|socat|ssh|tee|crontab|launchctl|systemctl"
+    r"|git|gh|chmod|rm|sed|cp|ln|mv|claude|ademem|export|docker|aws|nslookup|dig|ping|printenv|security"
+    r"|alias|tar|cat|sqlite3|python3?|node|perl|ruby|php|powershell|history|setenforce|go|mail)\b"
+    r"|(?<![A-Z_])[A-Z_]{4,}="
+)
+"""Without one of these no text has a command that a rule is about."""
+
+_PROGRAMS = (
+    "curl wget iwr irm eval source base64 npm npx pnpm pip pip3 pipx uv uvx gem cargo brew"
+    " poetry yarn"
+    " bun bunx deno scp rsync nc ncat netcat socat ssh tee crontab launchctl systemctl git"
+    " gh chmod rm"
+    " sed cp ln mv claude codex ademem export docker podman aws nslookup dig ping printenv"
+    " env security"
+    " cat tar sqlite3 python python3 node perl ruby php powershell pwsh bash sh zsh"
+    " history setenforce go"
+    " mail alias echo printf sudo unset apt apt-get composer conda helm kubectl bundle set"
+    " mshta certutil"
+    " pipenv pdm schtasks gsutil openssl"
+)
+_START = (
+    rf"(?<![\w./`~$-])(?:~?[\w./-]*/)?(?:{'|'.join(map(re.escape, _PROGRAMS.split()))})(?=[ \t]\S)"
+    r"|(?<![\w$`-])[A-Z][A-Z0-9_]{3,}=(?=[^\s=])"
+)
+_FENCE = r"(?ms)^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)"
+_TICKED = r"(``?)(?!`)([^`]+)\1"
+_SENTENCE_END = r"(?<=[^.\s]{2})[.!?](?=\s+[A-Z\u0400-\u04ff]|\s*$)|\n|\u3002"
+_JSON_SCRIPT = r"\"(?:pre|post)?(?:install|prepare|test|build)\"\s*:\s*\"((?:[^\"\\]|\\.)*)\""
+
+
+def command_in(text: str) -> str | None:
+    """Say what the first command that a memory may not order would do; None for no such command."""
+    if not re.search(_SIGNS, text):
+        return None
+    if not text.isascii():
+        text = visible(unicodedata.normalize("NFKC", text))
+    read = 0
+    for count, place in enumerate(places(text), 1):
+        read += len(place.command)
+        if read > MAX_CHARS or count > MAX_PLACES:
+            return TOO_MANY
+        found = effect(place.command, marked=place.marked)
+        if found and not is_prohibited(text, place):
+            return found
+    return TOO_MANY if _crowded(text) else None
+
+
+def effect(command: str, *, marked: bool = True) -> str | None:
+    """Say which rule a command line falls under; *marked*: its end is known."""
+    commands = _commands(command, marked=marked)
+    if not commands:
+        return None
+    return next((what for what, rule in RULES if rule(commands)), None)
+
+
+def places(text: str) -> Iterator[Place]:
+    """Blocks of code, what stands between backticks, and sentences from a program's name on."""
+    for script in re.finditer(_JSON_SCRIPT, text):
+        yield Place(start=script.start(), end=script.end(), command=script[1], marked=True)
+    blank = list(text)
+    for pattern in (_FENCE, _TICKED):
+        for found in re.finditer(pattern, "".join(blank)):
+            code = found[2]
+            if pattern is _FENCE:
+                yield from _lines(found.start(), found.end(), code)
+            else:
+                code = code.replace("\n", " ")  # as Markdown shows it
+            yield Place(start=found.start(), end=found.end(), command=code, marked=True)
+            blank[found.start() : found.end()] = "\x00" * (found.end() - found.start())
+    rest = "".join(blank)
+    at = 0
+    for end in [*(m.start() for m in re.finditer(_SENTENCE_END, rest)), len(rest)]:
+        for start in _starts(rest, at, end):
+            line = text[start : min(end, start + SENTENCE_CHARS)]
+            yield Place(start=start, end=end, command=line, marked=False)
+        at = end
+
+
+def _lines(start: int, end: int, code: str) -> Iterator[Place]:
+    """Each line of a block, as one that cannot be read need not hide the others."""
+    for line in code.split("\n"):
+        if line.strip():
+            bare = re.sub(r"^\s*[$>%#]\s+", "", line)
+            yield Place(start=start, end=end, command=bare, marked=True)
+
+
+def _starts(text: str, at: int, end: int) -> list[int]:
+    return [found.start() for found in re.compile(_START).finditer(text, at, end)][:STARTS]
+
+
+def _crowded(text: str) -> bool:
+    """Whether a sentence names more programs than are looked at."""
+    at = 0
+    for end in [*(found.start() for found in re.finditer(_SENTENCE_END, text)), len(text)]:
+        if sum(1 for _ in re.compile(_START).finditer(text, at, end)) > 3 * STARTS:
+            return True
+        at = end
+    return False
+
+
+def _commands(text: str, *, marked: bool) -> tuple[Command, ...]:
+    """What the shell would run; prose behind a command is read as more of its words."""
+    if not marked:
+        text = re.sub(r"[,;:!?.\u3002]+(?=\s|$)", " ", text)
+    script = shell.parse(text)
+    if script is None:
+        script = shell.parse(re.sub(r"[\"'`()]", " ", text))
+    if script is None:
+        return ()
+    found: list[Command] = []
+    for command in script.commands:
+        for inner in wrappers.unwrapped(command):
+            found.append(inner)
+            found.extend(_powershell(inner))
+            found.extend(_printed(inner))
+    return tuple(found)
+
+
+def _powershell(command: Command) -> Iterator[Command]:
+    """The commands of `powershell -Command "…"`."""
+    if _name(command) in ("powershell", "pwsh"):
+        words = command.words
+        for option, value in pairwise(words):
+            if option.text.lower() in ("-c", "-command") and (script := shell.parse(value.text)):
+                yield from script.commands
+
+
+def _printed(command: Command) -> Iterator[Command]:
+    """What a start-up file or a timer would run later: the text that `echo` writes there."""
+    if _name(command) in ("echo", "printf") and "|" in command.line:
+        script = shell.parse(re.sub(r"^[\s*/\d-]+(?=[a-z])", "", " ".join(_texts(command))))
+        yield from script.commands if script else ()
+
+
+# Sentences that forbid
+
+_BETWEEN = (
+    r"(?:\s+(?:use|using|run|running|execute|executing|call|calling|type|add|pass|set|pipe|install|enter"
+    r"|write|commit|push|with|the|a|an|any|ever|in|on|docs?|code|directly|sudo|from|do|of|like|such|as|it"
+    r"|via|by|these|this|commands?|to|utiliser|utilise|utilisez|lancer|usar|uses|use|ejecutar|ejecutes"
+    r"|executar|verwenden|benutzen|nutze|benutze|verwende|pas|de|la|le|il|el|en|na|no|in|im|der|den"
+    r"|dokumentation|используй|используйте|запускай|запускайте|выполняй))*\s*"
+)
+_FORBIDS = (
+    r"(?i)(?:\b(?:never|do\s+not|don'?t|don\u2019t|must\s+not|mustn'?t|should\s+not|shouldn'?t|may\s+not"
+    r"|not|avoid|instead\s+of|rather\s+than|nie|niemals|nicht|kein\w*|ne|jamais|nunca|jam[aá]s|n[aã]o|no"
+    r"|не|никогда(?:\s+не)?|нельзя|without\s+using)"
+    rf"{_BETWEEN}"
+    r"|\b(?:refuses?|rejects?|blocks?|forbids?|bans?|prevents?|disallows?|detects?|flags|catches|fails\s+on)"
+    r"(?:[ ](?!unless|until|if|without|before|except|but|so|then|when|run|use"
+    r"|until)[^\s,;:]+){0,5}[ ]*"
+    r"|(?:不要|禁止|不得|切勿|勿|别)[^\s,.;，。`]{0,8}\s*"
+    r")[`'\"\u201c]*$"
+)
+_IS_FORBIDDEN = (
+    r"(?i)^[`'\"\u201d]*\s*(?:(?:on|in|for|to)\s[^,.;:`]{1,30}\s)?(?:(?:is|are|was|were)\s(?:\w+\s)?"
+    r"(?:forbidden|banned|blocked|refused|rejected|prohibited|disallowed|discouraged|not\sallowed"
+    r"|the\scause)|(?:auf|in|im|bei|für)?\s?[\w ]{0,20}(?:nicht|nie|niemals)\s(?:verwenden|benutzen"
+    r"|nutzen|ausführen)|を?(?:使わない|使用しない|実行しない|使用禁止|禁止))"
+    r"(?![^.]*\b(?:but|unless|however|instead|anyway|except|run|use|it)\b)"
+)
+
+
+def is_prohibited(text: str, place: Place) -> bool:
+    """Whether the sentence forbids the command, or speaks of its being refused."""
+    before = text[max(0, place.start - 120) : place.start].rpartition("\n")[2]
+    before = re.split(r"[.!?;:,](?=\s)", before)[-1]
+    if re.search(_FORBIDS, before):
+        return True
+    after = text[place.end : place.end + 160] if place.marked else ""
+    return bool(re.search(_IS_FORBIDDEN, after))

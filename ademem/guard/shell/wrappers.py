@@ -1,0 +1,207 @@
+"""Programs that run other programs: sudo, env, xargs, sh -c, find -exec."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from ademem.core.value import Value, replace
+from ademem.guard.shell.options import gives, is_assignment, is_option, takes_next
+from ademem.guard.shell.reading import parse
+from ademem.guard.shell.values import Command, Script, Word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_DEEPEST = 8
+_UNKNOWN = Word(text="{}", expands=True)
+_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash"})
+_SHELL_VALUED = ["-o", "-O", "--rcfile", "--init-file"]
+_EXECS = {
+    "find": "-exec -execdir -ok -okdir",
+    "fd": "--exec --exec-batch -X -x",
+    "fdfind": "--exec --exec-batch -X -x",
+}
+"""Programs that search files, and the options behind which stands what they run on them."""
+_NODE_TOOLS = "ava biome eslint jest mocha playwright prettier pyright stylelint tap tsc vitest"
+_EXEC_VALUED = "-e -u -w --detach-keys --env --env-file --index --user --workdir"
+_PYTHON_TOOLS = "black flake8 isort mypy pylint pyright pytest ruff"
+_MODULES = "ademem black coverage flake8 isort json.tool mypy pip pylint pytest ruff tox unittest"
+
+
+class Prefix(Value):
+    """A program whose remaining arguments are another command."""
+
+    valued: str = ""
+    """Its options that take the next word as their value."""
+    operands: int = 0
+    """Its own arguments before the command."""
+    stops: str = ""
+    """Options with which it runs nothing, or nothing that can be told."""
+    only: str = ""
+    """Where names mean something else than on PATH: the programs it is known to run."""
+    marked: bool = False
+    """Whether the command stands behind `--`."""
+    joins: bool = False
+    """Whether a shell reads its words as one text."""
+
+
+PREFIXES = {
+    "sudo": Prefix(valued="-u -g -h -p -C -r -t -T -U -D -R --user --group", stops="-e --edit"),
+    "doas": Prefix(valued="-u -C"),
+    "env": Prefix(valued="-u -C --unset --chdir", stops="-S --split-string"),
+    "nice": Prefix(valued="-n --adjustment"),
+    "time": Prefix(valued="-f --format", stops="-o --output"),
+    "timeout": Prefix(valued="-s -k --signal --kill-after", operands=1),
+    "stdbuf": Prefix(valued="-i -o -e --input --output --error"),
+    "nohup": Prefix(),
+    "setsid": Prefix(),
+    "command": Prefix(stops="-v -V"),
+    "builtin": Prefix(),
+    "exec": Prefix(valued="-a"),
+    "xargs": Prefix(valued="-I -n -P -L -d -E -s -a --max-args --max-procs --delimiter --arg-file"),
+    "watch": Prefix(valued="-n --interval", joins=True),
+    "docker exec": Prefix(valued=_EXEC_VALUED, operands=1),
+    "docker compose exec": Prefix(valued=_EXEC_VALUED, operands=1),
+    "docker-compose exec": Prefix(valued=_EXEC_VALUED, operands=1),
+    "podman exec": Prefix(valued=_EXEC_VALUED, operands=1),
+    "kubectl exec": Prefix(marked=True),
+    "npx": Prefix(stops="-c --call -p --package", only=_NODE_TOOLS),
+    "pnpm exec": Prefix(only=_NODE_TOOLS),
+    "yarn exec": Prefix(only=_NODE_TOOLS),
+    "python -m": Prefix(only=_MODULES),
+    "coverage run": Prefix(valued="--source --omit --include --rcfile", only="pytest unittest"),
+    "uv run": Prefix(valued="--with --extra --group --python --project -p", stops="-m --module"),
+    "uvx": Prefix(only=_PYTHON_TOOLS),
+    "pipx run": Prefix(only=_PYTHON_TOOLS),
+    "poetry run": Prefix(),
+    "pipenv run": Prefix(),
+    "bundle exec": Prefix(),
+}
+
+
+def argvs(script: Script) -> Iterator[tuple[str, ...]]:
+    """The words of every command that is sure to run, wrappers removed."""
+    for command in script.commands:
+        for inner in unwrapped(command):
+            if inner.reached and inner.words:
+                yield tuple(word.text for word in inner.words)
+
+
+def unwrapped(command: Command, depth: int = 0) -> Iterator[Command]:
+    """The commands that *command* really runs; itself too where that is not the whole of it."""
+    if depth == _DEEPEST:
+        yield replace(command, words=(Word(text=command.line, expands=True),))
+        return
+    for inner in _inside(command):
+        if inner is command:
+            yield command
+        else:
+            reached = inner.reached and command.reached
+            yield from unwrapped(replace(inner, reached=reached), depth + 1)
+
+
+def _inside(command: Command) -> list[Command]:
+    name = command.name
+    if name in _SHELLS:
+        return _shell(command)
+    if name == "eval":
+        return _scripted(command, _joined(command.words[1:]))
+    if name == "trap" and len(command.words) > 2:
+        return _scripted(command, command.words[1])
+    if name in _EXECS:
+        return [command, *_executed(command)]
+    if name.startswith(("python", "pypy")):
+        name = "python"
+    texts = [name, *(word.text for word in command.words[1:3])]
+    for start in (3, 2, 1):
+        prefix = PREFIXES.get(" ".join(texts[:start]))
+        if prefix:
+            return _prefixed(command, prefix, start)
+    return [command]
+
+
+def _prefixed(command: Command, prefix: Prefix, start: int) -> list[Command]:
+    words = command.words
+    at = _behind_options(words, start, prefix.valued.split(), is_assignment)
+    if prefix.marked:
+        at = next((i + 1 for i, word in enumerate(words) if word.text == "--"), len(words))
+    own, inner = words[start:at], words[at + prefix.operands :]
+    stopped = any(gives(word.text, stop) for word in own for stop in prefix.stops.split())
+    if stopped or not inner or (prefix.only and inner[0].text not in prefix.only.split()):
+        return [command]
+    if prefix.joins:
+        return _scripted(replace(command, words=inner), _joined(inner))
+    assigned = tuple(word for word in own if is_assignment(word.text))
+    bare = replace(command, words=inner, assignments=command.assignments + assigned)
+    return [_fed(bare, own)] if command.name == "xargs" else [bare]
+
+
+def _behind_options(
+    words: tuple[Word, ...], at: int, valued: list[str], skipped: Callable[[str], bool]
+) -> int:
+    """Where operands begin, with words that are *skipped* like options."""
+    while at < len(words) and (is_option(words[at].text) or skipped(words[at].text)):
+        option = words[at].text
+        at += 2 if takes_next(option, valued) else 1
+        if option == "--":
+            break
+    return at
+
+
+def _fed(inner: Command, options: tuple[Word, ...]) -> Command:
+    """A command as xargs completes it, with the words it is given or words nobody can tell."""
+    for option, following in pairwise((*options, _UNKNOWN)):
+        if option.text.startswith("-I"):
+            mark = option.text[2:] or following.text
+            return replace(inner, words=_filled(inner.words, mark), stdin=None)
+    known = inner.stdin and not inner.stdin.expands and inner.stdin.text.split()
+    fed = tuple(Word(text=text) for text in known) if known else (_UNKNOWN,)
+    return replace(inner, words=inner.words + fed, stdin=None)
+
+
+def _filled(words: tuple[Word, ...], mark: str) -> tuple[Word, ...]:
+    return tuple(replace(word, expands=word.expands or mark in word.text) for word in words)
+
+
+def _executed(command: Command) -> Iterator[Command]:
+    """The commands behind -exec and its like."""
+    options = _EXECS[command.name].split()
+    left = iter(command.words)
+    for word in left:
+        if word.text in options:
+            inner: list[Word] = []
+            for part in left:
+                if part.text == ";" or (part.text == "+" and inner and inner[-1].text == "{}"):
+                    break
+                inner.append(part)
+            if inner:
+                yield replace(command, words=_filled(tuple(inner), "{}"))
+        elif any(gives(word.text, option) for option in options):
+            yield replace(command, words=(replace(word, expands=True),))
+
+
+def _shell(command: Command) -> list[Command]:
+    words = command.words
+    at = _behind_options(words, 1, _SHELL_VALUED, lambda _: False)
+    if at < len(words) and any(gives(word.text, "-c") for word in words[1:at]):
+        return _scripted(command, words[at])
+    if command.stdin and at >= len(words):
+        return _scripted(command, command.stdin)
+    return [command]
+
+
+def _scripted(command: Command, text: Word) -> list[Command]:
+    """The commands of a script given as text, and what belongs to the shell that runs it."""
+    script = parse(text.text)
+    if script is None:
+        return [command]
+    if text.expands:
+        return [*script.commands, command]
+    rest = replace(command, words=(), stdin=None)
+    return [*script.commands, *([rest] if rest.redirects or rest.assignments else [])]
+
+
+def _joined(words: tuple[Word, ...]) -> Word:
+    text = " ".join(word.text for word in words)
+    return Word(text=text, expands=any(word.expands for word in words))

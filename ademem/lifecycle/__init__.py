@@ -1,5 +1,0 @@
-"""How memory ages; the arithmetic alone is loaded here, as every search needs it."""
-
-from ademem.lifecycle.aging import accessed, decayed
-
-__all__ = ["accessed", "decayed"]

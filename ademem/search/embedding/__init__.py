@@ -1,0 +1,94 @@
+"""Texts as vectors, by a model that runs here or not at all."""
+
+from __future__ import annotations
+
+from ademem.core.errors import AdememError
+from ademem.search.embedding import cache
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Protocol
+
+    import numpy as np
+
+    from ademem.core.settings import EmbedSettings
+
+    class Embedder(Protocol):
+        """One loaded model."""
+
+        @property
+        def model_id(self) -> str:
+            """What a stored vector is filed under."""
+
+        def embed(self, texts: Sequence[str]) -> np.ndarray:
+            """A unit row a text, n x DIMENSIONS in float32; raises DamagedModel.
+
+            What lies beyond MAX_TOKENS is not seen. A blank text has the vector that the model
+            gives to no words at all; whether that means anything is for the caller to say.
+            """
+
+    class Reader(Embedder, Protocol):
+        """One whose reading of a text can be looked at."""
+
+        def tokens(self, text: str) -> list[int]:
+            """Ids of its word pieces between the two marks, at most MAX_TOKENS."""
+
+
+DIMENSIONS = 384
+MAX_TOKENS = 256
+"""Of a text the model sees so many word pieces, the two marks at its ends included."""
+
+
+class DamagedModel(AdememError):
+    hint = "`ademem model install` repairs it"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"the embedding model is damaged: {what}")
+
+
+def model_id(settings: EmbedSettings) -> str:
+    """Vectors are comparable when they have the same one: model, number format, length seen."""
+    return f"{cache.MODEL}/{settings.dtype}/{MAX_TOKENS}"
+
+
+def load(
+    settings: EmbedSettings, environment: Mapping[str, str], *, once: bool = False
+) -> Embedder | None:
+    """None while no model is installed; raises DamagedModel.
+
+    *once* loads faster and embeds slower: for a process that asks one question.
+    """
+    folder = cache.folder(environment, settings.dtype)
+    if cache.state(folder) is not cache.State.INSTALLED:
+        return None
+    return open_model(folder, settings, once=once)
+
+
+class Loading:
+    """An Embedder that is loaded while others work; who embeds waits for it."""
+
+    def __init__(self, model_id: str, load: Callable[[], Embedder]) -> None:
+        from ademem.core.background import Aside
+
+        self.model_id = model_id
+        self._model = Aside(load)
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """Raises what loading raised, too."""
+        return self._model.result().embed(texts)
+
+
+def load_aside(settings: EmbedSettings, environment: Mapping[str, str]) -> Embedder | None:
+    """`load` for a process that asks one question and has other work to begin with."""
+    folder = cache.folder(environment, settings.dtype)
+    if cache.state(folder) is not cache.State.INSTALLED:
+        return None
+    return Loading(model_id(settings), lambda: open_model(folder, settings, once=True))
+
+
+def open_model(folder: str, settings: EmbedSettings, *, once: bool = False) -> Reader:
+    """The one door to onnxruntime; raises DamagedModel."""
+    from ademem.search.embedding.minilm import MiniLM
+
+    return MiniLM(folder, model_id(settings), once=once)

@@ -1,0 +1,169 @@
+"""Where the model lies: a folder a number format, shared by all projects of a user."""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import StrEnum
+
+from ademem.core import atomic_files
+from ademem.core.json_text import loads
+from ademem.core.locks import is_held
+from ademem.core.value import Value, as_dict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MODEL = "all-MiniLM-L6-v2"
+GRAPH = "model.onnx"
+TOKENIZER = "tokenizer.json"
+MANIFEST = "manifest.json"
+"""Written last of all: a folder without one is not a model yet."""
+PREPARED = "prepared"
+"""Folder of what was derived from the graph for one version of onnxruntime."""
+
+
+class State(StrEnum):
+    MISSING = "missing"
+    PARTIAL = "partial"
+    INSTALLED = "installed"
+
+
+class File(Value):
+    """One file as it was when it was installed."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+class Manifest(Value):
+    source: str
+    """hub | pip | the folder it came from."""
+    trust: str
+    """hash: published bytes, or built from such; parity: unknown bytes that give its vectors."""
+    files: tuple[File, ...]
+
+
+def root(environment: Mapping[str, str]) -> str:
+    """ADEMEM_MODELS_DIR, or a folder of the user's cache."""
+    if named := environment.get("ADEMEM_MODELS_DIR"):
+        return os.path.abspath(named)
+    home = environment.get("HOME") or os.path.expanduser("~")
+    usual = "Library/Caches" if sys.platform == "darwin" else ".cache"
+    cache = environment.get("XDG_CACHE_HOME") or os.path.join(home, usual)
+    return os.path.join(cache, "ademem", "models")
+
+
+def folder(environment: Mapping[str, str], dtype: str) -> str:
+    return os.path.join(root(environment), MODEL, dtype)
+
+
+def made_for_models(environment: Mapping[str, str]) -> list[str]:
+    """The folders above a model that are ours, innermost first; one that was named is not."""
+    above = root(environment)
+    ours = [] if environment.get("ADEMEM_MODELS_DIR") else [above, os.path.dirname(above)]
+    return [os.path.join(above, MODEL), *ours]
+
+
+def aside(folder: str) -> str:
+    """Where a model is put together, and where a broken download waits to be resumed."""
+    return folder + ".part"
+
+
+def lock(folder: str) -> str:
+    return folder + ".lock"
+
+
+def state(folder: str) -> State:
+    """By the sizes of the files, which costs nothing; `damaged` reads them."""
+    if is_whole(folder):
+        return State.INSTALLED
+    began = size(folder) or size(aside(folder))
+    return State.PARTIAL if began else State.MISSING
+
+
+def is_whole(folder: str) -> bool:
+    found = manifest(folder)
+    return found is not None and all(
+        file_size(os.path.join(folder, file.name)) == file.bytes for file in found.files
+    )
+
+
+def manifest(folder: str) -> Manifest | None:
+    """What was put there; None when nothing was, or when nobody can tell any more."""
+    try:
+        kept = loads(atomic_files.read_text(os.path.join(folder, MANIFEST)) or "")
+        return Manifest(
+            source=kept["source"],
+            trust=kept["trust"],
+            files=tuple(File(**file) for file in kept["files"]),
+        )
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def seal(folder: str, names: tuple[str, ...], *, source: str, trust: str) -> Manifest:
+    """Write down what is there, which makes it whole."""
+    made = Manifest(
+        source=source,
+        trust=trust,
+        files=tuple(
+            File(name=name, bytes=os.path.getsize(path), sha256=sha256(path))
+            for name in names
+            for path in [os.path.join(folder, name)]
+        ),
+    )
+    import json
+
+    text = json.dumps(as_dict(made) | {"files": [as_dict(file) for file in made.files]}, indent=1)
+    atomic_files.write_atomic(os.path.join(folder, MANIFEST), text + "\n")
+    return made
+
+
+def damaged(folder: str) -> list[str]:
+    """What each file that is not as it was put there has against it; reads them all."""
+    found = manifest(folder)
+    return [
+        f"{file.name} is {'missing' if now is None else 'not what was installed'}"
+        for file in (found.files if found else ())
+        for now in [_sha256(os.path.join(folder, file.name))]
+        if now != file.sha256
+    ]
+
+
+def is_locked(folder: str) -> bool:
+    """Whether an installation is under way."""
+    return is_held(lock(folder))
+
+
+def size(folder: str) -> int:
+    """Bytes of all files below a folder; 0 when there is none."""
+    return sum(
+        file_size(os.path.join(place, name)) or 0
+        for place, _, names in os.walk(folder)
+        for name in names
+    )
+
+
+def sha256(path: str) -> str:
+    from hashlib import file_digest
+
+    with open(path, "rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def _sha256(path: str) -> str | None:
+    try:
+        return sha256(path)
+    except FileNotFoundError:
+        return None
+
+
+def file_size(path: str) -> int | None:
+    """None when there is no such file."""
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return None

@@ -1,0 +1,190 @@
+"""The ONNX graph of all-MiniLM-L6-v2, built from its published weights with nothing but numpy."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ademem.search.embedding import onnx_format as onnx
+
+LAYERS = 6
+HEADS = 12
+WIDTH = 384
+POSITIONS = 512
+EPSILON = 1e-12
+"""Of every layer norm, as in the published configuration."""
+MASKED = float(np.finfo(np.float32).min)
+"""Added to the attention a token must not pay."""
+INT8_TOP = 64
+"""Largest weight in 8 bits: one bit less than fits, since AVX2 adds pairs of products in 16."""
+
+Tensors = Mapping[str, np.ndarray]
+
+
+def read_safetensors(content: bytes) -> dict[str, np.ndarray]:
+    """Every float32 tensor of a `.safetensors` file; raises ValueError where it is not one."""
+    size = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + size])
+    found = {}
+    for name, about in header.items():
+        if name != "__metadata__" and about["dtype"] == "F32":
+            first, last = (8 + size + at for at in about["data_offsets"])
+            values = np.frombuffer(content[first:last], dtype="<f4")
+            found[name] = values.reshape(about["shape"])
+    return found
+
+
+def build(weights: Tensors, dtype: str) -> bytes:
+    """The bytes of the `.onnx` file; raises KeyError where a tensor is missing.
+
+    The same weights give the same bytes on every machine.
+    """
+    graph = _Graph(weights, int8=dtype == "int8")
+    size = ("batch_size", "sequence_length")
+    return onnx.model(
+        graph.whole(),
+        graph.constants,
+        [onnx.Edge(name=name, dtype="int64", shape=size) for name in INPUTS],
+        [onnx.Edge(name=OUTPUT, dtype="float32", shape=(*size, WIDTH))],
+    )
+
+
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+OUTPUT = "last_hidden_state"
+
+
+class _Graph:
+    """Nodes in the order of the computation; every method returns the name of what it made."""
+
+    def __init__(self, weights: Tensors, *, int8: bool) -> None:
+        self.weights = weights
+        self.int8 = int8
+        self.constants: dict[str, np.ndarray] = {}
+        self.nodes: list[bytes] = []
+
+    def whole(self) -> list[bytes]:
+        hidden, mask = self.embeddings(), self.mask()
+        for layer in range(LAYERS):
+            at = f"encoder.layer.{layer}"
+            mixed = self.dense(self.attention(hidden, mask, at), f"{at}.attention.output.dense")
+            hidden = self.norm(self.op("Add", mixed, hidden), f"{at}.attention.output.LayerNorm")
+            wide = self.gelu(self.dense(hidden, f"{at}.intermediate.dense"))
+            mixed = self.dense(wide, f"{at}.output.dense")
+            hidden = self.norm(self.op("Add", mixed, hidden), f"{at}.output.LayerNorm")
+        self.nodes.append(onnx.node("Identity", [hidden], [OUTPUT]))
+        return self.nodes
+
+    def embeddings(self) -> str:
+        at = "embeddings"
+        kinds = self.table(f"{at}.token_type_embeddings")
+        length = self.op("Shape", "input_ids", start=1)
+        start, axis = self.constant("zero", np.array([0])), self.constant("first", np.array([0]))
+        places = self.op("Slice", self.table(f"{at}.position_embeddings"), start, length, axis)
+        summed = self.op("Add", self.words(), self.op("Gather", kinds, "token_type_ids"))
+        return self.norm(self.op("Add", summed, places), f"{at}.LayerNorm")
+
+    def table(self, name: str) -> str:
+        return self.constant(name, self.weights[f"{name}.weight"])
+
+    def words(self) -> str:
+        """Half of the model is this table; in 8 bits each word has a scale of its own."""
+        name = "embeddings.word_embeddings"
+        if not self.int8:
+            return self.op("Gather", self.table(name), "input_ids")
+        steps, scale = quantised(self.weights[f"{name}.weight"], axis=1)
+        looked_up = self.op("Gather", self.constant(name, steps), "input_ids")
+        scales = self.op("Gather", self.constant(f"{name}.scale", scale), "input_ids")
+        return self.op("Mul", self.op("Cast", looked_up, to=onnx.TYPES["float32"]), scales)
+
+    def mask(self) -> str:
+        """0 where a text has a token, hugely negative where it was filled up."""
+        axes = self.constant("axes", np.array([1, 2]))
+        mask = self.op("Cast", self.op("Unsqueeze", "attention_mask", axes), to=1)
+        absent = self.op("Sub", self.constant("one", np.float32(1)), mask)
+        return self.op("Mul", absent, self.constant("masked", np.float32(MASKED)))
+
+    def attention(self, hidden: str, mask: str, at: str) -> str:
+        """All three projections are one product; the scale of the scores is in the query's."""
+        names = [f"{at}.attention.self.{part}" for part in ("query", "key", "value")]
+        weight, bias = (
+            [self.weights[f"{name}.{kind}"] for name in names] for kind in ("weight", "bias")
+        )
+        scale = np.float32(1 / math.sqrt(WIDTH // HEADS))
+        weight[0], bias[0] = weight[0] * scale, bias[0] * scale
+        product = self.project(
+            hidden, np.concatenate(weight), np.concatenate(bias), f"{at}.attention.self"
+        )
+        parts = self.ops("Split", [product], 3, axis=2)
+        split = self.constant("split", np.array([0, 0, HEADS, WIDTH // HEADS]))
+        query, key, value = (
+            self.op("Transpose", self.op("Reshape", part, split), perm=perm)
+            for part, perm in zip(parts, ((0, 2, 1, 3), (0, 2, 3, 1), (0, 2, 1, 3)), strict=True)
+        )
+        scores = self.op("Add", self.op("MatMul", query, key), mask)
+        seen = self.op("MatMul", self.op("Softmax", scores, axis=-1), value)
+        merge = self.constant("merge", np.array([0, 0, WIDTH]))
+        return self.op("Reshape", self.op("Transpose", seen, perm=(0, 2, 1, 3)), merge)
+
+    def dense(self, hidden: str, name: str) -> str:
+        return self.project(
+            hidden, self.weights[f"{name}.weight"], self.weights[f"{name}.bias"], name
+        )
+
+    def project(self, hidden: str, weight: np.ndarray, bias: np.ndarray, name: str) -> str:
+        """hidden @ weight.T + bias; in 8 bits *hidden* is scaled as it comes, each column apart."""
+        if not self.int8:
+            product = self.op("MatMul", hidden, self.constant(f"{name}.weight", weight.T))
+        else:
+            steps, scale = quantised(weight, axis=1)
+            rough, step, zero = self.ops("DynamicQuantizeLinear", [hidden], 3)
+            columns = self.constant(f"{name}.weight", steps.T)
+            nothing = self.constant("int8_zero", np.int8(0))
+            whole = self.op("MatMulInteger", rough, columns, zero, nothing)
+            scales = self.op("Mul", step, self.constant(f"{name}.scale", scale[:, 0]))
+            product = self.op("Mul", self.op("Cast", whole, to=onnx.TYPES["float32"]), scales)
+        return self.op("Add", product, self.constant(f"{name}.bias", bias))
+
+    def norm(self, hidden: str, name: str) -> str:
+        scale, bias = (
+            self.constant(f"{name}.{kind}", self.weights[f"{name}.{kind}"])
+            for kind in ("weight", "bias")
+        )
+        return self.op("LayerNormalization", hidden, scale, bias, axis=-1, epsilon=EPSILON)
+
+    def gelu(self, hidden: str) -> str:
+        """x / 2 * (1 + erf(x / sqrt 2))."""
+        root, one = (
+            self.constant("root", np.float32(math.sqrt(2))),
+            self.constant("one", np.float32(1)),
+        )
+        share = self.op("Add", self.op("Erf", self.op("Div", hidden, root)), one)
+        half = self.constant("half", np.float32(0.5))
+        return self.op("Mul", self.op("Mul", hidden, share), half)
+
+    def constant(self, name: str, values: np.ndarray | np.generic) -> str:
+        self.constants[name] = np.asarray(values)
+        return name
+
+    def op(self, kind: str, *inputs: str, **attributes: float | tuple[int, ...]) -> str:
+        return self.ops(kind, inputs, 1, **attributes)[0]
+
+    def ops(
+        self,
+        kind: str,
+        inputs: Sequence[str],
+        outputs: int,
+        **attributes: float | tuple[int, ...],
+    ) -> list[str]:
+        names = [f"{kind}_{len(self.nodes)}_{at}" for at in range(outputs)]
+        self.nodes.append(onnx.node(kind, inputs, names, **attributes))
+        return names
+
+
+def quantised(values: np.ndarray, *, axis: int) -> tuple[np.ndarray, np.ndarray]:
+    """Whole steps in int8 and the size of a step, kept as its own axis; 0 stays exactly 0."""
+    step = np.abs(values).max(axis=axis, keepdims=True) / np.float32(INT8_TOP)
+    step = np.where(step < np.finfo(step.dtype).tiny, np.float32(1), step)  # all is as good as 0
+    return np.rint(values / step).astype(np.int8), step

@@ -1,0 +1,114 @@
+"""The door for hooks: read one event, call one function, print one answer or nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ademem.core import client, clock, configuration, project
+from ademem.core.errors import AdememError, NotEnrolled
+from ademem.store.runtime import is_writable, open_runtime
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from ademem.core.project import Project
+    from ademem.store.runtime import Runtime
+
+    Handle = Callable[[client.Payload, Runtime], "str | None"]
+
+WAIT_S = 2.0
+"""Longest wait for another writer; SessionEnd has 1.5 s for everything."""
+WAIT_END_S = 0.6
+
+
+def run(handle: Handle) -> None:
+    """Answer the event on standard input; whatever happens, the session goes on."""
+    raw = sys.stdin.buffer.read()
+    sys.stdout.write(answer(handle, raw, os.environ, clock.now(), leaving=True))
+    sys.stdout.flush()
+    os._exit(0)  # skips the interpreter's teardown, a tenth of a hook's time
+
+
+def answer(
+    handle: Handle,
+    raw: bytes,
+    environment: Mapping[str, str],
+    now: datetime,
+    *,
+    leaving: bool = False,
+) -> str:
+    """What the hook prints: one JSON object (plain text for PreCompact) or nothing.
+
+    A process that is *leaving* does not close the database, which would take longer.
+    """
+    if environment.get("ADEMEM_DISABLE"):
+        return ""
+    event = handle.__module__.rpartition(".")[2]
+    found = None
+    try:
+        found = project.find(None, environment, _working_folder())
+        payload = client.read(raw)
+        if not is_writable(found):
+            from ademem.session import read_only
+
+            return read_only.answer(event, payload, found, environment, now)
+        wait_s = WAIT_END_S if event == "session_end" else WAIT_S
+        runtime = open_runtime(found, environment, now, wait_s=wait_s)
+        try:
+            said = handle(payload, runtime) or ""
+            if said:
+                _count(said, event, runtime)
+            return said
+        finally:
+            runtime.leave() if leaving else runtime.close()
+    except NotEnrolled:
+        return ""
+    except Exception as error:  # the one place where a hook's failure ends
+        from ademem.core import failure_log
+
+        failure_log.log(found, event, error, environment, now)
+        if event == "session_start":
+            return _tell(error)
+        return _guard_failed(found, error, environment) if event == "pre_tool_use" else ""
+
+
+def _count(said: str, event: str, runtime: Runtime) -> None:
+    from ademem.store import logs  # most hooks say nothing
+
+    logs.said(runtime.store, event, len(said), runtime.now)
+
+
+def _tell(error: Exception) -> str:
+    """Where a file that is refused keeps memory from opening, the person is told of it."""
+    from ademem.core.confined import Refused
+
+    if not isinstance(error, Refused):
+        return ""
+    from ademem.session.notices import of_refused
+
+    return client.notice(of_refused(error))
+
+
+def _working_folder() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:  # the model may remove the folder it stands in
+        return os.sep
+
+
+def _guard_failed(found: Project | None, error: Exception, environment: Mapping[str, str]) -> str:
+    """The guard fails open unless the project asked for the opposite."""
+    try:
+        settings = configuration.load(found, environment).settings
+        closed = found is not None and settings.guard.fail == "closed"
+    except (AdememError, OSError):
+        closed = False
+    what = type(error).__name__
+    return (
+        client.deny(f"ademem: the guard failed ({what}); `ademem doctor` tells why")
+        if closed
+        else ""
+    )

@@ -1,0 +1,102 @@
+"""Hooks of git that take over what it brought into the files: put in and out, nobody's touched."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from shlex import quote
+
+from ademem.core import atomic_files
+from ademem.core.errors import AdememError
+
+TIMEOUT_S = 10
+
+NAMES = ("post-checkout", "post-merge", "post-rewrite")
+
+SCRIPT = """\
+#!/bin/sh
+# ademem takes over what git brought into its files; `ademem uninstall` removes this hook.
+{guard}[ -z "$ADEMEM_DISABLE" ] || exit 0
+unset $(git rev-parse --local-env-vars)
+{program} files import --only --project {project} 2>/dev/null |
+  sed '/^the files say nothing new$/d; s/^/ademem: /' >&2
+exit 0
+"""
+
+GUARDS = {
+    "post-checkout": (
+        '[ "$3" = 1 ] || exit 0\n'
+        'if [ -d "$(git rev-parse --git-path rebase-merge)" ]; then exit 0; fi\n'
+    ),
+}
+"""A checkout of single files is no arrival, and a rebase ends with a hook of its own."""
+
+
+class NoGitHooks(AdememError):
+    """Nothing was written."""
+
+
+def install(root: str, program: str, *, dry_run: bool = False) -> list[str]:
+    """Make each hook that is not there; tells what was done, and whose hooks stay as they are."""
+    folder, prefix = _places(root)
+    done = []
+    for name in NAMES:
+        path, text = os.path.join(folder, name), _script(name, program, prefix)
+        there = atomic_files.read_text(path)
+        if there is not None and not _is_ours(name, there):
+            done.append(f"kept {path}: it is not ours; call `ademem files import --only` in it")
+        elif there != text:
+            done.append(f"{'would write' if dry_run else 'wrote'} {path}")
+            if not dry_run:
+                atomic_files.write_atomic(path, text, mode=0o777)
+    return done
+
+
+def uninstall(root: str, *, dry_run: bool = False) -> list[str]:
+    """Delete the hooks that are as we wrote them."""
+    try:
+        folder, _ = _places(root)
+    except NoGitHooks:
+        return []
+    done = []
+    for name in NAMES:
+        path = os.path.join(folder, name)
+        if _is_ours(name, atomic_files.read_text(path) or ""):
+            done.append(f"{'would remove' if dry_run else 'removed'} {path}")
+            if not dry_run:
+                atomic_files.remove(path)
+    return done
+
+
+def _places(root: str) -> tuple[str, str]:
+    """Git's folder of hooks, and the project seen from where they run."""
+    asked = ["--show-prefix", "--git-common-dir", "--git-path", "hooks"]
+    try:
+        ran = subprocess.run(
+            ["git", "-C", root, "rev-parse", *asked],
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise NoGitHooks(f"{root} is in no git repository", "`git init` makes one") from error
+    prefix, common, hooks = ran.stdout.split("\n")[:3]
+    folder, home = (os.path.realpath(os.path.join(root, path)) for path in (hooks, common))
+    if os.path.commonpath((folder, home)) != home:
+        raise NoGitHooks(
+            f"git takes its hooks from {folder}, which is not this repository's own",
+            "call `ademem files import --only` in the hooks there",
+        )
+    return folder, prefix or "."
+
+
+def _script(name: str, program: str, project: str) -> str:
+    return SCRIPT.format(guard=GUARDS.get(name, ""), program=quote(program), project=quote(project))
+
+
+def _is_ours(name: str, text: str) -> bool:
+    """Written by any ademem, for any project, and not changed since."""
+    pattern = re.escape(SCRIPT.format(guard=GUARDS.get(name, ""), program="\0", project="\0"))
+    return re.fullmatch(pattern.replace(re.escape("\0"), ".+"), text) is not None

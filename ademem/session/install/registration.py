@@ -1,0 +1,190 @@
+"""What we put into a settings file of Claude Code, and how to find it there again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ademem.core.value import Value
+from ademem.session.install import json_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ademem.session.install.json_text import Keys
+
+Settings = dict[str, Any]
+
+
+class Event(Value):
+    """One hook: the client's name for the moment, ours for the script."""
+
+    name: str
+    hook: str
+    matcher: str | None = None
+    timeout: int = 10
+    """Seconds after which the client goes on without us."""
+
+
+_SHELLS = "Bash|PowerShell|Monitor"
+
+EVENTS = (
+    Event(name="SessionStart", hook="session_start"),
+    Event(name="UserPromptSubmit", hook="user_prompt_submit"),
+    Event(
+        name="PreToolUse",
+        hook="pre_tool_use",
+        matcher=f"^(Write|Edit|MultiEdit|NotebookEdit|{_SHELLS}|mcp__.*)$",
+    ),
+    Event(
+        name="PostToolUse",
+        hook="post_tool_use",
+        matcher=f"^({_SHELLS}|WebFetch|WebSearch|mcp__.*)$",
+    ),
+    Event(
+        name="PostToolUseFailure",
+        hook="post_tool_use_failure",
+        matcher=f"^({_SHELLS}|mcp__.*)$",
+    ),
+    Event(name="PreCompact", hook="pre_compact"),
+    Event(name="Stop", hook="stop"),
+    Event(name="SubagentStart", hook="subagent_start"),
+    Event(name="SubagentStop", hook="subagent_stop"),
+    Event(name="SessionEnd", hook="session_end", timeout=5),
+)
+"""Names that the oldest supported client knows: an unknown one can disable a whole file there."""
+
+PERMISSIONS = tuple(f"Bash(ademem {verb}:*)" for verb in ("recall", "search", "get", "add"))
+"""What Claude may run without asking."""
+
+_START = '[ -r "$hooks/start.sh" ] && . "$hooks/start.sh"'
+
+
+def groups(*, python: str, hooks: str) -> dict[str, Settings]:
+    """The entry of each event; *python* and *hooks* are words of the shell, quoted if need be."""
+    return {event.name: _group(event, python, hooks) for event in EVENTS}
+
+
+def _group(event: Event, python: str, hooks: str) -> Settings:
+    # 2 is the exit code that blocks a tool call, and also a shell's own for a file it cannot
+    # source: the trap turns every ending into 0. An empty python= hides one of the user's.
+    command = f"trap 'exit 0' 0; hook={event.hook} python={python} hooks={hooks}; {_START}"
+    handler = {"type": "command", "command": command, "timeout": event.timeout}
+    matcher = {"matcher": event.matcher} if event.matcher else {}
+    return matcher | {"hooks": [handler]}
+
+
+def added(text: str, wanted: dict[str, Settings]) -> str:
+    """The settings with our entries behind what is there."""
+    for event, group in wanted.items():
+        text = json_text.append(text, ("hooks", event), group)
+    allowed = _allowed(json_text.parsed(text))
+    missing = [permission for permission in PERMISSIONS if permission not in allowed]
+    if len(missing) < len(PERMISSIONS):  # so that `_as_added` takes none for ours that was there
+        missing.reverse()
+    for permission in missing:
+        text = json_text.append(text, ("permissions", "allow"), permission)
+    return text
+
+
+def removed(text: str, original: str | None) -> str:
+    """The settings without our entries; *original* tells what was there before them.
+
+    Where nothing tells, permissions count as ours that stand as we put them in, beside our hooks.
+    """
+    settings = json_text.parsed(text)
+    allowed = _allowed(settings)
+    hooks = [path for path, _ in _our_hooks(settings)]
+    if original is not None:
+        theirs = _allowed(json_text.parsed(original))
+        places = [
+            place
+            for place, permission in enumerate(allowed)
+            if permission in PERMISSIONS and permission not in theirs
+        ]
+    else:
+        places = _as_added(allowed) if hooks else []
+    ours = hooks + [("permissions", "allow", place) for place in places]
+    for path in reversed(ours):
+        text = _without_empty(json_text.remove(text, path), path[:-1], original)
+    return text
+
+
+def current(settings: Settings, wanted: dict[str, Settings]) -> bool:
+    """Whether just the wanted entries are there already, wherever they stand."""
+    found = [(path[1], entry) for path, entry in _our_hooks(settings)]
+    return (
+        len(found) == len(wanted)
+        and all(item in found for item in wanted.items())
+        and set(PERMISSIONS) <= set(map(str, _allowed(settings)))
+    )
+
+
+def commands(settings: Settings) -> dict[str, str]:
+    """Our command line of each event that has one."""
+    return {
+        str(path[1]): handler["command"]
+        for path, entry in _our_hooks(settings)
+        for handler in entry.get("hooks", [entry])
+    }
+
+
+def misfit(settings: Any) -> str | None:
+    """What keeps our entries from being added, in words."""
+    if not isinstance(settings, dict):
+        return "it is not a JSON object"
+    hooks, permissions = settings.get("hooks", {}), settings.get("permissions", {})
+    if not isinstance(hooks, dict):
+        return '"hooks" is not an object'
+    if not isinstance(permissions, dict):
+        return '"permissions" is not an object'
+    if not isinstance(permissions.get("allow", []), list):
+        return '"permissions.allow" is not a list'
+    names = [event.name for event in EVENTS if not isinstance(hooks.get(event.name, []), list)]
+    return f'"hooks.{names[0]}" is not a list' if names else None
+
+
+def _our_hooks(settings: Settings) -> Iterator[tuple[Keys, Settings]]:
+    """Our groups, and our handlers in groups that somebody else put one into."""
+    for event in EVENTS:
+        for number, group in enumerate(settings.get("hooks", {}).get(event.name, [])):
+            handlers = group.get("hooks") if isinstance(group, dict) else None
+            if not isinstance(handlers, list):
+                continue
+            ours = [place for place, handler in enumerate(handlers) if _is_ours(handler)]
+            if ours and len(ours) == len(handlers):
+                yield ("hooks", event.name, number), group
+            else:
+                for place in ours:
+                    yield ("hooks", event.name, number, "hooks", place), handlers[place]
+
+
+def _is_ours(handler: Any) -> bool:
+    return isinstance(handler, dict) and str(handler.get("command", "")).endswith(_START)
+
+
+def _allowed(settings: Settings) -> list[Any]:
+    allowed: list[Any] = settings.get("permissions", {}).get("allow", [])
+    return allowed
+
+
+def _as_added(allowed: list[Any]) -> list[int]:
+    """The places of all our permissions one after the other; none where a person chose some."""
+    count = len(PERMISSIONS)
+    for start in range(len(allowed) - count + 1):
+        if allowed[start : start + count] == list(PERMISSIONS):
+            return [*range(start, start + count)]
+    return []
+
+
+def _without_empty(text: str, path: Keys, original: str | None) -> str:
+    """Drop what taking a member out left empty, up to what the original had empty as well."""
+    while json_text.raw(text, path) in ("{}", "[]"):
+        before = json_text.raw(original, path) if original is not None else None
+        if before is not None:
+            was_empty = not json_text.parsed(before)
+            return json_text.replace(text, path, before) if was_empty else text
+        if not path:
+            return text
+        text = json_text.remove(text, path)
+        path = path[:-1]
+    return text

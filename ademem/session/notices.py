@@ -1,0 +1,102 @@
+"""Lines that a session's start shows to the person, not to the model."""
+
+from __future__ import annotations
+
+import os
+
+from ademem.core import configuration, confined, trust, worktree
+from ademem.core.clock import stamp
+from ademem.core.text import bounded, counted, preview
+from ademem.store import admission, claimed, ledger
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ademem.core.client import Payload
+    from ademem.store.runtime import Runtime
+
+    Notice = Callable[[Runtime], Iterator[str]]
+
+CHARS = 120
+"""Of one line."""
+NAMED = 3
+"""Authors that are named."""
+NAMES_CHARS = 44
+"""Of their names together."""
+ENTRIES = 2000
+"""Most names below `.ade/` that a hook looks at; `ademem files check` looks at all."""
+
+
+def collect(payload: Payload, runtime: Runtime) -> list[str]:
+    """All lines that there are to show, once a session, or once at all."""
+    lines = [line for notice in NOTICES for line in notice(runtime)]
+    if lines and not ledger.claim(runtime.store, "notices", payload.session_id, runtime.now):
+        lines = []
+    lines += database_made_elsewhere(runtime)
+    return [bounded(line, CHARS) for line in lines]
+
+
+def database_made_elsewhere(runtime: Runtime) -> Iterator[str]:
+    """A database that was set aside, or one that is used but not the person's as far as we know."""
+    project, environment = runtime.project, runtime.environment
+    for path in admission.foreign(project):
+        if trust.claim_notice(f"{path} {os.lstat(path).st_ino}", project.database, environment):
+            name = os.path.basename(path)
+            yield f"ademem set {name} aside: it was not made here (`ademem doctor` tells more)"
+    if not runtime.store.is_trusted and trust.claim_notice(
+        "not registered", project.database, environment
+    ):
+        yield (
+            "ade.db was not made here, so your own words in it count as imported"
+            " until you type `ademem trust --database`"
+        )
+
+
+def refused_files(runtime: Runtime) -> Iterator[str]:
+    """What below `.ade/` is no file of this project, and is not used therefore."""
+    project = runtime.project
+    found = confined.refusals(project.root, project.ade, ENTRIES)
+    if project.home != project.ade:
+        found += confined.refusals(project.home_root, project.home, ENTRIES)
+    if found:
+        yield of_refused(found[0], len(found) - 1)
+
+
+def settings_in_doubt(runtime: Runtime) -> Iterator[str]:
+    """Settings that do not count, or not yet."""
+    if runtime.warnings:
+        yield f"ademem: {configuration.notice(runtime.warnings)}"
+
+
+def import_waits(runtime: Runtime) -> Iterator[str]:
+    """Files that are imported later, as it takes longer than a session's start may."""
+    if worktree.import_waits(runtime.project):
+        how = "the worker imports" if runtime.settings.jobs.auto else "`ademem work` imports"
+        yield f"ademem: {how} what is new in .ade/memory; `ademem status` tells how much waits"
+
+
+def came_with_files(runtime: Runtime) -> Iterator[str]:
+    """How much came with the files of this clone, and from whom; once in each clone."""
+    count = claimed.count(runtime.store)
+    if not count:
+        return
+    clone, environment = runtime.project.main, runtime.environment
+    if not trust.agreement(clone, environment).noticed:
+        trust.agree(clone, environment, noticed=stamp(runtime.now))
+        names = ", ".join(claimed.authors(runtime.store)[:NAMED])
+        by = f", by {preview(names, NAMES_CHARS)}" if names else ""
+        what = counted(count, "memory")
+        yield f"ademem: {what} came with the files{by}; `ademem review --imported`"
+
+
+def of_refused(first: confined.Refused, others: int = 0) -> str:
+    """One line about a file that is left alone, and how many others are."""
+    more = f" (and {others} more)" if others else ""
+    name = confined.printable(os.path.basename(first.path))
+    return (
+        f"ademem left {bounded(name, 40)} alone{more}: it {first.reason}. See `ademem files check`"
+    )
+
+
+NOTICES: tuple[Notice, ...] = (refused_files, settings_in_doubt, import_waits, came_with_files)

@@ -1,0 +1,45 @@
+"""PostToolUse: capture what a command taught; notice that memory or the outside was consulted."""
+
+from __future__ import annotations
+
+from ademem.guard.policy import OUR_SEARCHES, SHELL_TOOLS
+from ademem.session.consulted import notice
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.core.client import Payload
+    from ademem.store.runtime import Runtime
+
+
+def handle(payload: Payload, runtime: Runtime) -> None:
+    """Nothing is printed: the model sees its own result."""
+    notice(payload, runtime)
+    if payload.tool_name not in SHELL_TOOLS and payload.tool_name not in OUR_SEARCHES:
+        from ademem.capture import provenance
+
+        provenance.note(payload, runtime)
+    if payload.tool_name in SHELL_TOOLS and "git" in payload.command:
+        from ademem.capture.commits import reflog
+
+        reflog.note(payload, runtime)
+    if (
+        payload.tool_name in SHELL_TOOLS
+        and runtime.settings.capture.learned
+        and _succeeded(payload)
+    ):
+        from ademem.capture import learned
+
+        if learned.mentions(payload.command):
+            from ademem.capture.learned_drafts import capture
+
+            capture(payload, runtime)
+
+
+def _succeeded(payload: Payload) -> bool:
+    """Not when it was interrupted or went to the background; other failures are another event."""
+    response = payload.tool_response
+    if not isinstance(response, dict):
+        return True
+    return not (
+        response.get("interrupted") or response.get("backgroundTaskId") or response.get("is_error")
+    )

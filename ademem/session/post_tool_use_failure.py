@@ -1,0 +1,26 @@
+"""PostToolUseFailure: an error may be known, or a lesson; a search without hits still counts."""
+
+from __future__ import annotations
+
+from ademem.capture import record
+from ademem.guard.policy import SHELL_TOOLS
+from ademem.session import hint_events
+from ademem.session.consulted import notice
+from ademem.session.turn_key import key_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.core.client import Payload
+    from ademem.store.runtime import Runtime
+
+
+def handle(payload: Payload, runtime: Runtime) -> str | None:
+    """What was known of the error before it is counted once more."""
+    notice(payload, runtime)
+    if payload.tool_name in SHELL_TOOLS and "git" in payload.command:  # and what failed came after
+        from ademem.capture.commits import reflog
+
+        reflog.note(payload, runtime)
+    known = hint_events.failed(payload, key_of(payload, runtime), runtime)
+    record.error(payload, runtime)
+    return known

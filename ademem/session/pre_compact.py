@@ -1,0 +1,26 @@
+"""PreCompact: plain words for whoever summarises the conversation; findings are kept before."""
+
+from __future__ import annotations
+
+from ademem import worker
+from ademem.store import jobs, sessions
+from ademem.synthesis.episodes import compaction
+from ademem.synthesis.episodes.location import here
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.core.client import Payload
+    from ademem.store.runtime import Runtime
+
+
+def handle(payload: Payload, runtime: Runtime) -> str:
+    """The client appends the text to the summariser's instructions as it stands."""
+    said = compaction.text(payload.session_id, payload.transcript_path, runtime)
+    try:
+        sessions.compacting(runtime.store, payload.session_id, runtime.now)
+        place = here(payload.session_id, runtime)
+        jobs.queue(runtime.store, "extract", place.key, runtime.now)
+    except runtime.store.db.OperationalError:
+        return said  # somebody holds the database; the end of the session asks again
+    worker.start(runtime)
+    return said

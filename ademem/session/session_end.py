@@ -1,0 +1,28 @@
+"""SessionEnd: close the session; the client grants 1.5 s for everything."""
+
+from __future__ import annotations
+
+from ademem import worker
+from ademem.store import jobs, sessions
+from ademem.synthesis.episodes.location import here
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.core.client import Payload
+    from ademem.store.runtime import Runtime
+
+
+def handle(payload: Payload, runtime: Runtime) -> None:
+    store, now = runtime.store, runtime.now
+    sessions.end(
+        store,
+        payload.session_id,
+        payload.reason or "other",
+        now,
+        transcript=payload.transcript_path,
+    )
+    place = here(payload.session_id, runtime)
+    jobs.queue(store, "extract", place.key, now)
+    jobs.queue(store, "episode", f"{place.session_id} {place.mission_id}".strip(), now)
+    jobs.queue(store, "current", "project", now)
+    worker.start(runtime)

@@ -1,0 +1,178 @@
+"""SessionStart: open the session and brief it."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+
+from ademem import worker
+from ademem.capture import commits
+from ademem.core import client, confined, worktree
+from ademem.core.repository import branch
+from ademem.files import enrolment
+from ademem.guard import flags
+from ademem.search.hints import marks, settle
+from ademem.session import briefing, notices
+from ademem.session.briefing import Brief, Reader
+from ademem.store import commits as table
+from ademem.store import edits, jobs, ledger, logs, sessions, turns
+from ademem.store.hints import any_of
+from ademem.store.mission_binding import mission_of
+from ademem.store.runtime import program
+from ademem.store.turns import TurnKey
+from ademem.synthesis.skills import folders
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.core.client import Payload
+    from ademem.store.runtime import Runtime
+
+READING_S = 2.0
+"""How long files are read and imported before the session goes on: 20 % of the hook's time-out."""
+
+FLUSH = (
+    "The conversation was just compacted. Asked once in this session: did it teach something that "
+    "would help a newcomer and is not in project memory yet (a decision and its reason, "
+    "a convention, a pitfall that will come back)? Save each as one sentence with "
+    '`{program} add "…" --category gotcha` (or decision, convention) before you go on. '
+    "Paths, progress, and what the code or git tell do not count. Most often nothing is left "
+    "to save: then say NO_DISCOVERIES and go on."
+)
+
+
+def handle(payload: Payload, runtime: Runtime) -> str | None:
+    """The briefing at a start; with one question after compaction; only the news on resume."""
+    source = payload.source or "startup"
+    if source == "compact":
+        _rearm(payload, runtime)  # also for one that looks like the twin of another just before
+    here = branch(runtime.project.root)
+    fresh = sessions.start(
+        runtime.store,
+        payload.session_id,
+        source=source,
+        directory=payload.cwd,
+        branch=here,
+        now=runtime.now,
+        transcript=payload.transcript_path,
+    )
+    if not fresh:
+        return None
+    _make_callable(runtime)
+    with suppress(OSError):
+        enrolment.ignore(runtime.project)
+    flags.prune(runtime.project, runtime.now)
+    confined.remove_stale(runtime.project.root, runtime.project.ade)
+    arrived = _arrived(runtime)
+    with runtime.store.transaction():
+        _list_sites(payload, runtime)
+        _make_due(payload, runtime)
+        brief = _brief(source, here, payload, runtime)
+        _note(brief, source, payload, runtime)
+    worker.start(runtime)
+    text = "\n".join(filter(None, (brief.text, arrived)))
+    return client.context("SessionStart", text, notices.collect(payload, runtime))
+
+
+def _arrived(runtime: Runtime) -> str:
+    """Take over what people and git did to the files; one line when memories came of it.
+
+    Writing the files anew is left to the worker, for nobody is to wait for it, and so is all that
+    is not done in time.
+    """
+    try:
+        if worktree.import_waits(runtime.project):
+            jobs.queue(runtime.store, "mirror", "project", runtime.now)
+            return ""
+        if not worktree.changed(runtime.project):
+            edits.was_read(runtime.store, runtime.project.root, runtime.now)
+            return ""
+        from ademem.sync import Deadline, take_over_until
+
+        jobs.queue(runtime.store, "mirror", "project", runtime.now)
+        deadline = Deadline(time.monotonic, READING_S)
+        taken = take_over_until(
+            deadline,
+            runtime.project,
+            runtime.store,
+            runtime.settings,
+            runtime.now,
+            environment=runtime.environment,
+        )
+    except confined.Refused:  # a notice tells of it, and the session is briefed all the same
+        return ""
+    return taken.summary if taken else ""
+
+
+def _make_due(payload: Payload, runtime: Runtime) -> None:
+    """Ask for the work that a session's start shows to be there."""
+    if folders.changed(runtime.project):
+        jobs.queue(runtime.store, "skills", "project", runtime.now)
+    for left in sessions.left_open(runtime.store, runtime.now, payload.session_id):
+        jobs.queue(runtime.store, "episode", left, runtime.now)
+    commits.look(runtime.project, runtime.store, runtime.now)
+
+
+def _note(brief: Brief, source: str, payload: Payload, runtime: Runtime) -> None:
+    """Enter what was told, so that it is not told again."""
+    shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
+    key = TurnKey(session_id=payload.session_id)
+    logs.shown(runtime.store, "briefing", shown, runtime.now, key=key, query=source)
+    if brief.text:
+        table.told(runtime.store, runtime.project.root, payload.session_id, runtime.now)
+
+
+def _brief(source: str, here: str | None, payload: Payload, runtime: Runtime) -> Brief:
+    goes_on = source in ("resume", "fork")
+    reader = Reader(
+        store=runtime.store,
+        settings=runtime.settings.briefing,
+        now=runtime.now,
+        session=payload.session_id,
+        root=runtime.project.root,
+        mission=mission_of(runtime.environment),
+        branch=here,
+        seen=frozenset(logs.shown_in(runtime.store, payload.session_id) if goes_on else ()),
+    )
+    if reader.seen:
+        return briefing.news(reader)
+    name = program(runtime.environment)
+    brief = briefing.session(reader, name)
+    if source == "compact" and ledger.claim(
+        runtime.store, "flush", payload.session_id, runtime.now
+    ):
+        return Brief(text=f"{brief.text}\n{FLUSH.format(program=name)}", shown=brief.shown)
+    return brief
+
+
+def _rearm(payload: Payload, runtime: Runtime) -> None:
+    """Compaction took the search result away: a running turn that needs memory needs it again.
+
+    Not where what is put before the model counts as the search: the briefing that follows is that.
+    """
+    if runtime.settings.guard.mode == "orient":
+        return
+    key = turns.latest(runtime.store, payload.session_id)
+    turn = turns.get(runtime.store, key) if key else None
+    if turn and turn.turn_class == "required" and turn.searched and not turn.ended:
+        turns.searched(runtime.store, turn.key, None)
+        flags.set_quiet(runtime.project, turn.key, False)
+
+
+def _list_sites(payload: Payload, runtime: Runtime) -> None:
+    """Another worktree may have changed them, and a session that was compacted forgot some."""
+    settle(runtime.store)
+    if any_of(runtime.store, "anchor"):
+        jobs.queue(runtime.store, "anchors", "project", runtime.now)
+    marks.write(runtime.project, runtime.store)
+    marks.forget(runtime.project, TurnKey(session_id=payload.session_id))
+    marks.prune(runtime.project, runtime.now)
+
+
+def _make_callable(runtime: Runtime) -> None:
+    """Put `ademem` on the PATH of this session's shell when the person's own lacks it."""
+    where = program(runtime.environment)
+    env_file = runtime.environment.get("CLAUDE_ENV_FILE")
+    if env_file and os.path.isabs(where):
+        with open(env_file, "a", encoding="utf-8") as file:
+            file.write(f'export PATH="$PATH:{os.path.dirname(where)}"\n')

@@ -1,0 +1,69 @@
+"""Stop: the turn is over; keep what its last message taught, and let due work start."""
+
+from __future__ import annotations
+
+from ademem import worker
+from ademem.capture import record
+from ademem.core import client, worktree
+from ademem.guard import flags
+from ademem.search import hints
+from ademem.session.turn_key import key_of
+from ademem.store import edits, jobs, ledger, turns
+from ademem.store.runtime import program
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.core.client import Payload
+    from ademem.store.runtime import Runtime
+
+QUESTION = (
+    "ademem: this turn changed files and saved nothing to project memory. "
+    "If it taught something that would help a newcomer, "
+    'save it with `{program} add "…" --category gotcha`; if not, say NO_DISCOVERIES.'
+)
+NOTHING = "NO_DISCOVERIES"
+"""What the model says that was asked for findings and has none; it is not asked again."""
+CAPTURED = ("error_capture", "intervention", "episode")
+"""Source types of memories that the model did not save."""
+
+
+def handle(payload: Payload, runtime: Runtime) -> str | None:
+    """Usually nothing; once a session, if the project asked for it, a question for findings."""
+    record.learnings(payload, runtime)
+    if NOTHING in payload.last_message:
+        ledger.claim(runtime.store, "ask_at_stop", payload.session_id, runtime.now)
+    if not payload.stop_hook_active and _should_ask(payload, runtime):
+        return client.keep_going(QUESTION.format(program=program(runtime.environment)))
+    key = key_of(payload, runtime)
+    turns.end(runtime.store, key, runtime.now)
+    flags.set_quiet(runtime.project, key, False)
+    if worktree.changed(runtime.project):
+        jobs.queue(runtime.store, "mirror", "project", runtime.now)
+    else:
+        edits.was_read(runtime.store, runtime.project.root, runtime.now)
+    hints.refresh(runtime)
+    worker.start(runtime)
+    return None
+
+
+def _should_ask(payload: Payload, runtime: Runtime) -> bool:
+    if not runtime.settings.capture.ask_at_stop:
+        return False
+    turn = turns.get(runtime.store, key_of(payload, runtime))
+    if turn is None or turn.turn_class != "required" or not _changed_files(runtime.project.root):
+        return False
+    saved = runtime.store.db.execute(
+        "select 1 from unified_memories where source_session_id = ? and created_at >= ?"
+        " and source_type not in (?, ?, ?) limit 1",
+        (payload.session_id, turn.started_at, *CAPTURED),
+    ).fetchone()
+    return not saved and ledger.claim(runtime.store, "ask_at_stop", payload.session_id, runtime.now)
+
+
+def _changed_files(root: str) -> bool:
+    import subprocess
+
+    status = subprocess.run(
+        ["git", "-C", root, "status", "--porcelain"], capture_output=True, timeout=5, check=False
+    )
+    return bool(status.stdout.strip())

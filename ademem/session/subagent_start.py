@@ -1,0 +1,63 @@
+"""SubagentStart: a subagent is a turn of its own, and starts with a brief."""
+
+from __future__ import annotations
+
+from ademem.core import client
+from ademem.core.repository import branch
+from ademem.files import agents
+from ademem.guard import flags
+from ademem.session import briefing
+from ademem.session.briefing import Reader
+from ademem.store import identities, logs, turns
+from ademem.store.mission_binding import mission_of
+from ademem.store.runtime import program
+from ademem.store.turns import TurnKey
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.core.client import Payload
+    from ademem.files.standing_brief import CoreMemory, FileSource
+    from ademem.store.runtime import Runtime
+
+
+def handle(payload: Payload, runtime: Runtime) -> str | None:
+    """The brief of this kind of agent; it inherits the class of the turn that started it."""
+    store = runtime.store
+    key = TurnKey(session_id=payload.session_id, agent_id=payload.agent_id)
+    main = turns.get(store, TurnKey(session_id=payload.session_id, prompt_id=payload.prompt_id))
+    reader = Reader(
+        store=store,
+        settings=runtime.settings.briefing,
+        now=runtime.now,
+        agent=payload.agent_type or None,
+        mission=mission_of(runtime.environment),
+        branch=branch(runtime.project.root),
+    )
+    own = _own_brief(payload.agent_type, runtime)
+    brief = briefing.agent(reader, program(runtime.environment), own)
+    with store.transaction():
+        if turns.get(store, key):
+            return None  # the twin of a double installation was here
+        if payload.agent_type:
+            identities.meet(store, payload.agent_type, runtime.now)
+        if main:
+            turns.begin(store, key, main.turn_class, main.why, main.hint, runtime.now)
+            if runtime.settings.guard.mode == "orient":
+                turns.searched(store, key, runtime.now)
+        shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
+        logs.shown(store, "agent", shown, runtime.now, key=key)
+    flags.set_quiet(runtime.project, key, main is not None and main.turn_class != "required")
+    return client.context("SubagentStart", brief.text) if brief.text else None
+
+
+def _own_brief(kind: str, runtime: Runtime) -> CoreMemory | None:
+    """What is written for this kind of agent, in its file or before."""
+
+    def source(path: str) -> FileSource:
+        from ademem.sync import provenance_of  # asked only where the file was edited since
+
+        return provenance_of(runtime.project, runtime.store, runtime.environment).of_brief(path)
+
+    if not kind:
+        return None
+    return agents.brief(runtime.store, runtime.project, agents.folder(kind), source)

@@ -1,0 +1,23 @@
+"""SubagentStop: keep what a subagent's last message taught."""
+
+from __future__ import annotations
+
+from ademem.capture import record
+from ademem.guard import flags
+from ademem.store import turns
+from ademem.store.turns import TurnKey
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.core.client import Payload
+    from ademem.store.runtime import Runtime
+
+
+def handle(payload: Payload, runtime: Runtime) -> None:
+    """Without an agent type it is a compaction, whose last message is a summary."""
+    if not payload.agent_type:
+        return
+    record.learnings(payload, runtime)
+    key = TurnKey(session_id=payload.session_id, agent_id=payload.agent_id)
+    turns.end(runtime.store, key, runtime.now)
+    flags.set_quiet(runtime.project, key, False)

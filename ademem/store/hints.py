@@ -1,0 +1,124 @@
+"""Rows of `memory_sites`: at which paths and commands a memory comes up."""
+
+from __future__ import annotations
+
+from ademem.core.json_text import array, numbers
+from ademem.core.value import Value
+from ademem.store import BROWSED, CURRENT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable
+
+    from ademem.store import Store
+    from ademem.store.turns import TurnKey
+
+SHOWABLE = f"status = 'promoted' and {CURRENT} and {BROWSED}"
+"""What comes up by itself."""
+
+DUE = "seq in (select memory_seq from memory_sites where kind = 'due')"
+"""Memories that changed since their sites were told; their old ones are gone already."""
+
+# Read from the keys: a few probes of the primary key, whatever the number of memories.
+_FOUND = f"""
+select memory.*, site.kind as site_kind, site.pattern as site_pattern, site.state as site_state
+from json_each(:keys) as key
+cross join memory_sites as site on site.kind in (:kind, :other) and site.key = key.value
+cross join unified_memories as memory on memory.seq = site.memory_seq
+where (site.kind <> 'path' or :path glob site.pattern)
+and memory.project_id = :project
+and {SHOWABLE}
+and (scope = 'project' or scope = 'agent' and scope_owner_id is :agent)
+"""
+
+_TOLD = """
+select memory_id from recall_log
+where session_id = :session and agent_id = :agent and memory_id is not null
+and (place in ('site', 'failure') or prompt_id <> '' and prompt_id = :prompt)
+and id > ifnull((
+  select max(id) from recall_log
+  where session_id = :session and agent_id = :agent
+  and place = 'briefing' and query = 'compact'), 0)
+"""
+
+
+class Site(Value):
+    kind: str
+    key: str
+    pattern: str
+    state: str | None = None
+
+
+def at_path(store: Store, path: str, keys: Iterable[str], agent: str) -> list[sqlite3.Row]:
+    """Memories with a pattern or an anchor that matches the path; one row a site."""
+    return _found(store, keys, agent, kind="path", other="anchor", path=path)
+
+
+def at_programs(store: Store, programs: Iterable[str], agent: str) -> list[sqlite3.Row]:
+    """Memories that name a command of one of these programs; one row a site."""
+    return _found(store, programs, agent, kind="command", other="command", path="")
+
+
+def told(store: Store, key: TurnKey) -> set[str]:
+    """Ids of what came up by itself for this reader since it last forgot, or in this very turn."""
+    rows = store.db.execute(
+        _TOLD, {"session": key.session_id, "agent": key.agent_id, "prompt": key.prompt_id}
+    )
+    return {row[0] for row in rows}
+
+
+def any_of(store: Store, kind: str) -> bool:
+    query = "select 1 from memory_sites where kind = ? limit 1"
+    return store.db.execute(query, (kind,)).fetchone() is not None
+
+
+def clear_due(store: Store) -> None:
+    store.db.execute("delete from memory_sites where kind = 'due'")
+
+
+def put(store: Store, seq: int, sites: Iterable[Site]) -> None:
+    """Add sites of a memory."""
+    store.db.executemany(
+        "insert or ignore into memory_sites (memory_seq, kind, key, pattern, state)"
+        " values (?, ?, ?, ?, ?)",
+        [(seq, site.kind, site.key, site.pattern, site.state) for site in sites],
+    )
+
+
+def everywhere(store: Store, told: Iterable[str] = ()) -> list[Site]:
+    """All sites of memories that can come up, without those told already."""
+    rows = store.db.execute(
+        "select distinct site.kind, site.key, site.pattern from memory_sites as site"
+        " join unified_memories as memory on memory.seq = site.memory_seq"
+        f" where {SHOWABLE} and memory.id not in (select value from json_each(?))"
+        " order by site.kind, site.key, site.pattern",
+        (array(sorted(told)),),
+    )
+    return [Site(kind=row[0], key=row[1], pattern=row[2]) for row in rows]
+
+
+def note(store: Store, seq: int, anchor: str, state: str) -> None:
+    """Keep how an anchor stood when it was checked."""
+    store.db.execute(
+        "update memory_sites set state = ?"
+        " where kind = 'anchor' and memory_seq = ? and pattern = ?",
+        (state, seq, anchor),
+    )
+
+
+def astray(store: Store, seqs: Iterable[int]) -> set[int]:
+    """Those of the memories whose place in the code was changed or gone when last checked."""
+    rows = store.db.execute(
+        "select distinct memory_seq from memory_sites"
+        " where memory_seq in (select value from json_each(?)) and state in ('changed', 'gone')",
+        (numbers(seqs),),
+    )
+    return {row[0] for row in rows}
+
+
+def _found(
+    store: Store, keys: Iterable[str], agent: str, *, kind: str, other: str, path: str
+) -> list[sqlite3.Row]:
+    values = {"keys": array(keys), "kind": kind, "other": other, "path": path, "agent": agent}
+    return store.db.execute(_FOUND, values | {"project": store.project_id}).fetchall()

@@ -1,0 +1,107 @@
+"""A project opened for use: its settings and its store at one moment."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ademem.core import configuration
+from ademem.core.repository import staging
+from ademem.core.text import clean
+from ademem.store import Store, open_store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from ademem.core.configuration.sources import SettingWarning
+    from ademem.core.project import Project
+    from ademem.core.settings import MirrorSettings, Settings
+
+
+class Runtime:
+    """What a door hands to a capability."""
+
+    def __init__(
+        self,
+        project: Project,
+        settings: Settings,
+        store: Store,
+        environment: Mapping[str, str],
+        now: datetime,
+        warnings: tuple[SettingWarning, ...] = (),
+        *,
+        is_read_only: bool = False,
+    ) -> None:
+        self.project = project
+        self.settings = settings
+        self.store = store
+        self.environment = environment
+        self.now = now
+        self.warnings = warnings
+        """Of the settings, to be shown to the person."""
+        self.is_read_only = is_read_only
+        """The store is a copy; see `read_only`."""
+
+    @property
+    def branch(self) -> str | None:
+        """The branch that what is learned now waits on; None: it is everybody's at once."""
+        return branch_of(self.project, self.settings.mirror)
+
+    def close(self) -> None:
+        self.store.close()
+
+    def leave(self) -> None:
+        """Before the process ends."""
+        self.store.leave()
+
+
+def is_writable(project: Project) -> bool:
+    """Whether this process may write the database, or make one where there is none."""
+    if not os.access(project.home, os.W_OK):
+        return not os.path.isdir(project.home)  # which is made, or fails with its own error
+    return os.access(project.database, os.W_OK) or not os.path.exists(project.database)
+
+
+def open_runtime(
+    project: Project, environment: Mapping[str, str], now: datetime, *, wait_s: float = 5.0
+) -> Runtime:
+    """Raises NewerDatabase, Refused, sqlite3.Error or OSError."""
+    found = configuration.load(project, environment)
+    store = open_store(
+        project,
+        now,
+        wait_s=wait_s,
+        environment=environment,
+        trusted_roots=lambda: configuration.trust_roots(environment),
+        find_order=find_order,
+    )
+    return Runtime(project, found.settings, store, environment, now, found.warnings)
+
+
+def find_order(text: str) -> str | None:
+    from ademem.capture.gate.instructions import instruction_in  # for a database of ADE alone
+
+    return instruction_in(text)
+
+
+def branch_of(project: Project, settings: MirrorSettings) -> str | None:
+    """`repository.staging`, as memories are filed under it."""
+    name = staging(project.root, settings.default_branch)
+    return filed(name) if name else None
+
+
+def filed(branch: str) -> str:
+    """The name of a branch as it is stored: one spelling, and no secret."""
+    from ademem.core.redaction import redact
+
+    return redact(clean(branch)).text
+
+
+def program(environment: Mapping[str, str]) -> str:
+    """How to call `ademem` from a shell with this PATH."""
+    for folder in environment.get("PATH", "").split(os.pathsep):
+        if folder and os.access(os.path.join(folder, "ademem"), os.X_OK):
+            return "ademem"
+    return os.path.join(os.path.dirname(sys.executable), "ademem")

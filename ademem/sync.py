@@ -1,0 +1,38 @@
+"""The files of a project: what everybody may know, the same bytes for the same store."""
+
+from __future__ import annotations
+
+from ademem.files.deadline import Deadline
+from ademem.files.problem import Problem
+from ademem.sync.checking import check
+from ademem.sync.import_report import Taken
+from ademem.sync.provenance import provenance_of
+from ademem.sync.survey import File, survey
+from ademem.sync.writing import (
+    Preview,
+    Refreshed,
+    preview,
+    preview_aside,
+    read_aside,
+    refresh,
+    take_over,
+    take_over_until,
+)
+
+__all__ = [
+    "Deadline",
+    "File",
+    "Preview",
+    "Problem",
+    "Refreshed",
+    "Taken",
+    "check",
+    "preview",
+    "preview_aside",
+    "provenance_of",
+    "read_aside",
+    "refresh",
+    "survey",
+    "take_over",
+    "take_over_until",
+]

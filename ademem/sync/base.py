@@ -1,0 +1,143 @@
+"""What the files said when they and the store last agreed, in this worktree."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from ademem.core import confined
+from ademem.core.digest import LONG, sha256_hex
+from ademem.core.value import Value
+from ademem.files.texts import Texts, digests_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, BinaryIO
+
+    from ademem.core.project import Project
+
+_END = 20
+"""Bytes at the end of the record that tell, in digits, where its last line begins."""
+
+
+class Base(Value):
+    database: str = ""
+    """Which one agreed: with a new one, made because the old was lost, nothing is agreed yet."""
+    commit: str | None = None
+    """Checked out at the time; None: nothing committed, or no git."""
+    branch: str | None = None
+    """The one that was checked out; empty when none was, None when nobody noted it."""
+    texts: Mapping[str, str] | Texts = {}
+    """By the path in the project."""
+    refused: tuple[str, ...] = ()
+    """Lines in it that could not be taken over."""
+
+
+def load(project: Project, database: str) -> Base:
+    """Empty before the first agreement, and when the record of it cannot be read or is refused."""
+    try:
+        recorded = _recorded(project)
+        if recorded["database"] == database:
+            return Base(
+                database=database,
+                commit=recorded["commit"],
+                branch=recorded.get("branch"),
+                texts=_texts(project, recorded),
+                refused=tuple(recorded.get("refused", ())),
+            )
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    return Base(database=database)
+
+
+def save(project: Project, base: Base) -> None:
+    """Write the texts one behind the other, and in the last line where each is."""
+    recorded: dict[str, Any] = {
+        "database": base.database,
+        "commit": base.commit,
+        "branch": base.branch,
+        "refused": sorted(base.refused),
+    }
+    digests = digests_of(base.texts)
+    if _is_recorded(project, recorded, digests):
+        return
+    at = 0
+    files = recorded["files"] = {}
+    aside = f"{path(project)}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
+    try:
+        with confined.create_file(project.root, aside) as file:
+            for name in sorted(digests):
+                size = _write(base.texts[name], file)
+                files[name] = [digests[name], at, size]
+                at += size
+            file.write(json.dumps(recorded, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+            file.write(b"%020d" % at)
+            file.flush()
+            os.fsync(file.fileno())
+        confined.rename(project.root, aside, os.path.basename(path(project)))
+    except BaseException:
+        confined.remove(project.root, aside)
+        raise
+    confined.remove(project.root, _older_path(project))
+
+
+def _write(text: str, file: BinaryIO) -> int:
+    """Write a text that may be long without a copy of it; return how many bytes it has."""
+    parts = (text[start : start + LONG] for start in range(0, len(text), LONG))
+    return sum(file.write(part.encode("utf-8", "surrogatepass")) for part in parts)
+
+
+def _is_recorded(project: Project, wanted: Mapping[str, Any], digests: Mapping[str, str]) -> bool:
+    try:
+        there = _recorded(project)
+        known = {name: place[0] for name, place in there.pop("files").items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+    return there == wanted and known == digests
+
+
+def _recorded(project: Project) -> dict[str, Any]:
+    """The last line of the record; or the whole of one by ademem 0.1, which was one JSON object."""
+    try:
+        with confined.open_file(project.root, path(project)) as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(size - _END)
+            start = int(file.read())
+            file.seek(start)
+            found = json.loads(file.read(size - _END - start))
+    except FileNotFoundError:
+        found = json.loads(confined.read_bytes(project.root, _older_path(project)) or b"")
+    return dict(found)
+
+
+def _texts(project: Project, recorded: Mapping[str, Any]) -> Mapping[str, str] | Texts:
+    if "texts" in recorded:
+        return dict(recorded["texts"])
+    places = {name: (start, size) for name, (_, start, size) in recorded["files"].items()}
+
+    def load(name: str) -> str | None:
+        start, size = places[name]
+        with confined.open_file(project.root, path(project)) as file:
+            file.seek(start)
+            text = file.read(size).decode("utf-8", "surrogatepass")
+        if sha256_hex(text) != recorded["files"][name][0]:  # damaged: nothing is agreed any more
+            confined.remove(project.root, path(project))
+        return text
+
+    return Texts(load, {name: place[0] for name, place in recorded["files"].items()})
+
+
+def forget(project: Project) -> None:
+    """Nothing is agreed any more: what the files say is told to the store anew."""
+    for recorded in (path(project), _older_path(project)):
+        confined.remove(project.root, recorded)
+
+
+def path(project: Project) -> str:
+    """Where the record is."""
+    return os.path.join(project.run, "agreed")
+
+
+def _older_path(project: Project) -> str:
+    return os.path.join(project.run, "agreed.json")

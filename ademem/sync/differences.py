@@ -1,0 +1,215 @@
+"""What happened to the files since they and the store last agreed: pure comparison."""
+
+from __future__ import annotations
+
+from ademem.core.value import Value, replace
+from ademem.files.entry import Entry
+from ademem.files.pages import SHEET
+from ademem.files.reading import Line, Offered, Placed, Snapshot, said_of
+from ademem.sync.merging import variants
+from ademem.sync.records import lost_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
+    from typing import Any
+
+    from ademem.core.memory import Memory
+    from ademem.sync.merge_artefacts import Joins
+
+
+class Told(Value):
+    """A line about a memory is new, or says something else."""
+
+    id: str
+    line: Line
+    before: Line | None
+
+
+class Edited(Value):
+    """An item says what neither the files before nor its line say: somebody typed it."""
+
+    id: str
+    now: Placed
+    before: Placed | None
+
+
+class Gone(Value):
+    """Item or line was there, and is not any more."""
+
+    id: str
+    before: Placed | Line
+
+
+class Added(Value):
+    """An item without an id, or a second one about the same memory."""
+
+    item: Placed
+    doubtful: bool = False
+
+
+class Outlived(Value):
+    """A line that somebody wrote while somebody else archived its memory, or wrote another."""
+
+    line: Line
+    newer: Line
+
+
+class Foreign(Value):
+    """A line that ademem did not write."""
+
+    line: Line
+
+
+class Reviewed(Value):
+    """A candidate of the sheet is new, says something else, or was ticked."""
+
+    now: Offered
+    before: Offered | None
+
+
+class Refused(Value):
+    """A candidate was on the sheet, and is not any more."""
+
+    id: str
+    before: Offered | None
+    offered: bool
+    """The sheet itself says that it was."""
+
+
+Difference = Told | Outlived | Edited | Gone | Added | Foreign | Reviewed | Refused
+
+
+def differences(
+    before: Snapshot, now: Snapshot, joins: Joins | None = None
+) -> Iterator[Difference]:
+    """In the order in which they can be taken over: what goes makes room for what comes.
+
+    *joins* tells apart what git put together where it merged without us.
+    """
+    for id, line in now.lost.items():
+        yield Outlived(line=line, newer=now.lines[id])
+    for id, line in sorted(now.lines.items(), key=lambda told: not told[1].gone):
+        known = before.lines.get(id)
+        if known is None or not known.says_the_same(line):
+            yield Told(id=id, line=line, before=known)
+    known_lines = {line.raw for line in before.foreign}
+    yield from (Foreign(line=line) for line in now.foreign if line.raw not in known_lines)
+    every = (*now.lines.values(), *now.lost.values())
+    told = {line.said[2] for line in every if line.said and not line.gone}
+    for id, items in now.placed.items():
+        typed = _edits(id, items, before, now, joins)
+        yield from (one for one in typed if isinstance(one, Edited) or one.item.said[2] not in told)
+    won = frozenset(lost_id(id, line.record["content"]) for id, line in now.lines.items())
+    yield from _gone(before, now, won)
+    yield from _decisions(before, now, won)
+    yield from (Added(item=item) for item in now.unnamed)
+
+
+def changes(difference: Edited, known: Memory) -> dict[str, Any]:
+    """The fields in which the item differs from what it was, or else from what we know."""
+    now = difference.now
+    seen = difference.before.said if difference.before else said_of(known)
+    wanted = {
+        "category": now.category,
+        "title": now.entry.title,
+        "content": now.entry.content,
+        "tags": now.entry.tags,
+        "file_scope_pattern": now.entry.path,
+    }
+    differing = {
+        name: value
+        for (name, value), new, old in zip(wanted.items(), now.said, seen, strict=True)
+        if new != old
+    }
+    return differing if now.said != said_of(known) else {}
+
+
+def _edits(
+    id: str, items: tuple[Placed, ...], before: Snapshot, now: Snapshot, joins: Joins | None
+) -> Iterator[Edited | Added]:
+    earlier = next(iter(before.placed.get(id, ())), None)
+    line = now.lines.get(id)
+    typed = _typed(items, earlier, line)
+    if typed and joins:
+        parts = (part for item in items for part in joins.apart(item))
+        items = tuple({part.said: part for part in parts}.values())
+        typed = _typed(items, earlier, line)
+    news = _is_news(line, before.lines.get(id))
+    known = before.lines if len(items) == 1 else {}
+    typed = tuple(item for item in typed if not _lost(id, item, now.lines, known))
+    if len(items) > 1 and typed == items and not news:
+        typed = items = _merged(earlier, typed)
+    gone = news and line is not None and line.gone
+    if typed and not gone and len(typed) == len(items) and not (len(items) > 1 and news):
+        yield Edited(id=id, now=typed[0], before=earlier)
+        typed = typed[1:]
+    yield from (Added(item=item, doubtful=True) for item in typed)
+
+
+def _typed(
+    items: tuple[Placed, ...], earlier: Placed | None, line: Line | None
+) -> tuple[Placed, ...]:
+    """Those that say what neither the files before nor the line of their memory say."""
+    known = {earlier.said if earlier else None}
+    known |= {line.said, line.said_alone} if line else set()
+    return tuple(item for item in items if item.said not in known)
+
+
+def _merged(earlier: Placed | None, items: tuple[Placed, ...]) -> tuple[Placed, ...]:
+    """What several people typed, as the driver brings it together."""
+    base = (replace(earlier.entry, line=0),) if earlier else ()
+    found: tuple[Entry, ...] = (replace(items[0].entry, line=0),)
+    for item in items[1:]:
+        found = variants(base, found, (replace(item.entry, line=0),))
+    return tuple(replace(items[0], entry=one) for one in found)
+
+
+def _is_news(line: Line | None, before: Line | None) -> bool:
+    """The line came of a merge that knew more than its pages: of several items, none is right."""
+    return line is not None and (before is None or not before.says_the_same(line))
+
+
+def _lost(id: str, item: Placed, lines: Container[str], known: Container[str]) -> bool:
+    """The text became a candidate of its own, as lines know and pages do not."""
+    name = lost_id(id, item.entry.content)
+    return name in lines and name not in known
+
+
+def _gone(before: Snapshot, now: Snapshot, won: frozenset[str]) -> Iterator[Gone]:
+    """Only out of files that are there and sound; a file that is missing is written again.
+
+    A text that lost once and *won* by now is no loss: its memory says it.
+    """
+    for id, items in before.placed.items():
+        edited = id in now.placed or id in now.survived
+        if not edited and all(item.path in now.read for item in items):
+            yield Gone(id=id, before=items[0])
+    for id, line in before.lines.items():
+        told = id in now.lines or id in before.placed or line.gone
+        if not told and line.path in now.read and id not in won:
+            yield Gone(id=id, before=line)
+
+
+def _decisions(
+    before: Snapshot, now: Snapshot, won: frozenset[str]
+) -> Iterator[Reviewed | Refused]:
+    """What was done on the sheet of candidates; moved to a topic file, one is as good as ticked."""
+    for id, offer in now.sheet.items():
+        earlier = before.sheet.get(id)
+        line = now.lines.get(id)
+        told = earlier is None and line is not None and line.said == offer.item.said
+        if (told or id in won) and not offer.ticked:
+            continue
+        if earlier is None or (earlier.says, earlier.ticked) != (offer.says, offer.ticked):
+            yield Reviewed(now=offer, before=earlier)
+    yield from (Reviewed(now=offer, before=None) for offer in now.proposed)
+    if SHEET not in now.read:
+        return
+    for id in sorted((now.offered | before.sheet.keys()) - now.sheet.keys() - won):
+        earlier = before.sheet.get(id)
+        if id in now.placed and earlier:
+            moved = Offered(item=now.placed[id][0], ticked=True)
+            yield Reviewed(now=moved, before=earlier)
+        elif id not in now.placed:
+            yield Refused(id=id, before=earlier, offered=id in now.offered)

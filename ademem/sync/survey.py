@@ -1,0 +1,206 @@
+"""What every file of the mirror should say, and what it says."""
+
+from __future__ import annotations
+
+import io
+import os
+from itertools import islice
+
+from ademem.core import confined
+from ademem.core.digest import sha256_hex
+from ademem.core.value import Value
+from ademem.files import entry, last_written, pages, selection, sheet, standing_brief
+from ademem.files.reading import is_taken
+from ademem.files.staging import Place
+from ademem.files.standing_brief import BadCore
+from ademem.files.texts import OVERSIZE, Texts
+from ademem.store import made_at
+from ademem.sync import base
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import BinaryIO
+
+    from ademem.core.project import Project
+    from ademem.core.settings import MirrorSettings
+    from ademem.files.problem import Problem
+    from ademem.files.standing_brief import CoreMemory
+    from ademem.store import Store
+
+CORE = ".ade/cto/core-memory.json"
+
+NOT_TEXT = "\0"
+"""What a file reads as that is not UTF-8, or is refused."""
+
+BLOCK_CHARS = 1024 * 1024
+"""Lines that are kept together while a file is read."""
+LINE_CHARS = 256 * 1024
+"""The longest line that is read."""
+
+
+class File(Value):
+    """One file of the mirror, by its path in the project."""
+
+    path: str
+    wanted: str | None = None
+    """None: we wrote it once, and it is not needed any more."""
+    present: str | None = None
+    """None: there is no such file."""
+    ours: bool = True
+    """There is none, or it is as we wrote it."""
+
+    @property
+    def settled(self) -> bool:
+        return self.wanted == self.present
+
+
+def survey(
+    project: Project,
+    store: Store,
+    settings: MirrorSettings,
+    taken: Texts | None = None,
+    place: Place | None = None,
+    refused: Sequence[Problem] = (),
+) -> tuple[File, ...]:
+    """Every file that is wanted or was written by us, by its path; nothing is changed.
+
+    *taken* are texts, by path, whose changes the store has by now: they count as ours. Lines that
+    it *refused*, now or before, stay.
+    """
+    place = place or Place(project, settings)
+    taken = taken or Texts(lambda _: None)
+    document, core_file = _core(project, store)
+    texts = present(project)
+    readable = readable_of(texts)
+    lines = selection.Lines(store, place)
+    gone = list(selection.gone_of(store, place, pages.buried(readable)))
+
+    def kept() -> set[str]:
+        return refused_lines(taken, refused) | {*base.load(project, made_at(store)).refused}
+
+    wanted = pages.render(lines, document, readable, settings, gone, kept)
+    page = candidates(store, settings, readable.get(pages.SHEET), place)
+    if page:
+        wanted[pages.SHEET] = page
+    before = last_written.load(project)
+    found = [core_file]
+    known = wanted.keys() | before.keys() | set(filter(is_taken, taken))
+    for path in (known | texts.digests.keys() & {pages.SHEET}) - {CORE}:
+        want = wanted.get(path)
+        same = want is not None and texts.digests.get(path) == sha256_hex(want)
+        there = want if same else texts.get(path)  # one text in memory, not two
+        if there is None and confined.refusal(project.root, path):
+            there = NOT_TEXT
+        ours = there is None or (
+            OVERSIZE not in there
+            and (
+                (path in taken and texts.digests[path] == taken.digests[path])
+                or last_written.fingerprint(path, there) in before.get(path, ())
+            )
+        )
+        found.append(File(path=path, wanted=want, present=there, ours=ours))
+    return tuple(sorted(found, key=lambda file: file.path))
+
+
+def refused_lines(taken: Texts, refused: Sequence[Problem]) -> set[str]:
+    """The lines among what was read that could not be taken over."""
+    numbers = {it.line for it in refused if it.path == pages.LINES and it.line}
+    if not numbers or pages.LINES not in taken:
+        return set()
+    lines = enumerate(entry.each_line(taken[pages.LINES]), 1)
+    return {line for number, line in lines if number in numbers}
+
+
+def candidates(
+    store: Store, settings: MirrorSettings, there: str | None, place: Place
+) -> str | None:
+    """The sheet; where it is not asked for, what the one that is *there* still offers, or none."""
+    if not settings.candidates and there is None:
+        return None
+    if there and OVERSIZE in there:
+        return there  # part of it could not be read, so that it stays as it is
+    old = sheet.read(there or "")
+    shown = frozenset(old.offered)
+    offered = selection.each_offered(store, place)
+    asked = (memory for memory in offered if settings.candidates or memory.id in shown)
+    waiting = list(islice(asked, settings.topic_entries))
+    needed = settings.candidates or waiting or old.loose
+    return sheet.written(sheet.of(waiting, old)) if needed else None
+
+
+def present(project: Project) -> Texts:
+    """The files that are there and may be of the mirror, by their path; NOT_TEXT for odd bytes.
+
+    A line that is too long reads as OVERSIZE and its size, and so does a file that is too large.
+    """
+    texts = Texts(lambda path: _read(project, path))
+    for path in (*paths_of(project), pages.BRIEF):
+        text = _read(project, path)
+        if text is not None:
+            texts.add(path, text)
+    return texts
+
+
+def paths_of(project: Project) -> list[str]:
+    """Paths of the files that may be pages or lines."""
+    try:
+        names = confined.names(project.root, project.memory)
+    except OSError:
+        return []
+    return [pages.FOLDER + name for name in names if name.endswith((".md", ".jsonl"))]
+
+
+def readable_of(texts: Texts) -> Texts:
+    """Those that are text."""
+    odd = sha256_hex(NOT_TEXT)
+    return texts.only(path for path, digest in texts.digests.items() if digest != odd)
+
+
+def _core(project: Project, store: Store) -> tuple[CoreMemory | None, File]:
+    """The brief and its file, which is ours whoever changed it, for its changes are taken over."""
+    present = _read(project, CORE)
+    try:
+        document, ours = standing_brief.newest(store, project), True
+    except BadCore:
+        document, ours = standing_brief.load(store), False
+    wanted = standing_brief.file_text(document) if document else present
+    return document, File(path=CORE, wanted=wanted, present=present, ours=ours)
+
+
+def _read(project: Project, path: str) -> str | None:
+    try:
+        with confined.open_file(project.root, path) as file:
+            return _clipped(file, confined.limit_of(project.root, path))
+    except FileNotFoundError:
+        return None
+    except (UnicodeDecodeError, OSError):
+        return NOT_TEXT
+
+
+def _clipped(file: BinaryIO, most: int) -> str:
+    size = os.fstat(file.fileno()).st_size
+    if size > most:
+        return f"{OVERSIZE}{size} of {most}"
+    if size <= LINE_CHARS:
+        return file.read(most + 1).decode("utf-8")
+    parts = []
+    lines = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    block: list[str] = []
+    room = BLOCK_CHARS
+    while part := lines.readline(LINE_CHARS + 1):
+        room -= len(part)
+        if room < 0:
+            parts.append("".join(block))
+            block, room = [], BLOCK_CHARS
+        if len(part) <= LINE_CHARS or part[-1] in "\r\n":
+            block.append(part)
+            continue
+        length = len(part.encode())
+        while part and part[-1] not in "\r\n":
+            part = lines.readline(LINE_CHARS + 1)
+            length += len(part.rstrip("\r\n").encode())
+        end = part[len(part.rstrip("\r\n")) :]
+        block.append(f"{OVERSIZE}{length} of {LINE_CHARS}{end}")
+    lines.detach()
+    return "".join([*parts, *block])

@@ -1,0 +1,422 @@
+"""Bringing the files up to date without overwriting what somebody else wrote."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import contextmanager, suppress
+
+from ademem.core import confined, trust, worktree
+from ademem.core.locks import locked
+from ademem.core.repository import branch, commit
+from ademem.core.value import Value, replace
+from ademem.files import agents, git_trees, knowledge, last_written, standing_brief
+from ademem.files.deadline import TooLate
+from ademem.files.entry import lines_of
+from ademem.files.reading import LINES, conflicts, is_taken
+from ademem.files.staging import Place, settle
+from ademem.files.standing_brief import BadCore
+from ademem.files.texts import OVERSIZE, Texts, digests_of
+from ademem.store import briefs, edits, made_at
+from ademem.store.runtime import filed
+from ademem.sync import base, importer, progress
+from ademem.sync.git_history import Lineage, committed
+from ademem.sync.import_report import Taken
+from ademem.sync.progress import Progress
+from ademem.sync.provenance import Provenance, provenance_of, record_digest
+from ademem.sync.survey import NOT_TEXT, File, present, readable_of, refused_lines, survey
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    from ademem.core.project import Project
+    from ademem.core.settings import Settings
+    from ademem.files.deadline import Deadline
+    from ademem.store import Store
+
+
+HOOK_BYTES = 4 * confined.MIB
+"""Size of all files, and of what was agreed of them, up to which a hook reads them itself."""
+HOOK_FILES = 2000
+
+
+PAUSE_S = 0.02
+
+
+def _pause() -> None:
+    """Between two batches: others who wait for the database get their turn."""
+    time.sleep(PAUSE_S)
+
+
+class Refreshed(Value):
+    """Paths in the project, and how many bytes were written."""
+
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
+    kept: tuple[str, ...]
+    """Changed by somebody else in a way that could not be taken over, so left alone."""
+    bytes: int
+    taken: Taken = Taken()
+    """What the files told the store before they were written."""
+
+
+def refresh(
+    project: Project,
+    store: Store,
+    settings: Settings,
+    now: datetime,
+    *,
+    force: bool = False,
+    dry_run: bool = False,
+    pause: Callable[[], None] | None = None,
+    tell: Callable[[int, int], None] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Refreshed:
+    """Take over what was edited in the files, then write what differs from the store.
+
+    With *force* edits are not taken over but overwritten. A large import goes on in batches, with a
+    *pause* between them, and *tell* hears how many of how many changes are in. The *environment*
+    leads to what the person agreed to; without one, nothing is known of that.
+    """
+    steps = Progress(project, pause or _pause, tell)
+    with _alone(project):
+        if not dry_run:
+            confined.remove_stale(project.root, project.ade)
+            confined.remove_stale(project.home_root, project.home)
+        taken, texts = Taken(), Texts(_nothing)
+        place = Place(project, settings.mirror)
+        if not dry_run:
+            provenance = provenance_of(project, store, environment)
+            agents.refresh(store, project, provenance.of_brief)
+            taken, texts = _catch_up(
+                project, store, settings, place, now, provenance, force=force, steps=steps
+            )
+        found = survey(project, store, settings.mirror, texts, place, taken.refused)
+        due = [file for file in found if not file.settled and _may_change(file, force)]
+        if not dry_run:
+            _carry_out(project, found, due)
+            _agree(project, store, found, due, refused_lines(texts, taken.refused), texts)
+            _note_own(store, due, environment)
+            _note_own_briefs(store, environment)
+            worktree.note(project, place.watched(store))
+            if due or taken.count:
+                edits.was_read(store, project.root, now)
+            steps.end()
+    return Refreshed(
+        written=tuple(file.path for file in due if file.wanted is not None),
+        removed=tuple(file.path for file in due if file.wanted is None),
+        kept=tuple(file.path for file in found if not file.settled and file not in due),
+        bytes=sum(len((file.wanted or "").encode()) for file in due),
+        taken=taken,
+    )
+
+
+def take_over(
+    project: Project,
+    store: Store,
+    settings: Settings,
+    now: datetime,
+    *,
+    pause: Callable[[], None] | None = None,
+    tell: Callable[[int, int], None] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Taken:
+    """What `refresh` takes over; the files themselves stay as git left them."""
+    steps = Progress(project, pause or _pause, tell)
+    with _alone(project):
+        return _take_over(project, store, settings, now, environment, steps, None)
+
+
+def take_over_until(
+    deadline: Deadline,
+    project: Project,
+    store: Store,
+    settings: Settings,
+    now: datetime,
+    *,
+    environment: Mapping[str, str] | None = None,
+) -> Taken | None:
+    """`take_over` where it is done before the deadline; None: it waits for the worker.
+
+    What waits is tried no more by the hooks that follow.
+    """
+    if worktree.import_waits(project):
+        return None
+    if _is_large(project):
+        progress.hand_over(project)
+        return None
+    with locked(_lock(project), root=project.root, wait=False) as ours:
+        if not ours:  # whoever has it brings what is there now
+            return None
+        try:
+            with git_trees.limited(deadline):
+                return _take_over(project, store, settings, now, environment, None, deadline)
+        except TooLate:
+            progress.hand_over(project)
+            return None
+
+
+def _take_over(
+    project: Project,
+    store: Store,
+    settings: Settings,
+    now: datetime,
+    environment: Mapping[str, str] | None,
+    steps: Progress | None,
+    deadline: Deadline | None,
+) -> Taken:
+    place = Place(project, settings.mirror)
+    provenance = provenance_of(project, store, environment)
+    agents.refresh(store, project, provenance.of_brief)
+    taken, texts = _catch_up(
+        project, store, settings, place, now, provenance, steps=steps, deadline=deadline
+    )
+    agreed = base.load(project, made_at(store))
+    read = {path: texts for path in texts if is_taken(path)}
+    refused = refused_lines(texts, taken.refused)
+    _save(project, replace(agreed, texts=_together(agreed.texts, read)), refused)
+    worktree.note(project, place.watched(store))
+    edits.was_read(store, project.root, now)
+    if steps:
+        steps.end()
+    return taken
+
+
+def _is_large(project: Project) -> bool:
+    """Told by sizes alone, without reading."""
+    size = count = 0
+    for folder in (project.memory, os.path.join(project.ade, "agents")):
+        with suppress(confined.Refused):
+            there = confined.entries(project.root, folder)
+            count += len(there)
+            size += sum(each.st_size for _, each in there)
+    with suppress(confined.Refused):
+        agreed = confined.status(project.root, base.path(project))
+        size += agreed.st_size if agreed else 0
+    return count > HOOK_FILES or size > HOOK_BYTES
+
+
+class Preview(Value):
+    """What `refresh` would do."""
+
+    taken: Taken
+    files: tuple[File, ...]
+    """Those that would not stay as they are, and those that it would leave alone."""
+
+
+def preview(
+    project: Project,
+    store: Store,
+    settings: Settings,
+    now: datetime,
+    *,
+    force: bool = False,
+    environment: Mapping[str, str] | None = None,
+) -> Preview:
+    """Do what `refresh` does to the store, look at the files it leads to, and take all back."""
+    place = Place(project, settings.mirror)
+    with suppress(_TakenBack), store.transaction():
+        provenance = provenance_of(project, store, environment)
+        taken, texts = _catch_up(project, store, settings, place, now, provenance, force=force)
+        found = survey(project, store, settings.mirror, texts, place, taken.refused)
+        raise _TakenBack
+    return Preview(taken=taken, files=tuple(file for file in found if not file.settled))
+
+
+def preview_aside(project: Project, store: Store, settings: Settings) -> Preview:
+    """What rendering would change of the files that the store was made of."""
+    there = readable_of(present(project))
+    found = survey(project, store, settings.mirror, there)
+    return Preview(taken=Taken(), files=tuple(file for file in found if not file.settled))
+
+
+def read_aside(project: Project, store: Store, settings: Settings, now: datetime) -> Taken:
+    """Bring an empty store to what the files say, and write nothing into the project."""
+    with suppress(BadCore):
+        standing_brief.reconcile(store, project)
+    there = readable_of(present(project))
+    texts = there.only(filter(is_taken, there))
+    elsewhere = Lineage(root=project.root, by_hand=False)  # whoever wrote them, it was not here
+    provenance = Provenance(project, store, lambda: elsewhere, None, agreed_before=False)
+    return importer.take(
+        base.Base(), texts, elsewhere, store, settings.gate, now, provenance=provenance
+    )
+
+
+class _TakenBack(Exception):
+    """Ends a transaction without its effect."""
+
+
+def _catch_up(
+    project: Project,
+    store: Store,
+    settings: Settings,
+    place: Place,
+    now: datetime,
+    provenance: Provenance,
+    *,
+    force: bool = False,
+    steps: Progress | None = None,
+    deadline: Deadline | None = None,
+) -> tuple[Taken, Texts]:
+    """Bring the store to what files and branches say now; with *force* edits of memories are lost.
+
+    Returns what `_take` does.
+    """
+    with suppress(BadCore):
+        standing_brief.reconcile(store, project, source=provenance.of_brief)
+    if force:
+        found = Taken(), Texts(_nothing)
+    else:
+        found = _take(project, store, settings, place, now, provenance, steps, deadline)
+    settle(place, store, now)
+    return found
+
+
+def _take(
+    project: Project,
+    store: Store,
+    settings: Settings,
+    place: Place,
+    now: datetime,
+    provenance: Provenance,
+    steps: Progress | None,
+    deadline: Deadline | None,
+) -> tuple[Taken, Texts]:
+    """What the files told, and the texts that were read to the end."""
+    there = readable_of(present(project))
+    paths = set(filter(is_taken, there))
+    agreed = base.load(project, made_at(store))
+    if commit(project.root) != agreed.commit:  # what a teammate's ademem wrote is ours, too
+        paths |= set(committed(project, there))
+    texts = there.only(path for path in there if path in paths)
+    read = texts.only(filter(is_taken, texts))
+    if digests_of(agreed.texts) == read.digests:
+        return Taken(), texts
+    line = provenance.lineage
+    taken = importer.take(
+        *(agreed, read, line, store, settings.gate, now, place),
+        provenance=provenance,
+        deadline=deadline,
+        progress=steps,
+    )
+    refused = {problem.path for problem in taken.refused} - set(LINES)  # lines are kept one by one
+    refused |= {it.path for it in taken.oversized if OVERSIZE not in texts[it.path]}
+    sound = {path for path in texts if path not in refused and not any(conflicts(texts[path]))}
+    return taken, texts.only(path for path in texts if path in sound)
+
+
+def _agree(
+    project: Project,
+    store: Store,
+    found: Iterable[File],
+    due: Sequence[File],
+    refused: Collection[str],
+    read: Texts,
+) -> None:
+    """Remember what the files say now; of one left alone, what was agreed before.
+
+    Where part of one could not be read, the rest is agreed on.
+    """
+    agreed = base.load(project, made_at(store))
+    texts: dict[str, Mapping[str, str] | Texts] = {}
+    for file in found:
+        if not is_taken(file.path):
+            continue
+        if file.settled or file in due:
+            if file.wanted is not None:
+                texts[file.path] = {file.path: file.wanted}
+        elif file.path in read and OVERSIZE in read[file.path]:
+            texts[file.path] = read
+        elif file.path in agreed.texts:
+            texts[file.path] = agreed.texts
+    _save(project, replace(agreed, texts=_together({}, texts)), refused)
+
+
+def _save(project: Project, agreed: base.Base, refused: Collection[str]) -> None:
+    """As agreed upon what is checked out now."""
+    here = {"commit": commit(project.root), "branch": filed(branch(project.root) or "")}
+    kept = {*agreed.refused, *refused}
+    if kept and LINES[-1] in agreed.texts:
+        kept &= set(agreed.texts[LINES[-1]].split("\n"))
+    else:
+        kept = set()
+    base.save(project, replace(agreed, refused=tuple(kept), **here))
+
+
+def _together(
+    agreed: Mapping[str, str] | Texts, newer: Mapping[str, Mapping[str, str] | Texts]
+) -> Texts:
+    """Texts out of several mappings; of two the newer."""
+    sources = dict.fromkeys(agreed, agreed) | dict(newer)
+    digests: dict[int, dict[str, str]] = {}
+    for source in sources.values():
+        if id(source) not in digests:
+            digests[id(source)] = digests_of(source)
+    return Texts(
+        lambda path: sources[path][path],
+        {path: digests[id(source)][path] for path, source in sources.items()},
+    )
+
+
+def _nothing(_path: str) -> str | None:
+    return None
+
+
+@contextmanager
+def _alone(project: Project) -> Iterator[None]:
+    with locked(_lock(project), root=project.root):
+        yield
+
+
+def _lock(project: Project) -> str:
+    """The folder itself stands in for a lock file that is refused, so that reading goes on."""
+    path = os.path.join(project.run, "mirror.lock")
+    return project.ade if confined.refusal(project.root, path) else path
+
+
+def _note_own(store: Store, due: Iterable[File], environment: Mapping[str, str] | None) -> None:
+    """Remember outside of the project what lines this person's store has written."""
+    texts = [file.wanted for file in due if file.path in LINES and file.wanted]
+    if not texts or environment is None or not store.is_trusted:
+        return
+    query = "select sync_id from unified_memories where claimed_author is not null"
+    claimed = {row[0] for row in store.db.execute(query)}
+    lines = (line for text in texts for line in map(knowledge.read, lines_of(text)) if line)
+    own = [record_digest(line) for line in lines if line.get("sync_id") not in claimed]
+    trust.note_own_records(own, environment)
+
+
+def _note_own_briefs(store: Store, environment: Mapping[str, str] | None) -> None:
+    if environment is None or not store.is_trusted:
+        return
+    own = []
+    for agent in ("", *sorted(briefs.agents(store))):
+        document = standing_brief.load(store, agent)
+        own += standing_brief.own_digests(document, agent) if document else []
+    trust.note_own_records(own, environment)
+
+
+def _may_change(file: File, force: bool) -> bool:
+    return file.ours or (force and file.present != NOT_TEXT and OVERSIZE not in str(file.present))
+
+
+def _carry_out(project: Project, found: Iterable[File], due: Sequence[File]) -> None:
+    before = last_written.load(project)
+    after = dict(before)
+    for file in (*(file for file in found if file.settled), *due):
+        if file.wanted is None:
+            after.pop(file.path, None)
+        else:
+            after[file.path] = [last_written.fingerprint(file.path, file.wanted)]
+    if due:
+        both = {path: before.get(path, []) + after.get(path, []) for path in before | after}
+        last_written.save(project, both)
+    for file in due:
+        if file.wanted is None:
+            confined.remove(project.root, file.path)
+        else:
+            confined.write_text(project.root, file.path, file.wanted)
+    last_written.save(project, after)

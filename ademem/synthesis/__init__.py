@@ -1,0 +1,1 @@
+"""From many records to fewer and better: ageing, consolidation, episodes, procedures, skills."""

@@ -1,0 +1,244 @@
+"""Missions: how they begin, and what becomes of what they learned when they end."""
+
+from __future__ import annotations
+
+from ademem.capture import gate
+from ademem.capture.gate.instructions import instruction_in
+from ademem.core.errors import AdememError, UsageError
+from ademem.core.memory import Category, Draft, Memory, Origin, Scope, Status, Trust
+from ademem.core.redaction import redact
+from ademem.core.text import clean, slug
+from ademem.core.value import Value
+from ademem.store import LIVE, imports, jobs, ledger, memories, missions
+from ademem.store.memories import new_event
+from ademem.store.missions import Mission
+from ademem.store.transitions import CannotDo
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ademem.core.settings import Settings
+    from ademem.store import Store
+    from ademem.store.transitions import Act
+
+OUTCOMES = {"success": "succeeded", "failure": "failed", "cancelled": "cancelled"}
+"""How a mission may end, and what it is called from then on."""
+LASTING = (
+    Category.FACT,
+    Category.PREFERENCE,
+    Category.PATTERN,
+    Category.DECISION,
+    Category.GOTCHA,
+    Category.CONVENTION,
+)
+"""What can be of use after the mission; the others tell of it."""
+PROMOTION = "mission_promotion"
+FAILURE = "mission_failure"
+"""Source types, under which the ledger knows what was copied."""
+ID_CHARS = 40
+
+
+class NoSuchMission(AdememError):
+    hint = "`ademem mission list` shows them"
+
+    def __init__(self, id: str) -> None:
+        super().__init__(f"no mission has the id {id!r}")
+
+
+class Ended(Value):
+    mission: Mission
+    event: str
+    """What `ademem undo` takes back; empty: nothing was copied."""
+    copied: tuple[Memory, ...]
+    """Memories of the project that came of it, or that it confirmed."""
+    kept: int
+    """Live memories of the mission, which stay what they are."""
+
+
+def start(goal: str, act: Act, *, id: str = "") -> Mission:
+    """Begin one; its id is made from the goal unless one is given."""
+    goal = clean(goal)
+    wanted = clean(redact(id).text) or slug(goal, ID_CHARS)
+    if not wanted:
+        raise UsageError("a mission needs a goal", "say in a few words what is to be done")
+    if act.actor != Trust.USER and (order := instruction_in(goal)):
+        raise CannotDo(f"the goal {order}", "a person begins such a mission in a terminal")
+    name, number = wanted, 2
+    while not missions.start(act.store, name, goal, act.now):
+        if id:
+            raise CannotDo(f"there is a mission {name} already", "choose another --id")
+        name, number = f"{wanted}-{number}", number + 1
+    return known(act.store, name)
+
+
+def known(store: Store, id: str) -> Mission:
+    """Raises NoSuchMission."""
+    mission = missions.get(store, id)
+    if mission is None:
+        raise NoSuchMission(id)
+    return mission
+
+
+def entries(store: Store, id: str) -> list[Memory]:
+    """The live memories of the mission, oldest first."""
+    return memories.find(
+        store, f"scope = 'mission' and scope_owner_id = :id and {LIVE}", "order by seq", id=id
+    )
+
+
+def end(id: str, outcome: str, reason: str, act: Act, settings: Settings) -> Ended:
+    """Success copies what qualifies to the project, failure its pitfalls, cancellation nothing.
+
+    The originals stay. Ending it again copies what was not copied before.
+    """
+    event = new_event()
+    with act.store.transaction():
+        if entries(act.store, id):  # one that nobody began has memories all the same
+            missions.start(act.store, id, "", act.now)
+        mission = known(act.store, id)
+        missions.end(act.store, id, OUTCOMES[outcome], clean(reason) or None, act.now)
+        own = entries(act.store, id)
+        copying = Copying(act=act, settings=settings, event=event)
+        copied = _ENDINGS[outcome](mission, clean(reason), own, copying)
+        jobs.queue(act.store, "mission", id, act.now)
+    return Ended(
+        mission=known(act.store, id),
+        event=event if copied else "",
+        copied=tuple(copied),
+        kept=len(own),
+    )
+
+
+def promote(id: str, act: Act, settings: Settings) -> Memory:
+    """Copy one memory of a mission to the project, whatever it is; a person's word confirms it."""
+    with act.store.transaction():
+        memory = memories.get(act.store, id)
+        if memory.scope is not Scope.MISSION or not memory.live:
+            raise CannotDo(f"{memory.id} is no live memory of a mission", "`ademem mission list`")
+        if memory.quarantine_reason:
+            raise CannotDo(f"{memory.id} is quarantined", "`ademem promote` approves it first")
+        confirmed = memory.status is Status.PROMOTED or act.actor == Trust.USER
+        copying = Copying(act=act, settings=settings, event=new_event())
+        made = copying.copy(memory, promoted=confirmed)
+        earlier = made or _copied_before(memory, act.store)
+    if earlier is None:
+        raise CannotDo(f"the gate refused the text of {memory.id}", "`ademem refusals` tells why")
+    return earlier
+
+
+def qualifies(memory: Memory, confidence: float) -> bool:
+    """Whether it is worth keeping for all: of a lasting kind, and believed.
+
+    A pitfall that only a machine met is believed too little: the mission overcame it.
+    """
+    return (
+        memory.category in LASTING
+        and not memory.quarantine_reason
+        and memory.confidence >= confidence
+    )
+
+
+class Copying(Value):
+    """One act of copying memories to the project, each at most once ever."""
+
+    act: Act
+    settings: Settings
+    event: str
+
+    def copy(self, memory: Memory, *, promoted: bool) -> Memory | None:
+        """None when it was copied before, or the gate refuses it."""
+        origin = Origin(
+            trust=memory.trust,
+            source_type=PROMOTION,
+            source_id=memory.scope_owner_id,
+            run_id=memory.source_run_id,
+            agent_id=memory.agent_id,
+            branch=self.act.branch,
+            claimed_author=memory.claimed_author,
+        )
+        draft = Draft(
+            content=memory.content,
+            category=memory.category,
+            importance=memory.importance,
+            confidence=memory.confidence,
+            title=memory.title,
+            tags=memory.tags,
+            path=memory.file_scope_pattern,
+            anchors=memory.anchors,
+            pinned=memory.pinned and promoted,
+            promoted=promoted,
+            bead=memory.bead,
+            created_at=memory.created_at,
+            origin=origin,
+        )
+        return self.write(draft, _key(memory))
+
+    def write(self, draft: Draft, key: str) -> Memory | None:
+        act, kind = self.act, draft.origin.source_type
+        if not ledger.claim(act.store, kind, key, act.now):
+            return None
+        written = gate.write(draft, act.store, self.settings.gate, act.now, event_id=self.event)
+        if written.memory:
+            ledger.credit(act.store, kind, key, written.memory.id)
+        return written.memory
+
+
+def _success(
+    mission: Mission, reason: str, own: Sequence[Memory], copying: Copying
+) -> list[Memory]:
+    """What was a candidate there is one here: success alone confirms nothing."""
+    least = copying.settings.lifecycle.mission_confidence
+    made = (
+        copying.copy(memory, promoted=memory.status is Status.PROMOTED)
+        for memory in own
+        if qualifies(memory, least)
+    )
+    return [memory for memory in made if memory]
+
+
+def _failure(
+    mission: Mission, reason: str, own: Sequence[Memory], copying: Copying
+) -> list[Memory]:
+    """Its pitfalls as candidates, and why it failed as one more."""
+    made = [
+        copying.copy(memory, promoted=False)
+        for memory in own
+        if memory.category is Category.GOTCHA and not memory.quarantine_reason
+    ]
+    if reason:
+        lesson = Draft(
+            content=f"{mission.goal}: {reason}" if mission.goal else reason,
+            category=Category.GOTCHA,
+            importance="high",
+            origin=Origin(
+                trust=Trust(copying.act.actor),
+                source_type=FAILURE,
+                source_id=mission.id,
+                session_id=copying.act.session_id,
+            ),
+        )
+        made.append(copying.write(lesson, mission.id))
+    return [memory for memory in made if memory]
+
+
+def _cancelled(
+    mission: Mission, reason: str, own: Sequence[Memory], copying: Copying
+) -> list[Memory]:
+    return []
+
+
+_ENDINGS: dict[str, Callable[[Mission, str, Sequence[Memory], Copying], list[Memory]]] = {
+    "success": _success,
+    "failure": _failure,
+    "cancelled": _cancelled,
+}
+
+
+def _key(memory: Memory) -> str:
+    return f"{memory.scope_owner_id}:{memory.sync_id}"
+
+
+def _copied_before(memory: Memory, store: Store) -> Memory | None:
+    id = imports.credited(store, PROMOTION, _key(memory))
+    return memories.get(store, id) if id else None

@@ -1,0 +1,68 @@
+"""Due work, done by one process a project that nobody waits for."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ademem.store import jobs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.core.project import Project
+    from ademem.store.runtime import Runtime
+
+ON_DEMAND = (
+    *("extract", "episode", "mission", "uses", "mirror", "current", "anchors"),
+    *("procedures", "skills", "digest", "consolidate", "sweep", "crowded"),
+)
+"""Kinds that are due as soon as they are asked for; the others have conditions."""
+
+
+def start(runtime: Runtime) -> None:
+    """Start a detached worker when something is due and none is at it; never from within one."""
+    if not runtime.settings.jobs.auto or runtime.environment.get("ADEMEM_DISABLE"):
+        return
+    if _any_due(runtime) and not is_running(runtime.project):
+        _detach([sys.executable, "-I", "-m", "ademem.worker", runtime.project.root])
+
+
+def is_running(project: Project) -> bool:
+    """Whether a worker is at it."""
+    from ademem.core.locks import is_held
+
+    return is_held(lock(project), root=project.home_root)
+
+
+def lock(project: Project) -> str:
+    """What a worker holds; beside the database, which all worktrees of a repository share."""
+    return os.path.join(project.home, "run", "work.lock")
+
+
+def gave_up(kind: str, key: str, error: str) -> str:
+    """A job that was parked, in words; a memory is named by its id alone."""
+    return f"{kind} {key.partition(' ')[0]}: {error}"
+
+
+def _any_due(runtime: Runtime) -> bool:
+    """Asked of the table first, which most often tells."""
+    if jobs.any_due(runtime.store, ON_DEMAND, runtime.now):
+        return True
+    from ademem.worker import running
+
+    return running.any_due(runtime)
+
+
+def _detach(command: list[str]) -> None:
+    """Start *command* in a session of its own with nothing of ours open."""
+    if os.fork():
+        return
+    try:
+        os.setsid()
+        null = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(null, stream)
+        os.nice(10)
+        os.execve(command[0], command, os.environ | {"ADEMEM_DISABLE": "1"})
+    finally:
+        os._exit(127)

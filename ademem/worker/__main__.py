@@ -1,0 +1,67 @@
+"""`python -m ademem.worker ROOT`: the worker as hooks start it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from ademem.core import clock, project
+from ademem.core.bytecode import writing
+from ademem.store.runtime import open_runtime
+from ademem.worker.running import Shift, installed, run_due
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from ademem.search.embedding import Embedder
+    from ademem.store.runtime import Runtime
+    from ademem.worker.running import Model
+
+PAUSE_S = 0.1
+"""Between two batches, for whoever waits for the processor or the database."""
+
+
+def main(root: str, model: Model | None = None) -> None:
+    """Do what is due and leave; *model* stands in for the installed one."""
+    os.environ["ADEMEM_DISABLE"] = "1"  # no job starts a session whose hooks start a job
+    writing.keep()
+    runtime = open_runtime(project.at(root), os.environ, clock.now())
+    try:
+        _bound_memory(runtime)
+        run_due(
+            Shift(
+                runtime,
+                clock.now,
+                model or installed(runtime),
+                patient=True,
+                pause=lambda: time.sleep(PAUSE_S),
+                offer=lambda embedder: _offered(embedder, runtime),
+            )
+        )
+    finally:
+        runtime.close()
+
+
+def _offered(embedder: Embedder, runtime: Runtime) -> AbstractContextManager[None]:
+    """Hooks may use the model while it is loaded anyway."""
+    from ademem.worker.warm.server import offered
+
+    return offered(runtime.project, runtime.environment, embedder, "work")
+
+
+def _bound_memory(runtime: Runtime) -> None:
+    """A job that wants more fails with a MemoryError instead of taking the machine's."""
+    try:
+        import resource
+    except ImportError:  # not on this system
+        return
+    wanted = runtime.settings.jobs.memory_mb * 1024 * 1024
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    if wanted and (most == resource.RLIM_INFINITY or wanted < most):
+        resource.setrlimit(resource.RLIMIT_DATA, (wanted, most))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

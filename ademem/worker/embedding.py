@@ -1,0 +1,163 @@
+"""Giving memories their vectors, a batch at a time."""
+
+from __future__ import annotations
+
+import math
+import sys
+from itertools import chain
+
+from ademem.core.clock import parse
+from ademem.core.errors import AdememError
+from ademem.search.embedding import DIMENSIONS
+from ademem.search.embedding_text import embedded_text
+from ademem.store import embeddings, jobs, sessions
+from ademem.store.embeddings import FAILURES, Vector
+from ademem.worker.job_context import Failure, attempt
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.core.memory import Memory
+    from ademem.search.embedding import Embedder
+    from ademem.store.jobs import Job
+    from ademem.worker.job_context import Model, Shift
+
+BATCH_IDLE = 50
+BATCH_ACTIVE = 10
+"""Memories of one batch while a session is active, which shares the machine with us."""
+NORM_ERROR = 1e-3
+"""How far from 1 the length of a unit vector may be."""
+SAMPLE = "a plain sentence that any working model can embed"
+
+
+class ModelFails(AdememError):
+    hint = "`ademem model verify` tells what is wrong with it"
+
+
+def run(shift: Shift, job: Job) -> datetime | None:
+    """Embed what waits; the vectors of other models go when this one's are complete."""
+    model = shift.model
+    if model is None:
+        return None
+    batches = _batches(model.id, shift, careful=BATCH_IDLE if job.abandoned else 0)
+    if first := next(batches, None):
+        embedder = _loaded(model)
+        with shift.offer(embedder):
+            _embed_all(chain([first], batches), embedder, shift)
+    if not embeddings.any_waiting(shift.store, model.id):
+        shift.figures["dropped"] = embeddings.drop_others(shift.store, model.id)
+        _grind(shift, model)
+    again = jobs.next_try(shift.store, FAILURES, shift.now())
+    return parse(again) if again else None
+
+
+def _grind(shift: Shift, model: Model) -> None:
+    """Let the search see what tells the vectors of this store apart."""
+    from ademem.search import dense
+
+    dense.grind(shift.store, model.id, DIMENSIONS)
+
+
+def _loaded(model: Model) -> Embedder:
+    embedder = model.load()
+    if embedder is None:
+        raise ModelFails(f"the model {model.id} is no longer installed")
+    return embedder
+
+
+def _embed_all(batches: Iterable[list[Memory]], embedder: Embedder, shift: Shift) -> None:
+    done = shift.figures
+    done |= dict.fromkeys(("batches", "embedded", "failed", "batch", "largest"), 0)
+    left = embeddings.counts(shift.store, embedder.model_id).waiting if shift.tell else 0
+    for batch in batches:
+        kept = _embed(batch, embedder, shift)
+        done["batches"] += 1
+        done["embedded"] += kept
+        done["batch"] = len(batch)
+        done["largest"] = max(done["largest"], len(batch))
+        if shift.tell:
+            left = max(left - len(batch), 0)
+            shift.tell(f"embedded {done['embedded']:,}, {left:,} to go")
+        if shift.pause and len(batch) > 1:
+            shift.pause()
+
+
+def _batches(model: str, shift: Shift, *, careful: int) -> Iterator[list[Memory]]:
+    """From the newest row to the oldest, again until nothing is found, then what failed before.
+
+    The first *careful* ones are alone in their batch, as are those that failed.
+    """
+    below = sys.maxsize
+    while True:
+        size = BATCH_ACTIVE if sessions.is_active(shift.store, shift.now()) else BATCH_IDLE
+        limit = 1 if careful > 0 else size
+        batch = embeddings.fresh(shift.store, model, limit=limit, below=below)
+        if batch:
+            below = batch[-1].seq
+            careful -= len(batch)
+            yield batch
+        elif below < sys.maxsize:
+            below = sys.maxsize
+        else:
+            break
+    if jobs.is_known(shift.store, FAILURES):
+        while batch := embeddings.retries(shift.store, model, shift.now(), limit=1):
+            yield batch
+
+
+def _embed(batch: list[Memory], embedder: Embedder, shift: Shift) -> int:
+    """How many vectors were kept; what fails among others is tried alone."""
+    if len(batch) == 1:
+        return _embed_alone(batch[0], embedder, shift)
+    results = _vectors(batch, embedder)
+    vectors = [said for said in results if isinstance(said, Vector)]
+    kept = embeddings.put(shift.store, embedder.model_id, vectors, shift.now())
+    for memory, said in zip(batch, results, strict=True):
+        if isinstance(said, Failure):
+            kept += _embed_alone(memory, embedder, shift)
+    return kept
+
+
+def _embed_alone(memory: Memory, embedder: Embedder, shift: Shift) -> int:
+    """Counted as failed before it is tried: a text may take the whole process down with it."""
+    store, model = shift.store, embedder.model_id
+    embeddings.failed(store, model, memory, jobs.ABANDONED, shift.now())
+    (said,) = _vectors([memory], embedder)
+    if isinstance(said, Vector):
+        return embeddings.put(store, model, [said], shift.now())
+    if not _works(embedder):
+        embeddings.forgive(store, memory)
+        raise ModelFails(f"the model {model} fails: {said.error}")
+    embeddings.named(store, model, memory, said.error)
+    shift.figures["failed"] += 1
+    return 0
+
+
+def _vectors(batch: list[Memory], embedder: Embedder) -> list[Vector | Failure]:
+    """One for each memory."""
+    rows = _rows([embedded_text(memory) for memory in batch], embedder)
+    if isinstance(rows, Failure):
+        return [rows] * len(batch)
+    return [_vector(memory, row) for memory, row in zip(batch, rows, strict=True)]
+
+
+def _rows(texts: list[str], embedder: Embedder) -> Any | Failure:
+    rows = attempt(lambda: embedder.embed(texts))
+    if isinstance(rows, Failure) or rows.shape == (len(texts), DIMENSIONS):
+        return rows
+    return Failure(error=f"{len(texts)} texts became {rows.shape} numbers")
+
+
+def _vector(memory: Memory, row: Any) -> Vector | Failure:
+    norm = math.sqrt(float(row @ row))
+    if not abs(norm - 1) <= NORM_ERROR:  # so that NaN is none either
+        return Failure(error=f"its vector has the length {norm}")
+    blob = row.astype("<f4").tobytes()
+    return Vector(memory=memory, blob=blob, dimensions=len(row), norm=norm)
+
+
+def _works(embedder: Embedder) -> bool:
+    return not isinstance(_rows([SAMPLE], embedder), Failure)

@@ -1,0 +1,67 @@
+"""What the worker did: a line a job, in files of bounded size."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from ademem.core import clock, confined
+from ademem.core.json_text import loads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.core.project import Project
+    from ademem.store.jobs import Job
+
+LOG_BYTES = 128_000
+"""Above it the log is put aside, and what was put aside before is gone."""
+
+
+def note(
+    project: Project,
+    job: Job,
+    *,
+    started: datetime,
+    ended: datetime,
+    error: str,
+    figures: Mapping[str, int],
+) -> None:
+    """Keep how a job ended; a log that cannot be written stops no work."""
+    import json
+
+    line = {
+        "at": clock.stamp(ended),
+        "job": job.kind,
+        "key": job.key,
+        "outcome": "failed" if error else "done",
+        "error": error or None,
+        "seconds": round((ended - started).total_seconds(), 3),
+        **figures,
+    }
+    with suppress(OSError):
+        confined.append_line(project.root, _path(project), json.dumps(line), LOG_BYTES)
+
+
+def recent(project: Project) -> list[dict[str, Any]]:
+    """The runs that the log still holds, oldest first."""
+    runs = []
+    for path in (_path(project) + ".1", _path(project)):
+        for line in _lines(project, path):
+            with suppress(ValueError):  # a full disk may have cut one short
+                runs.append(loads(line))
+    return runs
+
+
+def _lines(project: Project, path: str) -> list[str]:
+    try:
+        return (confined.read_text(project.root, path) or "").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return []
+
+
+def _path(project: Project) -> str:
+    return os.path.join(project.log, "work.log")

@@ -1,0 +1,121 @@
+"""A project that cannot be written: its store is read from a copy, and nothing is learned there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from contextlib import suppress
+
+from ademem.core import atomic_files, configuration, confined, failure_log
+from ademem.core.digest import sha256_hex
+from ademem.core.machine_errors import READ_ONLY
+from ademem.core.value import replace
+from ademem.store import admission, open_store
+from ademem.store.runtime import Runtime, find_order
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from ademem.core.project import Project
+
+LINE = "ademem reads a copy of this project's memory: its `.ade/` cannot be written"
+"""The line that the person sees."""
+WRITES = (
+    "insert on main.unified_memories",
+    "delete on main.unified_memories",
+    "update of revision_count on main.unified_memories",
+    "insert on main.memory_missions",
+    "update on main.memory_missions",
+    "insert on main.memory_relations",
+    "update on main.memory_relations",
+    "insert on main.cto_core_memory_state",
+    "insert on main.agent_core_memory_state",
+)
+"""What would be lost with the copy; counts and logs may be."""
+_COPIED = ("", "-wal")
+
+
+def open_copy(project: Project, environment: Mapping[str, str], now: datetime) -> Runtime:
+    """Open a copy of the database in the user's cache or, where there is none, one of the files.
+
+    Raises what `open_runtime` raises.
+    """
+    found = configuration.load(project, environment)
+    folder = _folder(project, environment)
+    copy = replace(project, home=folder)
+    has_database = os.path.lexists(project.database) and not admission.why_foreign(project)
+    is_new = _refresh(project, copy, has_database)
+    store = open_store(
+        copy,
+        now,
+        environment=environment,
+        trusted_roots=lambda: configuration.trust_roots(environment),
+        find_order=find_order,
+    )
+    if is_new and not has_database:
+        from ademem.sync import read_aside
+
+        read_aside(project, store, found.settings, now)
+    _forbid_changes(store.db)
+    return Runtime(
+        project, found.settings, store, environment, now, found.warnings, is_read_only=True
+    )
+
+
+def _forbid_changes(db: sqlite3.Connection) -> None:
+    for number, write in enumerate(WRITES):
+        db.execute(
+            f"create temp trigger read_only_{number} before {write}"
+            f" begin select raise(abort, '{READ_ONLY}'); end"
+        )
+
+
+def _refresh(project: Project, copy: Project, has_database: bool) -> bool:
+    """Copy the database where it, or what else the copy is made of, changed; True if it did."""
+    noted = os.path.join(copy.home, "source")
+    state = _state(project, has_database)
+    if atomic_files.read_text(noted) == state and os.path.exists(copy.database):
+        return False
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        atomic_files.remove(copy.database + suffix)
+    for suffix in _COPIED if has_database else ():
+        if os.path.exists(project.database + suffix):
+            confined.check_database(project.database, project.home_root)
+            shutil.copyfile(
+                project.database + suffix, copy.database + suffix, follow_symlinks=False
+            )
+    atomic_files.write_atomic(noted, state)
+    return True
+
+
+def _state(project: Project, has_database: bool) -> str:
+    paths = [project.database + suffix for suffix in _COPIED]
+    if not has_database:
+        names = confined.names(project.root, project.memory)
+        paths = [os.path.join(project.memory, name) for name in names]
+    lines = []
+    for path in paths:
+        with suppress(OSError):
+            found = os.lstat(path)
+            lines.append(f"{path} {found.st_mtime_ns} {found.st_size} {found.st_ino}")
+    return "\n".join(lines)
+
+
+def _folder(project: Project, environment: Mapping[str, str]) -> str:
+    """A folder of this user's for the copy: in the cache, else among temporary files."""
+    home = environment.get("HOME") or os.path.expanduser("~")
+    cache = environment.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
+    name = sha256_hex(project.home)[:16]
+    for base in (os.path.join(cache, "ademem"), failure_log.user_log_dir(environment)):
+        folder = os.path.join(base, "read-only", name)
+        with suppress(OSError):
+            os.makedirs(folder, 0o700, exist_ok=True)
+            found = os.lstat(folder)
+            is_own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+            if is_own and os.access(folder, os.W_OK):
+                return folder
+    raise PermissionError(f"no folder for a copy of {project.database}")

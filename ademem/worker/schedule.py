@@ -1,0 +1,68 @@
+"""What is due by the clock alone."""
+
+from __future__ import annotations
+
+from ademem import store as store_
+from ademem.core.clock import parse, stamp, timedelta
+from ademem.store import ageing, consolidating
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ademem.core.settings import LifecycleSettings
+    from ademem.store import Store
+    from ademem.worker.job_context import Shift
+
+
+CROWDED = 0.8
+"""Share of a limit above which a sweep asks for a consolidation."""
+
+
+def next_sweep(store: Store, settings: LifecycleSettings, now: datetime) -> datetime:
+    """A period after the last that succeeded, or after the project began."""
+    last = ageing.last(store, "ok", until=stamp(now))
+    period = timedelta(hours=settings.sweep_hours)
+    return _next(last.completed_at if last else None, period, store, now)
+
+
+def sweep_is_due(shift: Shift) -> bool:
+    now = shift.now()
+    return now >= next_sweep(shift.store, shift.runtime.settings.lifecycle, now)
+
+
+def sweep_period(shift: Shift) -> timedelta:
+    return timedelta(hours=shift.runtime.settings.lifecycle.sweep_hours)
+
+
+def next_consolidation(store: Store, settings: LifecycleSettings, now: datetime) -> datetime:
+    """A period after the last, however that ended, or after the project began."""
+    last = consolidating.last(store, until=stamp(now))
+    period = timedelta(days=settings.merge_days)
+    return _next(last.completed_at if last else None, period, store, now)
+
+
+def consolidation_is_due(shift: Shift) -> bool:
+    now = shift.now()
+    return now >= next_consolidation(shift.store, shift.runtime.settings.lifecycle, now)
+
+
+def consolidation_period(shift: Shift) -> timedelta:
+    return timedelta(days=shift.runtime.settings.lifecycle.merge_days)
+
+
+def is_crowded(store: Store, settings: LifecycleSettings) -> bool:
+    """Whether a project, an agent or a mission is near its limit."""
+    return any(
+        count > CROWDED * limit
+        for scope, count in ageing.fullest(store).items()
+        if (limit := getattr(settings, f"{scope}_limit"))
+    )
+
+
+def _next(last: str | None, period: timedelta, store: Store, now: datetime) -> datetime:
+    """A project that a clock ahead began counts from the oldest memory that no such clock noted."""
+    began = last or store_.made_at(store)
+    if began > stamp(now):
+        began = ageing.oldest(store, now) or began
+    return parse(began) + period

@@ -1,0 +1,296 @@
+"""What doctor --fix brings back."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from ademem import api
+from ademem.api import doctor, recovery
+from ademem.core import clock, project
+from ademem.search.embedding import cache
+from ademem.session import install
+
+TEXTS = ("Tabs are forbidden in this code", "Deploys go through staging", "Never edit the parser")
+
+
+@pytest.fixture
+def root(tmp_path):
+    api.init(str(tmp_path))
+    with api.open_memories(str(tmp_path), environment={}) as memories:
+        for text in TEXTS:
+            memories.write(api.Draft(content=text, category="convention", promoted=True))
+        memories.refresh_files()
+    return tmp_path
+
+
+def fixed(root):
+    return recovery.recover(project.at(str(root)), {}, clock.now())
+
+
+def contents(root):
+    with api.open_memories(str(root), environment={}) as memories:
+        return sorted(memory.content for memory in memories.list())
+
+
+def forget_database(root):
+    for path in (root / ".ade").glob("ade.db*"):
+        path.unlink()
+
+
+def test_a_sound_database_is_left_alone(root):
+    assert fixed(root) == []
+
+
+def test_a_database_that_is_gone_is_built_from_the_files(root):
+    forget_database(root)
+
+    assert fixed(root) == ["took 3 memories from the files"]
+    assert contents(root) == sorted(TEXTS)
+
+
+def test_a_clone_knows_at_its_enrolment_what_its_files_know(root):
+    forget_database(root)
+    api.init(str(root))
+
+    assert contents(root) == sorted(TEXTS)
+
+
+def test_a_damaged_database_is_kept_and_its_memories_are_brought_back(root):
+    (root / ".ade" / "ade.db").write_bytes(b"not a database" * 1000)
+    done = fixed(root)
+
+    assert "kept the damaged database" in done[0]
+    assert list((root / ".ade").glob("ade.db.damaged-*"))
+    assert contents(root) == sorted(TEXTS)
+
+
+def test_rows_that_can_still_be_read_are_copied_from_a_damaged_database(root):
+    with api.open_memories(str(root), environment={}) as memories:
+        memories.write("The candidate is in no file of the project")
+        memories.runtime.store.db.execute("pragma wal_checkpoint(truncate)")
+    database = root / ".ade" / "ade.db"
+    size = database.stat().st_size
+    with database.open("r+b") as file:
+        file.seek(size - 4096)
+        file.write(b"\xff" * 4096)
+    fixed(root)
+
+    assert "The candidate is in no file of the project" in contents(root)
+    assert set(TEXTS) <= set(contents(root))
+
+
+def test_a_word_index_that_lost_its_way_is_rebuilt(root):
+    with api.open_memories(str(root), environment={}) as memories:
+        memories.runtime.store.db.execute(
+            "insert into unified_memories_fts(unified_memories_fts) values ('delete-all')"
+        )
+
+    assert fixed(root) == ["rebuilt unified_memories_fts"]
+    with api.open_memories(str(root), environment={}) as memories:
+        assert [hit.memory.content for hit in memories.search("tabs").hits] == [TEXTS[0]]
+
+
+def test_every_check_of_a_healthy_project_is_ok_but_for_the_hooks_it_lacks(root):
+    environment = {"ADEMEM_MODELS_DIR": str(root / "models"), "TMPDIR": str(root)}
+    patient = doctor.Patient(
+        project=project.at(str(root)), environment=environment, now=clock.now()
+    )
+    findings = {finding.check: finding for finding in doctor.examine(patient)}
+
+    assert [name for name, finding in findings.items() if not finding.ok] == ["hooks"]
+    assert "ademem install" in findings["hooks"].hint
+    assert "throw-away" in findings["rehearsal"].message
+
+
+@pytest.fixture
+def examined(root):
+    """The doctor's word on the model, after something was done to it."""
+    models = root / "models"
+    folder = models / "all-MiniLM-L6-v2/int8"
+    patient = doctor.Patient(
+        project=project.at(str(root)),
+        environment={"ADEMEM_MODELS_DIR": str(models)},
+        now=clock.now(),
+    )
+    return folder, lambda: doctor.model_is_sound(patient)
+
+
+def test_a_missing_model_is_no_fault(examined):
+    _, finding = examined
+
+    assert finding().ok
+    assert finding().message == "none, so words alone decide"
+
+
+def test_a_broken_download_is_no_fault(examined):
+    folder, finding = examined
+    aside = folder.with_name("int8.part")
+    aside.mkdir(parents=True)
+    (aside / "model.onnx").write_bytes(b"half")
+
+    assert finding().ok
+    assert "broke off" in finding().message
+
+
+def test_a_model_that_lost_a_file_is_a_fault(examined):
+    folder, finding = examined
+    folder.mkdir(parents=True)
+    for name in ("model.onnx", "tokenizer.json"):
+        (folder / name).write_text(name)
+    cache.seal(str(folder), ("model.onnx", "tokenizer.json"), source="hub", trust="hash")
+    whole = finding()
+
+    (folder / "model.onnx").unlink()
+    assert (whole.ok, whole.message[:26]) == (True, "all-MiniLM-L6-v2/int8/256 ")
+    assert not finding().ok
+    assert "`ademem model install`" in finding().hint
+
+
+def cut(path):
+    size = path.stat().st_size
+    with path.open("r+b") as file:
+        file.truncate(size * 2 // 3)
+
+
+def overwrite(path, at, text):
+    with path.open("r+b") as file:
+        file.seek(at)
+        file.write(text)
+
+
+def break_schema(path):
+    data = path.read_bytes()
+    at = data.index(b"CREATE TABLE unified_memories")
+    overwrite(path, at, b"CREATE TABEL")
+
+
+def change_text(path):
+    """Still UTF-8, still sound for SQLite: only the digest beside it tells."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        for trigger in db.execute(
+            "select name from sqlite_master where type = 'trigger'"
+        ).fetchall():
+            db.execute(f"drop trigger {trigger[0]}")
+        db.execute("update unified_memories set content = replace(content, 'Tabs', 'Taps')")
+
+
+DAMAGES = [
+    pytest.param(lambda path: path.write_bytes(b""), id="no byte left"),
+    pytest.param(cut, id="cut off"),
+    pytest.param(lambda path: overwrite(path, 0, b"X"), id="a header that is none"),
+    pytest.param(lambda path: overwrite(path, 60, b"\x00\x00\x07\x07"), id="a version far ahead"),
+    pytest.param(lambda path: overwrite(path, 60, b"\x00\x00\x00\x05"), id="a version long gone"),
+    pytest.param(break_schema, id="a table that is none"),
+    pytest.param(lambda path: overwrite(path, 4096 * 3, b"\xff" * 4096), id="a page overwritten"),
+    pytest.param(change_text, id="another word in a text"),
+]
+
+
+@pytest.fixture
+def written(root):
+    """All in one file, as after the last session of a day."""
+    path = root / ".ade" / "ade.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("pragma wal_checkpoint(truncate)")
+    return path
+
+
+@pytest.mark.parametrize("inflict", DAMAGES)
+def test_whatever_happened_to_the_file_its_memories_are_there_afterwards(root, written, inflict):
+    inflict(written)
+    done = fixed(root)
+
+    assert done
+    assert contents(root) == sorted(TEXTS)
+    assert recovery.find_damage(str(written)) == ""
+    assert fixed(root) == []
+
+
+@pytest.mark.parametrize("inflict", DAMAGES)
+def test_the_doctor_survives_whatever_happened_to_the_file(root, written, inflict):
+    inflict(written)
+    environment = {"ADEMEM_MODELS_DIR": str(root / "models"), "TMPDIR": str(root)}
+    patient = doctor.Patient(
+        project=project.at(str(root)), environment=environment, now=clock.now()
+    )
+    checks = [check for check in doctor.CHECKS if check is not doctor.hooks_fire]
+    findings = [doctor.run_check(check, patient) for check in checks]
+
+    assert len(findings) == len(checks)
+    assert all(finding.hint for finding in findings if not finding.ok)
+
+
+def test_writes_that_only_the_log_had_come_back_from_the_files(root):
+    path = root / ".ade" / "ade.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("pragma wal_checkpoint(truncate)")
+    before = path.read_bytes()
+    with api.open_memories(str(root), environment={}) as memories:
+        memories.write(
+            api.Draft(content="Releases wait for Friday", category="decision", promoted=True)
+        )
+        memories.refresh_files()
+    for other in root.glob(".ade/ade.db-*"):
+        other.unlink()
+    path.write_bytes(before)  # as after a damaged log, whose commits SQLite leaves out
+
+    assert fixed(root) == ["took 1 memory from the files"]
+    assert "Releases wait for Friday" in contents(root)
+
+
+def test_a_check_that_fails_is_a_finding(root):
+    def checked(_patient):
+        raise KeyError("x")
+
+    patient = doctor.Patient(project=project.at(str(root)), environment={}, now=clock.now())
+    finding = doctor.run_check(checked, patient)
+
+    assert not finding.ok
+    assert "KeyError" in finding.message
+
+
+def test_bad_rows_are_named_and_repaired(root):
+    with api.open_memories(str(root), environment={}) as memories:
+        db = memories.runtime.store.db
+        db.execute("pragma ignore_check_constraints = on")
+        db.execute("update unified_memories set importance = 'zzz' where content like 'Tabs%'")
+    patient = doctor.Patient(project=project.at(str(root)), environment={}, now=clock.now())
+
+    assert "(importance)" in doctor.database_is_sound(patient).message
+    assert len(contents(root)) == 2
+    (said,) = fixed(root)
+    assert "repaired unified_memories" in said
+    assert contents(root) == sorted(TEXTS)
+    assert doctor.database_is_sound(patient).ok
+
+
+def test_hooks_that_were_put_in_and_got_lost_are_put_in_again(root):
+    put = install.install(
+        str(root), install.Where.LOCAL, python="python3", hooks=install.hooks_folder()
+    )
+    Path(put.path).unlink()
+    patient = doctor.Patient(project=project.at(str(root)), environment={}, now=clock.now())
+
+    assert any("registered the hooks" in line for line in doctor.fix(patient))
+    assert install.installed(str(root), install.Where.LOCAL).keys() == install.own_commands().keys()
+
+
+def test_hooks_that_were_never_put_in_are_left_out(root):
+    patient = doctor.Patient(project=project.at(str(root)), environment={}, now=clock.now())
+    doctor.fix(patient)
+
+    assert install.installed(str(root), install.Where.LOCAL) == {}
+
+
+def test_a_database_that_is_a_link_is_set_aside_and_what_it_leads_to_is_not_opened(root, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_bytes(b"precious" * 999)
+    forget_database(root)
+    (root / ".ade/ade.db").symlink_to(elsewhere)
+    fixed(root)
+
+    assert elsewhere.read_bytes() == b"precious" * 999
+    assert (root / ".ade/ade.db.foreign-1").is_symlink()
+    assert contents(root) == sorted(TEXTS)

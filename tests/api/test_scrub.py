@@ -1,0 +1,224 @@
+"""Cleaning the past: what older versions, other programs and hands left behind."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import subprocess
+from contextlib import closing
+
+import pytest
+
+from ademem import api
+from ademem.api.scrub import Busy
+from ademem.store import texts
+from tests.builders import NOW, insert, memory
+from tests.canaries import CANARIES, found_below
+
+KEYS = ["".join(canary) for canary in CANARIES.values()]
+KEY = "ghp_" + "a1B2c3D4e5" * 4
+
+
+def opened(root):
+    environment = {"TMPDIR": str(root / "tmp"), "CLAUDE_PROJECT_DIR": str(root)}
+    return api.open_memories(str(root), environment=environment, now=lambda: NOW)
+
+
+@pytest.fixture
+def root(tmp_path):
+    api.init(str(tmp_path))
+    return tmp_path
+
+
+def tables(db):
+    """Tables and their columns, without the parts of word indexes."""
+    found = db.execute("select name, sql from sqlite_master where type = 'table'").fetchall()
+    virtual = tuple(name for name, sql in found if sql.lower().startswith("create virtual"))
+    return {
+        name: db.execute(f"pragma table_info({name})").fetchall()
+        for name, _ in found
+        if not name.startswith(virtual)
+    }
+
+
+def test_every_column_of_text_is_gone_over_or_said_to_be_safe(root):
+    with opened(root) as memories:
+        columns = {
+            (table, column["name"])
+            for table, all_ in tables(memories.runtime.store.db).items()
+            for column in all_
+            if column["type"].lower() == "text"
+        }
+    written = {(column.table, column.name) for column in texts.WRITTEN}
+    safe = {name for names in texts.SAFE.values() for name in names.split()}
+
+    assert written <= columns
+    assert sorted(each for each in columns - written if each[1] not in safe) == []
+
+
+def plant(db, key):
+    """The key in every column that may hold one, past all doors, in a row of its own."""
+    told = tables(db)
+    db.execute("pragma ignore_check_constraints = on")
+    for table, wanted in {
+        table: [column for column in texts.WRITTEN if column.table == table]
+        for table in {column.table for column in texts.WRITTEN}
+    }.items():
+        if table == "projects":
+            continue
+        number = db.execute(f"select count(*) from {table}").fetchone()[0]
+        row = {column.name: f"{number} {key}" for column in wanted if not column.is_json}
+        row |= {column.name: f'{{"a": ["{number} {key}"]}}' for column in wanted if column.is_json}
+        for column in told[table]:
+            needed = column["pk"] or (column["notnull"] and column["dflt_value"] is None)
+            if needed and column["name"] not in row:
+                row[column["name"]] = number + 1
+        marks = ", ".join(f":{name}" for name in row)
+        db.execute(f"insert into {table} ({', '.join(row)}) values ({marks})", row)
+
+
+def test_a_key_in_any_column_is_gone_with_every_byte(root):
+    with opened(root) as memories:
+        db = memories.runtime.store.db
+        db.execute("pragma foreign_keys = off")
+        for key in KEYS:
+            with memories.runtime.store.transaction():
+                plant(db, key.replace('"', "").replace("\\", ""))
+        db.execute(
+            "update unified_memories set status = 'archived', tier = 2, scope = 'project',"
+            " category = 'fact', created_at = '2026-01-01T00:00:00.000000Z',"
+            " updated_at = created_at, last_accessed_at = created_at, anchors = '[]'"
+        )
+        assert found_below(root)
+        done = memories.scrub()
+
+    changed = {column.removeprefix("ade.db.") for column in done.rows}
+    missed = {f"{column.table}.{column.name}" for column in texts.WRITTEN} - changed
+    assert missed <= {"projects.root_path", "projects.display_name", "unified_memories.anchors"}
+    assert found_below(root) == {}
+
+
+def test_a_second_run_finds_nothing(root):
+    with opened(root) as memories:
+        insert(memories.runtime.store, memory(f"the key is {KEY}"))
+        first, second = memories.scrub(), memories.scrub()
+
+    assert first.rows == {"unified_memories.content": 1, "memory_revisions.snapshot": 1}
+    assert (second.found, second.left) == (0, ())
+
+
+def test_a_dry_run_tells_the_same_and_changes_nothing(root):
+    with opened(root) as memories:
+        insert(memories.runtime.store, memory(f"the key is {KEY}"))
+        dry = memories.scrub(dry_run=True)
+
+        assert KEY in memories.list()[0].content
+        assert memories.scrub().rows == dry.rows
+        assert KEY not in memories.list()[0].content
+
+
+def test_what_is_clean_is_found_and_merged_as_before(root):
+    with opened(root) as memories:
+        insert(memories.runtime.store, memory(f"Deploys are signed with {KEY} in staging"))
+        memories.scrub()
+        said = memories.write(f"Deploys are signed with {KEY} in staging")
+        found = memories.search("deploys signed")
+
+    assert said.deduped
+    assert [hit.memory.id for hit in found.hits] == [said.merged_into_id]
+
+
+def test_of_two_that_differed_in_their_keys_one_stays_live(root):
+    texts_ = [f"Deploys are signed with ghp_{letter * 36}" for letter in "AB"]
+    with opened(root) as memories:
+        insert(memories.runtime.store, *map(memory, texts_))
+        memories.scrub()
+
+        assert len(memories.list()) == 1
+
+
+def test_pages_that_were_freed_before_hold_nothing(root):
+    with opened(root) as memories:
+        (row,) = insert(memories.runtime.store, memory(f"{KEY} " * 500))
+        db = memories.runtime.store.db
+        db.execute("delete from memory_revisions")
+        db.execute("delete from unified_memories")
+        memories.scrub()
+
+    assert row.id
+    assert KEY.encode() not in (root / ".ade/ade.db").read_bytes()
+
+
+def test_files_logs_and_backups_are_rewritten(root):
+    with opened(root) as memories:
+        insert(memories.runtime.store, memory(f"the key is {KEY}"))
+        memories.refresh_files()
+    shutil.copy(root / ".ade/ade.db", root / ".ade/ade.db.v4.bak")
+    for path in ("log/hooks.log.1", "run/note", "memory/notes.md", "agents/a/core-memory.json"):
+        file = root / ".ade" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"before {KEY} after\n")
+    with opened(root) as memories:
+        done = memories.scrub()
+        clean = memories.check_files()
+
+    assert (root / ".ade/log/hooks.log.1").read_text() == "before [redacted:github-token] after\n"
+    assert done.files[".ade/memory/notes.md"] == 1
+    assert done.rows["ade.db.v4.bak: unified_memories.content"] == 1
+    assert KEY.encode() not in b"".join(
+        path.read_bytes() for path in (root / ".ade").rglob("*") if path.is_file()
+    )
+    assert [problem for problem in clean if "notes.md" not in problem.path] == []
+
+
+def test_a_copy_of_an_older_schema_is_cleaned_as_far_as_it_goes(root):
+    with opened(root) as memories:
+        insert(memories.runtime.store, memory(f"the key is {KEY}"))
+    shutil.copy(root / ".ade/ade.db", root / ".ade/ade.db.v4.bak")
+    with closing(sqlite3.connect(root / ".ade/ade.db.v4.bak")) as copy:
+        copy.execute("drop table jobs")
+        copy.execute("alter table sessions drop column summary")
+    with opened(root) as memories:
+        left = memories.scrub().left
+
+    assert left == ()
+    assert KEY.encode() not in (root / ".ade/ade.db.v4.bak").read_bytes()
+
+
+def test_what_cannot_be_cleaned_is_told_with_the_next_step(root):
+    def git(*words):
+        who = ("-c", "user.name=A", "-c", "user.email=a@x.invalid")
+        subprocess.run(["git", "-C", root, *who, *words], check=True, capture_output=True)
+
+    (root / ".ade/memory").mkdir(exist_ok=True)
+    (root / ".ade/memory/notes.md").write_text(KEY)
+    git("init", "-q")
+    git("add", ".ade")
+    git("commit", "-qm", "one")
+    (root / ".ade/config.toml").write_text(f"# {KEY}\n")
+    (root / ".ade/config.local.toml").write_text(f"# {KEY}\n")
+    (root / ".ade/ade.db.damaged-1").write_bytes(b"no database " + KEY.encode())
+    with opened(root) as memories:
+        left = memories.scrub().left
+
+    told = {each.what.partition(",")[0].rpartition("/")[2]: each.hint for each in left}
+    assert told["ade.db.damaged-1"] == "delete it"
+    assert "by hand" in told["config.toml"]
+    assert "by hand" in told["config.local.toml"]
+    (history,) = [each for each in left if "history" in each.what]
+    assert history.what.startswith("1 commit of git")
+    assert "filter-repo" in history.hint
+
+
+def test_while_others_read_the_old_pages_the_person_is_told(root):
+    with opened(root) as memories, closing(sqlite3.connect(root / ".ade/ade.db")) as other:
+        insert(memories.runtime.store, memory(f"the key is {KEY}"))
+        memories.runtime.store.db.execute("pragma busy_timeout = 50")
+        other.execute("begin")
+        other.execute("select * from unified_memories").fetchall()
+        with pytest.raises(Busy):
+            memories.scrub()
+        other.rollback()
+
+        assert memories.scrub().found == 0
+    assert KEY.encode() not in (root / ".ade/ade.db").read_bytes()

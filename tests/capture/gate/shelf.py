@@ -1,0 +1,60 @@
+"""A shelf that is a list, and the gate in front of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ademem.capture.gate import Gate, Reviewed, judge
+from ademem.core.memory import Draft
+from ademem.core.settings import GateSettings
+from ademem.core.value import as_dict
+from tests.builders import NOW
+
+if TYPE_CHECKING:
+    from ademem.capture.gate import Judged
+    from ademem.core.memory import Memory
+
+SETTINGS = GateSettings()
+SHOWN_TO = "shown"
+"""The session that has seen everything on the shelf."""
+
+
+class ListShelf:
+    """Every memory given is a live one of the draft's scope and owner."""
+
+    def __init__(self, *memories: Memory) -> None:
+        self.memories = memories
+
+    def by_topic(self, draft: Reviewed) -> Memory | None:
+        return self._first("topic_key", draft.topic_key)
+
+    def by_key(self, draft: Reviewed) -> Memory | None:
+        return self._first("knowledge_key", draft.knowledge_key)
+
+    def exact(self, draft: Reviewed) -> Memory | None:
+        return self._first("dedupe_key", draft.dedupe_key)
+
+    def shown(self, draft: Reviewed) -> tuple[Memory, ...]:
+        return self.memories if draft.origin.session_id == SHOWN_TO else ()
+
+    def near(self, draft: Reviewed, least: float = 0.0) -> tuple[Memory, ...]:
+        return tuple(memory for memory in self.memories if not memory.quarantine_reason)
+
+    def rejected(self, draft: Reviewed) -> tuple[Memory, ...]:
+        return ()  # tests/capture/gate/test_rejected.py asks a real store
+
+    def _first(self, name: str, value: str | None) -> Memory | None:
+        return next((found for found in self.memories if getattr(found, name) == value), None)
+
+
+def gate(*memories: Memory) -> Gate:
+    return Gate(shelf=ListShelf(*memories), settings=SETTINGS, now=NOW)
+
+
+def judged(draft: Draft, *memories: Memory) -> Judged:
+    return judge(draft, gate(*memories))
+
+
+def reviewed(content: str = "WAL needs shared memory", **fields: object) -> Reviewed:
+    """The draft as the rules see it."""
+    return Reviewed(**as_dict(Draft(content=content)) | fields)

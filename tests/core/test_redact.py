@@ -1,0 +1,599 @@
+"""Redaction: nothing private or secret is left, and nothing harmless is lost."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ademem.core.redaction import Redacted, redact, suspicious
+from ademem.core.redaction.patterns import TABLE, hinted, mask
+
+# Keys are put together here, so that no scanner takes this file for a leak.
+HEX = "0f1e2d3c4b5a6978" * 10
+MIX = "a1B2c3D4e5F6g7H8" * 10
+CAPS = "A1B2C3D4E5F6G7H8" * 10
+UUID = "-".join((HEX[:8], HEX[:4], HEX[4:8], HEX[8:12], HEX[:12]))
+PEM_LINES = f"{MIX[:64]}\n{MIX[:64]}\n{MIX[5:32]}=="
+CANARY = "canary-7Qx"
+
+
+def pem(kind: str, body: str = PEM_LINES) -> str:
+    return f"-----BEGIN {kind}-----\n{body}\n-----END {kind}-----"
+
+
+def secret(name: str, before: str, value: str, after: str = "", *, id: str | None = None):
+    return pytest.param(name, before, value, after, id=id or name)
+
+
+SECRETS = [
+    *(
+        secret("aws-access-key", "id ", prefix + CAPS[:16], ".", id=prefix)
+        for prefix in ("AKIA", "ASIA", "ABIA", "ACCA")
+    ),
+    secret("aws-secret-key", "aws_secret_access_key = ", MIX[:38] + "/+", id="aws-secret-key"),
+    secret("aws-secret-key", '"SecretAccessKey": "', MIX[:40], '",', id="aws secret, json"),
+    *(
+        secret("github-token", "use ", prefix + "_" + MIX[:36], " here", id=prefix)
+        for prefix in ("ghp", "gho", "ghu", "ghs", "ghr")
+    ),
+    secret("github-token", "", "github_pat_" + MIX[:22] + "_" + MIX[:59], id="github fine-grained"),
+    *(
+        secret("gitlab-token", "token: ", prefix + "-" + MIX[:20], id=prefix)
+        for prefix in ("glpat", "gldt", "glrt", "glcbt", "glptt", "glft", "glsoat")
+    ),
+    secret("gitlab-token", "", "glpat-" + MIX[:27] + ".01." + HEX[:9], id="gitlab routable"),
+    secret("slack-token", "", "xoxb-" + "123456789012-" * 2 + MIX[:24], id="slack bot"),
+    secret("slack-token", "", "xoxp-" + "123456789012-" * 3 + HEX[:32], id="slack user"),
+    secret("slack-token", "", "xapp-" + "1-A0123456789-" + HEX[:64], id="slack app"),
+    secret(
+        "slack-webhook",
+        "curl https://hooks.slack.com/services/",
+        "T0123456/B0123456/" + MIX[:24],
+        " -d x",
+    ),
+    secret(
+        "discord-webhook",
+        "https://discord.com/api/webhooks/",
+        "123456789012345678/" + MIX[:68],
+    ),
+    *(
+        secret("discord-token", "bot ", f"{start}k4{MIX[:20]}.GaBc1D.{MIX[:38]}", id=f"{start}k4")
+        for start in ("MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT")
+    ),
+    secret("telegram-token", "bot ", "1234567890:" + "AA" + MIX[:33]),
+    *(
+        secret("stripe-key", "", prefix + "_" + MIX[:24], id=prefix)
+        for prefix in ("sk_live", "rk_live", "sk_test", "rk_test")
+    ),
+    secret("stripe-webhook-secret", "", "whsec_" + MIX[:32]),
+    secret("google-api-key", "?key=", "AIza" + MIX[:35], "&q=1"),
+    secret("google-oauth", "", "GOCSPX-" + MIX[:28], id="google client secret"),
+    secret("google-oauth", "", "ya29." + MIX[:60], id="google access token"),
+    secret(
+        "gcp-service-account",
+        '{"private_key": "',
+        pem("PRIVATE KEY").replace("\n", "\\n") + "\\n",
+        '", "client_id": "1"}',
+    ),
+    secret("gcp-service-account", '"private_key_id": "', HEX[:40], '"', id="gcp key id"),
+    secret("openai-key", "", "sk-" + MIX[:48], id="openai"),
+    secret("openai-key", "", "sk-proj-" + MIX[:60] + "_" + MIX[:20], id="openai project"),
+    secret("anthropic-key", "key ", "sk-ant-" + "api03-" + MIX[:90] + "-AA"),
+    secret("huggingface-token", "", "hf_" + MIX[:34]),
+    secret("groq-key", "", "gsk_" + MIX[:52]),
+    secret("xai-key", "", "xai-" + MIX[:80]),
+    secret("perplexity-key", "", "pplx-" + MIX[:48]),
+    secret("replicate-token", "", "r8_" + MIX[:37]),
+    secret("langsmith-key", "", "lsv2_" + "pt_" + HEX[:32] + "_" + HEX[:10]),
+    secret("npm-token", "//registry/:_authToken=", "npm_" + MIX[:36]),
+    secret("pypi-token", "", "pypi-" + "AgEIcHlwaS5vcmc" + MIX[:100]),
+    secret("rubygems-key", "", "rubygems_" + HEX[:48]),
+    secret("docker-token", "", "dckr_" + "pat_" + MIX[:27]),
+    secret("sendgrid-key", "", "SG." + MIX[:22] + "." + MIX[:43]),
+    secret("brevo-key", "", "xkeysib-" + HEX[:64] + "-" + MIX[:16]),
+    secret("twilio-key", "key ", "SK" + HEX[:32], id="twilio key"),
+    secret("twilio-key", "account ", "AC" + HEX[:32], id="twilio account"),
+    secret("mailgun-key", "api:", "key-" + HEX[:32]),
+    secret("mailchimp-key", "", HEX[:32] + "-us14"),
+    secret("azure-key", "AccountName=x;AccountKey=", MIX[:86] + "==", ";EndpointSuffix=y"),
+    secret("azure-key", "SharedAccessKey=", MIX[:43] + "=", id="azure service bus"),
+    secret("azure-sas", "https://x.blob/y?sv=1&sig=", MIX[:43] + "%3D", "&se=2"),
+    secret("azure-client-secret", "", "a1B8Q~" + MIX[:34]),
+    secret("digitalocean-token", "", "dop_v1_" + HEX[:64]),
+    secret("heroku-key", "", "HRKU-" + UUID, id="heroku"),
+    secret("heroku-key", "HEROKU_API_KEY=", UUID, id="heroku by name"),
+    *(
+        secret("shopify-token", "", prefix + "_" + HEX[:32], id=prefix)
+        for prefix in ("shpat", "shpca", "shppa", "shpss")
+    ),
+    secret("square-token", "", "sq0atp-" + MIX[:22]),
+    secret("databricks-token", "", "dapi" + HEX[:32]),
+    secret("linear-key", "", "lin_" + "api_" + MIX[:40]),
+    secret("notion-token", "", "ntn_" + "12345678901" + MIX[:35], id="notion"),
+    secret("notion-token", "", "secret_" + MIX[:43], id="notion, old"),
+    secret("figma-token", "", "figd_" + MIX[:40]),
+    secret("airtable-token", "", "pat" + MIX[:14] + "." + HEX[:64]),
+    secret("atlassian-token", "", "ATATT3" + MIX[:160] + "=" + CAPS[:8], id="atlassian user"),
+    secret("atlassian-token", "", "ATCTT3" + MIX[:160] + "=" + CAPS[:8], id="atlassian admin"),
+    secret("postman-key", "", "PMAK-" + HEX[:24] + "-" + HEX[:34]),
+    secret("grafana-token", "", "glsa_" + MIX[:32] + "_" + HEX[:8], id="grafana service"),
+    secret("grafana-token", "", "glc_" + MIX[:80] + "==", id="grafana cloud"),
+    secret("newrelic-key", "", "NRAK-" + CAPS[:27]),
+    secret("sentry-token", "", "sntrys_" + MIX[:120], id="sentry organisation"),
+    secret("sentry-token", "", "sntryu_" + HEX[:64], id="sentry user"),
+    secret("sentry-dsn", "https://", HEX[:32], "@o1.ingest.sentry.io/42"),
+    secret("vault-token", "", "hvs." + MIX[:90], id="vault service"),
+    secret("vault-token", "", "hvb." + MIX[:120], id="vault batch"),
+    secret("vault-token", "", "hvr." + MIX[:90], id="vault recovery"),
+    secret("terraform-token", "", MIX[:14] + ".atlasv1." + MIX[:67]),
+    secret("pulumi-token", "", "pul-" + HEX[:40]),
+    secret("doppler-token", "", "dp.pt." + MIX[:43], id="doppler personal"),
+    secret("doppler-token", "", "dp.st.prd." + MIX[:43], id="doppler service"),
+    secret("onepassword-token", "", "ops_" + "eyJ" + MIX[:150]),
+    secret("tailscale-key", "", "tskey-" + "auth-" + MIX[:12] + "-" + MIX[:32]),
+    secret("buildkite-token", "", "bkua_" + HEX[:40]),
+    secret("planetscale-token", "", "pscale_" + "tkn_" + MIX[:43]),
+    secret("supabase-key", "", "sbp_" + HEX[:40], id="supabase access"),
+    secret("supabase-key", "", "sb_secret_" + MIX[:31], id="supabase secret"),
+    secret("netlify-token", "", "nfp_" + MIX[:36]),
+    secret("fly-token", "", "FlyV1 fm2_" + MIX[:120], id="fly"),
+    *(
+        secret("fly-token", "", prefix + "_" + MIX[:120], id=prefix)
+        for prefix in ("fm1r", "fm2", "fo1")
+    ),
+    *(
+        secret("cloudflare-token", "", prefix + "_" + MIX[:48], id=prefix)
+        for prefix in ("cfk", "cfut", "cfat")
+    ),
+    *(
+        secret("cloudflare-token", name + "=", MIX[:40], id=name)
+        for name in ("CLOUDFLARE_API_TOKEN", "CF_API_KEY")
+    ),
+    secret("cloudflare-token", "", "v1.0-" + HEX[:24] + "-" + HEX[:146], id="cloudflare origin"),
+    secret("jwt", "cookie ", "eyJ" + MIX[:33] + "." + "eyJ" + MIX[:60] + "." + MIX[:43], ";"),
+    secret("private-key", "\n", pem("RSA PRIVATE KEY"), "\nafter", id="pem rsa"),
+    secret("private-key", "\n", pem("OPENSSH PRIVATE KEY"), "\nafter", id="ssh"),
+    secret("private-key", "\n", pem("PGP PRIVATE KEY BLOCK"), "\nafter", id="pgp"),
+    secret("private-key", "", pem("EC PRIVATE KEY").replace("\n", "\\n"), "\\n", id="pem escaped"),
+    secret(
+        "private-key",
+        "found\n",
+        pem("PRIVATE KEY").partition("\n-----END")[0],
+        "\n\nThat was the key we use.",
+        id="pem unclosed, prose follows",
+    ),
+    secret(
+        "private-key",
+        "found\n",
+        f"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\n{MIX[:64]}\n{MIX[:20]}",
+        id="pem unclosed, encrypted",
+    ),
+    secret(
+        "putty-key",
+        "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 1\n",
+        f"{MIX[:64]}\n{MIX[:20]}\n",
+        f"Private-MAC: {HEX[:40]}",
+    ),
+    secret("age-secret-key", "", "AGE-SECRET-KEY-" + "1" + CAPS[:58]),
+    secret("url-password", "postgres://app:", "p", "@db.local:5432/app", id="short url password"),
+    secret("url-password", "redis://:", "s3cr@t#1", "@h:6379/0 ok", id="url password with signs"),
+    secret("authorization", 'curl -H "Authorization: Bearer ', MIX[:40], '" x', id="bearer header"),
+    secret("authorization", "authorization: Basic ", "dXNlcjpwYXNz", id="basic header"),
+    secret("authorization", '"Authorization": "token ', HEX[:40], '"', id="json header"),
+    secret("bearer-token", "sends Bearer ", MIX[:24], id="bearer in prose"),
+    secret("basic-auth", '{"auth": "', "dXNlcjpwYXNzd29yZA==", '"}', id="docker config"),
+    secret("basic-auth", "//r.x.io/:_auth=", "dXNlcjpwYXNzd29yZA==", id="npmrc"),
+    secret("basic-auth", "curl -H 'X: Basic ", "dXNlcjpwYXNz", "'", id="basic in prose"),
+    secret("curl-user", "curl -u admin:", "S3same!", " https://x"),
+    secret("netrc", "machine api.x.io login me password ", "sesame"),
+    secret("netrc", "machine api.x.io\n  login me\n  password ", "sesame", "\n", id="netrc lines"),
+    secret("password", 'password = "', "hunter2", '"', id="password in code"),
+    secret("password", "DB_PASSWORD=", "hunter2", "\n", id="password in env"),
+    secret("password", "  password: ", "hunter2", "\n", id="password in yaml"),
+    secret("password", "'db_pass' => '", "c0rrect-horse", "'", id="password in php"),
+    secret("password", '{"password": "', "p@ss,word!x", '"}', id="password in json"),
+    secret("password", '{\\"password\\": \\"', "hunter2", '\\"}', id="password in json in json"),
+    secret("password", "<password>", "hunter2", "</password>", id="password in xml"),
+    secret("password", 'password: str = "', "hunter2", '"', id="password with a type"),
+    secret("password", 'config["password"] = "', "hunter2", '"', id="password by index"),
+    secret("password", "mysql --password ", "hunter2", " -h db", id="password flag"),
+    secret("password", "psql --db-password=", "hunter2", " x", id="password flag with ="),
+    secret("password", "Server=x;Uid=sa;Pwd=", "S3same12", ";Database=y", id="connection string"),
+    secret("password", "the password: ", "12345678", id="digits only"),
+    secret("password", "passphrase='", "c0rrect-horse", "'", id="passphrase"),
+    secret("password", "passcode: ", "481516", id="passcode"),
+    secret("kubernetes-key", "client-key-data: ", MIX[:80] + "==", id="kubeconfig"),
+    secret("private-key", "key: ", "LS0tLS1CRUdJTi" + "BQUklWQVRFI" + MIX[:80], id="pem in base64"),
+    secret("jwk", '{"kty":"OKP","d":"', MIX[:43], '"}'),
+    *(
+        secret("bitcoin-key", "", start + MIX[: 49 if start < "6" else 50], id=f"bitcoin {start}")
+        for start in "5H 5J 5K Kw Kx Ky Kz L1 L2 L3 L4 L5".split()
+    ),
+    secret("bitcoin-key", "", "xprv" + MIX[:107], id="bitcoin wallet"),
+    secret("dynatrace-token", "", "dt0c01." + CAPS[:24] + "." + CAPS[:64]),
+    *(secret("hubspot-token", "", f"pat-{place}1-{UUID}", id=place) for place in ("na", "eu")),
+    *(secret("sonar-token", "", f"{kind}_{HEX[:40]}", id=kind) for kind in ("squ", "sqp", "sqa")),
+    secret("sonar-token", "sonar.login=", HEX[:40], id="sonar login"),
+    secret("cookie", "Cookie: theme=dark; sid=", MIX[:24], "\n", id="cookie header"),
+    *(
+        secret("cookie", f"curl -b '{name}=", MIX[:24], "'", id=name)
+        for name in "JSESSIONID PHPSESSID ASP.NET_SessionId connect.sid laravel_session".split()
+    ),
+    secret("pgpass", "db:5432:shop:app:", "hunter2", "\n", id="pgpass"),
+    secret("pgpass", "*:*:*:app:", "hunter2", "\n", id="pgpass for every database"),
+    *(
+        secret("secret", f"https://x.io/js{sign}key=", MIX[:39], "&v=3", id=f"{sign}key")
+        for sign in ("?", "?a=1&")
+    ),
+    secret("password", "define('DB_PASSWORD', '", "wpS3cure!", "');", id="php constant"),
+    secret("password", '<add key="Password" value="', "sm7pMail", '"/>', id="xml attribute"),
+    *(
+        secret("password", before, "hunter2", after, id=before.partition(" -")[0])
+        for before, after in (
+            ("mysql -u root -p", " shop"),
+            ("mariadb-dump -p", " shop"),
+            ("sshpass -p ", " ssh a@b"),
+            ("docker login -u a -p ", " r.io"),
+            ("podman login -p ", " r.io"),
+            ("redis-cli -h c -a ", " ping"),
+            ("mongosh -u root -p ", " x"),
+            ("ldapsearch -x -D cn=a -w ", " x"),
+            ("smbclient //n/s -U bob%", " -c ls"),
+            ("rpcclient -U bob%", " nas"),
+            ("openssl rsa -passin pass:", " -in a"),
+            ("htpasswd -b .htpasswd bob ", "\n"),
+            ("ssh-keygen -N ", " -f k"),
+            ("unzip -P ", " a.zip"),
+            ("creds: admin:", ""),
+            ("credentials for the demo are admin / ", " there"),
+            ("login is admin/", "\n"),
+            ("login: admin:", "\n"),
+            ("az login -u a -p ", " -t b"),
+            ("echo '", "' | sudo -S ls"),
+        )
+    ),
+    secret("password", 'mysql -p"', "two words", '" shop', id="mysql, quoted"),
+    secret("aws-secret-key", "aws secret access key is ", MIX[:40], id="aws secret, in words"),
+    secret("aws-secret-key", "aws configure set aws_secret_access_key ", MIX[:40], id="aws cli"),
+    secret("secret", "the signing secret is ", HEX[:32], ".", id="secret in words"),
+    secret("secret", "api key for stripe: ", MIX[:32], id="key in words"),
+    secret("password", "the staging password is ", "hunter2", ".", id="password in words"),
+    secret("password", "log in with password ", "hunter2", " there", id="with password"),
+    secret("password", "with password '", "correct horse battery", "'", id="phrase"),
+    secret("password", "Passwort ist ", "Sommer2024!", id="german"),
+    secret("password", "mot de passe : ", "Ete2024!", id="french"),
+    secret("password", "la contraseña es ", "Verano#2025", id="spanish"),
+    secret("password", "密码是", "abc12345", "，不要外传", id="chinese"),
+    secret("secret", "API_KEY=", MIX[:24], id="api key in env"),
+    secret("secret", "api_key: ", HEX[:32], id="api key in yaml"),
+    secret("secret", "const apiKey = '", MIX[:20], "';", id="api key in code"),
+    secret("secret", "The API key: ", MIX[:20], ", keep it", id="api key in prose"),
+    secret("secret", "master key = ", MIX[:20], id="master key"),
+    secret("secret", "X-Auth-Key: ", MIX[:20], id="header"),
+    secret("secret", "credential: '", MIX[:20], "'", id="credential"),
+    secret("secret", "API_KEY=", "AkhGUfpg" + "gblWognbHQDD", id="letters only"),
+    secret("secret", "API_KEY=", "kwzrtEXqBnMLs7vYpQcD", id="one digit only"),
+    secret("secret", "client_secret=", UUID, id="uuid as secret"),
+    secret("secret", 'SECRET_KEY = "', "django-insecure-" + MIX[:20] + "#$%(", '"', id="django"),
+    secret("secret", "deploy --token ", MIX[:20], " now", id="token flag"),
+    secret("secret", "https://x/y?access_token=", MIX[:20], "&z=1", id="token in query"),
+]
+
+
+@pytest.mark.parametrize(("name", "before", "value", "after"), SECRETS)
+def test_a_secret_is_replaced_by_its_name_and_the_rest_stays(name, before, value, after):
+    redacted = redact(before + value + after)
+
+    assert redacted.text == f"{before}[redacted:{name}]{after}"
+    assert redacted.found == (name,)
+
+
+@pytest.mark.parametrize("neighbour", ["\\n", "\\t", "%3D", "(", "日本"])
+@pytest.mark.parametrize(
+    ("name", "before", "value", "after"), [case for case in SECRETS if case.values[1] == ""]
+)
+def test_a_key_is_found_behind_escaped_and_foreign_neighbours(
+    name, before, value, after, neighbour
+):
+    assert redact(neighbour + value + after).text == f"{neighbour}[redacted:{name}]{after}"
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [(name, hint) for name, hints, _ in TABLE for hint in hints.split(", ")],
+)
+def test_every_hint_of_the_table_is_shown_by_an_example(name, hint):
+    examples = ["".join(case.values[1:]) for case in SECRETS if case.values[0] == name]
+
+    assert any(hint in (text.lower() if hint.islower() else text) for text in examples)
+
+
+def in_json(key: str) -> str:
+    return "".join(f"\\u{ord(char):04x}" for char in key)
+
+
+def in_url(key: str) -> str:
+    return "".join(f"%{ord(char):02X}" for char in key)
+
+
+@pytest.mark.parametrize("escape", [in_json, in_url])
+@pytest.mark.parametrize("share", [1, 2, 7])
+def test_a_key_is_known_in_escapes(escape, share):
+    key = "ghp_" + MIX[:36]
+    written = "".join(escape(char) if at % share == 0 else char for at, char in enumerate(key))
+
+    assert redact(f'"token": "{written}", x').text == '"token": "[redacted:github-token]", x'
+
+
+def test_an_escaped_stroke_does_not_split_a_key():
+    key = MIX[:20] + r"\/" + MIX[:19]
+
+    assert (
+        redact(f'"SecretAccessKey": "{key}"').text
+        == '"SecretAccessKey": "[redacted:aws-secret-key]"'
+    )
+
+
+HARMLESS = """\
+no API key here
+the api key is stored in vault
+const key = import.meta.env.X_API_KEY
+apiKey: process.env.API_KEY,
+token = os.environ["TOKEN"]
+API_KEY=${SECRET}
+export TOKEN=$TOKEN_2
+api_key: <YOUR_API_KEY>
+api_key = "your-api-key-here"
+API_KEY=xxxx-xxxx-xxxx-1234
+API_KEY=changeme123
+password: required
+password: "must be at least 8 characters"
+password = None
+password=password2
+def login(user: str, password: str = "") -> Token1:
+token = get_token()
+token = get_token_v2(user)
+token = self.client.token_2
+password = settings.db.password1
+password := os.Getenv("DB_PASSWORD_2")
+password: z.string().min(8).max(64)
+password VARCHAR(255) NOT NULL
+password: {{ vault_db_password2 }}
+password: ${{ secrets.DB_PASSWORD_2 }}
+password_min_length = 12
+--password-stdin reads it, --password asks for it
+-p, --password <PASSWORD>  the password to use
+secretKeyRef: {name: db-secret-v2, key: password}
+secret: my-app-secret-v2
+private_key = "~/.ssh/id_ed25519"
+token_file: /run/secrets/token1.txt
+token: ./tokens/token1
+secret = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:db"
+max_tokens: 4096
+tokens = 123456789
+tokenizer = "bert-base-uncased-v2"
+token: OAuth2Token
+pip install sk-learn==1.2.3
+task-0123456789abcdef0123456789abcdef is done
+fixed in 1f0e2d3c4b5a69780f1e2d3c4b5a69780f1e2d3c
+request 123e4567-e89b-12d3-a456-426614174000 failed
+sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+e3b0c44298fc1c149afbf4c8996fb924  dist/app.tar.gz
+"integrity": "sha512-a1B2c3D4e5F6g7H8a1B2c3D4e5F6g7H8a1B2c3D4e5F6g7H8a1B2c3D4e5F6g7H8=="
+color: #1e2d3c; background: #0f1e2d80
+/usr/lib/python3.11/site-packages/secret_storage/token2.py
+keys beginning with AKIA belong to users, ASIA to roles
+AKIA stands first, then 16 characters
+auth: dGhlIHF1aWNrIGJyb3duIGZveA==
+auth = requireAuthentication
+basic authentication and basic knowledge
+cache-key-0123456789abcdef0123456789abcdef
+http://localhost:3000/@vite/client
+http://localhost:8080?mail=a@b.io
+git+ssh://git@github.com:acme/app.git
+https://github.com/acme/app/blob/main/src/auth.ts#L10-L20
+postgres://app:${DB_PASSWORD}@db/app
+postgres://app:<password>@db/app
+Authorization: Bearer $TOKEN
+Authorization: Bearer <token>
+Authorization: Bearer YOUR_TOKEN_1_HERE
+Authorization: Basic authentication is off
+Bearer authentication for the v2 endpoints
+docker run -u 1000:1000 image
+machine learning login and password reset
+a file starts with -----BEGIN PRIVATE KEY----- and then base64
+-----BEGIN CERTIFICATE----- MIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQsw
+-----BEGIN PUBLIC KEY----- MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA0f1e2d3c
+ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA1B2c3D4e5F6g7H8a1B2c3D4e5F6g7H8 me@host
+data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk
+ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+sk-ant-your-key-goes-in-this-place
+xoxb-not-a-real-token-at-all
+hf_hub_download and npm_config_registry and gsk_tokenizer
+std::vector<private_key> keys; Map<PrivateKey, string>
+ssh-keygen -y -f <private key> > <public key>
+class Box { private: int secret_2; }
+the private beta, and <private-tag> in a schema
+<prıvate> is another word than private
+commit -m 'rotate tokens: 3 of 12 done'
+eyJ is how a JWT starts
+export const TOKEN_HEADER = 'x-token'
+secret sauce: 2 parts rust, 1 part python3
+if (token === undefined) throw new Error401()
+x-api-key: {API_KEY_1}
+session.token: Optional[str64] = None
+Token: "#d8dee9",
+withCredentials: kEnumerableProperty,
+headers["Authorization"] = self._build_auth_header(username)
+headers = {"Authorization": v4auth_header}
+`password=` is the prefix
+""".splitlines()
+
+
+@pytest.mark.parametrize("line", HARMLESS)
+def test_what_only_talks_about_secrets_is_kept(line):
+    assert redact(line) == Redacted(text=line, found=())
+
+
+def spoken(form: str) -> str:
+    return form.replace("X", CANARY)
+
+
+PRIVATE = [
+    ("a <private>X</private> b", "a [private] b"),
+    ("<private>X</private>", "[private]"),
+    ("a <PRIVATE>X</PRIVATE> b", "a [private] b"),
+    ("a <Private>X</pRIVATE> b", "a [private] b"),
+    ("a < private >X</ private > b", "a [private] b"),
+    ("a <private >X< / private> b", "a [private] b"),
+    ("a <\tprivate\n>X<\n/\tprivate\n> b", "a [private] b"),
+    ("a <\u00a0private>X</private> b", "a [private] b"),
+    ('a <private reason="x">X</private> b', "a [private] b"),
+    ("a <private reason='x' by=me>X</private> b", "a [private] b"),
+    ('a <private\n  reason="x"\n>X</private> b', "a [private] b"),
+    ('a <private reason="1 > 0">X</private> b', "a [private] b"),
+    ("a <private>X</private reason='x'> b", "a [private] b"),
+    ("a <private>one\nX\r\nthree</private> b", "a [private] b"),
+    ("a <private></private> b", "a [private] b"),
+    ("a <private><private>o</private>X</private> b", "a [private] b"),
+    ("a <private>1<private>2<private>3</private></private>X</private> b", "a [private] b"),
+    ("a <private>X</private> b <private>X</private> c", "a [private] b [private] c"),
+    ("a <private>X</private><private>X</private> b", "a [private][private] b"),
+    ("a <private>X", "a [private]"),
+    ("a <private>1<private>2</private>X", "a [private]"),
+    ("a <private>1</private> b <private>X", "a [private] b [private]"),
+    ("a <private>X</private", "a [private]"),
+    ("a <private>X</priv", "a [private]"),
+    ("a <private X</private> b", "a [private] b"),
+    ('a <private reason="x" X', "a [private]"),
+    ("a <private/>X</private> b", "a [private] b"),
+    ("a <private><b>X</b></private> b", "a [private] b"),
+    ("a <private>if x < 3 and X > 2</private> b", "a [private] b"),
+    ("`<private>X</private>` b", "`[private]` b"),
+    ("a </private> b", "a  b"),
+    ("</private>a <private>X</private> b</private>", "a [private] b"),
+    ("a <private>X</private></private> b", "a [private] b"),
+    ("a <pri</private>vate>X</private> b", "a [private]"),
+    ("a <pri</priv</private>ate>vate>X</private> b", "a [private]"),
+    ("a <private>日本X🔑</private> b", "a [private] b"),
+    ("a\x00<private>X\x00</private> b", "a\x00[private] b"),
+    ("a <private>X\ud800</private> b", "a [private] b"),
+    ("a <private>X" + "</private> b", "a [private] b"),
+]
+
+
+@pytest.mark.parametrize(("form", "expected"), PRIVATE)
+def test_a_private_span_leaves_one_marker(form, expected):
+    redacted = redact(spoken(form))
+
+    assert redacted.text == expected
+    assert redacted.found == ("private",) * expected.count("[private]")
+
+
+def test_found_tells_private_spans_first_then_secrets_as_they_stand_in_the_text():
+    text = f"npm_{MIX[:36]} ghp_{MIX[:36]} <private>x</private> {'AKIA' + CAPS[:16]}"
+
+    assert redact(text).found == ("private", "npm-token", "github-token", "aws-access-key")
+
+
+def test_overlapping_secrets_become_one_named_by_what_is_known_best():
+    text = f'password = "ghp_{MIX[:36]}-and-more"'
+
+    assert redact(text) == Redacted(
+        text='password = "[redacted:github-token]"', found=("github-token",)
+    )
+
+
+def test_a_secret_put_together_by_what_was_taken_out_is_found():
+    text = f"gh</private>p_{MIX[:36]}"
+
+    assert redact(text).text == "[redacted:github-token]"
+
+
+def test_text_that_goes_on_producing_tags_is_withheld_whole():
+    text = "</pri" * 40 + "</private>" + "vate>" * 40 + CANARY
+
+    assert redact(text).text == "[private]"
+
+
+FRAGMENTS = st.sampled_from(
+    [
+        *("<private>", "</private>", "<", "/", ">", "private", " x=", "[private]", "\\n", "\n"),
+        *("password", "token", "api_key", " = ", ": ", '"', "'", "--", "Bearer ", "://u:", "@"),
+        *(
+            "AKIA" + CAPS[:16],
+            "ghp_" + MIX[:36],
+            "npm_" + MIX[:36],
+            "eyJ" + MIX[:9] + ".",
+            "xxxxxx",
+        ),
+        *("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", MIX[:20], "hunter2", "."),
+    ]
+)
+ANYTHING = st.text(st.characters(exclude_categories=()), max_size=8)  # lone surrogates too
+TEXTS = st.lists(FRAGMENTS | ANYTHING, max_size=12).map("".join)
+
+
+@given(TEXTS)
+def test_redacting_twice_adds_nothing(text):
+    once = redact(text)
+
+    assert redact(once.text) == Redacted(text=once.text, found=())
+
+
+@pytest.mark.parametrize("spelt", [str, str.lower, str.upper, str.swapcase])
+@pytest.mark.parametrize("row", TABLE, ids=[f"{name}, {hints}" for name, hints, _ in TABLE])
+def test_no_pattern_matches_where_its_hints_are_missing(row, spelt):
+    for case in SECRETS:
+        text = spelt("".join(case.values[1:]))
+        passed_over = row not in [TABLE[rank] for rank, _, _ in hinted(text)]
+
+        assert not (passed_over and re.search(row[2], text, re.ASCII))
+
+
+@given(TEXTS)
+def test_only_suspicious_text_is_changed_by_the_detectors(text):
+    assert suspicious(text) or mask(text) == (text, ())
+
+
+@pytest.mark.parametrize("line", ["The build is slow.", "use `make test`", "a < b", ""])
+def test_plain_text_is_not_suspicious(line):
+    assert not suspicious(line)
+
+
+MEGABYTE = 1_000_000
+GREEDY = [
+    "a",
+    " ",
+    "<private>",
+    "</private>",
+    "<private ",
+    "< ",
+    "-----BEGIN",
+    "-----BEGIN PRIVATE KEY-----",
+]
+
+
+@pytest.mark.parametrize("piece", GREEDY)
+def test_a_megabyte_of_bait_takes_well_under_a_second(piece):
+    text = piece * (MEGABYTE // len(piece))
+
+    started = time.process_time()
+    redact(text)
+
+    assert time.process_time() - started < 0.8
+
+
+@pytest.mark.parametrize("prose", ["rotate the secret token and the key", "forgot my password"])
+def test_words_for_secrets_in_plain_prose_load_no_pattern(prose):
+    assert list(hinted(prose)) == []
+
+
+@pytest.mark.parametrize("row", TABLE, ids=[row[0] for row in TABLE])
+def test_no_pattern_repeats_a_group_possessively(row):
+    """Python before 3.11.5 then misses what it should match, and the secret stays."""
+    assert not re.search(r"\)(?:[*+?]|\{\d*,?\d*\})\+", row[2])

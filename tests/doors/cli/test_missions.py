@@ -1,0 +1,139 @@
+"""Missions at the terminal, and in processes that are bound to one."""
+
+import json
+
+import pytest
+
+from ademem.core.clock import now
+from ademem.session import answer, post_tool_use, post_tool_use_failure, user_prompt_submit
+
+
+@pytest.fixture
+def bound(ademem, monkeypatch):
+    """A shell that works for the mission `m1`."""
+    ademem("mission", "start", "Ship passkeys", "--id", "m1")
+    monkeypatch.setenv("ADEMEM_MISSION", "m1")
+    return ademem
+
+
+def fire(ademem, handle, **keys):
+    head = {"session_id": "s1", "prompt_id": "p1", "cwd": str(ademem.root)}
+    environment = {"CLAUDE_PROJECT_DIR": str(ademem.root), "ADEMEM_MISSION": "m1"}
+    environment |= {"TMPDIR": str(ademem.root), "ADEMEM_JOBS_AUTO": "false"}
+    return answer(handle, json.dumps(head | keys).encode(), environment, now())
+
+
+def contents(ademem, *arguments):
+    return [row["content"] for row in ademem.json(*arguments)["memories"]]
+
+
+def test_a_mission_begins_and_tells_how_a_shell_is_bound_to_it(ademem):
+    told = ademem("mission", "start", "Ship passkeys")
+
+    assert (
+        told
+        == "ship-passkeys has begun; `export ADEMEM_MISSION=ship-passkeys` binds a shell to it\n"
+    )
+    (row,) = ademem.json("mission", "list")["missions"]
+    assert (row["id"], row["goal"], row["status"]) == ("ship-passkeys", "Ship passkeys", "running")
+
+
+def test_what_is_added_in_a_bound_shell_is_the_mission_s(bound, monkeypatch):
+    row = bound.json("add", "Deploys need a lock", "--category", "gotcha")["memory"]
+    other = bound.json("add", "Everybody's", "--scope", "project")["memory"]
+    lesson = bound.json("learn", "Locks are kept in Redis")["memory"]
+
+    assert (row["scope"], row["owner"]) == ("mission", "m1")
+    assert other["scope"] == "project"
+    assert (lesson["scope"], lesson["owner"]) == ("mission", "m1")
+    assert contents(bound, "recall", "deploys lock") == ["Deploys need a lock"]
+    monkeypatch.delenv("ADEMEM_MISSION")
+    assert contents(bound, "recall", "deploys lock") == []
+    assert contents(bound, "recall", "deploys lock", "--scope", "mission", "--owner", "m1") == [
+        "Deploys need a lock"
+    ]
+
+
+def test_what_is_imported_in_a_bound_shell_for_a_mission_is_that_mission_s(bound, tmp_path):
+    lines = tmp_path / "lines.jsonl"
+    lines.write_text('{"content": "Deploys need a lock", "scope": "mission"}\n')
+
+    assert bound.json("import", str(lines))["inserted"] == 1
+    (row,) = bound.json("mission", "list", "m1")["memories"]
+    assert row["owner"] == "m1"
+
+
+def test_what_hooks_capture_in_a_bound_process_is_the_mission_s(bound):
+    bash = {"tool_name": "Bash", "tool_use_id": "t1"}
+    fire(
+        bound,
+        post_tool_use.handle,
+        **bash,
+        tool_input={"command": 'bd comment BD-1 "LEARNED: tokens expire in UTC, never locally"'},
+        tool_response={"stdout": "", "stderr": "", "interrupted": False},
+    )
+    fire(
+        bound,
+        post_tool_use_failure.handle,
+        **bash,
+        tool_input={"command": "npm start"},
+        error="Exit code 1\nTypeError: undefined is not a function",
+    )
+
+    held = bound.json("mission", "list", "m1")["memories"]
+    assert {(row["category"], row["owner"]) for row in held} == {("fact", "m1"), ("gotcha", "m1")}
+
+
+def test_a_prompt_of_a_bound_session_recalls_what_the_mission_knows(bound):
+    bound("add", "Deploys need a lock in Redis", "--category", "gotcha")
+    said = fire(bound, user_prompt_submit.handle, prompt="Which lock do deploys need in Redis?")
+
+    assert "Deploys need a lock in Redis" in said
+
+
+def test_a_mission_that_hooks_hear_of_first_begins_then(ademem, monkeypatch):
+    monkeypatch.setenv("ADEMEM_MISSION", "heard-of")
+    ademem("add", "Deploys need a lock")
+
+    assert [row["id"] for row in ademem.json("mission", "list", "--running")["missions"]] == [
+        "heard-of"
+    ]
+    ademem("add", "Dry runs begin nothing", "--dry-run")
+    assert ademem.json("mission", "status")["memories"] == {"promoted": 1, "candidates": 0}
+
+
+def test_its_end_copies_and_tells_how_to_take_that_back(bound):
+    bound("add", "Deploys need a lock", "--category", "gotcha")
+    told = bound("mission", "end", "--outcome", "success")
+
+    assert "m1 succeeded: 1 copied (`ademem undo " in told
+    assert "0 copied" in bound("mission", "end", "--outcome", "success")
+    ended = bound.json("mission", "status")
+    assert (ended["status"], ended["memories"]["promoted"]) == ("succeeded", 1)
+
+
+def test_one_memory_can_be_copied_by_hand(bound):
+    id = bound.json("add", "Deploys need a lock", "--category", "gotcha")["memory"]["id"]
+    copy = bound.json("mission", "promote", id)
+
+    assert (copy["scope"], copy["content"]) == ("project", "Deploys need a lock")
+
+
+def test_an_end_says_how_it_ended(bound):
+    assert "--outcome" in bound("mission", "end", "m1")
+    assert bound.exit_code == 2
+
+
+def test_which_mission_is_meant_is_asked_for_when_several_run(ademem):
+    ademem("mission", "start", "One")
+    ademem("mission", "start", "Two")
+    told = ademem("mission", "end", "--outcome", "cancelled")
+
+    assert (ademem.exit_code, "running: two, one" in told) == (2, True)
+
+
+def test_a_memory_of_a_mission_needs_a_mission(ademem):
+    told = ademem("add", "Deploys need a lock", "--scope", "mission")
+
+    assert (ademem.exit_code, "which mission?" in told) == (2, True)
+    assert ademem.json("list", "--scope", "mission")["count"] == 0

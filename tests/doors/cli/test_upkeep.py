@@ -1,0 +1,157 @@
+"""Keeping memory in order by hand."""
+
+import json
+
+from ademem import api
+from tests.synthesis.lifecycle import statements
+
+
+def backdate(ademem, id, days):
+    with api.open_memories(str(ademem.root)) as memories:
+        memories.runtime.store.db.execute(
+            "update unified_memories set last_accessed_at ="
+            " strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?) where id = ?",
+            (f"-{days} days", id),
+        )
+
+
+def kept(ademem, text, days):
+    id = ademem.json("add", text)["memory"]["id"]
+    backdate(ademem, id, days)
+    return id
+
+
+def test_a_dry_run_tells_what_would_move_and_why_and_moves_nothing(ademem):
+    id = kept(ademem, "Invoices round half to even", 91)
+    said = ademem("sweep", "--dry-run")
+
+    assert f"demote   {id}  [fact] Invoices round half to even" in said
+    assert "promoted 2 → promoted 3: not asked for in 91 days" in said
+    assert "would be 0 promoted, 1 demoted, 0 archived" in said
+    assert ademem.json("get", id)["tier"] == 2
+
+
+def test_a_sweep_tells_what_moved_and_how_to_take_it_back(ademem):
+    id = kept(ademem, "Invoices round half to even", 181)
+    swept = ademem.json("sweep")
+    assert (swept["archived"], swept["moves"][0]["id"]) == (1, id)
+    assert ademem.json("get", id)["status"] == "archived"
+
+    ademem("undo", swept["id"])
+    assert ademem.json("get", id)["status"] == "promoted"
+    assert "every memory is where it belongs" in ademem("sweep")
+
+
+def test_the_status_tells_of_the_last_sweep(ademem):
+    assert ademem.json("status")["lifecycle"]["last_sweep"] is None
+
+    ademem("sweep")
+    assert ademem.json("status")["lifecycle"]["last_sweep"]["outcome"] == "ok"
+
+
+def embedded(ademem, number, marks):
+    """Statements in the project, with their vectors."""
+    rows = []
+    with api.open_memories(str(ademem.root)) as memories:
+        store = memories.runtime.store
+        for each in (each for mark in marks for each in statements.group(number)[mark]):
+            row = memories.write(api.Draft(content=each.text, promoted=True)).memory
+            store.db.execute(
+                "insert into unified_memory_embeddings values (?, ?, ?, ?, ?, 384, 1, '', '')",
+                (row.id, row.id, store.project_id, statements.MODEL, each.vector),
+            )
+            rows.append(row)
+    return rows
+
+
+UPLOADS = 15
+
+
+def test_a_consolidation_tells_what_it_merged_and_is_taken_back(ademem):
+    rows = embedded(ademem, UPLOADS, "=")
+    told = ademem("consolidate", "--dry-run")
+    assert all(row.id in told for row in rows)
+    assert "would be 3 merged into 1, 0 conflicts" in told
+
+    done = ademem.json("consolidate")
+    merged = done["merges"][0]["id"]
+    assert (done["outcome"], done["merged"]) == ("ok", 3)
+    assert f"merged from: {' '.join(sorted(row.id for row in rows))}" in sorted_ids(
+        ademem("get", merged)
+    )
+    assert f"merged into: {merged}" in ademem("get", rows[1].id)
+    ademem("undo", done["id"])
+    assert ademem.json("get", rows[1].id)["status"] == "promoted"
+    assert "no memories say the same" in ademem("consolidate")
+
+
+def sorted_ids(text):
+    """The text with the ids behind each colon in order."""
+    lines = [line.split(": ") for line in text.splitlines()]
+    return "\n".join(": ".join([line[0], " ".join(sorted(line[-1].split()))]) for line in lines)
+
+
+def test_a_conflict_is_shown_until_somebody_settles_it(ademem):
+    *_, right = embedded(ademem, UPLOADS, "=!")
+    ademem("consolidate")
+    reviewed = {row["id"]: row["why"] for row in ademem.json("review")["memories"]}
+    assert right.id in reviewed
+    other = next(id for id in reviewed if id != right.id)
+    assert reviewed[right.id] == f"conflicts with {other}: 20 against 50"
+    assert f"conflicts-with:{other}" in ademem.json("get", right.id)["flags"]
+    assert f"conflicts with: {other}" in ademem("get", right.id)
+
+    assert "side by side" in ademem("settle", right.id, other)
+    assert ademem.json("review")["count"] == 0
+    ademem("settle", right.id, other)
+    assert ademem.exit_code == 1
+
+
+def test_without_vectors_a_consolidation_says_what_is_missing(ademem):
+    ademem("add", "Invoices round half to even")
+
+    assert "embeddings-unavailable" in ademem("consolidate")
+    assert ademem.json("status")["lifecycle"]["last_consolidation"]["outcome"] == (
+        "embeddings-unavailable"
+    )
+
+
+def limited(ademem, **limits):
+    lines = [f"lifecycle.{scope}_limit = {limit}\n" for scope, limit in limits.items()]
+    (ademem.root / ".ade" / "config.toml").write_text("".join(lines), encoding="utf-8")
+
+
+def imported(ademem, count, **fields):
+    """What is said of an import of so many notes that no other import has."""
+    file = ademem.root / "notes.jsonl"
+    name = " ".join(fields.values()) or "the project"
+    texts = [f"note {n} of {name} tells of matter{n}" for n in range(count)]
+    file.write_text("".join(json.dumps({"content": text} | fields) + "\n" for text in texts))
+    return ademem("import", str(file))
+
+
+def test_an_import_beyond_the_limit_says_what_a_sweep_will_do_and_how_to_keep_it(ademem):
+    limited(ademem, project=3)
+    assert "above" not in imported(ademem, 3)
+
+    told = imported(ademem, 5)
+    assert "2 above project_limit: a sweep from 20" in told
+    assert ademem.json("status")["overfull"] in told
+    assert ademem.json("sweep", "--dry-run")["archived"] == 2
+    assert "lifecycle.project_limit = 0 in .ade/config.toml keeps them" in told
+    limited(ademem, project=0)
+    assert ademem.json("status")["overfull"] is None
+    assert ademem.json("sweep", "--dry-run")["archived"] == 0
+
+
+def test_every_owner_has_a_limit_of_its_own_and_a_running_mission_has_none(ademem):
+    limited(ademem, agent=2, mission=2)
+    ademem("mission", "start", "Ship passkeys", "--id", "m1")
+    imported(ademem, 2, scope="agent", scope_owner_id="ada")
+    imported(ademem, 3, scope="agent", scope_owner_id="ben")
+    told = imported(ademem, 5, scope="mission", scope_owner_id="m1")
+    assert "1 above agent_limit:" in told
+    assert "mission_limit" not in told
+
+    ademem("mission", "end", "m1", "--outcome", "cancelled")
+    assert "3 above mission_limit" in ademem.json("status")["overfull"]

@@ -1,0 +1,130 @@
+"""Searches as agents type them are answered before the parser of options is loaded."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from ademem import api
+from ademem.core.memory import Draft
+from ademem.doors.cli import quick
+
+CALL = "import sys; from ademem import cli; cli.{door}()"
+
+
+@pytest.fixture
+def project(tmp_path):
+    api.init(str(tmp_path))
+    with api.open_memories(str(tmp_path), environment={}) as memories:
+        memories.write(Draft(content="naïve login tokens expire in UTC 数据库", promoted=True))
+    return tmp_path
+
+
+def run(project, *arguments, before="", door="program"):
+    return subprocess.run(
+        [sys.executable, "-c", before + CALL.format(door=door), *arguments],
+        cwd=project,
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(project),
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        },
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "query", "limit", "project"),
+    [
+        pytest.param(["recall", "a b", "--json"], "a b", 10, None, id="words"),
+        pytest.param(["search", "--json", "a", "b"], "a b", 10, None, id="words one by one"),
+        pytest.param(["recall", "a", "--limit", "3", "--json"], "a", 3, None, id="a limit"),
+        pytest.param(["recall", "a", "--limit=3", "--json"], "a", 3, None, id="limit="),
+        pytest.param(["recall", "-n", "3", "a", "--json"], "a", 3, None, id="a short limit"),
+        pytest.param(["recall", "a", "--json", "--project", "/x"], "a", 10, "/x", id="a project"),
+    ],
+)
+def test_words_and_few_options_are_read(arguments, query, limit, project):
+    asked = quick.read(arguments)
+
+    assert (asked.query, asked.limit, asked.project) == (query, limit, project)
+    assert asked.counts == (arguments[0] == "recall")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param([], id="nothing"),
+        pytest.param(["list", "--json"], id="another command"),
+        pytest.param(["recall", "a"], id="for people"),
+        pytest.param(["recall", "--json"], id="no words"),
+        pytest.param(["recall", " ", "--json"], id="blank words"),
+        pytest.param(["recall", "a", "--json", "--explain"], id="another option"),
+        pytest.param(["recall", "a", "--json", "-nx"], id="options in one"),
+        pytest.param(["recall", "a", "--json", "--limit", "x"], id="a limit that is none"),
+        pytest.param(["recall", "a", "--json", "--limit", "0"], id="a limit too low"),
+        pytest.param(["recall", "a", "--json", "--limit", "1001"], id="a limit too high"),
+        pytest.param(["recall", "a", "--json", "--limit"], id="a limit forgotten"),
+        pytest.param(["recall", "a", "--json", "--project", "--x"], id="a project forgotten"),
+        pytest.param(["recall", "--json", "--", "--limit"], id="an end of options"),
+    ],
+)
+def test_the_rest_is_left_to_the_parser_of_options(arguments):
+    assert quick.read(arguments) is None
+
+
+@pytest.mark.parametrize("command", ["recall", "search"])
+def test_the_answer_is_that_of_the_long_way(project, command):
+    short = run(project, command, "--json", "login tokens")
+    long = run(project, command, "--json", "login tokens", "--scope", "project")
+
+    assert short.stderr == long.stderr == ""
+    assert short.returncode == long.returncode == 0
+    assert without_scores(short) == without_scores(long)
+
+
+def without_scores(ran):
+    """An access before may have changed them."""
+    lines = ran.stdout.splitlines()
+    return [line for line in lines if '"score"' not in line]
+
+
+def test_nothing_found_is_told_by_the_exit_code(project):
+    ran = run(project, "recall", "--json", "zebra")
+
+    assert ran.returncode == 1
+    assert json.loads(ran.stdout)["memories"] == []
+
+
+def test_no_project_is_told_in_a_line(tmp_path):
+    ran = run(tmp_path, "recall", "--json", "zebra")
+
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("ademem: ")
+    assert ran.stderr.count("\n") == 1
+
+
+def test_it_loads_neither_typer_nor_numpy_for_words_alone(project):
+    watch = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr));"
+    ran = run(project, "recall", "--json", "login", before=watch, door="main")
+
+    loaded = set(ran.stderr.split())
+    assert "ademem.search.engine" in loaded
+    assert loaded.isdisjoint({"typer", "numpy", "onnxruntime", "orjson"})
+
+
+def test_the_program_leaves_without_taking_apart_what_it_loaded(project):
+    watch = "import atexit, sys; atexit.register(lambda: print('at the end', file=sys.stderr));"
+    quickly = run(project, "recall", "--json", "login", before=watch)
+    otherwise = run(project, "recall", "login", before=watch)
+
+    assert json.loads(quickly.stdout)["count"] == 1
+    assert (quickly.returncode, quickly.stderr) == (0, "")
+    assert (otherwise.returncode, otherwise.stderr) == (0, "at the end\n")

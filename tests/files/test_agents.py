@@ -1,0 +1,203 @@
+"""Agents: a folder each, a standing brief of their own, and nothing of it in git."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from ademem import sync
+from ademem.core import atomic_files
+from ademem.core.memory import Category, Scope
+from ademem.core.settings import Settings
+from ademem.files import agents, standing_brief
+from ademem.files.standing_brief import StaleCore
+from ademem.store import identities
+from tests.builders import NOW, insert, memory
+from tests.repositories import Repository
+from tests.world import World
+
+LATER = NOW + timedelta(hours=1)
+
+
+def own(text, agent="Explore"):
+    return memory(text, scope=Scope.AGENT, scope_owner_id=agent, category=Category.CONVENTION)
+
+
+def edit(here, agent, **changes):
+    """Change the file as a person would."""
+    path = standing_brief.file_path(here, agent)
+    document = json.loads(atomic_files.read_text(path)) | changes
+    atomic_files.write_atomic(path, json.dumps(document))
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [
+        pytest.param("general-purpose", "general-purpose", id="a plain name"),
+        pytest.param("Explore", "explore", id="a capital"),
+        pytest.param("ревьюер", "ревьюер", id="another script"),
+    ],
+)
+def test_a_plain_name_is_its_folder(name, folder):
+    assert agents.folder(name) == folder
+
+
+@pytest.mark.parametrize("name", ["plugin:agent", "plugin agent", "plugin/agent", "../agent", "::"])
+def test_a_name_that_is_no_folder_gets_one_that_nobody_else_has(name):
+    others = {agents.folder(other) for other in ("plugin-agent", "plugin.agent", "agent")}
+
+    assert agents.folder(name) not in others
+    assert "/" not in agents.folder(name)
+    assert not agents.folder(name).startswith(".")
+
+
+def test_an_agents_brief_is_its_own(store, here):
+    document = standing_brief.patch(store, here, {"focus": ["reading"]}, NOW, agent="explore")
+
+    assert (
+        standing_brief.load(store, "explore")
+        == standing_brief.read_file(here, "explore")
+        == document
+    )
+    assert standing_brief.load(store) is None
+    assert standing_brief.load(store, "other") is None
+
+
+def test_who_read_an_older_version_of_it_is_told(store, here):
+    standing_brief.patch(store, here, {"notes": ["one"]}, NOW, agent="explore", expect_version=0)
+
+    with pytest.raises(StaleCore):
+        standing_brief.patch(
+            store, here, {"notes": ["two"]}, NOW, agent="explore", expect_version=0
+        )
+    assert standing_brief.load(store, "explore").notes == ("one",)
+
+
+@pytest.mark.parametrize(
+    ("changes", "version", "notes"),
+    [
+        pytest.param({"notes": ["edited"]}, 2, ("edited",), id="edited by hand"),
+        pytest.param({"notes": ["theirs"], "version": 7}, 7, ("theirs",), id="newer"),
+        pytest.param({"notes": ["old"], "version": 0}, 1, ("ours",), id="not a version"),
+    ],
+)
+def test_the_newer_of_file_and_database_wins(store, here, changes, version, notes):
+    standing_brief.patch(store, here, {"notes": ["ours"]}, NOW, agent="explore")
+    edit(here, "explore", **changes)
+    agents.refresh(store, here)
+
+    document = standing_brief.load(store, "explore")
+    assert (document.version, document.notes) == (version, notes)
+
+
+def test_a_worktree_without_the_file_gets_it(store, here):
+    standing_brief.patch(store, here, {"notes": ["ours"]}, NOW, agent="explore")
+    atomic_files.remove(standing_brief.file_path(here, "explore"))
+    agents.refresh(store, here)
+
+    assert standing_brief.read_file(here, "explore") == standing_brief.load(store, "explore")
+
+
+def test_a_file_that_cannot_be_read_keeps_nobody_waiting(store, here):
+    standing_brief.patch(store, here, {"notes": ["ours"]}, NOW, agent="explore")
+    standing_brief.patch(store, here, {"notes": ["others"]}, NOW, agent="zoe")
+    atomic_files.write_atomic(standing_brief.file_path(here, "explore"), "{")
+    edit(here, "zoe", notes=["edited"])
+    agents.refresh(store, here)
+
+    assert agents.brief(store, here, "explore").notes == ("ours",)
+    assert standing_brief.load(store, "zoe").notes == ("edited",)
+    assert atomic_files.read_text(standing_brief.file_path(here, "explore")) == "{"
+
+
+def test_everybody_who_worked_here_or_has_something_is_listed(store, here):
+    identities.meet(store, "Plan", NOW)
+    identities.meet(store, "Plan", LATER)
+    insert(store, own("mine"), own("mine too"))
+    standing_brief.patch(store, here, {"notes": ["x"]}, NOW, agent="zoe")
+
+    found = agents.listed(store, here)
+    assert [(agent.name, agent.memories, agent.version) for agent in found] == [
+        ("Explore", 2, 0),
+        ("Plan", 0, 0),
+        ("zoe", 0, 1),
+    ]
+    assert found[1].met_at == "2026-01-31T12:00:00.000Z"
+
+
+def test_nothing_of_an_agent_reaches_a_file_that_git_tracks(tmp_path):
+    world = World(tmp_path)
+    repository = Repository(tmp_path)
+    with world.memories() as memories:
+        insert(memories.runtime.store, own("the private convention"))
+        memories.update_agent_core("Explore", {"notes": ["the private note"]})
+        memories.write("everybody knows")
+        memories.promote(memories.list()[0].id)
+        memories.work()
+    repository.git("add", "-A")
+    tracked = repository.git("ls-files").splitlines()
+    texts = "".join((tmp_path / path).read_text() for path in tracked)
+
+    assert ".ade/memory/facts.md" in tracked
+    assert "everybody knows" in texts
+    assert "private" not in texts
+    assert [path for path in tracked if "agents" in path or "CURRENT" in path] == []
+
+
+def test_a_subagent_starts_with_the_brief_and_the_memories_of_its_kind(world):
+    with world.memories() as memories:
+        insert(memories.runtime.store, own("Explore reads tests first"), own("not hers", "Plan"))
+        memories.update_agent_core("Explore", {"focus": ["the parser"]})
+        memories.update_agent_core("Plan", {"focus": ["the release"]})
+
+    said = world.context("subagent_start", agent_id="a1", agent_type="Explore", prompt_id="p1")
+    assert "Focus: [set by an agent] the parser" in said
+    assert "Explore reads tests first" in said
+    assert "the release" not in said
+    assert "not hers" not in said
+    assert world.rows("select name from agent_identities")[0][0] == "Explore"
+
+
+def test_what_a_person_wrote_into_the_file_is_heard_by_the_next_subagent(world):
+    with world.memories() as memories:
+        memories.update_agent_core("Explore", {"focus": ["the parser"]})
+    path = world.root / ".ade/agents/explore/core-memory.json"
+    path.write_text(path.read_text().replace("the parser", "the lexer"))
+
+    said = world.context("subagent_start", agent_id="a1", agent_type="Explore", prompt_id="p1")
+    assert "Focus: the lexer" in said
+
+
+def test_an_agent_without_a_kind_gets_the_brief_of_everybody(world):
+    world.know("Deploys go through staging")
+
+    said = world.context("subagent_start", agent_id="a1", agent_type="", prompt_id="p1")
+    assert "Deploys go through staging" in said
+    assert world.rows("select * from agent_identities") == []
+
+
+def test_a_hand_edit_of_the_projects_brief_reaches_the_next_session(world):
+    with world.memories() as memories:
+        memories.update_core({"focus": ["billing"]})
+        memories.work()
+    path = world.root / ".ade/cto/core-memory.json"
+    path.write_text(path.read_text().replace("billing", "invoices"))
+
+    assert "Focus: invoices" in world.context("session_start", source="startup")
+    with world.memories() as memories:
+        assert (memories.core().version, memories.core().active_focus) == (2, ("invoices",))
+
+
+def test_an_unchanged_store_rewrites_no_brief(store, here):
+    standing_brief.patch(store, here, {"notes": ["ours"]}, NOW, agent="explore")
+    sync.refresh(here, store, Settings(), NOW)
+    before, changes = (
+        atomic_files.read_text(standing_brief.file_path(here, "explore")),
+        store.db.total_changes,
+    )
+    agents.refresh(store, here)
+
+    assert atomic_files.read_text(standing_brief.file_path(here, "explore")) == before
+    assert store.db.total_changes == changes

@@ -1,0 +1,53 @@
+"""What makes a folder a project, once."""
+
+import subprocess
+
+import pytest
+
+from ademem.core.project import at
+from ademem.files import enrolment
+
+
+def config(root):
+    return (root / ".git/config").read_text()
+
+
+@pytest.fixture
+def repository(tmp_path):
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    return tmp_path
+
+
+def test_git_learns_how_to_merge_the_files_of_memory(repository):
+    before = config(repository)
+    done = enrolment.enrol(at(str(repository)), "/opt/my tools/ademem")
+
+    assert len(done) == 3
+    assert "ademem' merge-file %O %A %B %P" in config(repository)
+    attributes = subprocess.run(
+        ["git", "-C", str(repository), "check-attr", "merge", ".ade/memory/facts.md", "src/x.md"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert attributes.stdout.splitlines() == [
+        ".ade/memory/facts.md: merge: ademem",
+        "src/x.md: merge: unspecified",
+    ]
+    enrolment.leave(at(str(repository)))
+    assert config(repository) == before
+
+
+def test_what_is_there_is_left_as_it_is(repository):
+    enrolment.enrol(at(str(repository)), "ademem")
+    (repository / ".ade/.gitattributes").write_text("mine\n")
+
+    assert enrolment.enrol(at(str(repository)), "ademem") == []
+    assert (repository / ".ade/.gitattributes").read_text() == "mine\n"
+
+
+def test_a_folder_without_git_needs_no_driver(tmp_path):
+    done = enrolment.enrol(at(str(tmp_path)), "ademem")
+
+    assert [line.rpartition("/")[2] for line in done] == [".gitignore", ".gitattributes"]
+    enrolment.leave(at(str(tmp_path)))

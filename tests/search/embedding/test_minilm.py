@@ -1,0 +1,75 @@
+"""The real model against the vectors it was published with."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ademem.core.settings import EmbedSettings
+from ademem.search import embedding
+from ademem.search.embedding import parity
+
+GOLDEN = parity.sentences(str(Path(__file__).with_name("golden.json")))
+MIN_COSINE = {"int8": 0.96, "fp32": 0.999}
+MEAN_COSINE = {"int8": 0.985, "fp32": 0.999}
+BOTH = pytest.mark.parametrize("dtype", ["int8", "fp32"])
+
+
+def loaded(models, dtype, **how):
+    model = embedding.load(EmbedSettings(dtype=dtype), models, **how)
+    assert model is not None, f"no {dtype} model in {models}"
+    return model
+
+
+@BOTH
+def test_every_sentence_has_the_published_vector(models, dtype):
+    vectors = loaded(models, dtype).embed([sentence["text"] for sentence in GOLDEN])
+
+    published = np.array([parity.unit(sentence["vector"]) for sentence in GOLDEN])
+    cosines = (vectors * published).sum(axis=1)
+    print(f"{dtype}: cosine min {cosines.min():.6f}, mean {cosines.mean():.6f}")
+    assert cosines.min() >= MIN_COSINE[dtype]
+    assert cosines.mean() >= MEAN_COSINE[dtype]
+    assert vectors.dtype == np.float32
+    assert np.abs(np.linalg.norm(vectors, axis=1) - 1).max() < 1e-5
+
+
+def test_every_sentence_is_cut_into_the_published_word_pieces(models):
+    model = loaded(models, "int8")
+
+    for sentence in GOLDEN:
+        assert model.tokens(sentence["text"]) == sentence["tokens"], sentence["text"][:60]
+
+
+@BOTH
+def test_a_vector_does_not_depend_on_its_company(models, dtype):
+    model = loaded(models, dtype)
+    texts = [sentence["text"] for sentence in GOLDEN[:8]]
+
+    together = model.embed(texts)
+    assert (together == np.concatenate([model.embed([text]) for text in texts])).all()
+
+
+def test_a_model_loaded_for_one_question_gives_the_same_vectors(models):
+    texts = [sentence["text"] for sentence in GOLDEN[:8]]
+
+    quick = loaded(models, "int8", once=True).embed(texts)
+    assert np.abs(quick - loaded(models, "int8").embed(texts)).max() < 1e-5
+
+
+def test_half_a_character_reads_like_a_question_mark(models):
+    model = loaded(models, "int8")
+
+    assert model.tokens("caf\u00e9 \ud800") == model.tokens("caf\u00e9 ?")
+
+
+def test_the_model_id_tells_number_format_and_length(models):
+    assert loaded(models, "int8").model_id == "all-MiniLM-L6-v2/int8/256"
+
+
+def test_no_texts_are_no_rows(models):
+    assert loaded(models, "int8").embed([]).shape == (0, 384)
+
+
+def test_where_no_model_is_installed_none_is_loaded(tmp_path):
+    assert embedding.load(EmbedSettings(), {"ADEMEM_MODELS_DIR": str(tmp_path)}) is None

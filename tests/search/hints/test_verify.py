@@ -1,0 +1,246 @@
+"""Checking all places, following what moved, and what recall makes of the rest."""
+
+import json
+import os
+import sys
+
+import pytest
+
+from ademem import api
+from ademem.core.value import replace
+from ademem.doors import cli
+from ademem.search.hints import settle
+from ademem.store import hints as table
+from ademem.store import jobs
+from ademem.store.memories import Change, update
+from ademem.synthesis import working_tree
+from ademem.synthesis.working_tree import NoSuchPlace
+
+CODE = "one\ntwo\nthree\n"
+MOVED = "zero\none\ntwo\nthree\n"
+
+
+@pytest.fixture
+def memories(tmp_path):
+    api.init(str(tmp_path))
+    (tmp_path / "a.py").write_text(CODE)
+    with api.open_memories(str(tmp_path), environment={}) as memories:
+        yield memories
+
+
+def keep(memories, content, *anchors):
+    draft = api.Draft(content=content, anchors=tuple(anchors), promoted=True)
+    memory = memories.write(draft).memory
+    settle(memories.runtime.store)
+    return memory
+
+
+def write(memories, text, name="a.py"):
+    with open(f"{memories.runtime.project.root}/{name}", "w") as file:
+        file.write(text)
+
+
+def states(memories):
+    return [(each.standing.noted.where, each.standing.state) for each in memories.verify()]
+
+
+def test_every_place_of_every_live_memory_is_checked(memories, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    keep(memories, "Of two places", "a.py:1", "a.py:3")
+    keep(memories, "Of a command", "$ git push")
+    gone = keep(memories, "Archived since", "a.py:2")
+    memories.archive(gone.id)
+    write(memories, "one\n2\n3\n")
+
+    assert states(memories) == [("a.py:1", "fresh"), ("a.py:3", "changed")]
+
+
+def test_an_anchor_that_does_not_exist_is_refused_with_the_next_step(memories):
+    with pytest.raises(NoSuchPlace, match="has 3 lines, not a") as refused:
+        keep(memories, "Too far", "a.py:9")
+
+    assert "FILE:FIRST-LAST" in refused.value.hint
+    assert memories.list() == []
+
+
+def test_fixing_follows_what_moved_in_one_act_that_can_be_undone(memories):
+    moved = keep(memories, "Second line", "a.py:2")
+    changed = keep(memories, "Of all three", "a.py:1-3")
+    write(memories, "zero\none\ntwo\n3\n")
+    fixed = memories.verify(fix=True)
+
+    assert [(each.fixed, each.standing.state) for each in fixed] == [
+        (True, "moved"),
+        (False, "changed"),
+    ]
+    assert memories.get(moved.id).anchors[0].startswith("a.py:3@")
+    assert memories.get(changed.id).anchors == changed.anchors
+    assert states(memories) == [("a.py:3", "fresh"), ("a.py:1-3", "changed")]
+    memories.undo(memories.log()[0].id)
+    assert memories.get(moved.id).anchors == moved.anchors
+
+
+def test_fixing_twice_changes_nothing_more(memories):
+    keep(memories, "Second line", "a.py:2")
+    write(memories, MOVED)
+    memories.verify(fix=True)
+    events = len(memories.log())
+
+    assert not any(each.fixed for each in memories.verify(fix=True))
+    assert len(memories.log()) == events
+
+
+def test_fixing_notes_what_an_older_anchor_never_had(memories):
+    memory = keep(memories, "Second line")
+    change = Change(operation="edit", actor="user", at=memory.created_at)
+    update(memories.runtime.store, replace(memory, anchors=("a.py:2",)), change)
+    memories.verify(fix=True)
+    write(memories, "one\n2\nthree\n")
+
+    assert states(memories) == [("a.py:2", "changed")]
+
+
+def test_a_memory_whose_code_has_changed_ranks_lower_from_then_on(memories):
+    keep(memories, "Tokens expire in UTC always", "a.py:1-3")
+    keep(memories, "Tokens expire in UTC mostly")
+    scores = {hit.memory.content: hit.score for hit in memories.search("tokens expire UTC").hits}
+    write(memories, "other\n")
+    memories.verify()
+    hits = memories.search("tokens expire UTC").hits
+
+    assert len(scores) == 2
+    assert [hit.memory.content[-6:] for hit in hits] == ["mostly", "always"]
+    discount = memories.runtime.settings.search.astray_discount
+    assert hits[1].score == pytest.approx(discount * scores["Tokens expire in UTC always"])
+    assert hits[1].signals["astray"] == discount
+    assert "astray" not in hits[0].signals
+
+
+def test_a_memory_that_only_moved_keeps_its_rank(memories):
+    keep(memories, "Tokens expire in UTC", "a.py:2")
+    write(memories, MOVED)
+    memories.verify()
+
+    (hit,) = memories.search("tokens").hits
+    assert "astray" not in hit.signals
+
+
+def test_the_work_that_is_due_checks_the_places(memories):
+    memory = keep(memories, "Tokens expire in UTC", "a.py:2")
+    write(memories, "gone\n")
+    jobs.queue(memories.runtime.store, "anchors", "project", memory.created_at)
+
+    assert "anchors" in memories.work()
+    assert table.astray(memories.runtime.store, [memory.seq]) == {memory.seq}
+
+
+@pytest.fixture
+def type_(memories, monkeypatch, capsys):
+    """A command line, its exit code, and what it prints."""
+
+    def type_(*arguments):
+        monkeypatch.chdir(memories.runtime.project.root)
+        monkeypatch.setattr(sys, "argv", ["ademem", *arguments])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        said = capsys.readouterr()
+        return stopped.value.code, said.out + said.err
+
+    return type_
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "line"),
+    [
+        pytest.param(CODE, 0, "fresh    a.py:2  ", id="fresh"),
+        pytest.param(MOVED, 1, "moved    a.py:2 -> a.py:3  ", id="moved"),
+        pytest.param("", 1, "changed  a.py:2  ", id="changed"),
+        pytest.param(None, 1, "gone     a.py:2  ", id="gone"),
+    ],
+)
+def test_verify_prints_a_line_a_place_and_fails_when_one_is_not_as_it_was(
+    memories, type_, tmp_path, text, code, line
+):
+    type_("add", "Tokens expire in UTC", "--anchor", "a.py:2")
+    if text is None:
+        (tmp_path / "a.py").unlink()
+    else:
+        write(memories, text)
+    stopped, said = type_("verify")
+
+    assert (stopped, said.count("\n")) == (code, 1)
+    assert said.startswith(line)
+
+
+def test_verify_fixes_and_is_content(memories, type_):
+    type_("add", "Tokens expire in UTC", "--anchor", "a.py:2")
+    write(memories, MOVED)
+
+    assert type_("verify", "--fix")[0] == 0
+    code, said = type_("verify", "--json")
+    (told,) = json.loads(said)["anchors"]
+    assert (code, told["state"], told["anchor"]) == (0, "fresh", told["now"])
+
+
+@pytest.mark.parametrize(
+    ("text", "flag"),
+    [
+        pytest.param(CODE, None, id="fresh"),
+        pytest.param(MOVED, "code-moved", id="moved"),
+        pytest.param("", "code-changed", id="changed"),
+    ],
+)
+def test_recall_flags_a_memory_by_what_the_files_say_now(memories, type_, text, flag):
+    type_("add", "Tokens expire in UTC", "--anchor", "a.py:2")
+    write(memories, text)
+    flags = [flag] if flag else []
+    told = json.loads(type_("recall", "tokens", "--json")[1])["memories"][0]
+    got = json.loads(type_("get", told["id"], "--json")[1])
+
+    assert told["flags"] == got["flags"] == flags
+    assert ("code-" in type_("recall", "tokens")[1]) == bool(flag)
+    assert "anchor: a.py:2\n" in type_("get", told["id"])[1]
+
+
+def test_a_command_line_that_names_no_place_says_what_to_write(type_):
+    code, said = type_("add", "Tokens expire in UTC", "--anchor", "b.py:2")
+
+    assert code == 1
+    assert said.count("\n") == 1
+    assert "FILE:LINE" in said
+
+
+def test_a_person_who_read_the_changed_code_ties_the_memory_to_it_again(memories, type_):
+    type_("add", "Tokens expire in UTC", "--anchor", "a.py:2", "--command", "git push")
+    (memory,) = memories.list()
+    write(memories, "one\nnew\nthree\n")
+    assert type_("verify")[0] == 1
+    type_("edit", memory.id, "--anchor", "a.py:2")
+
+    assert type_("verify")[0] == 0
+    assert memories.get(memory.id).anchors[1] == "$ git push"
+
+
+def test_an_edited_path_and_command_are_redacted(memories, type_):
+    memory = keep(memories, "Tokens expire in UTC")
+    key = "ghp_" + "a1B2" * 9
+    type_("edit", memory.id, "--path", f"{key}/*", "--command", f"login {key}")
+
+    assert key not in str(memories.get(memory.id))
+
+
+def test_recall_does_not_ask_git(memories, type_, monkeypatch):
+    type_("add", "Tokens expire in UTC", "--anchor", "a.py:2")
+    os.remove(f"{memories.runtime.project.root}/a.py")
+    monkeypatch.setattr(working_tree, "_git", None)
+
+    assert "code-gone" in type_("recall", "tokens")[1]
+
+
+@pytest.mark.parametrize("command", ["", "  ", "$(date)", '"$editor" now'])
+def test_what_is_no_command_is_refused_with_the_next_step(type_, command):
+    code, said = type_("add", "Tokens expire in UTC", "--command", command)
+
+    assert code == 1
+    assert "names no command" in said
+    assert '"git push"' in said

@@ -1,0 +1,455 @@
+"""hooks/start.sh, run as Claude Code runs it: the registered command line in a shell."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from shlex import quote
+
+import pytest
+
+from ademem.session.install import registration
+
+HOOKS = Path(__file__).parents[3] / "hooks"
+SHELLS = [shell for shell in ("sh", "dash", "bash", "zsh") if shutil.which(shell)]
+
+RECORDER = """#!/bin/sh
+printf '%s\\n' "$@" >"$0.arguments"
+cat >"$0.stdin"
+echo answer
+echo complaint >&2
+exit 2
+"""
+
+
+class Machine:
+    """A project, a recorder in the place of Python, and a shell to start a hook in."""
+
+    def __init__(self, root: Path, shell: str) -> None:
+        self.shell = shell
+        self.project = root / "my project"
+        self.python = root / "it's python"
+        self.hooks = HOOKS
+        (self.project / ".ade/run/clear").mkdir(parents=True)
+        self.python.write_text(RECORDER)
+        self.python.chmod(0o755)
+
+    def command(self, event: str) -> str:
+        groups = registration.groups(python=quote(str(self.python)), hooks=quote(str(self.hooks)))
+        return groups[event]["hooks"][0]["command"]
+
+    def start(self, event: str, payload: bytes, /, cwd: Path | None = None, **environment: str):
+        there = {"PATH": "/usr/bin:/bin", "CLAUDE_PROJECT_DIR": str(self.project)} | environment
+        return subprocess.run(
+            [self.shell, "-c", self.command(event)],
+            input=payload,
+            capture_output=True,
+            cwd=cwd or self.project,
+            env={name: value for name, value in there.items() if value},
+            timeout=60,
+        )
+
+    @property
+    def asked(self) -> bool:
+        """Whether Python was started, and so decides."""
+        return Path(f"{self.python}.stdin").exists()
+
+    @property
+    def heard(self) -> bytes:
+        return Path(f"{self.python}.stdin").read_bytes()
+
+    def clear(self, *ids: str) -> None:
+        for id in ids:
+            (self.project / ".ade/run/clear" / id).touch()
+
+    def list(self, lists: dict[str, str]) -> None:
+        """Say what memory knows something of: each list by its name."""
+        (self.project / ".ade/run/sites").mkdir()
+        for name, text in lists.items():
+            (self.project / ".ade/run/sites" / name).write_text(f"{text}\n" if text else "")
+
+
+@pytest.fixture(params=SHELLS)
+def machine(request, tmp_path):
+    return Machine(tmp_path, request.param)
+
+
+def before_tool(input: object = None, *, after: dict | None = None, **header: object) -> bytes:
+    """A PreToolUse payload with its keys in the client's order."""
+    payload = {"session_id": "s", "cwd": "/w", "prompt_id": "turn-1"} | header
+    payload |= {"hook_event_name": "PreToolUse", "tool_name": "Bash"}
+    payload |= {"tool_input": {"command": "ls"} if input is None else input} | (after or {})
+    return written({name: value for name, value in payload.items() if value is not None})
+
+
+def after_tool(stdout: str) -> bytes:
+    return written({"tool_name": "Bash", "tool_input": {}, "tool_response": {"stdout": stdout}})
+
+
+def written(payload: object) -> bytes:
+    return json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def test_a_script_answers_and_its_complaints_and_exit_code_stay_out(machine):
+    done = machine.start("SessionStart", b"{}")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"answer\n", b"")
+    arguments = Path(f"{machine.python}.arguments").read_text().splitlines()
+    assert arguments[:2] == ["-I", f"{HOOKS}/session_start.py"]
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        pytest.param(b'{"a":"C:\\\\new\\\\table \\u00e9 \\n"}', id="backslashes"),
+        pytest.param(b'{"a":"100% %s %d %n"}', id="percent signs"),
+        pytest.param(b'{\n  "a": 1\n}', id="newlines"),
+        pytest.param('{"a":"Grüße 記憶 🧠"}'.encode(), id="UTF-8"),
+        pytest.param(b'{"a":"$(touch x) `touch x` $HOME \'"}', id="words of the shell"),
+        pytest.param(b"-n not JSON", id="looks like an option"),
+        pytest.param(b"", id="nothing"),
+        pytest.param(b'"' + b"x" * 300_000 + b'"', id="more than an argument list holds"),
+    ],
+)
+def test_python_reads_the_payload_byte_for_byte(machine, payload):
+    machine.start("UserPromptSubmit", payload)
+
+    assert machine.heard == payload
+
+
+def test_a_payload_too_large_for_the_environment_still_starts_python(machine):
+    machine.start("Stop", b"x" * 300_000, payload="exported", head="exported")
+
+    assert len(machine.heard) == 300_000
+
+
+def test_a_turn_that_is_clear_is_let_through_without_python(machine):
+    machine.clear("turn-1")
+
+    done = machine.start("PreToolUse", before_tool())
+
+    assert not machine.asked
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_a_subagent_is_let_through_with_a_flag_of_its_own(machine):
+    machine.clear("agent-7")
+
+    machine.start("PreToolUse", before_tool(agent_id="agent-7", agent_type="Explore"))
+
+    assert not machine.asked
+
+
+@pytest.mark.parametrize(
+    ("flags", "payload"),
+    [
+        pytest.param([], before_tool(), id="no flag"),
+        pytest.param(["turn-0"], before_tool(), id="flag of another turn"),
+        pytest.param(["turn-1"], before_tool(agent_id="agent-7"), id="subagent in a clear turn"),
+        pytest.param(
+            ["turn-1"], before_tool(after={"agent_id": "agent-7"}), id="agent named at the end"
+        ),
+        pytest.param(
+            ["forged"],
+            before_tool({"command": "ls", "prompt_id": "forged"}),
+            id="prompt_id inside tool_input",
+        ),
+        pytest.param(
+            ["forged"],
+            before_tool({"prompt_id": "forged"}, prompt_id=None),
+            id="prompt_id only inside tool_input",
+        ),
+        pytest.param(
+            ["forged"],
+            before_tool(cwd='/w","prompt_id":"forged', prompt_id=None),
+            id="prompt_id spelled in a path",
+        ),
+        pytest.param(
+            ["forged"],
+            before_tool(agent_type='x","agent_id":"forged'),
+            id="agent_id spelled in an agent's type",
+        ),
+        pytest.param(["turn-1"], before_tool(prompt_id="./turn-1"), id="id with a slash"),
+        pytest.param([], before_tool(prompt_id=".."), id="id that is a folder"),
+        pytest.param([], before_tool(prompt_id=""), id="empty id"),
+        pytest.param(["turn-1"], before_tool(prompt_id="turn-1 "), id="id with a blank"),
+        pytest.param(["turn-1"], before_tool(prompt_id=None), id="client without prompt_id"),
+        pytest.param(
+            ["turn-1"], b'{"prompt_id":"turn-1","tool_input":{}}', id="no tool before the input"
+        ),
+        pytest.param(["turn-1"], b'{"prompt_id":"turn-1","tool_name":"Bash"}', id="no input"),
+        pytest.param(["turn-1"], b"not JSON", id="not JSON"),
+    ],
+)
+def test_in_doubt_python_decides_about_a_tool_call(machine, flags, payload):
+    machine.clear(*flags)
+
+    machine.start("PreToolUse", payload)
+
+    assert machine.heard == payload
+
+
+@pytest.mark.parametrize(
+    "command", ["ademem promote 0123", "ade''mem promote 0123", "python3 -m ademem trust"]
+)
+def test_a_command_that_may_be_ours_is_for_python_in_a_clear_turn_too(machine, command):
+    machine.clear("turn-1")
+
+    machine.start("PreToolUse", running(command))
+
+    assert machine.asked
+
+
+def editing(path="/w/src/auth.py", key="file_path", **header):
+    return before_tool({key: path, "content": '"command":"git push"'}, **header)
+
+
+def running(command, **header):
+    return before_tool({"command": command, "description": "to src/auth.py"}, **header)
+
+
+@pytest.mark.parametrize(
+    ("lists", "payload"),
+    [
+        pytest.param({"files": "/src/.*$"}, editing(), id="a file of a folder"),
+        pytest.param({"files": "/docs/.*$\n/.*\\.py$"}, editing(), id="the second of two"),
+        pytest.param(
+            {"files": "/.*\\.ipynb$"}, editing("/w/a.ipynb", "notebook_path"), id="notebook"
+        ),
+        pytest.param({"files": "/.*ö.*$"}, editing("/w/schön.py"), id="any script"),
+        pytest.param({"commands": "git.*push"}, running("git -C x push"), id="a command"),
+        pytest.param({"commands": "git.*push"}, running("ls\ngit push"), id="on a later line"),
+        pytest.param({"commands": 'a\\\\"b'}, running('a"b'), id="a quote"),
+        pytest.param(
+            {"files": "", "s.files": "/src/.*$"}, editing(), id="left to tell the session"
+        ),
+        pytest.param(
+            {"s.files": "", "agent-7.files": "/src/.*$"},
+            editing(agent_id="agent-7"),
+            id="left to tell the subagent",
+        ),
+        pytest.param({"files": "\\(\n"}, editing(), id="a list that grep cannot read"),
+        pytest.param({"commands": "\n"}, running("ls"), id="a list for anything"),
+    ],
+)
+def test_a_call_that_memory_may_know_something_of_reaches_python(machine, lists, payload):
+    machine.clear("turn-1", "agent-7")
+    machine.list(lists)
+
+    machine.start("PreToolUse", payload)
+
+    assert machine.heard == payload
+
+
+@pytest.mark.parametrize(
+    ("lists", "payload"),
+    [
+        pytest.param({}, editing(), id="no lists"),
+        pytest.param({"files": ""}, editing(), id="an empty list"),
+        pytest.param({"files": "/docs/.*$"}, editing(), id="another file"),
+        pytest.param({"files": "/src$"}, editing(), id="only the beginning"),
+        pytest.param({"commands": "git.*push"}, editing(), id="a command in the content"),
+        pytest.param({"files": "/src/.*$"}, running("ls"), id="a file in the description"),
+        pytest.param({"commands": "git.*push"}, running("git status"), id="another command"),
+        pytest.param({"files": "/src/.*$", "s.files": ""}, editing(), id="all told in the session"),
+        pytest.param(
+            {"files": "/src/.*$", "agent-7.files": ""},
+            editing(agent_id="agent-7"),
+            id="all told to the subagent",
+        ),
+        pytest.param({"commands": "."}, before_tool({"query": "x"}), id="neither file nor command"),
+    ],
+)
+def test_a_call_that_memory_knows_nothing_of_is_let_through(machine, lists, payload):
+    machine.clear("turn-1", "agent-7")
+    machine.list(lists)
+
+    done = machine.start("PreToolUse", payload)
+
+    assert not machine.asked
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+@pytest.mark.parametrize(
+    "input",
+    [
+        pytest.param({"file_path": "/p/.ade/memory/gotchas.md"}, id="file"),
+        pytest.param({"command": "sed -i s/a/b/ .ade/memory/gotchas.md"}, id="command"),
+    ],
+)
+def test_a_call_that_names_a_file_of_memory_reaches_python_in_a_clear_turn_too(machine, input):
+    machine.clear("turn-1")
+    machine.list({"files": "other", "commands": "other"})
+    machine.start("PreToolUse", before_tool(input))
+
+    assert machine.asked
+
+
+def test_where_there_is_no_grep_python_decides(machine, tmp_path):
+    machine.clear("turn-1")
+    machine.list({"files": "/docs/.*$"})
+    (tmp_path / "bin").mkdir()
+    for name in ("cat", machine.shell):
+        (tmp_path / "bin" / name).symlink_to(shutil.which(name))
+
+    machine.start("PreToolUse", editing(), PATH=str(tmp_path / "bin"))
+
+    assert machine.asked
+
+
+def test_lists_alone_let_nothing_through(machine):
+    machine.list({"files": "", "commands": ""})
+
+    machine.start("PreToolUse", editing())
+
+    assert machine.asked
+
+
+@pytest.mark.parametrize(
+    "path", [".ade", ".ade/run", ".ade/run/clear", ".ade/run/sites", ".ade/run/sites/files"]
+)
+def test_flags_and_lists_behind_a_link_let_nothing_through(machine, tmp_path, path):
+    machine.clear("turn-1")
+    machine.list({"files": "", "commands": ""})
+    (machine.project / path).rename(tmp_path / "elsewhere")
+    (machine.project / path).symlink_to(tmp_path / "elsewhere")
+
+    machine.start("PreToolUse", editing())
+
+    assert machine.asked
+
+
+def test_a_flag_that_is_a_folder_is_none(machine):
+    (machine.project / ".ade/run/clear/turn-1").mkdir()
+
+    machine.start("PreToolUse", before_tool())
+
+    assert machine.asked
+
+
+def test_a_flag_speaks_for_tool_calls_only(machine):
+    machine.clear("turn-1")
+
+    machine.start("Stop", before_tool())
+
+    assert machine.asked
+
+
+@pytest.mark.parametrize(
+    "stdout",
+    [
+        pytest.param(f"{prefix}: WAL needs shared memory", id=prefix)
+        for prefix in (
+            *("LEARNED", "INVESTIGATION", "DECISION", "FACT", "PATTERN", "GOTCHA", "CONVENTION"),
+            *("learned", "Decision", "gOtChA"),
+        )
+    ]
+    + [
+        pytest.param("ran ademem recall", id="a search of memory"),
+        pytest.param("mcp__mem__mem_search", id="a memory server"),
+    ],
+)
+def test_a_result_with_something_to_learn_reaches_python(machine, stdout):
+    machine.start("PostToolUse", after_tool(stdout))
+
+    assert machine.heard == after_tool(stdout)
+
+
+@pytest.mark.parametrize(
+    "stdout",
+    [
+        pytest.param("12 files changed", id="nothing of interest"),
+        pytest.param("lessons learned, facts and patterns", id="words without a colon"),
+        pytest.param("", id="no output"),
+    ],
+)
+def test_any_other_result_is_left_alone(machine, stdout):
+    machine.start("PostToolUse", after_tool(stdout))
+
+    assert not machine.asked
+
+
+def test_a_project_that_is_not_enrolled_notices_nothing(machine):
+    (machine.project / ".ade").rename(machine.project / "elsewhere")
+
+    done = machine.start("SessionStart", b"{}")
+
+    assert not machine.asked
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_a_folder_inside_the_project_belongs_to_it(machine):
+    inside = machine.project / "src" / "deep"
+    inside.mkdir(parents=True)
+
+    machine.start("SessionStart", b"{}", CLAUDE_PROJECT_DIR=str(inside))
+
+    assert machine.asked
+
+
+def test_the_session_stays_in_its_project_when_the_model_changes_folder(machine, tmp_path):
+    machine.start("SessionStart", b"{}", cwd=tmp_path)
+
+    assert machine.asked
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        pytest.param({"CLAUDE_PROJECT_DIR": ""}, id="the working folder, when nothing is named"),
+        pytest.param({"ADEMEM_PROJECT": ".", "CLAUDE_PROJECT_DIR": "/"}, id="ADEMEM_PROJECT first"),
+    ],
+)
+def test_the_project_is_found_as_ademem_finds_it(machine, environment):
+    machine.start("SessionStart", b"{}", **environment)
+
+    assert machine.asked
+
+
+def test_a_session_of_ademem_itself_starts_no_hook(machine):
+    machine.start("SessionStart", b"{}", ADEMEM_DISABLE="1")
+
+    assert not machine.asked
+
+
+def _no_python(machine):
+    machine.python.unlink()
+
+
+def _no_hooks(machine):
+    machine.hooks = machine.project / "gone"
+
+
+def _damaged_start(machine):
+    machine.hooks = machine.project / "hooks"
+    machine.hooks.mkdir()
+    (machine.hooks / "start.sh").write_text("case half in\n")
+
+
+@pytest.mark.parametrize(
+    "break_it",
+    [
+        pytest.param(_no_python, id="no interpreter"),
+        pytest.param(_no_hooks, id="no start.sh"),
+        pytest.param(_damaged_start, id="half a start.sh"),
+    ],
+)
+def test_a_broken_installation_never_blocks_a_tool_call(machine, break_it):
+    break_it(machine)
+
+    done = machine.start("PreToolUse", before_tool())
+
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert not machine.asked
+
+
+def test_without_a_named_interpreter_the_one_of_the_prefix_is_used(machine, tmp_path):
+    (tmp_path / "prefix/bin").mkdir(parents=True)
+    machine.python.rename(tmp_path / "prefix/bin/python")
+    machine.python = tmp_path / "prefix/bin/python"
+    line = registration.groups(python="", hooks=quote(str(HOOKS)))["Stop"]["hooks"][0]["command"]
+    machine.command = lambda event: line
+
+    machine.start("Stop", b"{}", ADEMEM_PREFIX=str(tmp_path / "prefix"), python="/bin/false")
+
+    assert machine.asked

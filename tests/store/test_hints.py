@@ -1,0 +1,200 @@
+"""The table of sites: what follows from each change of a memory, and finding without scanning."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ademem.core.memory import Scope, Status
+from ademem.core.value import replace
+from ademem.search.hints import globs, settle
+from ademem.store import hints as table
+from ademem.store import logs, memories
+from ademem.store.logs import Shown
+from ademem.store.memories import Change
+from ademem.store.turns import TurnKey
+from tests import builders
+from tests.builders import NOW, memory
+from tests.store.stores import in_memory
+
+CHANGE = Change(operation="edit", actor="user", at=NOW)
+PATH = "src/auth.py"
+
+
+@pytest.fixture
+def store():
+    store = in_memory()
+    yield store
+    store.close()
+
+
+def put(store, **changes):
+    (row,) = builders.insert(store, memory(**changes))
+    settle(store)
+    return row
+
+
+def edit(store, row, **changes):
+    return memories.update(store, replace(row, **changes), CHANGE)
+
+
+def kinds(store):
+    """What the table holds, before anybody settles it."""
+    return sorted({row[0] for row in store.db.execute("select kind from memory_sites")})
+
+
+def found(store, path=PATH, agent=""):
+    rows = table.at_path(store, path, globs.keys(path), agent)
+    return sorted({row["content"] for row in rows})
+
+
+@pytest.mark.parametrize(
+    ("act", "at_once", "settled"),
+    [
+        pytest.param(lambda s, r: memories.touch(s, r, 1.0, NOW), True, True, id="an access"),
+        pytest.param(lambda s, r: edit(s, r, confidence=0.1), True, True, id="belief"),
+        pytest.param(lambda s, r: edit(s, r, content="Other words"), False, True, id="text"),
+        pytest.param(lambda s, r: edit(s, r, file_scope_pattern="*.ts"), False, False, id="path"),
+        pytest.param(lambda s, r: edit(s, r, file_scope_pattern=None), False, False, id="no path"),
+        pytest.param(lambda s, r: edit(s, r, anchors=(PATH,)), False, True, id="anchors"),
+        pytest.param(lambda s, r: edit(s, r, status=Status.ARCHIVED), False, False, id="archive"),
+        pytest.param(lambda s, r: edit(s, r, status=Status.CANDIDATE), False, False, id="demotion"),
+        pytest.param(lambda s, r: edit(s, r, deleted_at=NOW), False, False, id="soft delete"),
+        pytest.param(lambda s, r: edit(s, r, superseded_by="x"), False, False, id="supersede"),
+        pytest.param(lambda s, r: edit(s, r, quarantine_reason="x"), False, False, id="quarantine"),
+        pytest.param(
+            lambda s, r: edit(s, edit(s, r, deleted_at=NOW), deleted_at=None),
+            False,
+            True,
+            id="restore",
+        ),
+        pytest.param(lambda s, r: memories.delete(s, r, CHANGE), False, False, id="hard delete"),
+    ],
+)
+def test_each_change_has_one_effect_on_the_sites(store, act, at_once, settled):
+    row = put(store, file_scope_pattern="src/*.py")
+    assert found(store) == [row.content]
+    act(store, row)
+    before = bool(found(store)), kinds(store)
+    news = settle(store)
+
+    assert before == (at_once, ["path"] if at_once else ["due"])
+    assert news is not at_once
+    assert bool(found(store)) == settled
+    assert "due" not in kinds(store)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"file_scope_pattern": "src/**"}, id="a path"),
+        pytest.param({"anchors": (f"{PATH}:3-9",)}, id="an anchor"),
+        pytest.param({"content": "`npm run e2e` needs a display"}, id="a command in the text"),
+        pytest.param({"anchors": ("$ npm run e2e",)}, id="a command"),
+    ],
+)
+def test_a_memory_that_becomes_promoted_gets_its_sites(store, changes):
+    row = put(store, status=Status.CANDIDATE, **changes)
+    assert kinds(store) == []
+    edit(store, row, status=Status.PROMOTED)
+
+    assert settle(store)
+    assert kinds(store) != []
+
+
+def test_a_memory_of_no_place_never_touches_the_table(store):
+    row = put(store)
+    edit(store, row, status=Status.ARCHIVED)
+    memories.delete(store, row, CHANGE)
+
+    assert kinds(store) == []
+
+
+def test_a_row_written_past_us_is_noticed(store):
+    row = put(store, file_scope_pattern="docs/*")
+    store.db.execute("update unified_memories set file_scope_pattern = 'src/*.py'")
+
+    assert settle(store)
+    assert found(store) == [row.content]
+
+
+def test_an_agent_sees_its_own_and_nobody_elses(store):
+    put(store, content="for all", file_scope_pattern="src/**")
+    for owner in ("reviewer", "tester"):
+        mine = {"scope": Scope.AGENT, "scope_owner_id": owner, "file_scope_pattern": "src/**"}
+        put(store, content=f"for the {owner}", **mine)
+
+    assert found(store) == ["for all"]
+    assert found(store, agent="reviewer") == ["for all", "for the reviewer"]
+
+
+NAMES = st.lists(st.sampled_from(["a", "b", "a.py", "b.ts", "src"]), min_size=1, max_size=4)
+PARTS = st.sampled_from(["a", "src", "*", "**", "*.py", "?.ts", "[ab]", "[!a].py", "{a,b}"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    patterns=st.lists(
+        st.lists(PARTS, min_size=1, max_size=4).map("/".join), min_size=1, max_size=6, unique=True
+    ),
+    paths=st.lists(NAMES.map("/".join), min_size=1, max_size=8),
+)
+def test_the_index_finds_what_a_scan_of_all_patterns_finds(patterns, paths):
+    store = in_memory()
+    for pattern in patterns:
+        put(store, content=pattern, file_scope_pattern=pattern)
+
+    for path in paths:
+        scanned = [
+            pattern
+            for pattern in patterns
+            if any(fnmatchcase(path, each) for each in globs.alternatives(pattern))
+        ]
+        assert found(store, path) == sorted(scanned)
+    store.close()
+
+
+def test_a_look_up_scans_neither_memories_nor_sites(store):
+    plans = []
+    for query in (table._FOUND, table._TOLD):
+        names = dict.fromkeys(
+            ["keys", "kind", "other", "path", "project", "agent", "session", "prompt"], ""
+        )
+        plans += [row["detail"] for row in store.db.execute(f"explain query plan {query}", names)]
+
+    assert [plan for plan in plans if plan.startswith("SCAN") and "key" not in plan] == []
+
+
+KEY = TurnKey(session_id="s1", prompt_id="p1")
+
+
+@pytest.mark.parametrize(
+    ("place", "key", "told"),
+    [
+        pytest.param("site", KEY, True, id="beside this turn's edit"),
+        pytest.param("site", TurnKey(session_id="s1", prompt_id="p0"), True, id="in another turn"),
+        pytest.param("failure", KEY, True, id="beside a failure"),
+        pytest.param("prompt", KEY, True, id="beside this turn's prompt"),
+        pytest.param(
+            "prompt", TurnKey(session_id="s1", prompt_id="p0"), False, id="beside another"
+        ),
+        pytest.param("briefing", TurnKey(session_id="s1"), False, id="in the briefing"),
+        pytest.param("site", TurnKey(session_id="s2", prompt_id="p1"), False, id="elsewhere"),
+        pytest.param("site", TurnKey(session_id="s1", agent_id="a"), False, id="to a subagent"),
+    ],
+)
+def test_what_counts_as_told(store, place, key, told):
+    logs.shown(store, place, [Shown(memory_id="m")], NOW, key=key)
+
+    assert (table.told(store, KEY) == {"m"}) == told
+
+
+def test_a_compaction_takes_away_what_was_told_before_it(store):
+    logs.shown(store, "site", [Shown(memory_id="before")], NOW, key=KEY)
+    logs.shown(store, "briefing", [], NOW, key=TurnKey(session_id="s1"), query="compact")
+    logs.shown(store, "site", [Shown(memory_id="after")], NOW, key=KEY)
+
+    assert table.told(store, KEY) == {"after"}

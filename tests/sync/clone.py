@@ -1,0 +1,100 @@
+"""A worktree with a store of its own, and what people and git do to its files."""
+
+from __future__ import annotations
+
+import sys
+from datetime import timedelta
+
+from ademem import sync
+from ademem.core.memory import Category
+from ademem.core.settings import Settings
+from ademem.core.value import replace
+from ademem.files import enrolment
+from ademem.store import memories
+from ademem.store.memories import Change
+from tests import builders
+from tests.builders import NOW, memory
+from tests.sync.repository import git
+
+FOLDER = ".ade/memory"
+GOTCHAS = f"{FOLDER}/gotchas.md"
+FACTS = f"{FOLDER}/facts.md"
+LINES = f"{FOLDER}/knowledge.jsonl"
+DRIVER = f'"{sys.executable}" -c "from ademem.doors.cli import main; main()" merge-file %O %A %B %P'
+
+
+class Clone:
+    """A worktree with its own store, whose clock moves a minute with every act."""
+
+    settings = Settings()
+
+    def __init__(self, root, now=NOW):
+        self.root = root
+        self.project = builders.project(root)
+        self.store = builders.open_project(root)
+        self.now = now
+
+    def tick(self):
+        self.now += timedelta(minutes=1)
+        return self.now
+
+    def know(self, content, **fields):
+        row = memory(content, created_at=self.tick(), updated_at=self.now, **fields)
+        change = Change(operation="insert", actor="user", at=self.now)
+        return memories.insert(self.store, replace(row, project_id=self.store.project_id), change)
+
+    def refresh(self, **flags):
+        return sync.refresh(self.project, self.store, self.settings, self.tick(), **flags)
+
+    def taken(self):
+        return self.refresh().taken
+
+    def read(self, path):
+        return (self.root / path).read_bytes().decode()
+
+    def write(self, path, text):
+        (self.root / path).write_bytes(text.encode())
+
+    def edit(self, path, old, new):
+        text = self.read(path)
+        assert old in text
+        self.write(path, text.replace(old, new))
+
+    def item(self, path, row):
+        """The lines of one entry."""
+        (block,) = (part for part in self.read(path).split("\n\n") if row.id in part)
+        return block
+
+    def get(self, row):
+        return memories.get(self.store, row.id)
+
+    def live(self):
+        found = memories.find(self.store, "status = 'promoted' and deleted_at is null")
+        return sorted(row.content for row in found)
+
+    def pages(self):
+        folder = self.root / FOLDER
+        return {path.name: path.read_text() for path in sorted(folder.iterdir())}
+
+    def git(self, *arguments, check=True):
+        return git(self.root, *arguments, check=check)
+
+    def commit(self, message="memory"):
+        self.git("add", "-A", FOLDER)
+        self.git("commit", "--quiet", "--allow-empty", "-m", message)
+        return self.git("rev-parse", "HEAD")
+
+
+def gotcha(clone, text="the cache is not thread safe", **fields):
+    return clone.know(text, category=Category.GOTCHA, **fields)
+
+
+def fork(repository, path):
+    """Another clone of what the first one committed."""
+    repository.git("clone", "--quiet", str(repository.root), str(path))
+    return Clone(path, repository.now)
+
+
+def with_driver(clone):
+    (clone.root / ".ade/.gitattributes").write_text(enrolment.MERGED)
+    clone.git("config", enrolment.DRIVER, DRIVER)

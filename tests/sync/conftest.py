@@ -1,0 +1,42 @@
+"""A clone, a repository, and for each file of histories a driver and members of a team."""
+
+from __future__ import annotations
+
+import pytest
+
+from ademem.core import atomic_files
+from tests.sync.clone import Clone
+from tests.sync.team import Driver, Team
+
+
+@pytest.fixture
+def clone_type():
+    """Of `clone`; a file of tests may have one that can do more."""
+    return Clone
+
+
+@pytest.fixture
+def clone(tmp_path, clone_type):
+    clone = clone_type(tmp_path)
+    yield clone
+    clone.store.close()
+
+
+@pytest.fixture
+def repository(clone):
+    clone.git("init", "--quiet", "--initial-branch=main")
+    return clone
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    with Driver(tmp_path_factory.mktemp("driver")).serving() as driver:
+        yield driver
+    assert driver.failure is None
+
+
+@pytest.fixture(scope="module")
+def team(tmp_path_factory, driver):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(atomic_files.os, "fsync", lambda _: None)
+        yield Team(tmp_path_factory.mktemp("team"), size=4, driver=driver)

@@ -1,0 +1,108 @@
+"""Entries that git put together of several, where it merged the pages without our driver."""
+
+from __future__ import annotations
+
+import pytest
+
+from ademem.store import memories
+from tests.sync.histories import begin, texts
+from tests.sync.team import add, retag, retitle, rewrite
+
+PAGE = "patterns.md"
+
+
+@pytest.fixture
+def two(team):
+    """Both have one titled memory; git merges by lines, and keeps those of both sides."""
+    with team.history("merge=union", 2) as members:
+        begin(members, [(add, 2, 3), (retitle, 0, 2)])
+        yield members
+
+
+def row_of(member):
+    (found,) = member.rows()
+    return found
+
+
+def typed(member, old, new):
+    """By hand, and committed by somebody who has no ademem."""
+    text = member.pages()[PAGE]
+    assert old in text
+    member.write(PAGE, text.replace(old, new))
+    member.commit()
+    return member.head()
+
+
+def taken(member, tip):
+    """What the page says after git merged, and what the store says after the import."""
+    assert member.merge(tip)
+    page = member.pages()[PAGE]
+    member.share()
+    assert member.refresh().taken.count == 0
+    return page, member.texts()
+
+
+def test_an_entry_of_two_texts_is_neither_of_them(two):
+    ours, theirs = two
+    retag(ours, 0, 1)
+    ours.share()
+    rewrite(theirs, 3, 2)
+    theirs.share()
+    said = texts(ours.told()) | texts(theirs.told())
+    page, known = taken(ours, theirs.head())
+
+    assert "tags: api\n  " in page  # git put both into one entry
+    assert known <= said
+    assert row_of(ours).content == row_of(theirs).content
+
+
+def test_two_texts_typed_at_once_are_one_memory_and_a_candidate(two):
+    ours, theirs = two
+    tip = typed(theirs, "lesson 23 of 0 counts", "their own words")
+    typed(ours, "lesson 23 of 0 counts", "our own words")
+    page, known = taken(ours, tip)
+
+    assert page.count("<!-- ") == 1
+    assert known == {"our own words", "their own words"}
+    assert [row.status for row in memories.find(ours.store, "true", "order by status")] == [
+        "candidate",
+        "promoted",
+    ]
+
+
+def test_different_fields_that_two_people_typed_are_both_taken(two):
+    ours, theirs = two
+    tip = typed(theirs, "lesson 23 of 0 counts", "their own words")
+    typed(ours, "lesson 23 of 0 counts", "lesson 23 of 0 counts\n  - tags: web")
+    _, known = taken(ours, tip)
+
+    assert known == {"their own words"}
+    assert row_of(ours).tags == ("web",)
+
+
+def test_a_text_that_somebody_wrote_into_a_merge_is_taken_as_it_is(two):
+    ours, theirs = two
+    tip = typed(theirs, "lesson 23 of 0 counts", "their own words")
+    typed(ours, "lesson 23 of 0 counts", "our own words")
+    ours.git("merge", "--quiet", "--no-commit", tip)
+    text = ours.pages()[PAGE]
+    block = text[text.index("  our own words") :]
+    ours.write(PAGE, text.replace(block, "  the words of both\n"))
+    ours.commit("merge")
+    ours.share()
+
+    assert ours.texts() == {"the words of both"}
+
+
+def test_a_teammates_edit_that_only_takes_lines_away_is_an_edit(two):
+    ours, theirs = two
+    typed(theirs, "lesson 23 of 0 counts", "first line\n  second line")
+    theirs.share()
+    ours.git("merge", "--quiet", theirs.head())
+    ours.share()
+    tip = typed(theirs, "\n  second line", "")
+    add(ours, 1, 0)
+    ours.share()
+    taken(ours, tip)
+
+    assert "first line" in ours.texts()

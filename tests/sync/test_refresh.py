@@ -1,0 +1,350 @@
+"""From the store to the files: the same bytes, nothing private, nobody's edits lost."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ademem import sync
+from ademem.core import atomic_files, confined
+from ademem.core.memory import Category, Scope, Status
+from ademem.core.settings import MirrorSettings, Settings
+from ademem.core.value import replace
+from ademem.files import last_written, pages, standing_brief
+from ademem.store import memories
+from ademem.store.memories import Change
+from tests.builders import NOW, insert, memory, open_project, project
+
+SETTINGS = MirrorSettings()
+CANARY = "canary-7Qx"
+INDEX = ".ade/memory/MEMORY.md"
+GOTCHAS = ".ade/memory/gotchas.md"
+MINE = "<!-- ademem:keep -->\nmine\n<!-- /ademem:keep -->"
+
+
+@pytest.fixture
+def refresh(here, store):
+    def refresh(settings=SETTINGS, **flags):
+        return sync.refresh(here, store, Settings(mirror=settings), NOW, **flags)
+
+    return refresh
+
+
+def gotcha(text: str = "the cache is not thread safe", **changes):
+    return memory(text, category=Category.GOTCHA, **changes)
+
+
+def change(store, row, **changes):
+    updated = Change(operation="edit", actor="user", at=NOW)
+    return memories.update(store, replace(row, **changes), updated)
+
+
+def tree(root) -> dict[str, str]:
+    """Every file of the project that git would see."""
+    found = {}
+    for folder, _, names in os.walk(root / ".ade"):
+        for name in names:
+            path = os.path.join(folder, name)
+            if f"{os.sep}run{os.sep}" not in path and "ade.db" not in name:
+                found[os.path.relpath(path, root)] = atomic_files.read_text(path)
+    return found
+
+
+def edit(root, path: str, old: str, new: str) -> str:
+    text = atomic_files.read_text(root / path)
+    assert old in text
+    atomic_files.write_atomic(str(root / path), text.replace(old, new))
+    return atomic_files.read_text(root / path)
+
+
+def test_the_files_say_what_the_store_knows(store, here, refresh, tmp_path):
+    (row,) = insert(store, gotcha())
+    standing_brief.patch(store, here, {"summary": "Builds maps."}, NOW)
+    refreshed = refresh()
+
+    found = tree(tmp_path)
+    assert set(refreshed.written) == set(found) - {".ade/cto/core-memory.json"}
+    assert refreshed.bytes == sum(len(found[path].encode()) for path in refreshed.written)
+    for path in (INDEX, GOTCHAS, ".ade/memory/knowledge.jsonl", ".ade/cto/MEMORY.md"):
+        assert row.content in found[path]
+    assert "Builds maps." in found[INDEX]
+    assert "Builds maps." in found[".ade/cto/MEMORY.md"]
+
+
+def test_an_unchanged_store_writes_nothing(store, refresh, tmp_path):
+    insert(store, gotcha())
+    refresh()
+    before = {path: os.stat(tmp_path / path).st_mtime_ns for path in tree(tmp_path)}
+    state = os.stat(tmp_path / ".ade/run/mirror.json").st_mtime_ns
+
+    assert refresh() == sync.Refreshed(written=(), removed=(), kept=(), bytes=0)
+    assert {path: os.stat(tmp_path / path).st_mtime_ns for path in tree(tmp_path)} == before
+    assert os.stat(tmp_path / ".ade/run/mirror.json").st_mtime_ns == state
+
+
+def test_access_and_scores_are_not_in_the_files(store, refresh):
+    (row,) = insert(store, gotcha())
+    refresh()
+    memories.touch(store, row, 1.0, NOW + timedelta(days=3))
+
+    assert refresh().written == ()
+
+
+def test_the_same_memories_give_the_same_files_whatever_the_order_they_came_in(tmp_path):
+    rows = [gotcha(f"gotcha {n}", created_at=NOW + timedelta(minutes=n)) for n in range(30)]
+    trees = []
+    for name, order in (("one", rows), ("two", rows[::-1])):
+        (tmp_path / name).mkdir()
+        store = open_project(tmp_path / name)
+        insert(store, *order)
+        sync.refresh(project(tmp_path / name), store, Settings(), NOW)
+        store.close()
+        trees.append(tree(tmp_path / name))
+
+    assert trees[0] == trees[1]
+
+
+HIDDEN = [
+    pytest.param({"scope": Scope.AGENT, "scope_owner_id": "me"}, id="an agent's"),
+    pytest.param({"scope": Scope.MISSION, "scope_owner_id": "m1"}, id="a mission's"),
+    pytest.param({"quarantine_reason": "gives orders"}, id="quarantined"),
+    pytest.param({"status": Status.ARCHIVED}, id="archived"),
+    pytest.param({"deleted_at": NOW}, id="deleted"),
+    pytest.param({"superseded_by": "other"}, id="superseded"),
+]
+
+
+@pytest.mark.parametrize("changes", HIDDEN)
+@pytest.mark.parametrize("key", [None, "learned-canary"])
+def test_no_byte_of_a_private_row_is_in_any_file(store, refresh, tmp_path, changes, key):
+    insert(
+        store,
+        gotcha(),
+        gotcha(
+            f"text {CANARY}",
+            title=f"title {CANARY}",
+            tags=(CANARY,),
+            file_scope_pattern=CANARY,
+            pinned=True,
+            knowledge_key=key,
+            **changes,
+        ),
+    )
+    refresh()
+
+    assert not [path for path, text in tree(tmp_path).items() if CANARY in text]
+
+
+def test_what_became_private_leaves_the_files(store, refresh, tmp_path):
+    (row,) = insert(store, gotcha(CANARY))
+    refresh()
+    change(store, row, status=Status.ARCHIVED)
+    refresh()
+
+    assert not [path for path, text in tree(tmp_path).items() if CANARY in text]
+
+
+def test_a_learned_candidate_is_in_the_lines_and_on_no_page(store, refresh, tmp_path):
+    insert(store, gotcha("learned", status=Status.CANDIDATE, knowledge_key="learned-learned"))
+    insert(store, gotcha("only noticed", status=Status.CANDIDATE))
+    refresh()
+
+    found = tree(tmp_path)
+    lines = [json.loads(line) for line in found[".ade/memory/knowledge.jsonl"].splitlines()]
+    assert [line["key"] for line in lines] == ["learned-learned"]
+    assert "learned" not in found[GOTCHAS].partition("\n\n- ")[2]
+    assert "only noticed" not in "".join(found.values())
+
+
+def test_split_files_that_are_not_needed_any_more_are_removed(store, refresh, tmp_path):
+    small = MirrorSettings(topic_entries=1)
+    first, _ = insert(store, gotcha("a", tags=("api",)), gotcha("b", tags=("db",)))
+    refresh(small)
+    assert ".ade/memory/gotchas-api.md" in tree(tmp_path)
+
+    change(store, first, status=Status.ARCHIVED)
+    refreshed = refresh(small)
+    assert refreshed.removed == (".ade/memory/gotchas-api.md", ".ade/memory/gotchas-db.md")
+    assert not any("gotchas-" in path for path in tree(tmp_path))
+
+
+def test_a_file_that_somebody_else_made_is_never_removed(store, refresh, tmp_path):
+    insert(store, gotcha())
+    atomic_files.write_atomic(str(tmp_path / ".ade/memory/gotchas-mine.md"), "mine\n")
+    refresh(force=True)
+
+    assert tree(tmp_path)[".ade/memory/gotchas-mine.md"] == "mine\n"
+
+
+def test_an_index_edited_by_hand_is_kept_until_it_is_forced(store, refresh, tmp_path):
+    insert(store, gotcha())
+    refresh()
+    edited = edit(tmp_path, INDEX, "# Project memory", "edited")
+    insert(store, gotcha("another"))
+
+    kept = refresh()
+    assert kept.kept == (INDEX,)
+    assert INDEX not in kept.written
+    assert tree(tmp_path)[INDEX] == edited
+
+    assert INDEX in refresh(force=True).written
+    assert "edited" not in tree(tmp_path)[INDEX]
+    assert refresh().kept == ()
+
+
+def test_force_drops_what_was_edited(store, refresh, tmp_path):
+    (row,) = insert(store, gotcha())
+    refresh()
+    before = tree(tmp_path)[GOTCHAS]
+    edit(tmp_path, GOTCHAS, "thread safe", "edited")
+
+    assert GOTCHAS in refresh(force=True).written
+    assert tree(tmp_path)[GOTCHAS] == before
+    assert memories.get(store, row.id).content == row.content
+
+
+def test_a_file_that_is_not_text_is_kept_whatever_is_said(store, refresh, tmp_path):
+    refresh()
+    (tmp_path / GOTCHAS).write_bytes(b"caf\xe9\n")
+
+    assert refresh(force=True).kept == (GOTCHAS,)
+    assert (tmp_path / GOTCHAS).read_bytes() == b"caf\xe9\n"
+
+
+def test_a_file_that_was_deleted_comes_back(store, refresh, tmp_path):
+    refresh()
+    atomic_files.remove(str(tmp_path / GOTCHAS))
+
+    assert refresh().written == (GOTCHAS,)
+
+
+def test_hand_written_lines_of_the_index_are_no_obstacle_and_survive(store, refresh, tmp_path):
+    insert(store, gotcha())
+    refresh()
+    edit(tmp_path, INDEX, "## Files", f"{MINE}\n\n## Files")
+    insert(store, gotcha("another"))
+
+    assert INDEX in refresh().written
+    text = tree(tmp_path)[INDEX]
+    assert MINE in text
+    assert "another" in text
+    assert refresh().written == ()
+
+
+def test_hand_written_lines_survive_force(store, refresh, tmp_path):
+    refresh()
+    edit(tmp_path, INDEX, "# Project memory", f"# Mine now\n\n{MINE}")
+    refresh(force=True)
+
+    assert MINE in tree(tmp_path)[INDEX]
+    assert "# Mine now" not in tree(tmp_path)[INDEX]
+
+
+def test_after_a_kill_between_two_files_nothing_counts_as_edited_by_hand(
+    store, refresh, tmp_path, monkeypatch
+):
+    insert(store, gotcha())
+    refresh()
+    insert(store, gotcha("another"))
+
+    def killed(root, path, text):
+        if path.endswith("gotchas.md"):
+            raise KeyboardInterrupt
+        return write_text(root, path, text)
+
+    write_text = confined.write_text
+    with monkeypatch.context() as patched:
+        patched.setattr(confined, "write_text", killed)
+        with pytest.raises(KeyboardInterrupt):
+            refresh()
+    insert(store, gotcha("a third"))
+
+    assert refresh().kept == ()
+    assert "a third" in tree(tmp_path)[INDEX]
+    assert "a third" in tree(tmp_path)[GOTCHAS]
+
+
+def test_without_its_record_files_that_are_right_are_taken_for_ours(store, here, refresh, tmp_path):
+    insert(store, gotcha())
+    refresh()
+    atomic_files.write_atomic(str(tmp_path / ".ade/run/mirror.json"), "{half")
+
+    assert refresh() == sync.Refreshed(written=(), removed=(), kept=(), bytes=0)
+    assert GOTCHAS in last_written.load(here)
+
+
+def test_a_dry_run_tells_what_would_be_written_and_writes_nothing(store, here, refresh, tmp_path):
+    standing_brief.patch(store, here, {"notes": ["ours"]}, NOW)
+    document = json.loads(atomic_files.read_text(standing_brief.file_path(here))) | {
+        "version": 4,
+        "notes": ["new"],
+    }
+    atomic_files.write_atomic(standing_brief.file_path(here), json.dumps(document))
+    insert(store, gotcha())
+    before, changes = tree(tmp_path), store.db.total_changes
+    foreseen = refresh(dry_run=True)
+
+    assert (tree(tmp_path), store.db.total_changes) == (before, changes)
+    assert not (tmp_path / ".ade/run/mirror.json").exists()
+    assert foreseen == refresh()
+    assert standing_brief.load(store).notes == ("new",)
+
+
+def test_the_brief_of_a_newer_file_reaches_database_and_pages(store, here, refresh, tmp_path):
+    standing_brief.patch(store, here, {"notes": ["ours"]}, NOW)
+    edit(tmp_path, ".ade/cto/core-memory.json", '"ours"', '"edited"')
+    refreshed = refresh()
+
+    assert standing_brief.load(store).notes == ("edited",)
+    assert ".ade/cto/core-memory.json" in refreshed.written
+    assert json.loads(tree(tmp_path)[".ade/cto/core-memory.json"])["version"] == 2
+    assert "edited" in tree(tmp_path)[".ade/cto/MEMORY.md"]
+
+
+def test_a_brief_that_cannot_be_read_is_kept_and_stops_nothing_else(store, here, refresh, tmp_path):
+    standing_brief.patch(store, here, {"notes": ["ours"]}, NOW)
+    insert(store, gotcha())
+    atomic_files.write_atomic(standing_brief.file_path(here), "{")
+
+    refreshed = refresh()
+    assert refreshed.kept == (".ade/cto/core-memory.json",)
+    assert "ours" in tree(tmp_path)[".ade/cto/MEMORY.md"]
+    assert refresh(force=True).written == (".ade/cto/core-memory.json",)
+    assert standing_brief.read_file(here).notes == ("ours",)
+
+
+def test_highlights_are_what_is_marked_by_category(store, refresh, tmp_path):
+    insert(
+        store,
+        memory("plain fact"),
+        gotcha("pinned gotcha", pinned=True),
+        memory("important decision", category=Category.DECISION, importance="high"),
+    )
+    refresh()
+
+    highlights = tree(tmp_path)[".ade/cto/MEMORY.md"].partition("## Durable highlights\n\n")[2]
+    assert highlights == "- decision: important decision\n- gotcha: pinned gotcha (pinned)\n"
+
+
+rows = st.builds(
+    memory,
+    content=st.text(max_size=40),
+    id=st.uuids().map(str),
+    category=st.sampled_from(Category),
+    tags=st.lists(st.sampled_from(["learned", "api", "db"]), unique=True).map(tuple),
+    created_at=st.integers(0, 3).map(lambda day: NOW + timedelta(days=day)),
+    pinned=st.booleans(),
+)
+
+
+@given(given=st.lists(rows, max_size=12), topic_entries=st.integers(1, 5))
+def test_rendering_again_over_its_own_pages_changes_nothing(given, topic_entries):
+    settings = MirrorSettings(topic_entries=topic_entries)
+    once = pages.render(given, None, {}, settings)
+
+    assert pages.render(given, None, once, settings) == once

@@ -1,0 +1,116 @@
+"""Lines that rotate into the archive are never lost: not between processes, not by a merge."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from itertools import permutations
+
+import pytest
+
+from ademem.core.settings import MirrorSettings
+from ademem.files import knowledge, reading, selection
+from ademem.store import memories
+from ademem.sync.merging import merged
+from tests import builders
+from tests.builders import NOW, memory
+from tests.sync.test_merging import Branch
+
+LINES = ".ade/memory/knowledge.jsonl"
+ARCHIVE = ".ade/memory/knowledge.archive.jsonl"
+SMALL = MirrorSettings(rotate_above=10, rotate_lines=5)
+FILES = (LINES, ARCHIVE)
+
+
+class Rotating(Branch):
+    """A branch whose lines rotate early."""
+
+    def files(self):
+        rows = selection.lines_of(self.store)
+        pages = knowledge.render(rows, SMALL)
+        return {path: pages.get(path.rpartition("/")[2], "") for path in FILES}
+
+
+def ids(text):
+    return [json.loads(line)["id"] for line in text.splitlines()]
+
+
+@pytest.fixture
+def branches():
+    """Ten lines; one branch adds to them and rotates, the other edits the oldest of them."""
+    base = Rotating()
+    for number in range(10):
+        base.add(f"rule {number} of the cache")
+    texts = base.files()
+    rotated, edited = Rotating(texts, hours=1), Rotating(texts, hours=2)
+    rotated.add("rule 10 of the cache")
+    oldest = memories.find(edited.store, "content = 'rule 0 of the cache'")[0]
+    edited.edit(oldest, content="rule 0 of the cache, as corrected")
+    yield texts, rotated.files(), edited.files()
+    for branch in (base, rotated, edited):
+        branch.close()
+
+
+def test_a_rotated_branch_merges_with_one_that_is_not(branches):
+    base, rotated, edited = branches
+    assert (len(ids(rotated[LINES])), len(ids(rotated[ARCHIVE]))) == (6, 5)
+    for ours, theirs in permutations((rotated, edited)):
+        both = {path: merged(path, base[path], ours[path], theirs[path]) for path in FILES}
+        known = Rotating(both, hours=48)
+        contents = {row.content for row in known.rows() if row.status == "promoted"}
+        known.close()
+
+        assert contents == {
+            "rule 0 of the cache, as corrected",
+            *(f"rule {number} of the cache" for number in range(1, 11)),
+        }
+
+
+def test_two_rotated_branches_keep_each_line_once(branches):
+    base, rotated, _ = branches
+    other = Rotating(base, hours=3)
+    other.add("rule 11 of the cache")
+    theirs = other.files()
+    other.close()
+    both = {path: merged(path, base[path], rotated[path], theirs[path]) for path in FILES}
+
+    found = ids(both[ARCHIVE]) + ids(both[LINES])
+    assert len(found) == len(set(found)) == 12
+    assert both == {p: merged(p, base[p], theirs[p], rotated[p]) for p in FILES}
+    assert reading.snapshot(both).problems == ()
+
+
+REFRESH = """
+import sys
+from datetime import timedelta
+from ademem import mirror, project
+from ademem.settings import MirrorSettings, Settings
+from ademem.store import open_store
+from tests import builders
+from tests.builders import NOW
+place = project.at(sys.argv[1])
+store = open_store(place, NOW)
+settings = Settings(mirror=MirrorSettings(rotate_above=10, rotate_lines=5))
+for number in range(6):
+    text = f"rule {number} of {sys.argv[2]}"
+    builders.insert(store, builders.memory(text))
+    mirror.refresh(place, store, settings, NOW + timedelta(seconds=number))
+store.close()
+"""
+
+
+def test_two_processes_that_rotate_at_once_lose_and_double_nothing(tmp_path):
+    builders.open_project(tmp_path).close()
+    command = [sys.executable, "-c", REFRESH, str(tmp_path)]
+    racing = [subprocess.Popen([*command, name]) for name in ("one", "two")]
+    assert [process.wait() for process in racing] == [0, 0]
+
+    found = [ids((tmp_path / path).read_text()) for path in (ARCHIVE, LINES)]
+    assert [len(lines) for lines in found] == [5, 7]
+    expected = {
+        memory(f"rule {n} of {name}", created_at=NOW).id
+        for n in range(6)
+        for name in ("one", "two")
+    }
+    assert set(found[0] + found[1]) == expected

@@ -1,0 +1,268 @@
+"""Which sessions did the same kind of thing, told from values."""
+
+from datetime import timedelta
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ademem.core.settings import ProcedureSettings
+from ademem.store.episodes import Action
+from ademem.synthesis.procedures import confidence as belief
+from ademem.synthesis.procedures.clusters import clusters, distinct, medoid
+from ademem.synthesis.procedures.common_steps import aligned, distil, followed, same, telling
+from ademem.synthesis.procedures.context import Context, command_steps, steps
+from ademem.synthesis.procedures.mask import common, masked
+from ademem.synthesis.procedures.similarity import Likeness, rarity, shared, words
+from ademem.synthesis.procedures.wording import markdown, steps_of
+from tests.builders import NOW
+from tests.synthesis.procedures.conftest import edit, release, run
+
+SETTINGS = ProcedureSettings()
+
+
+def context(task, actions=(), number=0, outcome="succeeded", **changes):
+    given = {
+        "id": f"e{number}",
+        "session": f"s{number}",
+        "task": task,
+        "outcome": outcome,
+        "at": NOW + timedelta(days=number),
+        "steps": steps(actions),
+    }
+    return Context(**(given | changes))
+
+
+MIGRATION = (edit("migrations/1_a.sql"), run("make migrate"), run("pytest tests/db"))
+
+
+def day(number, kind):
+    if kind == "release":
+        return context(f"Cut release 1.{number}.0 of the app", release(f"1.{number}.0"), number)
+    at = edit(f"migrations/{number}_{kind}.sql")
+    return context(f"Write a migration for {kind}", (at, *MIGRATION[1:]), number)
+
+
+@pytest.mark.parametrize(
+    ("command", "signs"),
+    [
+        pytest.param("git tag v1.2.0", ["run git tag"], id="a subcommand"),
+        pytest.param("npm run build -- --watch", ["run npm run build"], id="a deep one"),
+        pytest.param("pytest -q tests", ["run pytest tests"], id="what it is run on"),
+        pytest.param("pytest tests/test_a.py", ["run pytest"], id="a file is no subcommand"),
+        pytest.param("bash scripts/x.sh 1.2", ["run bash scripts/x.sh"], id="a script"),
+        pytest.param("python -m build", ["run python -m build"], id="a module"),
+        pytest.param("git status; ls -la | head", [], id="looking around"),
+        pytest.param("cd app && make && ademem recall x", ["run make"], id="one step among looks"),
+        pytest.param("sudo systemctl restart x", ["run sudo systemctl"], id="a wrapper"),
+        pytest.param("echo 'unclosed", [], id="no command at all"),
+        pytest.param("git -C app push", ["run git push"], id="an option with a word"),
+        pytest.param("kubectl -n prod apply -f x", ["run kubectl apply"], id="a namespace"),
+        pytest.param(
+            "git add -A && git commit -m \"$(cat <<'EOF'; Fix it; ; EOF; )\"; make",
+            ["run git add", "run git commit", "run make"],
+            id="a message in a document",
+        ),
+        pytest.param(
+            "git add -A && git commit -m \"$(cat <<'EOF'; Fix it and much…",
+            ["run git add", "run git commit"],
+            id="cut short",
+        ),
+        pytest.param("cat > x <<'E'; make; E; ./x", ["run ./x"], id="a file in a document"),
+        pytest.param("for f in a b; do; make $f; done", ["run make"], id="a loop on one line"),
+        pytest.param("time npm test…", ["run npm test"], id="cut after a word"),
+    ],
+)
+def test_a_command_is_known_by_what_it_does(command, signs):
+    assert [step.sign for step in command_steps(command)] == signs
+
+
+def test_a_message_from_a_document_is_told_as_any_message():
+    written = [f"git commit -m \"$(cat <<'EOF'; Add {n}; EOF; )\"" for n in "ab"]
+    told = distil([steps([run(line)]) for line in written], SETTINGS.share)
+
+    assert told[0].words == ("git", "commit", "-m", "MESSAGE")
+
+
+def test_reads_are_no_steps_and_a_step_repeated_at_once_is_one():
+    looks = [Action(tool="Read", target="a.py", kind="read"), run("pytest"), run("pytest -x")]
+    told = steps([*looks, edit("a.py"), Action(tool="mcp__gh__merge", target="12", kind="other")])
+
+    assert [step.sign for step in told] == ["run pytest", "edit a.py", "use mcp__gh__merge"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("Cut v1.2.0-rc1 today", "Cut VERSION today", id="a version"),
+        pytest.param("Fix PROJ-12 and #34", "Fix ISSUE and ISSUE", id="issues"),
+        pytest.param("on 2026-01-31 at 9", "on DATE at NUMBER", id="a date, a number"),
+        pytest.param("revert 3f2a9c1d", "revert ID", id="a commit"),
+        pytest.param("the facade of cafe", "the facade of cafe", id="words of hex letters"),
+    ],
+)
+def test_what_differs_each_time_is_a_word_in_capitals(text, expected):
+    assert masked(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        pytest.param(["git tag v1.2.0", "git tag v1.3.0"], "git tag VERSION", id="versions"),
+        pytest.param(["git add a/b.sql", "git add c.sql"], "git add PATH", id="paths"),
+        pytest.param(["git commit -m a", "git commit -m b"], "git commit -m MESSAGE", id="words"),
+        pytest.param(["git commit -m …", "git commit -m …"], "git commit -m MESSAGE", id="printed"),
+        pytest.param(["up a", "up b"], "up NAME", id="names"),
+        pytest.param(["x 1.2", "x 1.2"], "x 1.2", id="the same each time"),
+        pytest.param(["tar app-1.0.tgz", "tar app-2.0.tgz"], "tar app-VERSION.tgz", id="inside"),
+        pytest.param(["x a b c", "x v2.1"], "x VERSION", id="other lengths: the newest"),
+    ],
+)
+def test_several_commands_are_told_as_one(lines, expected):
+    assert " ".join(common([line.split() for line in lines])) == expected
+
+
+def test_rare_signals_weigh_more_and_what_one_alone_has_does_not():
+    weights = rarity([frozenset("ab"), frozenset("ab"), frozenset("ac"), frozenset("a")])
+
+    assert weights["a"] == 1
+    assert weights["b"] > weights["a"]
+    assert weights["c"] == 1
+    assert shared(frozenset("ab"), frozenset("ab"), weights) == pytest.approx(1)
+    assert shared(frozenset("a"), frozenset("b"), weights) == 0
+    assert shared(frozenset(), frozenset("b"), weights) == 0
+
+
+def test_words_of_a_task_are_stemmed_without_versions():
+    assert words("Releasing version 1.2.0 of the releases") == words("release versions")
+
+
+def test_sessions_cluster_by_task_and_steps_whatever_their_words():
+    kinds = ["release", "users", "release", "orders", "release", "mails"]
+    contexts = [day(number, kind) for number, kind in enumerate(kinds)]
+
+    found = clusters(contexts, Likeness(contexts), SETTINGS.alike)
+    assert [[each.id for each in cluster] for cluster in found] == [
+        ["e0", "e2", "e4"],
+        ["e1", "e3", "e5"],
+    ]
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_the_order_in_which_they_are_given_changes_nothing(order):
+    contexts = [day(0, "release"), day(1, "users"), day(2, "release")]
+    mixed = [contexts[place] for place in order]
+
+    assert clusters(mixed, Likeness(mixed), SETTINGS.alike) == clusters(
+        contexts, Likeness(contexts), SETTINGS.alike
+    )
+
+
+def test_the_meaning_of_tasks_counts_where_both_have_vectors():
+    one, other = context("Ship it", number=1), context("Publish", number=2)
+
+    assert Likeness([one, other]).of(one, other) == 0
+    assert Likeness([one, other], lambda *_: 0.8).of(one, other) == pytest.approx(0.8)
+    assert Likeness([one, other], lambda *_: -0.3).of(one, other) == 0
+
+
+def test_distinct_contexts_are_sessions_and_missions_that_did_not_fail():
+    again = context("Ship", number=1, session="s0")
+    failed = context("Ship", number=2, outcome="failed")
+    heavy = context("Ship", number=3, weight=1.5)
+
+    assert distinct([context("Ship"), again, failed]) == 1
+    assert distinct([context("Ship"), again, failed, heavy]) == 2.5
+
+
+def test_the_one_most_like_all_others_speaks_for_them():
+    contexts = [day(0, "release"), day(1, "release"), day(2, "users")]
+
+    assert medoid(contexts, Likeness(contexts)).id == "e1"
+
+
+def test_the_steps_are_those_that_most_took_in_their_order():
+    plain = release("1.0.0")
+    late = (*plain[1:4], run("ruff check ."), *plain[4:])
+    short = plain[:4]
+
+    told = distil([steps(plain), steps(late), steps(short)], SETTINGS.share)
+    assert [step.sign for step in told] == [
+        "edit CHANGELOG.md",
+        "run npm test",
+        "run git commit",
+        "run git tag",
+        "run git push",
+    ]
+    assert distil([], SETTINGS.share) == ()
+
+
+def test_files_that_differ_are_told_by_folder_and_ending():
+    sessions = [(edit(f"migrations/{n}.sql"), edit(f"src{n}/a.py"), run("x")) for n in range(3)]
+
+    told = distil([steps(each) for each in sessions], SETTINGS.share)
+    assert [step.words[0] for step in told] == ["migrations/*.sql", "*.py", "x"]
+
+
+def test_steps_of_everybody_do_not_tell():
+    ours = steps([edit("migrations/1.sql"), run("npm test")])
+    others = [steps([run("npm test")]) for _ in range(5)]
+
+    assert [step.sign for step in telling(ours, others, SETTINGS.rare)] == ["edit migrations/1.sql"]
+    assert telling(ours, [], SETTINGS.rare) == ours
+
+
+SIGNS = st.lists(st.sampled_from("abcd"), max_size=8).map(
+    lambda names: steps([run(f"go {name}{name}") for name in names])
+)
+
+
+@given(SIGNS, SIGNS)
+def test_an_alignment_is_the_same_steps_in_the_same_order(one, other):
+    pairs = list(aligned(one, other).items())
+
+    assert all(one[at].sign == other[there].sign for at, there in pairs)
+    assert pairs == sorted(pairs)
+    assert [there for _, there in pairs] == sorted({there for _, there in pairs})
+    assert len(pairs) == len(aligned(other, one))
+    assert 0 <= same(one, other) <= 1
+    assert followed(one, one) == (1 if one else 0)
+
+
+@given(st.lists(SIGNS, max_size=4))
+def test_what_is_distilled_was_done_by_as_many_as_it_says(sessions):
+    told = distil(sessions, SETTINGS.share)
+    busy = [each for each in sessions if each]
+
+    for step in told:
+        took = sum(step.sign in {each.sign for each in session} for session in busy)
+        assert took >= SETTINGS.share * len(busy)
+
+
+@given(st.lists(st.sampled_from([belief.SUCCESS, belief.FAILURE]), max_size=30))
+def test_confidence_stays_within_its_bounds_and_moves_with_each_outcome(outcomes):
+    confidence = SETTINGS.start
+    for outcome in outcomes:
+        after = belief.after(confidence, outcome, SETTINGS)
+
+        assert belief.LEAST <= after <= belief.MOST
+        assert (after >= confidence) == (outcome == belief.SUCCESS) or after == confidence
+        confidence = after
+
+
+def test_confidence_is_the_published_formula():
+    assert belief.after(0.6, belief.SUCCESS, SETTINGS) == pytest.approx(0.66)
+    assert belief.after(0.6, belief.FAILURE, SETTINGS) == pytest.approx(0.42)
+
+
+def test_steps_in_words_read_back_as_the_same_steps():
+    lines = ["Edit `a/*.py` and `b.md`.", 'Run `git commit -m "x y"`.', "Rest.", "2) `make`"]
+
+    told = steps_of(markdown(lines, ["never `rm -rf`"]))
+    assert [step.sign for step in told] == [
+        "edit a/*.py",
+        "edit b.md",
+        "run git commit",
+        "run make",
+    ]

@@ -1,0 +1,81 @@
+"""Outcomes that people tell, and take back."""
+
+from pathlib import Path
+
+import pytest
+
+from ademem.core.memory import Status
+from ademem.store import procedures as table
+from ademem.store.database import SCHEMA, statements
+
+
+@pytest.fixture
+def learned(world):
+    """One procedure of three sessions that went well."""
+    world.releases(3)
+    world.learn()
+    return world
+
+
+def standing(world):
+    """What the procedure's memory, counts and history say."""
+    found = world.procedure()
+    counts = (found.details.success_count, found.details.failure_count)
+    history = [row["outcome"] for row in table.history(world.store, found.id)]
+    return round(found.memory.confidence, 6), counts, history, found.details.last_used_at
+
+
+def tell(world, outcome):
+    world.memories.procedure_outcome(world.procedure().id, outcome)
+    return world.memories.log(1)[0].id
+
+
+@pytest.mark.parametrize("outcome", ["success", "failure"])
+def test_an_outcome_that_is_taken_back_counts_no_more(learned, outcome):
+    before = standing(learned)
+    event = tell(learned, outcome)
+    assert standing(learned) != before
+
+    learned.memories.undo(event)
+    assert standing(learned) == before
+
+
+def test_taking_it_back_is_taken_back_too(learned):
+    event = tell(learned, "failure")
+    told = standing(learned)
+    undone = learned.memories.undo(event)
+    again = learned.memories.log(1)[0].id
+    learned.memories.undo(again)
+
+    assert undone
+    assert standing(learned) == told
+
+
+def test_of_two_outcomes_the_one_that_stands_is_counted(learned):
+    tell(learned, "success")
+    one = standing(learned)
+    learned.memories.undo(tell(learned, "failure"))
+
+    assert standing(learned) == one
+    assert one[1] == (4, 0)
+
+
+def test_a_promotion_by_outcomes_is_taken_back_with_the_last_of_them(learned):
+    events = [tell(learned, "success") for _ in range(6)]
+    assert learned.procedure().memory.status is Status.PROMOTED
+
+    for event in reversed(events):
+        learned.memories.undo(event)
+    assert learned.procedure().memory.status is Status.CANDIDATE
+    assert standing(learned)[1:3] == ((3, 0), [])
+
+
+def test_outcomes_told_before_their_acts_were_noted_are_found_by_their_moment(learned):
+    event = tell(learned, "failure")
+    learned.store.db.execute("update memory_procedure_history set event_id = null")
+    migration = Path(SCHEMA, "0016_outcomes_taken_back.sql").read_text(encoding="utf-8")
+    (backfill,) = (each for each in statements(migration) if "\nupdate " in each)
+    learned.store.db.execute(backfill)
+    learned.memories.undo(event)
+
+    assert standing(learned)[1:3] == ((3, 0), [])

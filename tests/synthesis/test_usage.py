@@ -1,0 +1,193 @@
+"""Whether a session did something with what it was shown: ids and names, in the order of time."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ademem.capture.transcript import Call, Prompt
+from ademem.core.settings import GuardSettings
+from ademem.synthesis import usage
+from ademem.synthesis.usage import Clue
+from tests.builders import insert, memory
+
+ID = "79a1d49e4dc0"
+
+
+def clue(*names, id=ID, at="2026-03-01T12:00:00.000Z"):
+    return Clue(id, at, names)
+
+
+def call(tool, minute=5, **given):
+    return Call(id="c", tool=tool, input=given, at=f"2026-03-01T12:{minute:02}:00.000Z")
+
+
+def bash(command, minute=5):
+    return call("Bash", minute, command=command)
+
+
+def used(*events, clues=None):
+    found = [clue("src/auth.py", "TokenStore")] if clues is None else clues
+    return usage.used(events, found, GuardSettings())
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        pytest.param("Tokens live in src/auth.py", {"src/auth.py"}, id="a path"),
+        pytest.param("Only conftest.py has it", {"conftest.py"}, id="a file"),
+        pytest.param("Call `make release` last", {"make release"}, id="marked as code"),
+        pytest.param("TokenStore and token_store", {"TokenStore", "token_store"}, id="identifiers"),
+        pytest.param("Use readToken, not Token", {"readToken"}, id="humps"),
+        pytest.param("Pass --no-cache to it", {"--no-cache"}, id="an option"),
+        pytest.param("Deploys go through staging", set(), id="plain words"),
+        pytest.param("Never use a.b or x_y", set(), id="too short"),
+        pytest.param("It ends here.Then on", set(), id="a missing blank"),
+        pytest.param("e.g. version 1.2.3", set(), id="numbers"),
+    ],
+)
+def test_the_names_in_a_memory_are_those_of_things_in_the_code(text, names):
+    assert usage.names(text) == names
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        pytest.param(bash(f"ademem get {ID}"), id="read whole"),
+        pytest.param(bash("ademem get 79a1"), id="by the beginning of its id"),
+        pytest.param(bash(f"ademem promote {ID} && ls"), id="decided about"),
+        pytest.param(call("mcp__ademem__memory_get", id="79a1d4"), id="by MCP"),
+        pytest.param(bash(f"git commit -m 'as {ID} says'"), id="quoted in a commit"),
+        pytest.param(call("Task", prompt=f"mind {ID}"), id="handed on to a subagent"),
+        pytest.param(call("Write", file_path="/p/src/auth.py", content="x"), id="its file written"),
+        pytest.param(call("Edit", file_path="/p/a.py", new_string="s = TokenStore()"), id="a name"),
+        pytest.param(
+            call("MultiEdit", file_path="/p/a.py", edits=[{"new_string": "TokenStore"}]),
+            id="a name in one of many edits",
+        ),
+        pytest.param(bash("rm src/auth.py"), id="a name in a changing command"),
+        pytest.param(bash('ademem add "TokenStore caches"'), id="repeated in a memory"),
+    ],
+)
+def test_what_was_done_with_a_memory_tells(event):
+    assert used(event) == [ID]
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        pytest.param([bash("ademem recall TokenStore")], id="a search"),
+        pytest.param([bash("cat src/auth.py")], id="reading the file"),
+        pytest.param([call("Read", file_path="/p/src/auth.py")], id="reading it by tool"),
+        pytest.param([call("Edit", file_path="/p/a.py", old_string="TokenStore")], id="was there"),
+        pytest.param([bash("rm lib/src/auth.pyc")], id="a longer name"),
+        pytest.param([bash("rm MyTokenStores")], id="inside a word"),
+        pytest.param([bash("ademem get 79b2")], id="another id"),
+        pytest.param([bash("ademem get 79a")], id="too little of the id"),
+        pytest.param([bash("rm src/auth.py", minute=0)], id="before it was shown"),
+        pytest.param(
+            [bash("touch src/auth.py TokenStore", minute=0), bash("rm src/auth.py")],
+            id="named before it was shown",
+        ),
+        pytest.param(
+            [
+                Prompt(text="Move TokenStore out of src/auth.py", at="2026-03-01T12:04:00.000Z"),
+                call("Write", file_path="/p/src/auth.py", content="class TokenStore"),
+            ],
+            id="named by the person",
+        ),
+    ],
+)
+def test_what_tells_nothing_of_the_memory_does_not_count(events):
+    assert used(*events) == []
+
+
+def test_of_several_memories_those_are_used_whose_names_come_up():
+    clues = [clue("src/auth.py", id="a" * 12), clue("src/net.py", id="b" * 12)]
+
+    assert used(bash("rm src/net.py"), clues=clues) == ["b" * 12]
+
+
+def session(world, shown, *calls, id="s1"):
+    """A session that is briefed, does this, and ends; the worker looks at it."""
+    path = world.root.parent / f"{id}.jsonl"
+    world.fire("session_start", source="startup", session_id=id, transcript_path=str(path))
+    rows = []
+    for number, (tool, given) in enumerate(calls, 1):
+        at = f"2026-03-01T13:00:{number:02}.000Z"
+        block = {"type": "tool_use", "id": f"t{number}", "name": tool, "input": given}
+        message = {"role": "assistant", "content": [block]}
+        rows.append({"type": "assistant", "timestamp": at, "message": message})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    world.fire("session_end", reason="other", session_id=id, transcript_path=str(path))
+    with world.memories() as memories:
+        memories.work()
+        return {row["id"]: row for row in memories.exposure(100)["by_memory"] if row["id"] in shown}
+
+
+@pytest.fixture
+def known(world):
+    with world.memories() as memories:
+        return [
+            row.id
+            for row in insert(
+                memories.runtime.store,
+                memory("Tokens are read in src/auth.py alone"),
+                memory("Nobody reads vendor/legacy.c"),
+            )
+        ]
+
+
+def test_a_session_that_used_a_memory_is_counted_once(world, known):
+    edit = ("Edit", {"file_path": "/p/src/auth.py", "new_string": "x"})
+    counts = session(world, known, edit, edit)
+    assert (counts[known[0]]["shown"], counts[known[0]]["used"]) == (1, 1)
+    assert (counts[known[1]]["shown"], counts[known[1]]["used"]) == (1, 0)
+    assert world.row("select count(*) from recall_log where used = 1")[0] == 1
+
+    world.fire("session_end", reason="other", session_id="s1")
+    with world.memories() as memories:
+        memories.work()
+        assert memories.exposure()["used"] == 1
+
+
+def test_a_use_takes_back_all_that_was_shown_in_vain(world, known):
+    world.environment["ADEMEM_BRIEFING_PATIENCE"] = "2"
+    for number in range(5):
+        counts = session(world, known, id=f"v{number}")
+    assert counts[known[0]]["worth"] == counts[known[1]]["worth"] == 0.4
+
+    counts = session(world, known, ("Bash", {"command": f"ademem get {known[0]}"}), id="u1")
+    assert counts[known[0]]["worth"] == 1.0
+    assert counts[known[1]]["worth"] == pytest.approx(2 / 6, abs=0.001)
+    with world.memories() as memories:
+        overall = memories.exposure()
+    assert {name: overall[name] for name in ("shown", "used", "used_memories", "sinking")} == {
+        "shown": 12,
+        "used": 1,
+        "used_memories": 1,
+        "sinking": 1,
+    }
+
+
+def test_what_a_session_recalled_and_then_cited_is_used(world, known):
+    world.fire("session_start", source="startup", session_id="s0")
+    with world.memories() as memories:
+        memories.recall("tokens auth")
+    note = ("Bash", {"command": f'ademem add "Refresh is in auth too, see {known[0]}"'})
+
+    assert session(world, known, note)[known[0]]["used"] == 1
+
+
+@pytest.mark.parametrize("gone", [True, False], ids=["no transcript", "nothing in it"])
+def test_a_session_that_left_no_trace_used_nothing(world, known, gone):
+    counts = session(world, known)
+    if gone:
+        world.fire("session_start", source="startup", session_id="s9")
+        world.fire("session_end", reason="other", session_id="s9", transcript_path="/nowhere")
+        with world.memories() as memories:
+            memories.work()
+
+    assert counts[known[0]]["used"] == 0
+    assert world.failures() == []

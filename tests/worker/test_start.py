@@ -1,0 +1,68 @@
+"""What a hook does about due work: look, start a process, and pay little for it."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from ademem.search.embedding import cache
+from ademem.store import jobs
+from ademem.worker import running
+from tests import builders
+from tests.builders import memory
+from tests.test_architecture import ROOT, SLOW
+
+START = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from ademem import clock, project, work
+from ademem.runtime import open_runtime
+
+work._detach = lambda command: print(json.dumps([command[2:], sorted(sys.modules)]))
+runtime = open_runtime(project.at(sys.argv[2]), {"ADEMEM_MODELS_DIR": sys.argv[3]}, clock.now())
+work.start(runtime)
+"""
+
+
+@pytest.fixture
+def models(tmp_path):
+    """A folder that looks as if a model were installed in it."""
+    folder = cache.folder({"ADEMEM_MODELS_DIR": str(tmp_path / "models")}, "int8")
+    os.makedirs(folder)
+    for name in (cache.GRAPH, cache.TOKENIZER):
+        (tmp_path / "models" / cache.MODEL / "int8" / name).write_text("not looked into")
+    cache.seal(folder, (cache.GRAPH, cache.TOKENIZER), source="test", trust="hash")
+    return tmp_path / "models"
+
+
+def start(world, models):
+    """What a hook starts, and the modules that it has loaded by then."""
+    command = [sys.executable, "-I", "-S", "-c", START, ROOT, world.root, models]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(ran.stdout) if ran.stdout else None
+
+
+def test_an_installed_model_makes_an_old_store_due(world, models):
+    builders.insert(world.store, memory("from before there were models"))
+
+    command, loaded = start(world, models)
+    assert command == ["-m", "ademem.worker", world.runtime.project.root]
+    assert SLOW.isdisjoint(loaded)
+    assert jobs.is_known(world.store, "embed")
+
+
+def test_without_a_model_there_is_nothing_to_start(world, tmp_path):
+    builders.insert(world.store, memory("from before there were models"))
+
+    assert start(world, tmp_path / "none") is None
+
+
+def test_where_every_vector_is_there_nothing_is_started(world, models):
+    model = running.Model(id="all-MiniLM-L6-v2/int8/256", load=lambda: world.embedder)
+    world.embedder.model_id = model.id
+    world.keep("Tokens expire in UTC")
+    world.work(model=model)
+
+    assert start(world, models) is None

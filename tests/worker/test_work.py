@@ -1,0 +1,211 @@
+"""Due work: done once, by one process, and due again when it fails."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from ademem import worker
+from ademem.core.locks import locked
+from ademem.core.value import replace
+from ademem.worker import journal, running
+from ademem.worker.job_context import Kind
+from tests.test_architecture import ROOT
+
+LOOKED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from ademem import clock, project, work
+from ademem.runtime import open_runtime
+
+work._detach = lambda command: print("started", "ademem.worker.running" in sys.modules)
+work.start(open_runtime(project.at(sys.argv[2]), {}, clock.now()))
+"""
+
+
+@pytest.fixture
+def broken(monkeypatch):
+    """The files cannot be written, for this reason."""
+
+    def broken(error):
+        def fail(_shift, _job):
+            raise error
+
+        kinds = [
+            replace(kind, run=fail) if kind.name == "mirror" else kind for kind in running.JOBS
+        ]
+        monkeypatch.setattr(running, "JOBS", tuple(kinds))
+
+    return broken
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """The command lines of workers that would have been started."""
+    commands = []
+    monkeypatch.setattr(worker, "_detach", commands.append)
+    return commands
+
+
+def page(world):
+    return (world.root / ".ade/memory/conventions.md").read_text(encoding="utf-8")
+
+
+def lock(world):
+    return os.path.join(world.runtime.project.home, "run", "work.lock")
+
+
+def test_a_memory_makes_the_files_due_and_the_work_writes_them(world):
+    world.keep("Tabs are forbidden in this code")
+    assert "Tabs" not in page(world)
+
+    assert world.work(model=None) == ["mirror"]
+    assert "Tabs" in page(world)
+    assert world.work(model=None) == []
+
+
+def test_a_detached_worker_does_the_same(world):
+    world.keep("Tabs are forbidden in this code")
+    command = [sys.executable, "-m", "ademem.worker", world.runtime.project.root]
+    environment = os.environ | {"ADEMEM_MODELS_DIR": str(world.root / "none")}
+    ran = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, check=False, env=environment
+    )
+
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+    assert "Tabs" in page(world)
+
+
+def test_a_second_worker_leaves_the_work_to_the_first(world):
+    world.keep("Tabs are forbidden in this code")
+    with locked(lock(world)):
+        assert world.work(model=None) == []
+
+    assert world.work(model=None) == ["mirror"]
+
+
+def test_what_becomes_due_while_a_worker_is_at_it_is_done_by_the_same(world, monkeypatch):
+    def busy(_shift, job):
+        if job.asked == 1:
+            world.keep("Blanks are, too")
+
+    kinds = [replace(kind, run=busy) if kind.name == "mirror" else kind for kind in running.JOBS]
+    monkeypatch.setattr(running, "JOBS", tuple(kinds))
+    world.keep("Tabs are forbidden in this code")
+
+    assert world.work(model=None) == ["mirror"]
+    assert world.due(model=None) == []
+    assert len(journal.recent(world.runtime.project)) == 2
+
+
+def test_work_that_fails_keeps_its_error_and_waits(world, broken):
+    broken(OSError("no space left"))
+    world.keep("Tabs are forbidden in this code")
+    assert world.work(model=None) == []
+
+    (error,) = world.store.db.execute(
+        "select last_error from jobs where kind = 'mirror'"
+    ).fetchone()
+    assert error == "OSError: no space left"
+    assert world.due(model=None) == []
+    world.later(minutes=1)
+    assert world.due(model=None) == ["mirror"]
+
+
+def test_the_status_names_what_is_due_and_what_failed_before_it_is_given_up(world, broken):
+    world.keep("Tabs are forbidden in this code")
+    waiting = world.memories.status()["jobs"]
+    assert (waiting["due"], waiting["kinds"], waiting["failing"]) == (1, ["mirror (1)"], [])
+
+    broken(OSError("no space left"))
+    world.work(model=None)
+    failed = world.memories.status()["jobs"]
+    assert (failed["due"], failed["kinds"]) == (0, [])
+    assert failed["failing"] == ["mirror project: OSError: no space left"]
+    assert failed["parked"] == []
+
+
+def test_each_run_is_told_in_the_log_without_secrets(world, broken):
+    world.keep("Tabs are forbidden in this code")
+    world.work(model=None)
+    broken(OSError("cannot reach https://user:hunter2hunter2@example.com/x\nnot at all"))
+    world.keep("Blanks are, too")
+    world.work(model=None)
+
+    done, failed = journal.recent(world.runtime.project)
+    assert (done["job"], done["outcome"], done["error"]) == ("mirror", "done", None)
+    assert failed["outcome"] == "failed"
+    assert "OSError: cannot reach" in failed["error"]
+    assert "hunter2hunter2" not in failed["error"]
+
+
+def test_the_log_of_runs_is_bounded_and_lives_with_a_line_cut_short(world, monkeypatch):
+    monkeypatch.setattr(journal, "LOG_BYTES", 500)
+    for number in range(12):
+        world.keep(f"Rule number {number} says something of its own about topic{number}")
+        world.work(model=None)
+    log = world.root / ".ade/log/work.log"
+    log.write_text(log.read_text() + '{"at": "2026')
+
+    assert log.stat().st_size + log.with_name("work.log.1").stat().st_size < 1600
+    assert 3 < len(journal.recent(world.runtime.project)) < 12
+
+
+def test_no_worker_is_started_where_nothing_is_due_or_the_project_says_no(world, started):
+    world.work(model=None)
+    worker.start(world.runtime)
+    assert started == []
+
+    world.keep("Tabs are forbidden in this code")
+    world.runtime.settings = replace(
+        world.runtime.settings, jobs=replace(world.runtime.settings.jobs, auto=False)
+    )
+    world.runtime.now = world.now
+    worker.start(world.runtime)
+    assert started == []
+
+
+def test_a_worker_is_started_for_due_work_alone_in_its_interpreter(world, started):
+    world.keep("Tabs are forbidden in this code")
+    world.runtime.now = world.now
+    worker.start(world.runtime)
+
+    assert [command[1:] for command in started] == [
+        ["-I", "-m", "ademem.worker", world.runtime.project.root]
+    ]
+
+
+@pytest.mark.parametrize("why", ["a worker is at it", "we are the worker"])
+def test_no_worker_is_started_when(world, started, why):
+    world.keep("Tabs are forbidden in this code")
+    world.runtime.now = world.now
+    if why == "we are the worker":
+        world.runtime.environment = {"ADEMEM_DISABLE": "1"}
+        worker.start(world.runtime)
+    else:
+        with locked(lock(world)):
+            worker.start(world.runtime)
+
+    assert started == []
+
+
+def test_every_kind_of_work_is_in_the_table_once_and_says_when_it_is_due():
+    names = [kind.name for kind in running.JOBS]
+
+    assert len(set(names)) == len(names)
+    assert all(kind.when for kind in running.JOBS)
+
+
+def test_what_hooks_start_a_worker_for_at_once_has_no_conditions():
+    free = [kind for kind in running.JOBS if kind.able is Kind.able and not kind.patience_s]
+
+    assert {kind.name for kind in free} == set(worker.ON_DEMAND)
+
+
+def test_a_hook_that_finds_something_asked_for_looks_no_further(world):
+    world.keep("Tabs are forbidden in this code")
+    command = [sys.executable, "-I", "-S", "-c", LOOKED, ROOT, str(world.root)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+
+    assert ran.stdout == "started False\n"

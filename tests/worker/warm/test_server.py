@@ -1,0 +1,373 @@
+"""The side that answers: what it says, to whom, and where it can be found."""
+
+import _socket as sockets
+import json
+import os
+import select
+import signal
+import stat
+import tempfile
+import time
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from threading import Event, Thread
+
+import numpy as np
+import pytest
+
+from ademem import __version__
+from ademem.api import serving
+from ademem.core import project, trust
+from ademem.core.errors import AdememError
+from ademem.search import embedding
+from ademem.worker import warm
+from ademem.worker.warm import server as server_
+from ademem.worker.warm import wire
+from ademem.worker.warm.server import Server, listening, offered
+from tests.store import racing
+from tests.worker.warm.fake import Synonyms
+
+
+@contextmanager
+def answering(world, embedder=None, role="serve"):
+    """A server in a thread of this process, at its place."""
+    with offered(world.project, world.environment, embedder or Synonyms(), role):
+        until(lambda: world.ask("ping") is not None)
+        yield
+
+
+def until(is_so):
+    """Wait for it, at most as long as a loaded machine may need."""
+    deadline = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < deadline
+        os.sched_yield()
+
+
+def said(world, raw):
+    """The reply to these very bytes; nothing when the other side hangs up."""
+    parts = []
+    with closing(connected(world)) as asking, suppress(ConnectionError):
+        asking.sendall(raw)
+        asking.shutdown(sockets.SHUT_WR)
+        while part := asking.recv(65536):
+            parts.append(part)
+    return b"".join(parts)[wire.HEAD_BYTES :]
+
+
+def frame(**request):
+    body = json.dumps({"ademem": __version__, "protocol": warm.PROTOCOL} | request).encode()
+    return len(body).to_bytes(wire.HEAD_BYTES, "big") + body
+
+
+def test_it_says_who_it_is(world):
+    with answering(world):
+        assert world.ask("ping") == {
+            "pid": os.getpid(),
+            "role": "serve",
+            "model": embedding.model_id(world.runtime.settings.embed),
+            "database": world.project.database,
+        }
+
+
+def test_it_embeds(world):
+    with answering(world):
+        answer = world.ask("embed", texts=["passkeys", "invoices"])
+
+    vectors = [np.frombuffer(bytes.fromhex(text), "<f4") for text in answer["vectors"]]
+    np.testing.assert_array_equal(vectors, Synonyms().embed(["passkeys", "invoices"]))
+
+
+def test_it_searches_and_hands_out_row_numbers_and_scores(world):
+    world.know("We moved to passkeys in March", "Invoices are rounded half to even")
+    (known,) = world.memories.search("passkeys").hits
+    with answering(world):
+        answer = world.ask("search", query="sign-in", floor=0.4, limit=3)
+
+    ((seq, score),) = answer["hits"]
+    assert answer["mode"] == "hybrid"
+    assert seq == known.memory.seq
+    assert 0 < score < 2
+
+
+def test_it_sees_what_was_written_since(world):
+    with answering(world):
+        assert world.ask("search", query="sign-in")["hits"] == []
+        world.know("We moved to passkeys in March")
+        assert len(world.ask("search", query="sign-in")["hits"]) == 1
+
+
+def test_it_sees_a_database_and_settings_that_took_the_place_of_others(world):
+    world.know("We moved to passkeys in March")
+    with answering(world):
+        assert len(world.ask("search", query="passkeys")["hits"]) == 1
+        for path in Path(world.project.home).glob("ade.db*"):
+            path.unlink()
+        assert world.ask("search", query="passkeys")["hits"] == []
+
+        own = Path(trust.config_path(world.environment))
+        own.parent.mkdir(parents=True)
+        own.write_text('[embed]\ndtype = "fp32"\n')
+        assert world.ask("search", query="passkeys") is None
+        assert world.ask("ping") is None
+
+
+@pytest.mark.parametrize(
+    ("request_", "error"),
+    [
+        pytest.param(frame(method="ping", params=[]), "`params` is an object", id="no params"),
+        pytest.param(frame(method="nothing", params={}), "no method 'nothing'", id="no method"),
+        pytest.param(frame(params={}), "no method None", id="no name of a method"),
+        pytest.param(frame(method="embed", params={}), "`texts` is a list", id="no texts"),
+        pytest.param(
+            frame(method="embed", params={"texts": ["x"] * 17}), "1 to 16", id="too many texts"
+        ),
+        pytest.param(frame(method="embed", params={"texts": [3]}), "text is missing", id="no text"),
+        pytest.param(frame(method="search", params={}), "text is missing", id="no query"),
+        pytest.param(
+            frame(method="search", params={"query": "x", "limit": 101}), "1 to 100", id="too much"
+        ),
+        pytest.param(
+            frame(method="ping", params={}, ademem="0.0.0"), "this is ademem", id="another version"
+        ),
+        pytest.param(
+            frame(method="ping", params={}, protocol=0), "protocol 2", id="another protocol"
+        ),
+        pytest.param(b"\0\0\0\4oops", "no JSON", id="no JSON"),
+        pytest.param(b"\0\0\0\2[]", "this is ademem", id="no object"),
+        pytest.param(b"\0\0\4\0" + b"[" * 1024, "no JSON", id="deep"),
+    ],
+)
+def test_a_bad_request_gets_an_error_and_does_no_harm(world, request_, error):
+    with answering(world):
+        reply = json.loads(said(world, request_))
+        assert world.ask("ping") is not None
+
+    assert error in reply["error"]
+    assert "result" not in reply
+    assert world.failures() == ""
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(b"GET / HTTP/1.1\r\n\r\n", id="another protocol"),
+        pytest.param(b"\0\0\1\0{", id="cut short"),
+        pytest.param(bytes(range(256)) * 64, id="noise"),
+        pytest.param(b"\xff" * 100, id="a frame of four gigabytes"),
+    ],
+)
+def test_garbage_gets_no_answer_and_does_no_harm(world, garbage):
+    with answering(world):
+        assert said(world, garbage) == b""
+        assert world.ask("ping") is not None
+    assert world.failures() == ""
+
+
+def test_a_failure_of_its_own_is_told_logged_and_survived(world):
+    class Broken(Synonyms):
+        def embed(self, texts):
+            raise RuntimeError("out of paper")
+
+    with answering(world, Broken()):
+        reply = json.loads(said(world, frame(method="embed", params={"texts": ["x"]})))
+        assert world.ask("ping") is not None
+
+    assert reply["error"] == "RuntimeError"
+    assert "out of paper" in world.failures()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param({"result": {"hits": []}}, id="no version"),
+        pytest.param({"ademem": "9", "protocol": 1, "result": {"hits": []}}, id="another version"),
+        pytest.param({"ademem": __version__, "protocol": 1, "error": "no"}, id="an error"),
+        pytest.param([], id="no object"),
+        pytest.param("x" * (wire.REPLY_BYTES + 1), id="too long"),
+    ],
+)
+def test_an_answer_that_is_none_counts_as_none(world, reply):
+    body = json.dumps(reply).encode()
+    with impostor(world, len(body).to_bytes(wire.HEAD_BYTES, "big") + body):
+        assert world.ask("search", query="sign-in") is None
+
+
+@contextmanager
+def impostor(world, raw):
+    """Somebody at the place of the socket who says the same to everybody."""
+    listener = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
+    listener.bind(world.socket)
+    listener.listen()
+
+    def answer():
+        handle, _ = listener._accept()
+        with closing(sockets.socket(fileno=handle)) as asking:
+            asking.recv(65536)
+            with suppress(OSError):
+                asking.sendall(raw)
+
+    thread = Thread(target=answer)
+    thread.start()
+    yield
+    thread.join()
+    listener.close()
+
+
+def test_a_client_that_says_nothing_blocks_nobody(world):
+    with answering(world):
+        silent = [connected(world) for _ in range(4)]
+        assert world.ask("ping") is not None
+        for connection in silent:
+            connection.close()
+
+
+def test_who_comes_when_all_places_are_taken_is_turned_away(world):
+    gate = Event()
+
+    class Slow(Synonyms):
+        def embed(self, texts):
+            gate.wait(60)
+            return super().embed(texts)
+
+    with answering(world, Slow()):
+        asking = [connected(world) for _ in range(server_.CONNECTIONS + 4)]
+        for connection in asking:
+            with suppress(ConnectionError):
+                connection.sendall(frame(method="embed", params={"texts": ["x"]}))
+        until(lambda: len(select.select(asking, [], [], 0)[0]) >= 4)
+        gate.set()
+        answered = [is_answered(connection) for connection in asking]
+
+    # The place of the one who asked whether the server is there may be free a moment later.
+    assert sum(answered) in (server_.CONNECTIONS - 1, server_.CONNECTIONS)
+    for connection in asking:
+        connection.close()
+
+
+def is_answered(connection):
+    try:
+        return len(connection.recv(wire.HEAD_BYTES)) > 0
+    except ConnectionError:
+        return False
+
+
+def connected(world):
+    connection = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
+    connection.settimeout(60)
+    until(lambda: connection.connect_ex(world.socket) == 0)  # its queue may be full for a moment
+    return connection
+
+
+def test_the_socket_is_its_owners_alone_and_goes_with_the_server(world):
+    with answering(world):
+        assert stat.S_IMODE(os.stat(world.socket).st_mode) == 0o600
+    assert not os.path.exists(world.socket)
+
+
+def test_a_socket_left_by_the_dead_is_replaced(world):
+    with world.server() as killed:
+        killed.kill()
+        killed.wait()
+    assert os.path.exists(world.socket)
+
+    with answering(world):
+        assert world.ask("ping")["pid"] == os.getpid()
+
+
+def test_of_several_servers_one_answers_and_another_takes_over(world):
+    with answering(world, role="work"):
+        with listening(world.socket, world.project.home_root) as place:
+            assert place is None
+        with offered(world.project, world.environment, Synonyms(), "serve"):
+            assert world.ask("ping")["role"] == "work"
+    with answering(world, role="serve"):
+        assert world.ask("ping")["role"] == "serve"
+
+
+def test_a_server_that_waits_takes_the_place_of_the_one_that_ends(world):
+    second = offered(world.project, world.environment, Synonyms(), "serve")
+    with world.server("work") as first, second:
+        assert world.ask("ping")["role"] == "work"
+        first.kill()
+        first.wait()
+        until(lambda: (world.ask("ping") or {}).get("role") == "serve")
+
+
+def test_a_server_whose_folder_was_swept_away_comes_back(world):
+    with answering(world):
+        (world.root / ".ade/run").rename(world.root / "swept")  # at once: it may be back any moment
+        until(lambda: world.ask("ping") is not None)
+        assert os.path.exists(world.socket)
+
+
+@pytest.mark.parametrize("where", ["XDG_RUNTIME_DIR", "TMPDIR"])
+def test_a_path_too_long_for_a_socket_gets_one_in_a_private_folder(world, tmp_path, where):
+    deep = tmp_path.joinpath(*["a-folder-with-a-long-name"] * 4)
+    (deep / ".ade").mkdir(parents=True)
+    with tempfile.TemporaryDirectory() as short:
+        found = project.at(str(deep))
+        environment = {where: short}
+        path = warm.socket_path(found, environment)
+        with offered(found, environment, Synonyms(), "serve"):
+            until(lambda: warm.ask(found, environment, "ping", "{}", 60) is not None)
+            assert path.startswith(short)
+            assert stat.S_IMODE(os.stat(os.path.dirname(path)).st_mode) == 0o700
+
+
+def test_a_folder_of_somebody_else_is_not_used(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 4242)
+
+    place = listening(str(tmp_path / "x.sock"), str(tmp_path.parent))
+    with pytest.raises(wire.Stranger, match="somebody else's"), place:
+        pass
+
+
+def test_another_user_gets_no_answer_and_is_none(world, monkeypatch):
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        path = os.path.join(folder, "warm.sock")
+        for module in (server_, warm):
+            monkeypatch.setattr(module, "socket_path", lambda _project, _environment: path)
+        with answering(world):
+            os.chmod(path, 0o666)
+            says = racing.said("tests.worker.warm.nobody", path)
+
+    assert says == ["Stranger", "answered" if os.geteuid() else "hung up"]
+
+
+class TestServing:
+    def test_it_can_be_stopped_from_elsewhere(self, world):
+        with world.server() as process:
+            found = serving.serving(str(world.root), environment=world.environment)
+            assert found["pid"] == process.pid
+            stopped = serving.stop_serving(str(world.root), environment=world.environment)
+            assert (stopped, process.wait()) == (process.pid, 0)
+        assert not os.path.exists(world.socket)
+        assert serving.serving(str(world.root), environment=world.environment) is None
+
+    def test_a_worker_is_not_stopped(self, world):
+        with answering(world, role="work"):
+            assert serving.stop_serving(str(world.root), environment=world.environment) is None
+            assert world.ask("ping") is not None
+
+    def test_a_signal_ends_it_and_leaves_nothing_behind(self, world):
+        with world.server() as process:
+            process.send_signal(signal.SIGTERM)
+            assert process.wait() == 0
+        assert not os.path.exists(world.socket)
+
+    def test_a_second_one_is_refused(self, world):
+        with answering(world), pytest.raises(AdememError, match="serves this project already"):
+            serving.serve(str(world.root), environment=world.environment)
+
+    def test_without_a_model_it_says_how_to_get_one(self, world):
+        with pytest.raises(AdememError, match="no model is installed") as refused:
+            serving.serve(str(world.root), environment=world.environment)
+        assert "model install" in refused.value.hint
+
+    def test_it_ends_by_itself_when_nobody_asks(self, world):
+        Server(world.project, world.environment, Synonyms(), "serve").run(idle_s=0.01)
+
+        assert not os.path.exists(world.socket)
