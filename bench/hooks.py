@@ -26,12 +26,12 @@ from ademem import api
 from ademem.capture.gate import write
 from ademem.core import clock
 from ademem.core.memory import Draft, Origin, Trust
+from ademem.core.turn import TurnKey
 from ademem.guard import flags
 from ademem.search.hints import marks, refresh
 from ademem.session import install
 from ademem.session.install import Where
 from ademem.store import hints, turns
-from ademem.store.turns import TurnKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,18 +20,12 @@ PACKAGE = ROOT / "ademem"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 HOOKS = sorted((ROOT / "hooks").glob("*.py"))
 
-PICTURE = """
-    value aside bytecode digest errors clock text jsontext model settings files confined locks
-    caller trust repository project configuration
-    anchor lookalike redact failures shell fence client signature store embed
-    runtime ai worktree core agents commits capture gate search warm guard sites curate lifecycle
-    exchange mirror briefing episodes skills procedures uses history status work recovery enrolment
-    scrub api install events rehearsal restoring trouble read_only doctor evaluation cli
-"""
-LAYERS = tuple(frozenset(row.split()) for row in PICTURE.strip().splitlines())
-"""Who may import whom: its own row and those above it. The README explains the rows."""
-
-ROW = {name: number for number, names in enumerate(LAYERS) for name in names}
+ROOMS = tuple(
+    """
+    core guard store search capture files sync synthesis worker session api doors
+    """.split()
+)
+"""The names at the root, each with one job; a room imports those before it. See ARCHITECTURE."""
 
 _SLOW = """
     argparse click dataclasses datetime hashlib inspect jsonlines logging numpy onnxruntime orjson
@@ -47,11 +41,11 @@ _NETWORK = """
 NETWORK = frozenset(_NETWORK.split())
 
 BROAD_EXCEPT = (
-    "aside.py",
-    "cli/__init__.py",
-    "events/__init__.py",
-    "warm/server.py",
-    "work/shift.py",
+    "core/background.py",
+    "doors/cli/__init__.py",
+    "session/__init__.py",
+    "worker/warm/server.py",
+    "worker/job_context.py",
 )
 """Where a failure that nobody foresaw ends; each of them logs it, or hands it to who waits."""
 
@@ -69,36 +63,36 @@ def parsed(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def member(path):
-    """What the picture calls the module or folder that the file belongs to."""
+def room(path):
+    """The room of a file."""
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def test_the_picture_has_every_module_once():
-    members = {member(path) for path in SOURCES} - {"__init__"}
+def test_the_root_has_the_rooms_and_nothing_else():
+    names = {room(path) for path in SOURCES} - {"__init__", "__main__"}
 
-    assert sorted(PICTURE.split()) == sorted(members)
+    assert sorted(names) == sorted(ROOMS)
 
 
-def test_imports_point_upwards_in_the_picture():
-    downwards = [
+def test_rooms_import_one_way():
+    backwards = [
         f"{path.relative_to(ROOT)} imports {name}"
         for path in SOURCES
         for name in imports(parsed(path))
-        if name.startswith("ademem.")
-        if ROW.get(name.split(".")[1], 0) > ROW.get(member(path), 0)
+        if name.startswith("ademem.") and name.split(".")[1] in ROOMS and room(path) in ROOMS
+        if ROOMS.index(name.split(".")[1]) > ROOMS.index(room(path))
     ]
 
-    assert downwards == []
+    assert backwards == []
 
 
-DOORS = ("api", "cli", "doctor", "install", "rehearsal")
+DOORS = ("api", "doors")
 
 
-def test_events_import_the_capability_they_need_and_no_other_door():
+def test_events_import_the_capability_they_need_and_no_door():
     doors = [
         f"{path.relative_to(ROOT)} imports {name}"
-        for path in (PACKAGE / "events").glob("*.py")
+        for path in (PACKAGE / "session").glob("*.py")
         for name in imports(parsed(path))
         if name.startswith("ademem.") and name.split(".")[1] in DOORS
     ]
@@ -106,11 +100,11 @@ def test_events_import_the_capability_they_need_and_no_other_door():
     assert doors == []
 
 
-LOCAL = {"warm/server.py", "warm/wire.py"}
+LOCAL = {"worker/warm/server.py", "worker/warm/wire.py"}
 """What talks over a socket that is a file of this machine."""
 
 
-ABROAD = {"embed/hub.py", "ai/openai.py"}
+ABROAD = {"search/embedding/hub.py", "synthesis/ai/openai.py"}
 """What reaches the network: the fetching of the model, and what a setting sends to its address."""
 
 
@@ -138,10 +132,12 @@ def importers(module):
 @pytest.mark.parametrize(
     ("module", "only"),
     [
-        pytest.param("embed.hub", "embed/install.py", id="the hub"),
-        pytest.param("embed.wheel", "embed/install.py", id="the package index"),
-        pytest.param("embed.install", "api/models.py", id="installing"),
-        pytest.param("api.models", "cli/model.py", id="the command"),
+        pytest.param("search.embedding.hub", "search/embedding/install.py", id="the hub"),
+        pytest.param(
+            "search.embedding.wheel", "search/embedding/install.py", id="the package index"
+        ),
+        pytest.param("search.embedding.install", "api/models.py", id="installing"),
+        pytest.param("api.models", "doors/cli/model.py", id="the command"),
     ],
 )
 def test_nothing_but_a_typed_command_leads_to_a_fetch(module, only):
@@ -151,16 +147,20 @@ def test_nothing_but_a_typed_command_leads_to_a_fetch(module, only):
 @pytest.mark.parametrize(
     ("module", "door"),
     [
-        pytest.param("embed.minilm", "embed/__init__.py", id="the model"),
-        pytest.param("embed.tokens", "embed/minilm.py", id="the tokenizer"),
-        pytest.param("embed.graph", "embed/weights.py", id="the builder"),
+        pytest.param("search.embedding.minilm", "search/embedding/__init__.py", id="the model"),
         pytest.param(
-            "lifecycle.consolidation.clusters",
-            "lifecycle/consolidation/plan.py",
+            "search.embedding.word_pieces", "search/embedding/minilm.py", id="the tokenizer"
+        ),
+        pytest.param("search.embedding.graph", "search/embedding/weights.py", id="the builder"),
+        pytest.param(
+            "synthesis.lifecycle.consolidation.clusters",
+            "synthesis/lifecycle/consolidation/plan.py",
             id="the comparison",
         ),
-        pytest.param("ai.openai", "ai/__init__.py", id="an API"),
-        pytest.param("ai.claude", "ai/__init__.py", id="the client as a program"),
+        pytest.param("synthesis.ai.openai", "synthesis/ai/__init__.py", id="an API"),
+        pytest.param(
+            "synthesis.ai.claude", "synthesis/ai/__init__.py", id="the client as a program"
+        ),
     ],
 )
 def test_a_heavy_import_has_one_door(module, door):
@@ -168,7 +168,7 @@ def test_a_heavy_import_has_one_door(module, door):
 
 
 def test_no_hook_asks_an_ai():
-    asking = [path for path in importers("ai") if path.startswith("events/")]
+    asking = [path for path in importers("synthesis.ai") if path.startswith("session/")]
 
     assert asking == []
 
@@ -215,46 +215,46 @@ METHODS = {
 """Of `pathlib` and `ademem.core.atomic_files`."""
 
 OPENERS = {
-    "files.py": "replaces files for those below",
-    "confined.py": "is the way to all files below `.ade/`",
-    "locks.py": "locks what has no root: the cache of models",
-    "ai/": "looks for a program, and makes temporary files for it",
-    "embed/": "the cache of models, in the user's own folder",
-    "bytecode/": "the package's own code, compiled",
-    "commits/": "git's objects",
-    "mirror/provenance.py": "git's log, and transcripts of the client",
-    "mirror/proposal.py": "a temporary index for git",
-    "repository.py": "git's small files",
-    "project.py": "is there a folder `.ade` or a worktree; nothing in it is opened",
+    "core/atomic_files.py": "replaces files for those below",
+    "core/confined.py": "is the way to all files below `.ade/`",
+    "core/locks.py": "locks what has no root: the cache of models",
+    "synthesis/ai/": "looks for a program, and makes temporary files for it",
+    "search/embedding/": "the cache of models, in the user's own folder",
+    "core/bytecode/": "the package's own code, compiled",
+    "capture/commits/": "git's objects",
+    "sync/provenance.py": "git's log, and transcripts of the client",
+    "sync/proposal.py": "a temporary index for git",
+    "core/repository.py": "git's small files",
+    "core/project.py": "is there a folder `.ade` or a worktree; nothing in it is opened",
     "capture/learned.py": "is there a `.git`",
-    "capture/lessons.py": "a source file of the project that a command named",
-    "sites/tree.py": "source files of the project that memories speak of",
-    "episodes/": "transcripts of the client",
-    "caller.py": "processes, in /proc",
-    "trust.py": "what the person agreed to, in their own folder",
-    "configuration/": "the person's own settings, and what was read of them before",
+    "capture/learned_drafts.py": "a source file of the project that a command named",
+    "synthesis/working_tree.py": "source files of the project that memories speak of",
+    "capture/transcript.py": "transcripts of the client",
+    "core/caller.py": "processes, in /proc",
+    "core/trust.py": "what the person agreed to, in their own folder",
+    "core/configuration/": "the person's own settings, and what was read of them before",
     "api/__init__.py": "is there a database",
     "api/configuring.py": "writes the person's own settings",
-    "failures.py": "makes the user's own folder for logs",
-    "cli/": "files that the person named on the command line, and the log of crashes",
-    "exchange/beads.py": "files that the person named",
-    "install/": "settings of the client and hooks of git",
-    "evaluation/arena.py": "a temporary project",
-    "rehearsal.py": "a temporary project",
-    "read_only.py": "a copy of the checked database, in the user's cache folder",
-    "runtime.py": "is there a database",
-    "doctor.py": "size of the database, and /proc/mounts",
-    "recovery.py": "sets a damaged database aside",
+    "core/failure_log.py": "makes the user's own folder for logs",
+    "doors/cli/": "files that the person named on the command line, and the log of crashes",
+    "files/formats/beads.py": "files that the person named",
+    "session/install/": "settings of the client and hooks of git",
+    "api/evaluation/arena.py": "a temporary project",
+    "api/rehearsal.py": "a temporary project",
+    "worker/read_only.py": "a copy of the checked database, in the user's cache folder",
+    "store/runtime.py": "is there a database",
+    "api/doctor.py": "size of the database, and /proc/mounts",
+    "api/recovery.py": "sets a damaged database aside",
     "store/__init__.py": "is there a database",
     "store/database.py": "makes the database, and reads the schema",
     "store/vectors.py": "inode of the database",
     "store/admission.py": "sets a database aside, by the descriptor of its checked folder",
     "store/inspection.py": "copies of a database that it made",
-    "warm/server.py": "the socket, in its checked folder",
-    "work/__init__.py": "/dev/null",
-    "events/session_start.py": "the client's file of variables",
-    "events/notices.py": "inode of a database that was set aside",
-    "events/pre_tool_use.py": "the client's own memories",
+    "worker/warm/server.py": "the socket, in its checked folder",
+    "worker/__init__.py": "/dev/null",
+    "session/session_start.py": "the client's file of variables",
+    "session/notices.py": "inode of a database that was set aside",
+    "session/pre_tool_use.py": "the client's own memories",
 }
 """Who opens, lists, changes or looks for a file by its path, and which: none below `.ade/`."""
 
@@ -274,7 +274,7 @@ def file_operations(path):
         if (
             called in OPERATIONS
             or by_method
-            or called == "files.remove"
+            or called == "atomic_files.remove"
             or module in ("shutil", "tempfile")
         ):
             yield node
@@ -307,7 +307,7 @@ def test_files_below_ade_are_reached_through_one_module():
 
 
 LOCKING_ELSEWHERE = {
-    *("locks.py", "trust.py", "embed/cache.py", "embed/install.py"),
+    *("core/locks.py", "core/trust.py", "search/embedding/cache.py", "search/embedding/install.py"),
     "store/database.py",  # the folder of a database that was checked
 }
 
@@ -363,8 +363,8 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from os import environ
 
-from ademem.clock import now
-from ademem.events import answer
+from ademem.core.clock import now
+from ademem.session import answer
 from ademem.events.{event} import handle
 
 loaded = set(sys.modules)

@@ -146,7 +146,7 @@ def _check_orders(memory: Memory, change: Change) -> None:
     """Raise CannotDo where an agent would bring back a confirmed text that reads as an order."""
     if change.actor == Trust.USER or not memory.live or memory.quarantine_reason:
         return
-    from ademem.capture.gate.instructions import order_of
+    from ademem.guard.injection import order_of
 
     reason = order_of(memory.title, memory.content)
     if reason:

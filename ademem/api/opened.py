@@ -9,10 +9,10 @@ from contextlib import suppress
 from ademem.capture import provenance
 from ademem.core import client
 from ademem.core.memory import Memory, Trust
+from ademem.core.turn import TurnKey
 from ademem.files import standing_brief
 from ademem.search import hints
 from ademem.store.transitions import Act
-from ademem.store.turns import TurnKey
 from ademem.synthesis import working_tree
 
 TYPE_CHECKING = False

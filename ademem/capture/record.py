@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ademem.capture.gate import Written
     from ademem.core.client import Payload
     from ademem.core.memory import Memory
+    from ademem.core.turn import TurnKey
     from ademem.store.runtime import Runtime
-    from ademem.store.turns import TurnKey
 
     Place = Callable[[Draft, Runtime], Draft]
 
@@ -132,7 +132,7 @@ def error(payload: Payload, runtime: Runtime) -> None:
 def _cluster(draft: Draft, runtime: Runtime) -> None:
     """Count one more session for the error, and promote it when these are enough."""
     from ademem.capture import gate
-    from ademem.capture.gate.instructions import order_in
+    from ademem.guard.injection import order_in
 
     store, draft = runtime.store, _here(draft, runtime)
     known = memories.find(

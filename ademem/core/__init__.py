@@ -1,1 +1,1 @@
-"""Words that every room uses: values, settings, clock, text, JSON, files, git, project, redaction."""
+"""Words that every room uses: values, settings, clock, text, files, git, project, redaction."""

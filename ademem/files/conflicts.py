@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 
+from ademem.core.digest import sha256_hex
 from ademem.files import knowledge, tombstones
 
 TYPE_CHECKING = False
@@ -25,6 +26,7 @@ HAD = "had"
 SAID_AT = "said_at"
 """Of a line: when its text was said, if another field was changed later."""
 NOTES = frozenset((WAS, SAID_AT))
+ID_CHARS = 12
 
 FIELDS = (
     "category",
@@ -137,3 +139,17 @@ def _newest(records: Sequence[Record]) -> Record:
 
 def age(record: Mapping[str, Any]) -> str:
     return str(record.get("updated_at") or "")
+
+
+def lost_id(id: str, content: str) -> str:
+    """What the text is named by that the memory lost, everywhere."""
+    return lost_name(id, content)[:ID_CHARS]
+
+
+def lost_by(memory: str | None, id: str, content: str) -> bool:
+    """Whether *id* names the text as one that the memory lost."""
+    return memory is not None and id == lost_id(memory, content)
+
+
+def lost_name(id: str, content: str) -> str:
+    return sha256_hex("conflict", id, content)

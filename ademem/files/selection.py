@@ -6,10 +6,9 @@ from ademem.capture.gate.persistence import id_of
 from ademem.core.clock import parse
 from ademem.core.json_text import array
 from ademem.core.memory import Memory, Scope, Status
-from ademem.files import tombstones
+from ademem.files import conflicts, tombstones
 from ademem.files.topics import TOPICS
 from ademem.store import LIVE, memories
-from ademem.sync import records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ def gone_of(store: Store, place: Place, carried: Sequence[Record] = ()) -> Itera
     for row in store.db.execute(_GONE, (store.project_id,)).fetchall():
         id, sync_id, at, category, learned_at, content, deleted_at, revision, branch, heir = row
         never = deleted_at and _was_undone(store, id, revision, deleted_at)
-        won = records.lost_by(heir, id, content)  # its memory says it by now
+        won = conflicts.lost_by(heir, id, content)  # its memory says it by now
         if not never and not won and branch in (None, place.branch):
             texts = (content,) if heir else _texts(store, id, content, revision)
             yield tombstones.of(id, sync_id, parse(at), category, parse(learned_at), texts)

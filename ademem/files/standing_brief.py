@@ -343,7 +343,7 @@ def _check_orders(texts: Mapping[str, Any]) -> None:
     """Every session reads the brief: an order in it has to be a person's. Raises BadCore."""
     if not texts:
         return
-    from ademem.capture.gate.instructions import instruction_in
+    from ademem.guard.injection import instruction_in
 
     for name, value in texts.items():
         found = instruction_in(value if isinstance(value, str) else "\n".join(value))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ademem.core.project import Project
-    from ademem.store.turns import TurnKey
+    from ademem.core.turn import TurnKey
 
 MAX_AGE_S = 86_400
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ademem.core.settings import GuardSettings
-    from ademem.store.turns import Turn
+    from ademem.core.turn import Turn
 
 WRITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 SHELL_TOOLS = frozenset({"Bash", "PowerShell", "Monitor"})

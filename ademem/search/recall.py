@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from ademem.core.aging import accessed
 from ademem.core.redaction import redact
 from ademem.core.text import preview
 from ademem.search.engine import as_shown, search
 from ademem.store import logs, memories
 from ademem.store.database import is_unwritable
-from ademem.synthesis.lifecycle import accessed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 
     from ademem.core.settings import SearchSettings
+    from ademem.core.turn import TurnKey
     from ademem.search.embedding import Embedder
     from ademem.search.engine import Filters, Results
     from ademem.store import Store
-    from ademem.store.turns import TurnKey
 
 LOGGED_CHARS = 500
 

@@ -6,11 +6,11 @@ import math
 from bisect import insort
 from operator import attrgetter
 
+from ademem.core.aging import decayed
 from ademem.core.clock import days_between
 from ademem.core.memory import DIALOGUE, Status, Tier
 from ademem.core.text import jaccard, words
 from ademem.core.value import Value, replace
-from ademem.synthesis.lifecycle import decayed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

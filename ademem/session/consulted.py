@@ -9,8 +9,8 @@ from ademem.store import logs, turns
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.core.client import Payload
+    from ademem.core.turn import TurnKey
     from ademem.store.runtime import Runtime
-    from ademem.store.turns import TurnKey
 
 VERBS = frozenset({"recall", "search"})
 

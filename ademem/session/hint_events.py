@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from ademem.core.client import Payload
     from ademem.core.memory import Memory
+    from ademem.core.turn import TurnKey
     from ademem.store.runtime import Runtime
-    from ademem.store.turns import TurnKey
 
 ENTRY_CHARS = 600
 """Length of one memory."""

@@ -15,8 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.core.client import Payload
     from ademem.core.project import Project
+    from ademem.core.turn import Turn, TurnKey
     from ademem.store.runtime import Runtime
-    from ademem.store.turns import Turn, TurnKey
 
 TARGET_CHARS = 200
 READ_CHARS = 20_000

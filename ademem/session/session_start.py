@@ -10,6 +10,7 @@ from ademem import worker
 from ademem.capture import commits
 from ademem.core import client, confined, worktree
 from ademem.core.repository import branch
+from ademem.core.turn import TurnKey
 from ademem.files import enrolment
 from ademem.guard import flags
 from ademem.search.hints import marks, settle
@@ -20,7 +21,6 @@ from ademem.store import edits, jobs, ledger, logs, sessions, turns
 from ademem.store.hints import any_of
 from ademem.store.mission_binding import mission_of
 from ademem.store.runtime import program
-from ademem.store.turns import TurnKey
 from ademem.synthesis.skills import folders
 
 TYPE_CHECKING = False

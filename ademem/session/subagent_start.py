@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ademem.core import client
 from ademem.core.repository import branch
+from ademem.core.turn import TurnKey
 from ademem.files import agents
 from ademem.guard import flags
 from ademem.session import briefing
@@ -11,7 +12,6 @@ from ademem.session.briefing import Reader
 from ademem.store import identities, logs, turns
 from ademem.store.mission_binding import mission_of
 from ademem.store.runtime import program
-from ademem.store.turns import TurnKey
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

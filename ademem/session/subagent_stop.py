@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ademem.capture import record
+from ademem.core.turn import TurnKey
 from ademem.guard import flags
 from ademem.store import turns
-from ademem.store.turns import TurnKey
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ademem.core.turn import TurnKey
 from ademem.guard import flags
 from ademem.store import logs, sessions, turns
-from ademem.store.turns import TurnKey
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.core.client import Payload
     from ademem.core.memory import Memory
+    from ademem.core.turn import TurnKey
     from ademem.store.runtime import Runtime
-    from ademem.store.turns import TurnKey
 
     Recalled = tuple[Memory, float]
 

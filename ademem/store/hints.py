@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
+    from ademem.core.turn import TurnKey
     from ademem.store import Store
-    from ademem.store.turns import TurnKey
 
 SHOWABLE = f"status = 'promoted' and {CURRENT} and {BROWSED}"
 """What comes up by itself."""

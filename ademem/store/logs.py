@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
+    from ademem.core.turn import TurnKey
     from ademem.store import Store
-    from ademem.store.turns import TurnKey
 
 DAY_CHARS = len("2026-01-31")
 

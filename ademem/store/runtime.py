@@ -81,7 +81,7 @@ def open_runtime(
 
 
 def find_order(text: str) -> str | None:
-    from ademem.capture.gate.instructions import instruction_in  # for a database of ADE alone
+    from ademem.guard.injection import instruction_in  # for a database of ADE alone
 
     return instruction_in(text)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 
-from ademem.capture.gate.instructions import order_of
 from ademem.core.errors import AdememError
 from ademem.core.memory import Memory, Status, Tier, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import bounded, bounded_bytes, clean, dedupe_key, unique
 from ademem.core.untrusted import came_with_files
 from ademem.core.value import Value, replace
+from ademem.guard.injection import order_of
 from ademem.store import claimed, jobs, memories
 from ademem.store.memories import Change
 

@@ -3,34 +3,13 @@
 from __future__ import annotations
 
 from ademem.core.clock import stamp
-from ademem.core.value import Value
+from ademem.core.turn import Turn, TurnKey
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 
     from ademem.store import Store
-
-
-class TurnKey(Value):
-    """Main thread: session and prompt. Subagent: session and agent, whatever prompt is running."""
-
-    session_id: str
-    agent_id: str = ""
-    prompt_id: str = ""
-
-
-class Turn(Value):
-    key: TurnKey
-    turn_class: str
-    why: str
-    hint: str
-    """Words worth searching memory for; what a denial suggests."""
-    searched: bool
-    denied: tuple[str, ...]
-    """tool_use_ids of the calls that were denied."""
-    started_at: str
-    ended: bool
 
 
 def get(store: Store, key: TurnKey) -> Turn | None:

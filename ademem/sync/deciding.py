@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from ademem.capture.gate.instructions import instruction_in, order_in
 from ademem.core.clock import parse
 from ademem.core.memory import Draft, Origin, Status, Trust
 from ademem.core.value import replace
 from ademem.files.pages import SHEET
 from ademem.files.problem import Problem
 from ademem.files.reading import said_of
+from ademem.guard.injection import instruction_in, order_in
 from ademem.store import imports, memories, transitions
 from ademem.store.transitions import CannotDo
 from ademem.sync.differences import Edited, changes

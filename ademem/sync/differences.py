@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ademem.core.value import Value, replace
+from ademem.files.conflicts import lost_id
 from ademem.files.entry import Entry
 from ademem.files.pages import SHEET
 from ademem.files.reading import Line, Offered, Placed, Snapshot, said_of
 from ademem.sync.merging import variants
-from ademem.sync.records import lost_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from collections import Counter
 from itertools import islice
 
 from ademem.capture import gate
-from ademem.capture.gate.instructions import instruction_in
 from ademem.core.digest import sha256_hex
 from ademem.core.memory import Draft, Origin, Status, Trust
 from ademem.core.repository import commit
@@ -17,6 +16,7 @@ from ademem.files.pages import SHEET
 from ademem.files.problem import Problem
 from ademem.files.reading import Line, Placed, Reading, said_of, snapshot
 from ademem.files.texts import digests_of
+from ademem.guard.injection import instruction_in
 from ademem.store import ledger, transitions
 from ademem.store.memories import new_event
 from ademem.store.transitions import Act, CannotDo

@@ -200,9 +200,9 @@ def skill_digest(path: str, content_hash: str) -> str:
 
 def safe_name(claimed: object) -> str:
     """A name as a stranger gives it, on one line, or nothing where it is no name."""
-    from ademem.capture.gate.instructions import instruction_in
     from ademem.core.redaction import redact
     from ademem.core.text import clean
+    from ademem.guard.injection import instruction_in
 
     text = str(claimed)[: 10 * NAME_CHARS] if isinstance(claimed, str) else ""
     if instruction_in(text) or redact(text).found:

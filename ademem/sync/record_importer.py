@@ -10,13 +10,14 @@ from ademem.core.memory import Status, Tier, Trust
 from ademem.core.text import clean, dedupe_key
 from ademem.core.value import replace
 from ademem.files import conflicts, knowledge, tombstones
+from ademem.files.conflicts import lost_by
 from ademem.files.formats import own
 from ademem.files.formats.record import BadLine
 from ademem.store import LIVE, jobs, memories, revisions, transitions
 from ademem.store.memories import Change
 from ademem.sync.differences import Told
 from ademem.sync.provenance import record_digest
-from ademem.sync.records import loser, lost_by
+from ademem.sync.records import loser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

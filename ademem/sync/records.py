@@ -3,14 +3,13 @@
 A field that one side changed is taken from that side. Where both changed the text, the newer one
 wins and the other becomes a candidate beside it; of other fields the greater value. A line that one
 side took away and the other changed stays, with a note of what was changed: its tombstone stands in
-another file, and `contest` decides between the two.
+another file, and `conflicts` decides between the two.
 """
 
 from __future__ import annotations
 
 import json
 
-from ademem.core.digest import sha256_hex
 from ademem.files import conflicts, entry, knowledge, tombstones
 
 TYPE_CHECKING = False
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 CONFLICT = "conflict"
 """The tag of a text that lost against a newer one."""
-ID_CHARS = 12
 
 _EARLIER = ("created_at", "ts")
 """Learned twice, a memory is as old as the first time."""
@@ -52,43 +50,29 @@ def three_way(base: set[Key], ours: set[Key], theirs: set[Key]) -> set[Key]:
     return (ours & theirs) | (ours - base) | (theirs - base)
 
 
-def lost_id(id: str, content: str) -> str:
-    """What the text is named by that the memory lost, everywhere."""
-    return _lost_name(id, content)[:ID_CHARS]
-
-
-def lost_by(memory: str | None, id: str, content: str) -> bool:
-    """Whether *id* names the text as one that the memory lost."""
-    return memory is not None and id == lost_id(memory, content)
-
-
 def loser(content: str, base: Record) -> Record:
     """A candidate of its own, the same on every machine and in whatever order it lost.
 
     While the memory itself says the text, the store keeps none of it; of lines alone nobody knows
     whether the memory lives.
     """
-    name = _lost_name(str(base.get("id")), content)
+    name = conflicts.lost_name(str(base.get("id")), content)
     learned = base.get("created_at")
     return {
-        "key": f"conflict-{name[:ID_CHARS]}",
+        "key": f"conflict-{name[: conflicts.ID_CHARS]}",
         "type": base.get("category"),
         "content": content,
         "source": "merge",
         "tags": [CONFLICT],
         "ts": base.get("ts"),
         "bead": "",
-        "id": name[:ID_CHARS],
+        "id": name[: conflicts.ID_CHARS],
         "sync_id": name[:32],
         "category": base.get("category"),
         "status": "candidate",
         "created_at": learned,
         "updated_at": learned,
     }
-
-
-def _lost_name(id: str, content: str) -> str:
-    return sha256_hex("conflict", id, content)
 
 
 def _record(base: Record | None, ours: Record | None, theirs: Record | None) -> Sequence[Record]:

@@ -13,7 +13,7 @@ from ademem.core.bytecode import Bundle, writing
 ASK = """
 import sys
 sys.path[:0] = sys.argv[1:3]
-from ademem import bytecode
+from ademem.core import bytecode
 bytecode.use(sys.argv[2] + "/shop")
 import shop, shop.till, shop.goods.fruit
 for module in (shop, shop.till, shop.goods, shop.goods.fruit):

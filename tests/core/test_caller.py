@@ -13,7 +13,7 @@ from ademem.core import caller
 
 ASKS = """
 import os, sys
-from ademem import caller
+from ademem.core import caller
 sys.stderr.write(f"{caller.has_terminal()} {caller.client_of(os.environ) or 'nobody'}")
 """
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

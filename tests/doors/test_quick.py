@@ -13,7 +13,7 @@ from ademem import api
 from ademem.core.memory import Draft
 from ademem.doors.cli import quick
 
-CALL = "import sys; from ademem import cli; cli.{door}()"
+CALL = "import sys; from ademem.doors import cli; cli.{door}()"
 
 
 @pytest.fixture

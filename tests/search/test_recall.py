@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 
 from ademem.core.settings import SearchSettings
+from ademem.core.turn import TurnKey
 from ademem.search.engine import Filters, search
 from ademem.search.recall import recall
 from ademem.store import memories
-from ademem.store.turns import TurnKey
 from tests.builders import NOW
 
 LATER = NOW + timedelta(hours=1)

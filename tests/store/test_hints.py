@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ademem.core.memory import Scope, Status
+from ademem.core.turn import TurnKey
 from ademem.core.value import replace
 from ademem.search.hints import globs, settle
 from ademem.store import hints as table
 from ademem.store import logs, memories
 from ademem.store.logs import Shown
 from ademem.store.memories import Change
-from ademem.store.turns import TurnKey
 from tests import builders
 from tests.builders import NOW, memory
 from tests.store.stores import in_memory

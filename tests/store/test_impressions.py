@@ -2,8 +2,8 @@
 
 import pytest
 
+from ademem.core.turn import TurnKey
 from ademem.store import impressions, logs
-from ademem.store.turns import TurnKey
 from tests.builders import NOW, insert, memory
 
 

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
+from ademem.core.turn import TurnKey
 from ademem.store import logs
 from ademem.store.logs import Refusal, Shown
-from ademem.store.turns import TurnKey
 from tests.builders import NOW
 
 KEY = TurnKey(session_id="s", prompt_id="p")

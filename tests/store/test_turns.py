@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
+from ademem.core.turn import TurnKey
 from ademem.core.value import replace
 from ademem.store import turns
-from ademem.store.turns import TurnKey
 from tests.builders import NOW
 
 KEY = TurnKey(session_id="s", prompt_id="p1")

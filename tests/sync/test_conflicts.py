@@ -87,7 +87,7 @@ def rendered(files):
         if line["content"] != ends[line["id"]]["content"] and "content" in line.get("was", {}):
             lost = records.loser(line["content"], line | line["was"])
             ends.setdefault(lost["id"], lost)
-    won = {records.lost_id(id, record["content"]) for id, record in ends.items()}
+    won = {conflicts.lost_id(id, record["content"]) for id, record in ends.items()}
     written = {
         id: knowledge.line(dict(sorted(ends[id].items()))) for id in sorted(ends.keys() - won)
     }

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from ademem import sync
 from ademem.api import history
-from ademem.capture.gate.instructions import instruction_in
 from ademem.core.memory import Category, Status
 from ademem.core.text import clean
 from ademem.core.value import replace
+from ademem.guard.injection import instruction_in
 from ademem.store import memories, transitions
 from ademem.store.memories import Change
 from ademem.store.transitions import Act

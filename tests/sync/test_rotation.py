@@ -84,8 +84,9 @@ def test_two_rotated_branches_keep_each_line_once(branches):
 REFRESH = """
 import sys
 from datetime import timedelta
-from ademem import mirror, project
-from ademem.settings import MirrorSettings, Settings
+from ademem import sync as mirror
+from ademem.core import project
+from ademem.core.settings import MirrorSettings, Settings
 from ademem.store import open_store
 from tests import builders
 from tests.builders import NOW

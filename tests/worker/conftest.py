@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from ademem import api
+from ademem.core.turn import TurnKey
 from ademem.store import jobs, sessions, turns
-from ademem.store.turns import TurnKey
 from ademem.worker import running
 from tests.builders import NOW
 from tests.worker import fake

@@ -124,7 +124,7 @@ def test_the_command_line_reads_on_a_read_only_mount(world):
     command = (
         f'mount --bind "{world.root}" "{world.root}" && mount -o remount,bind,ro "{world.root}"'
         f' && exec "{sys.executable}" -c'
-        ' "import sys; from ademem import cli; cli.main()" recall staging --json'
+        ' "import sys; from ademem.doors import cli; cli.main()" recall staging --json'
     )
     environment = os.environ | world.environment | {"PYTHONPATH": os.getcwd()}
     done = subprocess.run(

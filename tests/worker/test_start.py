@@ -17,8 +17,9 @@ from tests.test_architecture import ROOT, SLOW
 START = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from ademem import clock, project, work
-from ademem.runtime import open_runtime
+from ademem.core import clock, project
+from ademem import worker as work
+from ademem.store.runtime import open_runtime
 
 work._detach = lambda command: print(json.dumps([command[2:], sorted(sys.modules)]))
 runtime = open_runtime(project.at(sys.argv[2]), {"ADEMEM_MODELS_DIR": sys.argv[3]}, clock.now())

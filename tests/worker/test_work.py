@@ -16,8 +16,9 @@ from tests.test_architecture import ROOT
 LOOKED = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from ademem import clock, project, work
-from ademem.runtime import open_runtime
+from ademem.core import clock, project
+from ademem import worker as work
+from ademem.store.runtime import open_runtime
 
 work._detach = lambda command: print("started", "ademem.worker.running" in sys.modules)
 work.start(open_runtime(project.at(sys.argv[2]), {}, clock.now()))

@@ -184,9 +184,9 @@ def _latest(root: str, head: str) -> Latest:
 
 def _safe(text: str) -> str:
     """What a commit says, without secrets; without its words when they are an order to a model."""
-    from ademem.capture.gate.instructions import instruction_in
     from ademem.core.redaction import redact
     from ademem.core.text import clean, preview
+    from ademem.guard.injection import instruction_in
 
     said = preview(clean(redact(text).text), 200)
     return f"(withheld: it {shape})" if (shape := instruction_in(said)) else said

@@ -7,11 +7,11 @@ import re
 from ademem.capture.gate import distinctions
 from ademem.capture.gate.distinctions import said
 from ademem.capture.gate.form import made_from_text, noted
-from ademem.capture.gate.instructions import instruction_in
 from ademem.capture.gate.verdict import Merge, Reject, Revise
 from ademem.core.memory import Category, Status
 from ademem.core.text import fold, jaccard, preview, words
 from ademem.core.value import replace
+from ademem.guard.injection import instruction_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,24 +1,14 @@
-"""Text that would rather be obeyed than known."""
+"""Rules about text that would rather be obeyed than known."""
 
 from __future__ import annotations
 
-import re
-
 from ademem.capture.gate.form import noted
-from ademem.core.confusables import disguised, seeming, smuggles
-from ademem.core.memory import Trust
 from ademem.core.value import replace
+from ademem.guard.injection import instruction_in, order_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.capture.gate.verdict import Gate, Reviewed
-    from ademem.core.memory import Memory
-
-_MENTION = r"""["\u201c\u201e\u00ab`']([^"\n\u201c\u201d\u00bb`]{4,120})["\u201d\u201c\u00bb`']"""
-_ABOUT = (
-    r"\b(?:injections?|jailbreaks?|phrases?|attack\w*|says?|called|e\.g\.|such as|like|contains?)\b"
-)
-"""Who names an order in order to speak about it does not give it."""
 
 
 def instruction_shaped(draft: Reviewed, gate: Gate) -> Reviewed:
@@ -43,46 +33,3 @@ def _held(draft: Reviewed, found: str | None) -> Reviewed:
         return draft
     draft = replace(draft, quarantine_reason=found, promoted=False, pinned=False, strict=False)
     return noted(draft, f"quarantined, as it {found}; a person approves it with `ademem promote`")
-
-
-def order_in(memory: Memory) -> str | None:
-    """What a memory does that no person typed and knowledge does not; None for any other."""
-    return None if memory.trust is Trust.USER else order_of(memory.title, memory.content)
-
-
-def order_of(title: str | None, content: str) -> str | None:
-    """What title and text do together, above each other and in one line, as both are shown."""
-    if not title:
-        return instruction_in(content)
-    return instruction_in(f"{title}\n{content}") or instruction_in(f"{title} {content}")
-
-
-def instruction_in(text: str) -> str | None:
-    """What the text does that knowledge does not; None for knowledge."""
-    if smuggles(text):
-        return "has characters that nobody sees"
-    if disguised(text):
-        return "has words of letters that only look alike"
-    from ademem.guard.injection import patterns, phrases
-
-    if phrases.spelled(text):
-        return "spells words letter by letter"
-    plain = _without_mentions(seeming(text))
-    if phrases.may_say(plain, patterns.INDEX, patterns.BEGINNINGS):
-        firsts = (phrases.first(words, patterns.INDEX) for words in phrases.sentences(plain))
-        places = [place for place in firsts if place is not None]
-        if places:
-            return patterns.WHAT[min(places)]
-    for what, hints, shape in patterns.HINTED:
-        if any(map(plain.__contains__, hints)) and re.search(shape, plain):
-            return what
-    from ademem.guard.injection import commands
-
-    return commands.command_in(text)
-
-
-def _without_mentions(text: str) -> str:
-    """Without what is quoted by a sentence that speaks about such texts."""
-    if not any(sign in text for sign in "\"\u201c\u201e\u00ab`'"):
-        return text
-    return re.sub(rf"({_ABOUT}[^.\n\"`]{{0,60}}){_MENTION}", "\\1\u2026", text)

@@ -196,7 +196,7 @@ def _approves(memory: Memory, draft: Reviewed) -> bool:
     """Whether the draft may lift the memory: an order only a person's own words do."""
     if draft.origin.trust is Trust.USER:
         return True
-    from ademem.capture.gate.instructions import order_in
+    from ademem.guard.injection import order_in
 
     lifts = draft.promoted or draft.pinned or draft.trusted
     return memory.quarantine_reason is None and not (lifts and order_in(memory))

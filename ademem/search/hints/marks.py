@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ademem.core.project import Project
+    from ademem.core.turn import TurnKey
     from ademem.store import Store
     from ademem.store.hints import Site
-    from ademem.store.turns import TurnKey
 
 KINDS = ("files", "commands")
 MOST_LINES = 300

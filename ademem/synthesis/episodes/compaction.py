@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 
 from ademem.capture import transcript
-from ademem.capture.gate.instructions import instruction_in
 from ademem.core import untrusted
 from ademem.core.text import bounded, preview, unique
+from ademem.guard.injection import instruction_in
 from ademem.store import BROWSED, LIVE, memories, sessions
 from ademem.synthesis.episodes.gathering import Gathering
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ademem.capture import gate
-from ademem.capture.gate.instructions import instruction_in
 from ademem.core.errors import AdememError, UsageError
 from ademem.core.memory import Category, Draft, Memory, Origin, Scope, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean, slug
 from ademem.core.value import Value
+from ademem.guard.injection import instruction_in
 from ademem.store import LIVE, imports, jobs, ledger, memories, missions
 from ademem.store.memories import new_event
 from ademem.store.missions import Mission

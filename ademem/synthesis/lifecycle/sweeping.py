@@ -6,11 +6,11 @@ import os
 import sqlite3
 from collections import Counter
 
-from ademem.capture.gate.instructions import order_in
 from ademem.core.failure_log import in_words
 from ademem.core.locks import locked
 from ademem.core.memory import Importance, Status, Tier
 from ademem.core.value import Value, replace
+from ademem.guard.injection import order_in
 from ademem.store import ageing, jobs, memories, relations, unreadable
 from ademem.store.ageing import ADEMEM
 from ademem.store.memories import Change

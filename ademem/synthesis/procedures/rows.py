@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ademem.capture.gate.instructions import instruction_in
 from ademem.capture.gate.lookup import is_taken
 from ademem.capture.gate.persistence import id_of
 from ademem.core.digest import sha256_hex
@@ -11,6 +10,7 @@ from ademem.core.memory import PROCEDURE, Category, Importance, Memory, Scope, S
 from ademem.core.redaction import redact
 from ademem.core.text import bounded_bytes, clean, dedupe_key, preview
 from ademem.core.value import Value, replace
+from ademem.guard.injection import instruction_in
 from ademem.store import LIVE, jobs, memories, transitions
 from ademem.store import procedures as table
 from ademem.store.memories import Change

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ademem.capture.gate.instructions import instruction_in
 from ademem.capture.gate.lookup import is_taken
 from ademem.capture.gate.persistence import id_of
 from ademem.core.digest import sha256_hex
 from ademem.core.memory import SKILL, Category, Importance, Memory, Scope, Status, Tier, Trust
 from ademem.core.text import bounded_bytes, dedupe_key
 from ademem.core.value import Value, replace
+from ademem.guard.injection import instruction_in
 from ademem.store import jobs, memories
 from ademem.store import skills as table
 from ademem.store.memories import Change

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from ademem.capture.gate.instructions import instruction_in
+from ademem.guard.injection import instruction_in
 from ademem.guard.injection.phrases import phrases, says, sentences
 from tests.capture.gate import injections
 

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.capture.gate.instructions import instruction_in
 from ademem.capture.gate.verdict import Insert
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.guard.injection import patterns, phrases
+from ademem.guard.injection import instruction_in, patterns, phrases
 from tests.builders import memory
 from tests.capture.gate.shelf import judged
 

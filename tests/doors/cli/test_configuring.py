@@ -271,7 +271,8 @@ def test_trust_in_a_terminal_of_its_own(person, tmp_path):
     person.file("config.toml", HOSTILE)
     program = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r}); sys.argv = ['ademem', 'trust']\n"
-        "from ademem import caller, cli; caller.parent_commands = lambda: iter(())\n"
+        "from ademem.core import caller; from ademem.doors import cli\n"
+        "caller.parent_commands = lambda: iter(())\n"
         "cli.main()"
     )
     ours, theirs = pty.openpty()

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ademem.capture.gate.instructions import instruction_in
 from ademem.core.memory import Category, Importance, Scope, Status, Tier, Trust
 from ademem.core.settings import Settings
 from ademem.core.value import replace
 from ademem.files import formats
+from ademem.guard.injection import instruction_in
 from ademem.store import memories
 from ademem.store.memories import Change
 from tests.builders import NOW, insert, memory, open_project

@@ -1,4 +1,4 @@
-"""The same facts about a script as `ademem.guard.shell` tells, read off the tree of tree-sitter-bash."""
+"""The same facts about a script as `ademem.guard.shell`, read off the tree of tree-sitter-bash."""
 
 from __future__ import annotations
 

@@ -414,8 +414,8 @@ def test_removing_it_takes_along_what_an_installation_left_that_failed(machine):
 INSTALL = """
 import os, sys
 from pathlib import Path
-from ademem.embed import install
-from ademem.settings import EmbedSettings
+from ademem.search.embedding import install
+from ademem.core.settings import EmbedSettings
 from tests.embed import small
 
 small.Published(Path(sys.argv[1])).patch()
@@ -465,8 +465,8 @@ def test_of_two_installers_at_once_one_fetches(at_hub, hub, published):
 
 EMBED = """
 import os
-from ademem import embed
-from ademem.settings import EmbedSettings
+from ademem.search import embedding as embed
+from ademem.core.settings import EmbedSettings
 
 print(embed.load(EmbedSettings(), os.environ).embed(["login"]).shape)
 """

@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 
 from ademem.core.project import at
+from ademem.core.turn import TurnKey
 from ademem.search.hints import marks, settle
 from ademem.store import hints as table
 from ademem.store.hints import Site
-from ademem.store.turns import TurnKey
 from tests import builders
 from tests.builders import NOW, memory
 

@@ -6,13 +6,13 @@ import pytest
 
 from ademem.core.memory import Category, Importance, Scope, Status
 from ademem.core.settings import LEVELS, BriefingSettings
+from ademem.core.turn import TurnKey
 from ademem.core.value import replace
 from ademem.files import standing_brief
 from ademem.session import briefing
 from ademem.session.briefing import Reader, sections
 from ademem.store import logs, memories, relations, sessions
 from ademem.store.memories import Change
-from ademem.store.turns import TurnKey
 from tests.builders import NOW, insert, memory, project
 
 LATER = NOW + timedelta(hours=2)

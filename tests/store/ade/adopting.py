@@ -7,9 +7,9 @@ import sqlite3
 from contextlib import closing
 from typing import Any
 
-from ademem.capture.gate.instructions import instruction_in
 from ademem.core.clock import stamp
 from ademem.core.memory import Memory
+from ademem.guard.injection import instruction_in
 from ademem.store import Store, ade, database, memories
 from tests.builders import NOW
 from tests.store import ade_file

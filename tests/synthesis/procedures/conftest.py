@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 
 from ademem.core.clock import stamp
+from ademem.core.turn import TurnKey
 from ademem.store import episodes, logs
 from ademem.store.episodes import Action, Episode
-from ademem.store.turns import TurnKey
 from ademem.synthesis.procedures import learning, rows
 from tests import builders
 from tests.world import Open

@@ -30,8 +30,9 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from os import environ
 
-from ademem import clock, project, warm
-from ademem.runtime import open_runtime
+from ademem.core import clock, project
+from ademem.worker import warm
+from ademem.store.runtime import open_runtime
 
 runtime = open_runtime(project.at(sys.argv[2]), environ, clock.now())
 hits = warm.search(runtime, sys.argv[3], floor=0.4, limit=4)

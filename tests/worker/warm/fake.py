@@ -1,4 +1,4 @@
-"""A model that knows a few synonyms; `python -m tests.worker.warm.fake ROOT [ROLE]` answers with it.
+"""A model that knows a few synonyms, run by `python -m tests.worker.warm.fake ROOT [ROLE]`.
 
 The program says `ready`, and then each text it is asked to embed. One with the word `slowly` is
 embedded when a line comes on standard input, one with `deadly` takes the process down.

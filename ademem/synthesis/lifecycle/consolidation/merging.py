@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ademem.capture.gate import distinctions
 from ademem.capture.gate.distinctions import said
-from ademem.capture.gate.instructions import instruction_in, order_in
 from ademem.capture.gate.lookup import is_taken
 from ademem.capture.gate.persistence import id_of, least_trusted
 from ademem.core.anchor import joined
@@ -13,6 +12,7 @@ from ademem.core.memory import Memory, Status, Tier
 from ademem.core.redaction import redact
 from ademem.core.text import clean, dedupe_key, unique
 from ademem.core.value import replace
+from ademem.guard.injection import instruction_in, order_in
 from ademem.store import LIVE, memories
 from ademem.store.ageing import ADEMEM
 from ademem.store.memories import Change

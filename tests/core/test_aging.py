@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.core.aging import belief
-from ademem.synthesis.lifecycle import accessed, decayed
+from ademem.core.aging import accessed, belief, decayed
 
 
 @pytest.mark.parametrize(

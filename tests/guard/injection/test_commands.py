@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ademem.capture.gate.instructions import instruction_in
 from ademem.guard import shell
+from ademem.guard.injection import instruction_in
 from ademem.guard.injection.commands import MAX_CHARS, TOO_MANY, command_in, effect
 
 HELD = {
