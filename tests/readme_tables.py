@@ -13,7 +13,7 @@ from ademem.core import settings
 from ademem.doors.cli import COMMANDS, app
 
 README = Path(__file__).parents[1] / "README.md"
-SCHEMA = Path(settings.__file__).parent / "store/schema"
+SCHEMA = Path(settings.__file__).parents[1] / "store/schema"
 COMMON = ("--help", "--project", "--json")
 """Options that the README explains once for all commands."""
 

@@ -16,7 +16,7 @@ import os, sys
 from ademem.core import caller
 sys.stderr.write(f"{caller.has_terminal()} {caller.client_of(os.environ) or 'nobody'}")
 """
-HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def asked(*command, terminal=True, **environment):

@@ -38,7 +38,7 @@ def _all(version: Version = False) -> None:
 
 COMMANDS = tuple(
     """
-    memory reviewing curating past capturing upkeep missions episodes procedures skills telling
+    memory reviewing curating past capturing upkeep missions episodes procedures skills briefings
     agents files model places serve project configuring evaluation cost
     """.split()
 )
