@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+import ademem
 from ademem import api
 from ademem.api import doctor
 from ademem.core.project import at
@@ -143,7 +144,7 @@ class Machine:
 @pytest.fixture(scope="module", autouse=True)
 def compiled():
     """Have the package compiled: where files stay short, a hook would leave half of a module."""
-    compile_dir(os.path.dirname(doctor.__file__), quiet=2)
+    compile_dir(os.path.dirname(ademem.__file__), quiet=2)
 
 
 @pytest.fixture
