@@ -1,4 +1,4 @@
-"""The files as the README shows them: read, and written again, they are the same bytes."""
+"""The files as docs/files.md shows them: read, and written again, they are the same bytes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from ademem.core.value import replace
 from ademem.files import standing_brief
 from tests.sync.clone import FOLDER
 
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-SECTION = README.partition("### What the files look like\n")[2].partition("\n### ")[0]
+PAGE = (Path(__file__).parents[2] / "docs/files.md").read_text(encoding="utf-8")
+SECTION = PAGE.partition("## What the files look like\n")[2].partition(
+    "\n## Skills and commands\n"
+)[0]
 PLACES = {
     "# Gotchas": f"{FOLDER}/gotchas.md",
     "# Project memory": f"{FOLDER}/MEMORY.md",

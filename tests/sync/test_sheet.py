@@ -724,8 +724,8 @@ TEXT = st.lists(
 ).map("\n".join)
 
 
-def test_the_example_of_the_readme_is_what_is_written():
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+def test_the_example_of_the_documentation_is_what_is_written():
+    page = (Path(__file__).parents[2] / "docs/guide/review.md").read_text(encoding="utf-8")
     row = memory(
         "Invoices round half to even",
         id="5d1c0f3a9b27",
@@ -734,7 +734,7 @@ def test_the_example_of_the_readme_is_what_is_written():
     )
     example = sheet.written(sheet.of([replace(row, source_type="passive")])).split("\n\n", 2)[2]
 
-    assert f"```markdown\n{example}```" in readme
+    assert f"```markdown\n{example}```" in page
 
 
 @given(st.lists(TEXT, max_size=4, unique=True), st.booleans())

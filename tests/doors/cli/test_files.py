@@ -14,7 +14,7 @@ import pytest
 TEXT = "Login tokens expire in UTC"
 FACTS = ".ade/memory/facts.md"
 LINES = ".ade/memory/knowledge.jsonl"
-README = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs/guide/team.md").read_text(encoding="utf-8")
 
 
 def git(root, *arguments):
@@ -141,7 +141,7 @@ def test_a_clone_that_asks_for_more_sees_what_a_rendering_would_change(clone):
 
 def test_the_example_for_a_pipeline_passes_on_a_fresh_clone(clone, tmp_path):
     (example,) = (
-        block for block in re.findall(r"```yaml\n(.*?)```", README, re.S) if "files check" in block
+        block for block in re.findall(r"```yaml\n(.*?)```", PAGE, re.S) if "files check" in block
     )
     commands = re.findall(r"- run: (ademem .*)", example)
     before = everything(clone.root)

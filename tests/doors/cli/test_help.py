@@ -3,7 +3,7 @@
 import pytest
 
 from ademem import __version__
-from tests.readme_tables import leaves
+from tests.docs_tables import leaves
 
 COMMANDS = dict(leaves())
 GROUPS = sorted({name.partition(" ")[0] for name in COMMANDS if " " in name})

@@ -1,4 +1,7 @@
-"""The README's tables that follow from the code; `python -m tests.readme_tables` writes them."""
+"""Tables of the documentation that are generated from the code.
+
+`python -m tests.docs_tables` writes each between its two comments, in every page that has them.
+"""
 
 import ast
 import re
@@ -12,10 +15,11 @@ import typer.main
 from ademem.core import settings
 from ademem.doors.cli import COMMANDS, app
 
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[1]
+PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
 SCHEMA = Path(settings.__file__).parents[1] / "store/schema"
 COMMON = ("--help", "--project", "--json")
-"""Options that the README explains once for all commands."""
+"""Options that the page of commands explains once for all."""
 
 Row = tuple[str, ...]
 
@@ -123,14 +127,15 @@ TABLES: dict[str, Callable[[], Iterator[Row]]] = {
 }
 
 
-def rendered(readme: str) -> str:
-    """The text with every table between its two comments as the code has it now."""
+def rendered(page: str) -> str:
+    """Return the text of a page with each of its generated tables as the code has it now."""
     for name, rows in TABLES.items():
         opening, closing = f"<!-- table: {name} -->\n", "<!-- /table -->"
-        before, _, rest = readme.partition(opening)
-        after = rest.partition(closing)[2]
-        readme = before + opening + markdown(list(rows())) + closing + after
-    return readme
+        before, found, rest = page.partition(opening)
+        if found:
+            after = rest.partition(closing)[2]
+            page = before + opening + "\n" + markdown(list(rows())) + "\n" + closing + after
+    return page
 
 
 def markdown(rows: list[Row]) -> str:
@@ -141,4 +146,5 @@ def markdown(rows: list[Row]) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(rendered(README.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in PAGES:
+        path.write_text(rendered(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,8 +1,8 @@
-"""What the README says, tried: its transcripts, examples, tables, links and commands.
+"""The documentation, tried: its transcripts, examples, tables, links and commands.
 
 In a `console` block, `$ words` is typed in a shell, `> words` is typed to Claude, and
-`Tool(argument) ✓` or `✗` is a call of Claude's that passes or is denied. What is printed follows;
-`…` stands for anything. All blocks tell one story, in one project.
+`Tool(argument) ✓` or `✗` is a tool call by Claude that passes or is denied. The output follows;
+`…` stands for any text. The blocks of one page run in order in one new project.
 """
 
 import doctest
@@ -29,21 +29,22 @@ from ademem.session import answer
 from ademem.store import memories, transitions
 from ademem.store.memories import Change
 from ademem.store.transitions import Act
-from tests import builders, readme_tables
+from tests import builders, docs_tables
 from tests.test_architecture import ROOMS
 
 ROOT = Path(__file__).parents[1]
-TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
-SESSION = "readme"
+PAGES = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in docs_tables.PAGES}
+TEXT = "\n".join(PAGES.values())
+SESSION = "docs"
 
 STEP = re.compile(
     r"\$ (?P<typed>.+)|> (?P<asked>.+)|(?P<tool>\w+)\((?P<argument>.*)\) (?P<mark>[✗✓])"
 )
 
 
-def blocks(language):
-    found = re.findall(r"^```(\w*)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
-    return [text for name, text in found if name == language]
+def blocks(language, text=TEXT):
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [block for name, block in found if name == language]
 
 
 def table(*head):
@@ -144,19 +145,21 @@ def steps(block):
         yield step, "\n".join([lines[at][step.end() :], *lines[at + 1 : end]]).strip()
 
 
-def test_every_transcript_is_what_happens(reader):
+@pytest.mark.parametrize("page", [page for page, text in PAGES.items() if blocks("console", text)])
+def test_every_transcript_is_what_happens(reader, page):
     wrong = []
-    for step, expected in (pair for block in blocks("console") for pair in steps(block)):
+    transcripts = blocks("console", PAGES[page])
+    for step, expected in (pair for block in transcripts for pair in steps(block)):
         printed = reader.take(step)
         if expected and not says(expected, printed):
-            wrong.append(f"{step[0]}\nREADME: {expected}\nreally: {printed}")
+            wrong.append(f"{step[0]}\npage: {expected}\nreally: {printed}")
 
     assert wrong == []
 
 
 def test_the_python_example_runs(reader):
     (example,) = blocks("pycon")
-    session = doctest.DocTestParser().get_doctest(example, {}, "README", None, 0)
+    session = doctest.DocTestParser().get_doctest(example, {}, "docs", None, 0)
 
     assert doctest.DocTestRunner().run(session).failed == 0
 
@@ -177,33 +180,43 @@ def test_the_examples_of_settings_are_valid(tmp_path):
     assert (of_modes.guard.mode, of_modes.capture.prompts) == ("assist", False)
 
 
-def test_the_first_screen_is_a_sentence_five_lines_and_two_commands():
-    before, first, *_ = re.split(r"^```\w*\n|^```\n", TEXT, maxsplit=2, flags=re.MULTILINE)
+def test_the_readme_is_short_and_starts_with_two_commands():
+    readme = PAGES["README.md"]
 
-    assert re.fullmatch(r"# ademem\n\n[^.\n]+\.\n\n", before)
-    assert len(first.splitlines()) == 5
-    assert len(blocks("sh")[0].splitlines()) == 2
+    assert len(readme.encode()) <= 9 * 1024
+    assert len(blocks("sh", readme)[0].splitlines()) == 2
 
 
-@pytest.mark.parametrize("line", [line for block in blocks("sh") for line in block.splitlines()])
+SCRIPTS = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("sh ")]
+
+
+@pytest.mark.parametrize("line", SCRIPTS)
 def test_a_script_exists_and_knows_its_options(line):
-    shell, script, *arguments = shlex.split(line, comments=True)
+    script, *arguments = shlex.split(line, comments=True)[1:]
     text = (ROOT / script).read_text(encoding="utf-8")
 
-    assert shell == "sh"
     assert [option for option in arguments if option[:2] == "--" and option not in text] == []
 
 
-def test_the_generated_tables_are_those_of_the_code():
-    assert readme_tables.rendered(TEXT) == TEXT, "`python -m tests.readme_tables` writes them"
+@pytest.mark.parametrize("page", PAGES)
+def test_the_generated_tables_are_those_of_the_code(page):
+    text = PAGES[page]
+
+    assert docs_tables.rendered(text) == text, "`python -m tests.docs_tables` writes them"
+
+
+def test_every_generated_table_stands_on_one_page():
+    found = re.findall(r"^<!-- table: (\w+) -->$", TEXT, re.MULTILINE)
+
+    assert sorted(found) == sorted(docs_tables.TABLES)
 
 
 @pytest.mark.parametrize(
     ("rows", "column"),
     [
-        pytest.param(readme_tables.commands, 1, id="commands"),
-        pytest.param(readme_tables.defaults, 3, id="settings"),
-        pytest.param(readme_tables.schema, 1, id="tables of the database"),
+        pytest.param(docs_tables.commands, 1, id="commands"),
+        pytest.param(docs_tables.defaults, 3, id="settings"),
+        pytest.param(docs_tables.schema, 1, id="tables of the database"),
     ],
 )
 def test_every_row_of_a_generated_table_tells_a_meaning(rows, column):
@@ -391,26 +404,36 @@ def test_a_memory_that_goes_leaves_what_is_told(tmp_path, how, left):
     assert going.left() == left
 
 
-def test_every_link_leads_somewhere():
-    headings = {
-        re.sub(r"[^\w -]", "", line.lstrip("# ")).lower().replace(" ", "-")
-        for line in TEXT.splitlines()
-        if line.startswith("#")
-    }
-    lost = [
-        target
-        for target in re.findall(r"\]\(([^)]+)\)", TEXT)
-        if not (target[1:] in headings if target[0] == "#" else (ROOT / target).exists())
-    ]
+def headings(text):
+    """The anchors of a page."""
+    lines = [line for line in text.splitlines() if re.match("#{1,4} ", line)]
+    return {re.sub(r"[^\w -]", "", line.lstrip("# ")).lower().replace(" ", "-") for line in lines}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_leads_somewhere(page):
+    lost = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", PAGES[page]):
+        target, _, anchor = link.partition("#")
+        path = (ROOT / page).parent / target if target else ROOT / page
+        if not target.startswith("https://") and (
+            not path.exists() or (anchor and anchor not in headings(path.read_text("utf-8")))
+        ):
+            lost.append(link)
 
     assert lost == []
 
 
-def test_the_layout_is_the_one_that_imports_follow():
-    *_, picture = blocks("")
-    rows = re.findall(r"^  ([a-z]+) ", picture, flags=re.MULTILINE)
+def test_the_table_of_rooms_is_the_one_that_imports_follow():
+    assert tuple(codes(room)[0].rstrip("/") for room, _ in table("Room", "Job")) == ROOMS
 
-    assert tuple(rows) == ROOMS
+
+def test_every_module_that_the_architecture_names_exists():
+    text = PAGES["docs/architecture.md"] + PAGES["CONTRIBUTING.md"]
+    named = re.findall(r"`((?:ademem|hooks|tests|bench|docs|\.ci)/[\w./-]*)`", text)
+
+    assert named
+    assert [path for path in named if not (ROOT / path).exists()] == []
 
 
 def commands_named(text):
@@ -423,12 +446,12 @@ def exists(named, known):
     words = named.split()
     command = known.get(" ".join(words[:2])) or known.get(words[0])
     wanted = {word for word in words if word.startswith("--")}
-    return command is not None and wanted <= {*readme_tables.options(command), "--help"}
+    return command is not None and wanted <= {*docs_tables.options(command), "--help"}
 
 
 def test_every_command_that_is_named_exists():
-    known = dict(readme_tables.leaves())
-    speaking = [ROOT / "README.md", ROOT / "install.sh", *(ROOT / "ademem").rglob("*.py")]
+    known = dict(docs_tables.leaves())
+    speaking = [*docs_tables.PAGES, ROOT / "install.sh", *(ROOT / "ademem").rglob("*.py")]
     unknown = [
         f"{path.relative_to(ROOT)}: ademem {named}"
         for path in speaking
