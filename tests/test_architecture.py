@@ -119,6 +119,39 @@ def test_two_modules_can_reach_the_network():
     assert reached == ABROAD | LOCAL
 
 
+STARTING = {"core/process.py", "synthesis/ai/program.py"}
+"""What starts other programs: one module for all of them, and the door to an AI's."""
+
+_STARTERS = "fork forkpty posix_spawn posix_spawnp system popen startfile"
+_STARTER = re.compile(rf"os\.(?:{'|'.join(_STARTERS.split())}|exec\w+|spawn\w+)")
+
+
+def starts_a_program(path):
+    tree = parsed(path)
+    modules = {name.split(".")[0] for name in imports(tree)}
+    called = (ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return bool(modules & {"subprocess", "multiprocessing", "pty"}) or any(
+        map(_STARTER.fullmatch, called)
+    )
+
+
+def test_one_module_starts_programs_and_one_an_ai():
+    starting = {path.relative_to(PACKAGE).as_posix() for path in SOURCES if starts_a_program(path)}
+
+    assert starting == STARTING
+
+
+def test_one_module_starts_git():
+    naming = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in SOURCES
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.List) and node.elts and ast.unparse(node.elts[0]) == "'git'"
+    }
+
+    assert naming == {"core/git.py"}
+
+
 def importers(module):
     """Which files of the package import *module*, or something out of it."""
     return {
@@ -230,6 +263,7 @@ OPENERS = {
     "capture/learned_drafts.py": "a source file of the project that a command named",
     "synthesis/working_tree.py": "source files of the project that memories speak of",
     "capture/transcript.py": "transcripts of the client",
+    "synthesis/episodes/job.py": "size of a transcript",
     "core/caller.py": "processes, in /proc",
     "core/trust.py": "what the person agreed to, in their own folder",
     "core/configuration/": "the person's own settings, and what was read of them before",
@@ -251,7 +285,7 @@ OPENERS = {
     "store/admission.py": "sets a database aside, by the descriptor of its checked folder",
     "store/inspection.py": "copies of a database that it made",
     "worker/warm/server.py": "the socket, in its checked folder",
-    "worker/__init__.py": "/dev/null",
+    "core/process.py": "/dev/null",
     "session/session_start.py": "the client's file of variables",
     "session/notices.py": "inode of a database that was set aside",
     "session/pre_tool_use.py": "the client's own memories",
@@ -365,7 +399,7 @@ from os import environ
 
 from ademem.core.clock import now
 from ademem.session import answer
-from ademem.events.{event} import handle
+from ademem.session.{event} import handle
 
 loaded = set(sys.modules)
 said = answer(handle, sys.stdin.buffer.read(), environ, now())

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import tempfile
 from typing import TYPE_CHECKING, Any
 
 from ademem import api
+from ademem.core import process
 from ademem.core.value import Value
 
 if TYPE_CHECKING:
@@ -104,17 +104,14 @@ def _fire(
         "hook_event_name": event,
     } | keys
     try:
-        ran = subprocess.run(
+        ran = process.run(
             ["sh", "-c", command],
-            input=json.dumps(payload),
-            env=world,
-            cwd=root,
-            text=True,
-            capture_output=True,
-            timeout=TIMEOUT_S,
-            check=False,
+            stdin=json.dumps(payload).encode(),
+            environment=world,
+            folder=root,
+            timeout_s=TIMEOUT_S,
         )
-    except subprocess.TimeoutExpired:
+    except TimeoutError:
         return "", f"{event} took longer than {TIMEOUT_S} s"
     log = os.path.join(root, ".ade", "log", "hooks.log")
     if os.path.exists(log):
@@ -122,12 +119,12 @@ def _fire(
             fault = json.loads(file.readlines()[-1])["error"]
         os.unlink(log)
         return "", f"{event}: {fault}"
-    if ran.returncode:
-        return "", f"{event} ended with {ran.returncode}: {ran.stderr.strip()[:200]}"
-    if event == "PreCompact" or not ran.stdout:
-        return ran.stdout, ""
+    if ran.code:
+        return "", f"{event} ended with {ran.code}: {ran.errors.decode().strip()[:200]}"
+    if event == "PreCompact" or not ran.output:
+        return ran.text, ""
     try:
-        return str(json.loads(ran.stdout)["hookSpecificOutput"]["additionalContext"]), ""
+        return str(json.loads(ran.output)["hookSpecificOutput"]["additionalContext"]), ""
     except (ValueError, KeyError, TypeError):
         return "", f"{event} printed what the client cannot read"
 

@@ -7,7 +7,7 @@ import sqlite3
 from contextlib import closing
 
 from ademem import sync
-from ademem.core import confined, failure_log
+from ademem.core import confined, failure_log, git
 from ademem.core.digest import sha256_hex
 from ademem.core.errors import AdememError
 from ademem.core.redaction import redact
@@ -187,14 +187,8 @@ def _texts_below(runtime: Runtime) -> Iterator[tuple[str, str]]:
 
 def _history(project: Project) -> Iterator[Left]:
     """Commits that have a secret in what they changed under `.ade/`."""
-    import subprocess
-
-    command = ["git", "-C", project.root, "log", "--all", "--format=commit %H", "-p", "--", ".ade"]
-    try:
-        ran = subprocess.run(command, capture_output=True, timeout=60, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return
-    patches = ran.stdout.decode("utf-8", "replace").split("\ncommit ")
+    arguments = ("log", "--all", "--format=commit %H", "-p", "--", ".ade")
+    patches = git.text(project.root, *arguments, timeout_s=git.LONG_S).split("\ncommit ")
     commits = [patch.removeprefix("commit ")[:12] for patch in patches if redact(patch).found]
     if commits:
         newest = ", ".join(commits[:3]) + (", …" if len(commits) > 3 else "")

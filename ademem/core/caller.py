@@ -6,6 +6,7 @@ import os
 import sys
 from functools import cache
 
+from ademem.core import process
 from ademem.core.errors import AdememError
 
 TYPE_CHECKING = False
@@ -117,15 +118,12 @@ def _from_proc(pid: int) -> Iterator[list[str]]:
 
 def _from_ps(pid: int) -> Iterator[list[str]]:
     """What `ps` tells of them, where the system has no /proc."""
-    import subprocess
-
-    listing = ["ps", "-axo", "pid=,ppid=,command="]
     try:
-        ran = subprocess.run(listing, capture_output=True, timeout=5, check=False)
-    except (OSError, subprocess.SubprocessError):
+        listed = process.run(["ps", "-axo", "pid=,ppid=,command="], timeout_s=5).text
+    except OSError:
         return
     parents: dict[int, tuple[int, str]] = {}
-    for line in ran.stdout.decode("utf-8", "replace").splitlines():
+    for line in listed.splitlines():
         words = line.split(None, 2)
         if len(words) == 3 and words[0].isdigit() and words[1].isdigit():
             parents[int(words[0])] = (int(words[1]), words[2])

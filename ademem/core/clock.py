@@ -4,6 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import UTC, datetime, timedelta
 else:
     try:  # the module around it defines all of it once more in Python first
@@ -11,7 +12,17 @@ else:
     except ImportError:
         from datetime import UTC, datetime, timedelta
 
-__all__ = ["UTC", "datetime", "days_between", "now", "parse", "stamp", "timedelta"]
+__all__ = [
+    "UTC",
+    "Deadline",
+    "TooLate",
+    "datetime",
+    "days_between",
+    "now",
+    "parse",
+    "stamp",
+    "timedelta",
+]
 
 
 def now() -> datetime:
@@ -33,3 +44,24 @@ def parse(text: str) -> datetime:
 
 def days_between(earlier: datetime, later: datetime) -> float:
     return (later - earlier).total_seconds() / 86400
+
+
+class TooLate(Exception):
+    """The deadline passed; nothing was changed."""
+
+
+class Deadline:
+    """The moment until which a hook may work; what takes longer is left to the worker."""
+
+    def __init__(self, clock: Callable[[], float], seconds: float) -> None:
+        """Pass *seconds* from now on, by a *clock* such as `time.monotonic`."""
+        self._clock = clock
+        self._end = clock() + seconds
+
+    @property
+    def left_s(self) -> float:
+        return self._end - self._clock()
+
+    def check(self) -> None:
+        if self.left_s <= 0:
+            raise TooLate

@@ -272,15 +272,11 @@ def _indexed(data: bytes, path: str) -> Iterator[tuple[str, int, int]]:
 def _listed(top: str, wanted: Iterable[str]) -> Iterator[tuple[str, int, int]]:
     """The same from git itself."""
     import re
-    import subprocess
+
+    from ademem.core import git
 
     asked = [f":(top,icase,literal){path.rstrip('/')}" for path in wanted]
-    command = ["git", "-C", top, "-c", "core.quotePath=false", "ls-files", "--debug", "--", *asked]
-    try:
-        ran = subprocess.run(command, capture_output=True, timeout=10, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return
-    said = os.fsdecode(ran.stdout)
+    said = os.fsdecode(git.output(top, "ls-files", "--debug", "--", *asked) or b"")
     shape = r"^(\S.*)\n(?:\s+.*\n)*?\s+mtime: (\d+):.*\n\s+dev:.*\bino: (\d+)"
     for path, written, inode in re.findall(shape, said, re.MULTILINE):
         yield path, int(inode), int(written)

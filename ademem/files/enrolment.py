@@ -113,11 +113,6 @@ def leave(project: Project) -> None:
 
 
 def _git(project: Project, *arguments: str) -> str:
-    import subprocess  # hooks load this module, and need no process
+    from ademem.core import git  # hooks load this module, and need no process
 
-    asked = ["git", "-C", project.root, "config", "--local", *arguments]
-    try:
-        ran = subprocess.run(asked, capture_output=True, text=True, timeout=10, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return ran.stdout.strip()
+    return git.text(project.root, "config", "--local", *arguments).strip()

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import re
-import subprocess
-from contextlib import contextmanager
 
+from ademem.core import git
 from ademem.core.repository import common_dir, default_branch, git_root, tip
 from ademem.core.value import Value
 from ademem.files.pages import FOLDER, SHEET
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ademem.files.deadline import Deadline
-
-TIMEOUT_S = 10
-_deadline: Deadline | None = None
-"""Of the hook that this process is."""
+    from collections.abc import Iterable
 
 _MARKS = r'(^| )<!-- [^ ]+ -->[[:space:]]*$|"id":"[^"\]+"|"key":"[^"\]+"|^# '
 """An entry, a line, and what every page begins with; git prints these and no more."""
@@ -41,9 +34,13 @@ class Tree(Value):
 def of(root: str, refs: Iterable[str]) -> dict[str, Tree] | None:
     """The trees of these refs, but for what is only offered; None when git cannot tell."""
     asked = tuple(refs)
+    if not asked:
+        return {}
     found: dict[str, tuple[set[str], set[str]]] = {}
     files = (FOLDER, f":(exclude){SHEET}")
-    said = git(root, "grep", "-aoE", "-e", _MARKS, *asked, "--", *files) if asked else b""
+    options = ("-aoE", "--no-color", "-e", _MARKS)
+    nothing = 1  # grep's exit status where it found nothing
+    said = git.output(root, "grep", *options, *asked, "--", *files, codes=(0, nothing))
     if said is None:
         return None
     for line in said.decode("utf-8", "replace").splitlines():
@@ -77,8 +74,8 @@ def branches(root: str) -> dict[str, str] | None:
 
     None when git cannot tell.
     """
-    listed = git(root, "for-each-ref", "--format=%(refname)", "refs/remotes", "refs/heads")
-    checked_out = git(root, "worktree", "list", "--porcelain")
+    listed = git.output(root, "for-each-ref", "--format=%(refname)", "refs/remotes", "refs/heads")
+    checked_out = git.output(root, "worktree", "list", "--porcelain")
     if listed is None or checked_out is None:
         return None
     found: dict[str, str] = {}
@@ -92,43 +89,9 @@ def branches(root: str) -> dict[str, str] | None:
 
 def renamed(root: str) -> dict[str, str]:
     """New names of branches by their old ones, as git's own log of each branch has them."""
-    said = git(root, "log", "-g", "--branches", "--format=%gs", "--grep-reflog=Branch: renamed ")
-    return dict(_RENAMED.findall(_text(said or b"")))
+    options = ("-g", "--branches", "--format=%gs", "--grep-reflog=Branch: renamed ")
+    return dict(_RENAMED.findall(git.text(root, "log", *options)))
 
 
 def _text(said: bytes) -> str:
     return said.decode("utf-8", "replace")
-
-
-@contextmanager
-def limited(deadline: Deadline) -> Iterator[None]:
-    """Let no question to git outlast the deadline: it raises TooLate then."""
-    global _deadline
-    _deadline = deadline
-    try:
-        yield
-    finally:
-        _deadline = None
-
-
-def git(root: str, *arguments: str) -> bytes | None:
-    """What git prints, nothing where it found nothing; None when it failed or is not there."""
-    ran = run(root, *arguments)
-    return ran.stdout if ran and ran.returncode in (0, 1) else None
-
-
-def run(root: str, *arguments: str) -> subprocess.CompletedProcess[bytes] | None:
-    """None when git is not there, or did not end in time."""
-    if _deadline:
-        _deadline.check()
-    try:
-        return subprocess.run(
-            ["git", "-C", root, *arguments],
-            capture_output=True,
-            timeout=min(TIMEOUT_S, _deadline.left_s) if _deadline else TIMEOUT_S,
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.SubprocessError):
-        if _deadline:
-            _deadline.check()
-        return None

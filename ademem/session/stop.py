@@ -61,9 +61,6 @@ def _should_ask(payload: Payload, runtime: Runtime) -> bool:
 
 
 def _changed_files(root: str) -> bool:
-    import subprocess
+    from ademem.core import git
 
-    status = subprocess.run(
-        ["git", "-C", root, "status", "--porcelain"], capture_output=True, timeout=5, check=False
-    )
-    return bool(status.stdout.strip())
+    return bool(git.output(root, "status", "--porcelain"))

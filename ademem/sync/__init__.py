@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.files.deadline import Deadline
+from ademem.core.clock import Deadline
 from ademem.files.problem import Problem
 from ademem.sync.checking import check
 from ademem.sync.import_report import Taken

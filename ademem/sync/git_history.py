@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 
+from ademem.core import git
 from ademem.core.repository import branch, commit, git_root
 from ademem.core.value import Value
 from ademem.files import git_trees
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _TAKES_BACK = re.compile(r'^(?:Revert|Reapply) "|^This reverts commit ', re.M)
 """What git, and hosts of it, write into the message of such a commit."""
 
-_NAMED = re.compile(rb'"id":"([^"\\]+)"|<!-- (\S+) -->$')
+_NAMED = re.compile(r'"id":"([^"\\]+)"|<!-- (\S+) -->$')
 
 
 class Lineage(Value):
@@ -52,14 +53,14 @@ class Lineage(Value):
         """Whether the file was changed here, or by a commit since."""
         if self.by_hand:
             return True
-        changed = self.since and _git(self.root, "log", "-1", "--format=%H", self.since, "--", path)
+        changed = self.since and git.text(
+            self.root, "log", "-1", "--format=%H", self.since, "--", path
+        )
         return bool(changed)
 
     def commits(self) -> set[str]:
         """Ids of the commits since then; none when history went elsewhere."""
-        return (
-            set(_git(self.root, "rev-list", self.since).decode().split()) if self.since else set()
-        )
+        return set(git.text(self.root, "rev-list", self.since).split()) if self.since else set()
 
     def bringing(self, path: str, id: str | None, text: str = "") -> frozenset[str] | None:
         """The commits that brought what is new; none for an edit that nobody committed yet.
@@ -73,12 +74,12 @@ class Lineage(Value):
             return None
         if id is not None:
             return frozenset(self.commits_of.get(id, ()))
-        there = _git(self.root, "show", f"HEAD:./{path}").decode("utf-8", "replace")
+        there = git.text(self.root, "show", f"HEAD:./{path}")
         if " ".join(text.split()) not in " ".join(there.split()):
             return frozenset()
         line = max(text.split("\n"), key=len).strip()
-        found = _git(self.root, "log", "--format=%H", f"-S{line}", self.since, "--", path)
-        return frozenset(found.decode().split()) or None
+        found = git.text(self.root, "log", "--format=%H", f"-S{line}", self.since, "--", path)
+        return frozenset(found.split()) or None
 
     def bringing_file(self, path: str) -> frozenset[str] | None:
         """The commits that changed the file; none for a change that nobody committed yet.
@@ -88,25 +89,22 @@ class Lineage(Value):
         if self.agreed is None and self.by_hand:  # without git
             return frozenset()
         if self.since:
-            found = _git(self.root, "log", "--format=%H", self.since, "--", path)
+            found = git.text(self.root, "log", "--format=%H", self.since, "--", path)
             if found:
-                return frozenset(found.decode().split())
-        status = ("--no-optional-locks", "status", "--porcelain", "--ignored", "--", path)
-        return frozenset() if _git(self.root, *status) else None
+                return frozenset(found.split())
+        status = ("status", "--porcelain", "--ignored", "--", path)
+        return frozenset() if git.text(self.root, *status) else None
 
     def last_commit_of(self, path: str) -> str | None:
         """The commit that the file is of; None for one that no commit has as it is."""
-        status = ("--no-optional-locks", "status", "--porcelain", "--ignored", "--", path)
-        if _git(self.root, *status):
+        status = ("status", "--porcelain", "--ignored", "--", path)
+        if git.text(self.root, *status):
             return None
-        return (
-            _git(self.root, "log", "-1", "--format=%H", "HEAD", "--", path).decode().strip() or None
-        )
+        return git.text(self.root, "log", "-1", "--format=%H", "HEAD", "--", path).strip() or None
 
     def author_of(self, path: str) -> str:
         """Whoever git names as the author of the last commit that changed the file."""
-        said = _git(self.root, "log", "-1", "--format=%an", "HEAD", "--", path)
-        return said.decode("utf-8", "replace").strip()
+        return git.text(self.root, "log", "-1", "--format=%an", "HEAD", "--", path).strip()
 
     def returned(self, id: str) -> bool:
         """Whether what is there again was taken out on this line of history before."""
@@ -121,7 +119,7 @@ class Lineage(Value):
         if self.by_hand or not self.since:
             return False
         asked = ("log", "-1", "--format=%B", f"-S<!-- {id} -->", self.since, "--", FOLDER)
-        return _TAKES_BACK.search(_git(self.root, *asked).decode(errors="replace")) is not None
+        return _TAKES_BACK.search(git.text(self.root, *asked)) is not None
 
     def buried(self, id: str) -> bool:
         """Whether a commit on this line of history says that the memory is gone."""
@@ -130,7 +128,7 @@ class Lineage(Value):
     def _changes(self, pattern: str) -> int:
         """Commits after which files have the pattern more often, or less often, than before."""
         asked = ("log", "--format=%H", "--pickaxe-regex", f"-S{pattern}", "HEAD", "--", FOLDER)
-        return len(_git(self.root, *asked).split())
+        return len(git.text(self.root, *asked).split())
 
 
 def lineage(project: Project, base: Base) -> Lineage:
@@ -143,17 +141,17 @@ def lineage(project: Project, base: Base) -> Lineage:
     if base.commit is not None and not _descends(project.root, base.commit):
         return Lineage(root=project.root, by_hand=False, agreed=base.commit)
     commits = f"{base.commit}..HEAD" if base.commit else "HEAD"
-    shown = ("--patch", "--no-ext-diff", "--unified=0", "--format=%x00%H%x00%an")
-    patches = _git(project.root, "log", *shown, commits, "--", FOLDER)
+    shown = ("--patch", "--unified=0", "--format=%x00%H%x00%an")
+    patches = git.text(project.root, "log", *shown, commits, "--", FOLDER)
     commits_of: dict[str, tuple[str, ...]] = {}
     authors: dict[str, str] = {}
     last_author = sha = author = ""
-    for line in patches.split(b"\n"):
-        if line[:1] == b"\0":  # no line of a patch begins so
-            sha, author = (part.decode("utf-8", "replace") for part in line[1:].split(b"\0", 1))
+    for line in patches.split("\n"):
+        if line[:1] == "\0":  # no line of a patch begins so
+            sha, author = line[1:].split("\0", 1)
             last_author = last_author or author
-        elif line[:1] in (b"+", b"-") and (name := _NAMED.search(line)):
-            id = (name[1] or name[2]).decode("utf-8", "replace")
+        elif line[:1] in ("+", "-") and (name := _NAMED.search(line)):
+            id = name[1] or name[2]
             if commits_of.get(id, ())[-1:] != (sha,):
                 commits_of[id] = (*commits_of.get(id, ()), sha)
             authors.setdefault(id, author)
@@ -172,8 +170,8 @@ def lineage(project: Project, base: Base) -> Lineage:
 def committed(project: Project, paths: Iterable[str]) -> list[str]:
     """Those that are as the commit that is checked out has them; none when git cannot tell."""
     listing = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
-    asked = ("--no-optional-locks", *listing, "--ignored=matching", "--", ".ade")
-    told = git_trees.git(project.root, *asked)
+    asked = (*listing, "--ignored=matching", "--", ".ade")
+    told = git.output(project.root, *asked)
     if told is None:
         return []
     names = [name[3:] for name in told.decode(errors="replace").split("\0")]  # behind "XY "
@@ -194,18 +192,12 @@ def _at_the_same_commit(root: str, base: Base) -> Lineage:
     if base.branch not in (None, filed(branch(root) or "")):
         here = (git_trees.of(root, ["HEAD"]) or {}).get("HEAD")
         return Lineage(root=root, by_hand=False, touched=here.ids if here else frozenset())
-    changed = git_trees.git(root, "--no-optional-locks", "status", "--porcelain", "--", FOLDER)
-    tracked = git_trees.git(root, "ls-files", "--", FOLDER)
+    changed = git.text(root, "status", "--porcelain", "--", FOLDER)
+    tracked = git.output(root, "ls-files", "--", FOLDER)
     typed = tracked is not None and bool(changed or not tracked)
     return Lineage(root=root, by_hand=typed)
 
 
 def _descends(root: str, earlier: str) -> bool:
     """Whether what is checked out was built upon *earlier*; False also when git cannot tell."""
-    return _git(root, "merge-base", earlier, "HEAD").decode().strip() == earlier
-
-
-def _git(root: str, *arguments: str) -> bytes:
-    """What git prints; nothing when it fails."""
-    ran = git_trees.run(root, *arguments)
-    return ran.stdout if ran and not ran.returncode else b""
+    return git.text(root, "merge-base", earlier, "HEAD").strip() == earlier

@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
+    from ademem.core.clock import Deadline
     from ademem.core.memory import Memory
     from ademem.core.settings import GateSettings
-    from ademem.files.deadline import Deadline
     from ademem.files.staging import Place
     from ademem.files.texts import Texts
     from ademem.store import Store

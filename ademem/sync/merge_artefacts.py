@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ademem.core import git
 from ademem.core.value import Value
-from ademem.files import git_trees
 from ademem.files.pages import FOLDER
 from ademem.files.reading import snapshot
 
@@ -130,13 +130,12 @@ def _note(what: str, items: dict[object, Placed], found: dict[str, Sides]) -> No
 
 def _changes(lineage: Lineage) -> Iterator[tuple[str, list[str], str, str, str]]:
     """Commits with their parents, and a page that changed since one of them, before and after."""
-    shown = ("-m", "--patch", "--no-ext-diff", "--no-renames", "--relative", f"--unified={_WHOLE}")
+    shown = ("-m", "--patch", "--no-renames", "--relative", f"--unified={_WHOLE}")
     most = ("--full-history", f"--max-count={MOST_COMMITS}", "--ignore-missing")
     refs = ("HEAD", "--branches", "--remotes")
     older = ("--reflog", "--not", lineage.agreed) if lineage.agreed else ()
     asked = (*shown, *most, "--format=%x00%H %P", *refs, *older, "--", f"{FOLDER}*.md")
-    told = git_trees.git(lineage.root, "log", *asked) or b""
-    for commit in told.decode("utf-8", "replace").split("\0")[1:]:
+    for commit in git.text(lineage.root, "log", *asked).split("\0")[1:]:
         names, _, patch = commit.partition("\n")
         id, *parents = names.split()
         yield from ((id, parents, *page) for page in _pages(patch))

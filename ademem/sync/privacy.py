@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import subprocess
 
+from ademem.core import git
 from ademem.core.redaction import redact
 from ademem.core.text import unique
 from ademem.files import knowledge, pages
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from ademem.core.project import Project
     from ademem.sync.checking import Subject
-
-TIMEOUT_S = 30
 
 
 def no_secrets(subject: Subject) -> Iterator[Problem]:
@@ -63,11 +61,6 @@ def _scope(raw: str) -> object:
 
 def _tracked_though_ignored(project: Project) -> list[str]:
     """None without git."""
-    asked = ["ls-files", "-z", "--cached", "--ignored", "--exclude-standard", "--", ".ade"]
-    try:
-        ran = subprocess.run(
-            ["git", "-C", project.root, *asked], capture_output=True, timeout=TIMEOUT_S, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return []
-    return [path for path in ran.stdout.decode("utf-8", "replace").split("\0") if path]
+    options = ("-z", "--cached", "--ignored", "--exclude-standard")
+    listed = git.text(project.root, "ls-files", *options, "--", ".ade", timeout_s=git.LONG_S)
+    return [path for path in listed.split("\0") if path]

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import tempfile
 
+from ademem.core import git
 from ademem.core.errors import AdememError
 from ademem.core.text import counted
-from ademem.core.value import Value
+from ademem.core.value import Value, replace
 from ademem.files import selection, sheet
 from ademem.files.pages import SHEET
 from ademem.files.staging import Place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ademem.core.process import Finished
     from ademem.core.project import Project
     from ademem.core.settings import MirrorSettings
     from ademem.store import Store
 
 BRANCH = "ademem/candidates"
 NO_BRANCH_YET = "0" * 40
-TIMEOUT_S = 60
 
 BODY = (
     "Tick what is right, correct what is nearly right, delete what is wrong. After the merge the\n"
@@ -56,12 +58,12 @@ def propose(
     """
     waiting = selection.offered(store, Place(project, settings))[: settings.topic_entries]
     if not waiting:
-        raise CannotPropose("no candidate waits for a word", "`ademem candidates` lists them")
-    text, git = sheet.written(sheet.of(waiting)), _Git(project.root)
-    parent = git.head()
-    git.check_free(branch)
-    path = git.said("rev-parse", "--show-prefix") + SHEET
-    if git.tries("cat-file", "blob", f"{parent}:{path}") == text:
+        raise CannotPropose("no candidate waits for a decision", "`ademem candidates` lists them")
+    text, root = sheet.written(sheet.of(waiting)), project.root
+    parent = _head(root)
+    _check_free(root, branch)
+    path = _git(root, "rev-parse", "--show-prefix") + SHEET
+    if _tried(root, "cat-file", "blob", f"{parent}:{path}") == text:
         raise CannotPropose(
             f"HEAD has this sheet already, at {SHEET}", "review it there, or capture more first"
         )
@@ -69,78 +71,75 @@ def propose(
     if dry_run:
         return proposal
     message = f"Propose {counted(len(waiting), 'candidate')} of project memory\n\n{BODY}\n"
-    commit = git.committed(parent, path, text, message)
-    git.said("update-ref", f"refs/heads/{branch}", commit, NO_BRANCH_YET)
-    return Proposal(branch=branch, commit=commit, count=len(waiting), text=text)
+    commit = _commit(root, parent, path, text, message)
+    _git(root, "update-ref", f"refs/heads/{branch}", commit, NO_BRANCH_YET)
+    return replace(proposal, commit=commit)
 
 
-class _Git:
-    """Plumbing alone: none of it looks at the person's index or files."""
+def _head(root: str) -> str:
+    """The commit that is checked out; raises CannotPropose where there is none."""
+    if _tried(root, "rev-parse", "--git-dir") is None:
+        raise CannotPropose(f"{root} is in no git repository", "`git init` makes one")
+    commit = _tried(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    if not commit:
+        raise CannotPropose("the repository has no commit to build upon", "commit something first")
+    return commit.strip()
 
-    def __init__(self, root: str) -> None:
-        self.root = root
 
-    def head(self) -> str:
-        """Raises CannotPropose without git, a repository or a commit."""
-        if self.tries("rev-parse", "--git-dir") is None:
-            raise CannotPropose(f"{self.root} is in no git repository", "`git init` makes one")
-        commit = self.tries("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-        if not commit:
-            raise CannotPropose(
-                "the repository has no commit to build upon", "commit something first"
-            )
-        return commit.strip()
+def _check_free(root: str, branch: str) -> None:
+    if _tried(root, "check-ref-format", f"refs/heads/{branch}") is None:
+        raise CannotPropose(f"git allows no branch named {branch!r}", "pass another --branch")
+    if _tried(root, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}") is not None:
+        raise CannotPropose(
+            f"the branch {branch} exists",
+            f"pass another --branch, or `git branch -D {branch}` if it was merged",
+        )
 
-    def check_free(self, branch: str) -> None:
-        if self.tries("check-ref-format", f"refs/heads/{branch}") is None:
-            raise CannotPropose(f"git allows no branch named {branch!r}", "pass another --branch")
-        if self.tries("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}") is not None:
-            raise CannotPropose(
-                f"the branch {branch} exists",
-                f"pass another --branch, or `git branch -D {branch}` if it was merged",
-            )
 
-    def committed(self, parent: str, path: str, text: str, message: str) -> str:
-        """The commit that has the file and is on no branch yet."""
-        with tempfile.TemporaryDirectory(prefix="ademem-") as folder:
-            index = {"GIT_INDEX_FILE": os.path.join(folder, "index")}
-            blob = self.said("hash-object", "-w", "--stdin", stdin=text)
-            self.said("read-tree", parent, **index)
-            entry = f"100644,{blob},{path}"
-            self.said("update-index", "--add", "--cacheinfo", entry, **index)
-            tree = self.said("write-tree", **index)
-        return self.said("commit-tree", tree, "-p", parent, stdin=message)
+def _commit(root: str, parent: str, path: str, text: str, message: str) -> str:
+    """Make a commit on no branch that adds the file, past the person's index and work tree."""
+    with tempfile.TemporaryDirectory(prefix="ademem-") as folder:
+        index = {"GIT_INDEX_FILE": os.path.join(folder, "index")}
+        blob = _git(root, "hash-object", "-w", "--stdin", stdin=text)
+        _git(root, "read-tree", parent, environment=index)
+        entry = f"100644,{blob},{path}"
+        _git(root, "update-index", "--add", "--cacheinfo", entry, environment=index)
+        tree = _git(root, "write-tree", environment=index)
+    return _git(root, "commit-tree", tree, "-p", parent, stdin=message)
 
-    def said(self, *arguments: str, stdin: str = "", **environment: str) -> str:
-        """What git prints, without the last line break; raises CannotPropose with git's reason."""
-        ran = self._run(arguments, stdin, environment)
-        if ran.returncode:
-            lines = ran.stderr.strip().splitlines() or [f"git {arguments[0]} failed"]
-            raise CannotPropose(
-                f"git {arguments[0]}: {lines[-1]}", "mend that, then propose again; nothing changed"
-            )
-        return ran.stdout.rstrip("\n")
 
-    def tries(self, *arguments: str) -> str | None:
-        """What git prints; None when it refuses."""
-        ran = self._run(arguments, "", {})
-        return None if ran.returncode else ran.stdout
+def _git(
+    root: str, command: str, *arguments: str, stdin: str = "", environment: Mapping[str, str] = {}
+) -> str:
+    """Return what git prints, without the last line break; raise CannotPropose with its reason."""
+    ran = _run(root, command, *arguments, stdin=stdin, environment=environment)
+    if ran.code:
+        raise CannotPropose(
+            f"git {command}: {ran.last_error or 'failed'}",
+            "mend that, then propose again; nothing changed",
+        )
+    return ran.text.rstrip("\n")
 
-    def _run(
-        self, arguments: tuple[str, ...], stdin: str, environment: dict[str, str]
-    ) -> subprocess.CompletedProcess[str]:
-        try:
-            return subprocess.run(
-                ["git", "-C", self.root, *arguments],
-                input=stdin,
-                capture_output=True,
-                encoding="utf-8",
-                errors="replace",
-                env=os.environ | environment,
-                timeout=TIMEOUT_S,
-                check=False,
-            )
-        except FileNotFoundError as error:
-            raise CannotPropose("git is not installed", "a proposal is a commit of git") from error
-        except subprocess.TimeoutExpired as error:
-            raise CannotPropose(f"git {arguments[0]} did not end", "look what keeps it") from error
+
+def _tried(root: str, command: str, *arguments: str) -> str | None:
+    """Return what git prints; None when it refuses."""
+    ran = _run(root, command, *arguments)
+    return None if ran.code else ran.text
+
+
+def _run(
+    root: str, command: str, *arguments: str, stdin: str = "", environment: Mapping[str, str] = {}
+) -> Finished:
+    try:
+        return git.run(
+            root,
+            command,
+            *arguments,
+            stdin=stdin.encode(),
+            environment=environment,
+            timeout_s=git.LONG_S,
+        )
+    except FileNotFoundError as error:
+        raise CannotPropose("git is not installed", "a proposal is a commit of git") from error
+    except TimeoutError as error:
+        raise CannotPropose(f"git {command} did not end", "look what keeps it") from error

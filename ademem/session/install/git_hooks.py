@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from shlex import quote
 
-from ademem.core import atomic_files
+from ademem.core import atomic_files, git
 from ademem.core.errors import AdememError
-
-TIMEOUT_S = 10
 
 NAMES = ("post-checkout", "post-merge", "post-rewrite")
 
@@ -72,17 +69,10 @@ def uninstall(root: str, *, dry_run: bool = False) -> list[str]:
 def _places(root: str) -> tuple[str, str]:
     """Git's folder of hooks, and the project seen from where they run."""
     asked = ["--show-prefix", "--git-common-dir", "--git-path", "hooks"]
-    try:
-        ran = subprocess.run(
-            ["git", "-C", root, "rev-parse", *asked],
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        raise NoGitHooks(f"{root} is in no git repository", "`git init` makes one") from error
-    prefix, common, hooks = ran.stdout.split("\n")[:3]
+    found = git.text(root, "rev-parse", *asked)
+    if not found:
+        raise NoGitHooks(f"{root} is in no git repository", "`git init` makes one")
+    prefix, common, hooks = found.split("\n")[:3]
     folder, home = (os.path.realpath(os.path.join(root, path)) for path in (hooks, common))
     if os.path.commonpath((folder, home)) != home:
         raise NoGitHooks(
