@@ -67,6 +67,7 @@ SHIPPED = (
     "bbeade1cb37829271bf9300265e8ee0c",
     "a3209a55d194671c586b662a59eaf1ce",
     "0b06997449958a8e1346c76e4fa89fc1",
+    "70f6c7ccbb19ee1a42952dc7d8d8a9fd",
 )
 """Digests of the schemas that were shipped, from version 1 on; see `fingerprint`."""
 
