@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import suppress
 
 from ademem import briefing, client, commits, confined, enrolment, work, worktree
 from ademem.briefing import Brief, Reader
+from ademem.errors import suppress
 from ademem.events import notices
 from ademem.guard import flags
 from ademem.lifecycle.binding import mission_of

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import suppress
 
 from ademem import confined, trust
 from ademem.client import config_dir, transcript_folder
 from ademem.clock import stamp
+from ademem.errors import suppress
 from ademem.model import DIALOGUE
 from ademem.store import admission
 from ademem.store.database import (
