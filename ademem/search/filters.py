@@ -5,7 +5,8 @@ from __future__ import annotations
 from ademem.clock import datetime, stamp
 from ademem.jsontext import array, numbers
 from ademem.model import Status
-from ademem.store import BROWSED, TURN, memories
+from ademem.store import BROWSED, memories
+from ademem.store.memories import TURN
 from ademem.value import Value, as_dict
 
 TYPE_CHECKING = False

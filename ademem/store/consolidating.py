@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ademem.clock import stamp
 from ademem.model import SKILL
-from ademem.store import CURRENT, FOREVER, TURN, unreadable
-from ademem.store.memories import TABLE, columns, from_values
+from ademem.store import CURRENT, FOREVER, unreadable
+from ademem.store.memories import TABLE, TURN, columns, from_values
 from ademem.value import Value
 
 TYPE_CHECKING = False

@@ -8,7 +8,7 @@ import sys
 from ademem.clock import parse, stamp
 from ademem.errors import AdememError, NoSuchMemory, SeveralMemories
 from ademem.jsontext import array, flat, loads, numbers
-from ademem.model import Category, Entry, Importance, Memory, Scope, Status, Tier, Trust
+from ademem.model import DIALOGUE, Category, Entry, Importance, Memory, Scope, Status, Tier, Trust
 from ademem.store import unreadable
 from ademem.value import Value, of, replace
 
@@ -46,6 +46,8 @@ _MEMBERS = tuple(
     )
 )
 """Calling an enum costs ten times what finding its member does, and a search reads fifty rows."""
+TURN = f"instr(' ' || tags || ' ', ' {DIALOGUE} ') > 0"
+"""Whether it is a turn of a dialogue, in SQL."""
 SAID_ANEW = "('merge', 'revise', 'edit')"
 """Operations by which somebody says what a memory says."""
 BOOKKEEPING = (

@@ -9,7 +9,8 @@ from enum import IntEnum
 from ademem import confined
 from ademem.jsontext import array
 from ademem.model import EPISODE
-from ademem.store import BROWSED, CURRENT, TURN
+from ademem.store import BROWSED, CURRENT
+from ademem.store.memories import TURN
 from ademem.value import Value
 
 TYPE_CHECKING = False

@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ademem.capture import TITLE_PARTS, may_teach
 from ademem.capture.errors import fingerprint, lesson
 from ademem.capture.learned import entries
-from ademem.capture.passive import learnings
+from ademem.capture.passive import TITLES, learnings
 from ademem.capture.told import told
 
 ITEM = "The cache must be cleared before the migration"
@@ -29,6 +30,12 @@ RULE = "tabs are forbidden"
 )
 def test_a_learnings_section_is_found_under_any_heading(heading):
     assert learnings(f"Done.\n\n{heading}\n\n- {ITEM}\n") == [ITEM]
+    assert may_teach(f"Done.\n\n{heading}\n\n- {ITEM}\n")
+
+
+@pytest.mark.parametrize("title", TITLES)
+def test_every_title_of_learnings_has_a_part_by_which_a_message_is_read_at_all(title):
+    assert any(part in title for part in TITLE_PARTS)
 
 
 @pytest.mark.parametrize(
