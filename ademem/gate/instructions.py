@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ademem.gate.command_signs import may_hold_command
 from ademem.gate.form import noted
 from ademem.lookalike import disguised, seeming, smuggles
 from ademem.model import Trust
@@ -76,6 +77,8 @@ def instruction_in(text: str) -> str | None:
     for what, hints, shape in orders.HINTED:
         if any(map(plain.__contains__, hints)) and re.search(shape, plain):
             return what
+    if not may_hold_command(text):
+        return None
     from ademem.gate import commands
 
     return commands.command_in(text)
