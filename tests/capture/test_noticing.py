@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.capture import TITLE_PARTS, may_teach
+from ademem.capture import TITLE_PARTS, errors, may_teach
 from ademem.capture.errors import fingerprint, lesson
 from ademem.capture.learned import entries
 from ademem.capture.passive import TITLES, learnings
@@ -210,3 +210,12 @@ def test_an_ordinary_message_teaches_nothing(message):
 )
 def test_an_ordinary_command_teaches_nothing(command):
     assert entries(command, read_file={}.get) == []
+
+
+def test_a_path_is_looked_at_from_its_start_alone():
+    """Else a long one is read to its end once for each folder in it."""
+    (path,) = (pattern for pattern, mark in errors._VARYING if mark == r"\1")
+    text = "error in " + "src/~x/" * 50 + "a.py"
+
+    starts = [at for at in range(len(text)) if path.match(text, at)]
+    assert starts == [text.index("src")]
