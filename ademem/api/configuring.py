@@ -10,6 +10,8 @@ from ademem.api.toml_text import with_value
 from ademem.configuration.sources import fingerprint, local_file
 from ademem.configuration.values import BadSetting, as_value, key_of
 from ademem.errors import AdememError, NotEnrolled
+from ademem.mirror import provenance_of
+from ademem.repository import commit
 from ademem.settings import PERSONAL_SECTION, all_keys
 from ademem.store import claimed
 from ademem.value import Value
@@ -147,14 +149,16 @@ def arrived(root: str | None = None, *, environment: Mapping[str, str] = os.envi
         imported = memories.imported(limit=None)
         briefs = memories.claimed_briefs()
         authors = claimed.authors(memories.runtime.store)
-        database = claimed.by_database(memories.runtime.store)
+        store = memories.runtime.store
+        database = claimed.by_database(store)
+        trusts_files = provenance_of(here, store, environment).trusts_files
     return Arrived(
         settings=configuration.load(here, environment).held,
         local=_unnoted(here, environment),
         memories=sum(memory.quarantine_reason is None for memory in imported),
         briefs=tuple(briefs),
         authors=tuple(authors),
-        trusts_files=bool(trust.agreement(here.main, environment).files),
+        trusts_files=trusts_files,
         database=database,
     )
 
@@ -181,8 +185,10 @@ def agree(
             with open_memories(root, environment=environment) as memories:
                 enrolment.trust_database(here, memories.runtime.store, environment)
         case "files":
-            trust.agree(here.main, environment, files=clock.stamp(clock.now()))
             with open_memories(root, environment=environment) as memories:
+                secret, moment = memories.runtime.store.secret, clock.stamp(clock.now())
+                there = commit(here.root) or ""
+                trust.agree_to_files(here.main, secret, there, moment, environment)
                 memories.accept_files()
 
 

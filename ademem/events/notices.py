@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from ademem import configuration, confined, trust, worktree
-from ademem.clock import stamp
 from ademem.store import admission, claimed, ledger
 from ademem.text import bounded, counted, preview
 
@@ -82,8 +81,7 @@ def came_with_files(runtime: Runtime) -> Iterator[str]:
     if not count:
         return
     clone, environment = runtime.project.main, runtime.environment
-    if not trust.agreement(clone, environment).noticed:
-        trust.agree(clone, environment, noticed=stamp(runtime.now))
+    if trust.claim_first_contact(clone, runtime.store.secret, environment):
         names = ", ".join(claimed.authors(runtime.store)[:NAMED])
         by = f", by {preview(names, NAMES_CHARS)}" if names else ""
         what = counted(count, "memory")

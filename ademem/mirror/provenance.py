@@ -19,7 +19,7 @@ from ademem.clock import UTC, datetime, stamp
 from ademem.core import FileSource
 from ademem.digest import sha256_hex
 from ademem.jsontext import array
-from ademem.mirror import base
+from ademem.mirror import base, trees
 from ademem.mirror.lineage import lineage
 from ademem.model import Status, Trust
 from ademem.store import edits, made_at
@@ -86,6 +86,7 @@ class Provenance:
         self._environment = environment
         self._agreed_before = agreed_before
         """Files and store agreed at least once: before, nothing can have been edited here."""
+        self._trusts_files: bool | None = None
         self._own: frozenset[str] | None = None
         self._made_here: frozenset[str] | None = None
         self._writers: dict[str, Trust] = {}
@@ -141,10 +142,18 @@ class Provenance:
 
     @property
     def trusts_files(self) -> bool:
-        """Whether the person agreed to what comes with the files of this project."""
+        """Whether the person agreed to what comes with the files of this repository."""
         if self._environment is None:
             return False
-        return bool(agreements.agreement(self._project.main, self._environment).files)
+        if self._trusts_files is None:
+            root = self._project.root
+            self._trusts_files = agreements.trusts_files(
+                self._project.main,
+                self._store.secret,
+                lambda commit: trees.has_commit(root, commit),
+                self._environment,
+            )
+        return self._trusts_files
 
     @property
     def own(self) -> frozenset[str]:
