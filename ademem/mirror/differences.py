@@ -205,9 +205,11 @@ def _gone(before: Snapshot, now: Snapshot, won: Container[str]) -> Iterator[Gone
 
     A text that lost once and *won* by now is no loss: its memory says it.
     """
-    for id, items in before.placed.items():
-        edited = id in now.placed or id in now.survived
-        if not edited and all(item.path in now.read for item in items):
+    for id in before.placed:
+        if id in now.placed or id in now.survived:
+            continue
+        items = before.placed[id]
+        if all(item.path in now.read for item in items):
             yield Gone(id=id, before=items[0])
     for id, line in before.lines.items():
         told = id in now.lines or id in before.placed or line.gone
