@@ -141,6 +141,8 @@ def slug(text: str, limit: int = 60) -> str:
 
 
 def _tokens(text: str) -> list[str]:
+    if text.isalnum():
+        return [text]
     import re
 
     return re.findall(r"\w+", text)
