@@ -138,9 +138,9 @@ def kind_of(path: str, environment: Mapping[str, str], wait_s: float = 0.0) -> K
             found = version(db)
             if found > SCHEMA_VERSION:
                 raise NewerDatabase(found)
-            objects = schema(db)
             if trust.is_registered(read_secret(db), environment):
                 return Kind.OURS
+            objects = schema(db)
     except (TooMuch, sqlite3.Error) as error:
         if not is_beyond_bounds(error):
             raise
