@@ -165,13 +165,7 @@ def open_read_only(path: str, wait_s: float, limit_s: float) -> sqlite3.Connecti
     escaped = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     db = sqlite3.connect(f"file:{escaped}?mode=ro", timeout=wait_s, uri=True, isolation_level=None)
     try:
-        deadline = time.monotonic() + limit_s
-        db.set_progress_handler(lambda: time.monotonic() > deadline, OPERATIONS)
-        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, VALUE_BYTES)
-        db.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, VALUE_BYTES)
-        if hasattr(db, "setconfig"):  # Python 3.12
-            for option, value in _OPTIONS:
-                db.setconfig(getattr(sqlite3, f"SQLITE_DBCONFIG_{option}"), value)
+        set_bounds(db, limit_s)
         for pragma in ("trusted_schema = off", "cell_size_check = on", "query_only = on"):
             db.execute(f"pragma {pragma}")
         db.execute("begin")  # another process may migrate it between two of our looks
@@ -180,6 +174,17 @@ def open_read_only(path: str, wait_s: float, limit_s: float) -> sqlite3.Connecti
         db.close()
         raise
     return db
+
+
+def set_bounds(db: sqlite3.Connection, limit_s: float) -> None:
+    """Stop reading after *limit_s* and at a huge value; run no trigger and no view."""
+    deadline = time.monotonic() + limit_s
+    db.set_progress_handler(lambda: time.monotonic() > deadline, OPERATIONS)
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, VALUE_BYTES)
+    db.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, VALUE_BYTES)
+    if hasattr(db, "setconfig"):  # Python 3.12
+        for option, value in _OPTIONS:
+            db.setconfig(getattr(sqlite3, f"SQLITE_DBCONFIG_{option}"), value)
 
 
 def is_beyond_bounds(error: Exception) -> bool:
