@@ -92,9 +92,9 @@ def of_refused(first: confined.Refused, others: int = 0) -> str:
     """One line about a file that is left alone, and how many others are."""
     more = f" (and {others} more)" if others else ""
     name = confined.printable(os.path.basename(first.path))
-    return (
-        f"ademem left {bounded(name, 40)} alone{more}: it {first.reason}. See `ademem files check`"
-    )
+    rest = f" alone{more}: it {first.reason}. See `ademem files check`"
+    room = CHARS - len("ademem left ") - len(rest)
+    return f"ademem left {preview(name, max(room, 8))}{rest}"
 
 
 NOTICES: tuple[Notice, ...] = (refused_files, settings_in_doubt, import_waits, came_with_files)
