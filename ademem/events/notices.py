@@ -28,11 +28,11 @@ ENTRIES = 2000
 
 
 def collect(payload: Payload, runtime: Runtime) -> list[str]:
-    """All lines that there are to show, once a session, or once at all."""
+    """All lines that there are to show: NOTICES once a session, ONCE at any start."""
     lines = [line for notice in NOTICES for line in notice(runtime)]
     if lines and not ledger.claim(runtime.store, "notices", payload.session_id, runtime.now):
         lines = []
-    lines += database_made_elsewhere(runtime)
+    lines += [line for notice in ONCE for line in notice(runtime)]
     return [bounded(line, CHARS) for line in lines]
 
 
@@ -97,4 +97,7 @@ def of_refused(first: confined.Refused, others: int = 0) -> str:
     return f"ademem left {preview(name, max(room, 8))}{rest}"
 
 
-NOTICES: tuple[Notice, ...] = (refused_files, settings_in_doubt, import_waits, came_with_files)
+NOTICES: tuple[Notice, ...] = (refused_files, settings_in_doubt, import_waits)
+"""Shown once a session."""
+ONCE: tuple[Notice, ...] = (came_with_files, database_made_elsewhere)
+"""Each notes itself that it was shown, so its lines are never dropped."""

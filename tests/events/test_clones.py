@@ -141,6 +141,24 @@ def test_the_first_session_in_a_clone_tells_the_person_one_line_once(clones, ann
     assert ann.start()[0] == ""
 
 
+def test_the_line_is_shown_where_the_memories_are_imported_later_in_the_session(clones, shared):
+    ben = clones.clone("Ben")
+    memory, later = ben.root / ".ade/memory", ben.root / "later"
+    memory.rename(later)
+    (ben.root / ".ade/config.toml").write_text("[nonsense]\nx = 1\n")
+    first, _ = ben.start()
+    later.rename(memory)
+    compacted = json.loads(ben.fire("session_start", source="compact", session_id="s1"))
+    again, _ = ben.start("s2")
+
+    assert "unknown setting 'nonsense'" in first
+    assert "came with the files" not in first
+    assert compacted["systemMessage"] == (
+        "ademem: 1 memory came with the files, by Ann; `ademem review --imported`"
+    )
+    assert "came with the files" not in again
+
+
 def test_the_line_stays_short_whatever_the_names(clones, ann):
     records = []
     for number in range(8):
