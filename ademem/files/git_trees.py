@@ -100,6 +100,12 @@ def _text(said: bytes) -> str:
     return said.decode("utf-8", "replace")
 
 
+def has_commit(root: str, commit: str) -> bool:
+    """Whether the repository has the commit; False also where git cannot tell."""
+    ran = run(root, "cat-file", "-e", f"{commit}^{{commit}}")
+    return ran is not None and ran.returncode == 0
+
+
 @contextmanager
 def limited(deadline: Deadline) -> Iterator[None]:
     """Let no question to git outlast the deadline: it raises TooLate then."""

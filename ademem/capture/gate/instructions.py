@@ -8,6 +8,7 @@ from ademem.capture.gate.form import noted
 from ademem.core.confusables import disguised, seeming, smuggles
 from ademem.core.memory import Trust
 from ademem.core.value import replace
+from ademem.guard.injection.command_signs import may_hold_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ def instruction_in(text: str) -> str | None:
     for what, hints, shape in patterns.HINTED:
         if any(map(plain.__contains__, hints)) and re.search(shape, plain):
             return what
+    if not may_hold_command(text):
+        return None
     from ademem.guard.injection import commands
 
     return commands.command_in(text)
