@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import random
 import shutil
 import sqlite3
+import subprocess
 import sys
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
-from ademem.api import recovery
-from ademem.core import project
+import ademem
+from ademem.api import doctor
+from ademem.api.rehearsal import rehearse
 from ademem.doors import cli
+from ademem.session import install
 from ademem.store import bad_rows, indexes
 from tests.session import payloads
 from tests.store import damage
 
 FULL = os.environ.get("ADEMEM_EXAMPLES") == "full"
-VALUES, FLIPS = (150, 50) if FULL else (40, 20)
+VALUES, FLIPS, LOGGED = (150, 40, 10) if FULL else (30, 12, 4)
+LATEST = "Releases are tagged by the pipeline"
+"""What only the log beside the database holds."""
 COMMANDS = """
 recall parser
 recall --stats
@@ -66,24 +73,52 @@ undo nothing --dry-run
 def whole(tmp_path_factory):
     root = tmp_path_factory.mktemp("whole") / "project"
     root.mkdir()
-    return damage.build(root)
+    world = damage.build(root)
+    install.install(
+        str(root), install.Where.LOCAL, python=sys.executable, hooks=install.hooks_folder()
+    )
+    return world
+
+
+@pytest.fixture(scope="module")
+def logged(whole, tmp_path_factory):
+    copy = damage.copied(whole, tmp_path_factory.mktemp("logged") / "project")
+    return damage.with_log(copy, tmp_path_factory.mktemp("with log") / "project", LATEST)
+
+
+@pytest.fixture(scope="module")
+def rehearsed():
+    """The doctor's rehearsal in a throw-away project, once for all: no damage here reaches it."""
+    report = functools.cache(lambda: rehearse(install.own_commands(), os.environ))
+    return lambda *_: report()
 
 
 @pytest.fixture
-def damaged(whole, tmp_path, monkeypatch):
+def damaged(whole, logged, rehearsed, tmp_path, monkeypatch):
     """A copy of the project with one damage in its database, and this process inside it."""
+    monkeypatch.setattr(doctor, "rehearse", rehearsed)
     for name in [name for name in os.environ if name.startswith(("ADEMEM_", "CLAUDE"))]:
         monkeypatch.delenv(name)
-    for name, value in {"HOME": "home", "TMPDIR": "", "CLAUDE_PROJECT_DIR": "project"}.items():
-        monkeypatch.setenv(name, str(tmp_path / value))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(tmp_path / "project"))
     monkeypatch.setenv("ADEMEM_JOBS_AUTO", "false")
 
     def damaged(kind, number):
-        path = whole.root / ".ade" / "ade.db"
+        before = logged if kind == "log" else whole
+        path = before.root / ".ade" / "ade.db"
         chance = random.Random(f"{kind} {number}")
-        one = chance.choice(damage.damages(path)) if kind == "value" else damage.flip(path, chance)
-        world = damage.copied(whole, tmp_path / "project")
-        one.inflict(world.root / ".ade" / "ade.db")
+        if kind == "value":
+            one = chance.choice(damage.damages(path))
+        else:
+            one = damage.flip(path, chance, "-wal" if kind == "log" else "")
+        world = damage.copied(before, tmp_path / "project")
+        if (
+            number % 4 == 3
+        ):  # in a home that knows nothing of the database, as after a restored backup
+            world.environment["HOME"] = str(tmp_path / "home")
+        monkeypatch.setenv("HOME", world.environment["HOME"])
+        if kind != "sound":
+            one.inflict(world.root / ".ade" / "ade.db")
         monkeypatch.chdir(world.root)
         return world, one
 
@@ -91,12 +126,12 @@ def damaged(whole, tmp_path, monkeypatch):
 
 
 def run(command, monkeypatch, capsys):
-    """Exit code and last line of what a command says."""
+    """Exit code and output of a command that is typed."""
     monkeypatch.setattr(sys, "argv", ["ademem", *command.split()])
     with pytest.raises(SystemExit) as stopped:
         cli.main()
     said = capsys.readouterr()
-    return stopped.value.code or 0, (said.err or said.out).strip().rpartition("\n")[2]
+    return stopped.value.code or 0, said.out + said.err
 
 
 def check_hooks(world, one):
@@ -110,12 +145,18 @@ def check_hooks(world, one):
 def check_commands(world, one, number, monkeypatch, capsys):
     id = json.loads((world.root / ".ade/memory/knowledge.jsonl").read_text().splitlines()[0])["id"]
     for command in COMMANDS if FULL else COMMANDS[number % 6 :: 6]:
-        code, line = run(command.replace("ID", id), monkeypatch, capsys)
-        assert code in (0, 1, 2), f"{one.name}: {command}: {line}"
+        code, said = run(command.replace("ID", id), monkeypatch, capsys)
+        assert code in (0, 1, 2), f"{one.name}: {command}: {said[-200:]}"
 
 
-def check_repair(world, one, texts):
-    done = recovery.recover(project.at(str(world.root)), world.environment, world.now)
+def check_repair(world, one, texts, monkeypatch, capsys):
+    code, done = run("doctor --fix", monkeypatch, capsys)
+    assert code == 0, f"{one.name}: {done}"
+    assert "FAIL" not in done, f"{one.name}: {done}"
+    check_soundness(world, one, texts, done)
+
+
+def check_soundness(world, one, texts, done):
     with closing(sqlite3.connect(world.root / ".ade" / "ade.db")) as db:
         assert db.execute("pragma integrity_check").fetchall() == [("ok",)], one.name
         assert db.execute("pragma foreign_key_check").fetchall() == [], one.name
@@ -128,7 +169,9 @@ def check_repair(world, one, texts):
 
 @pytest.mark.parametrize(
     ("kind", "number"),
-    [("value", number) for number in range(VALUES)] + [("bit", number) for number in range(FLIPS)],
+    [("value", number) for number in range(VALUES)]
+    + [("bit", number) for number in range(FLIPS)]
+    + [("log", number) for number in range(LOGGED)],
 )
 def test_everything_answers_and_the_doctor_mends(
     kind, number, whole, damaged, monkeypatch, capsys, tmp_path
@@ -138,6 +181,97 @@ def test_everything_answers_and_the_doctor_mends(
     if kind == "value":
         assert world.failures() == [], one.name
     check_commands(world, one, number, monkeypatch, capsys)
-    check_repair(world, one, {text for text, _ in damage.TEXTS})
+    check_repair(world, one, texts_of(kind), monkeypatch, capsys)
     check_hooks(world, one)
     shutil.rmtree(world.root)
+
+
+def texts_of(kind):
+    return {text for text, _ in damage.TEXTS} | ({LATEST} if kind == "log" else set())
+
+
+def typed(world, *command):
+    """A command as a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-c", "from ademem.doors.cli import program; program()", *command],
+        cwd=world.root,
+        env=os.environ | {"PYTHONPATH": str(Path(ademem.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "number"), [("value", 0), ("value", 1), ("bit", 0), ("bit", 1), ("log", 0)]
+)
+def test_a_process_of_the_doctor_mends(kind, number, damaged):
+    world, one = damaged(kind, number)
+    done = typed(world, "doctor", "--fix")
+
+    assert done.returncode == 0, f"{one.name}: {done.stdout}{done.stderr}"
+    check_soundness(world, one, texts_of(kind), done.stdout)
+
+
+HOLD = """
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.execute(f"pragma locking_mode = {sys.argv[2]}")
+db.execute("begin exclusive")
+db.execute("update projects set display_name = 'held'")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def locked(whole, damaged, monkeypatch):
+    """A sound project whose database another process holds."""
+    holders = []
+
+    def locked(mode):
+        world, _ = damaged("sound", 0)
+        arguments = [sys.executable, "-c", HOLD, str(world.root / ".ade" / "ade.db"), mode]
+        pipe = subprocess.PIPE
+        holders.append(subprocess.Popen(arguments, stdin=pipe, stdout=pipe, text=True))
+        assert holders[0].stdout.readline() == "held\n"
+        return world
+
+    yield locked
+    for holder in holders:
+        holder.communicate()
+
+
+def test_a_database_that_another_process_writes_is_read(locked, monkeypatch, capsys):
+    world = locked("normal")
+    check_hooks(world, damage.Damage())
+    for command in ("recall staging", "list", "search staging", "status"):
+        code, said = run(command, monkeypatch, capsys)
+        assert code == 0, f"{command}: {said}"
+    assert "staging" in typed(world, "recall", "staging").stdout
+
+
+@pytest.mark.parametrize("mode", ["normal", "exclusive"])
+def test_what_needs_a_database_that_is_held_tells_the_next_step(locked, mode, monkeypatch, capsys):
+    world = locked(mode)
+    commands = ["add a-lesson-that-waits"] + ["list", "recall x"] * (mode == "exclusive")
+    for command in commands:
+        code, said = run(command, monkeypatch, capsys)
+        assert code == 1, f"{command}: {said}"
+        assert "another program holds it; try again" in said, command
+    said = typed(world, "add", "a lesson that waits")
+    assert (said.returncode, "try again" in said.stderr) == (1, True)
+
+
+def test_every_hook_answers_though_another_process_holds_the_database_alone(locked):
+    check_hooks(locked("exclusive"), damage.Damage())
+
+
+@pytest.mark.parametrize("mode", ["normal", "exclusive"])
+def test_the_doctor_leaves_a_database_that_is_held_where_it_is(locked, mode, monkeypatch, capsys):
+    world = locked(mode)
+    code, said = run("doctor --fix", monkeypatch, capsys)
+
+    assert code == 1
+    assert "nothing in the database: database is locked (another program holds it" in said
+    assert "lost its index" not in said
+    assert [name for name in os.listdir(world.root / ".ade") if "damaged" in name] == []

@@ -283,3 +283,17 @@ def test_the_person_is_told_in_one_line_once_a_session(world, outside):
     )
     assert len(line) <= 120
     assert "systemMessage" not in again
+
+
+def test_the_line_names_the_next_step_however_long_name_and_reason_are(world):
+    memory = world.root / ".ade/memory"
+    for number in range(3):
+        with (memory / f"gotchas-{'of-the-old-parser-' * 3}{number}.md").open("wb") as file:
+            file.truncate(400 << 30)
+    first = json.loads(world.fire("session_start", source="startup"))
+    (line, *_) = first["systemMessage"].splitlines()
+
+    assert line.startswith("ademem left gotchas-")
+    assert "… alone (and 2 more): it has 429,496,729,600 bytes, more than " in line
+    assert line.endswith(". See `ademem files check`")
+    assert len(line) <= 120

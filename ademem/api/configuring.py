@@ -10,10 +10,12 @@ from ademem.core import atomic_files, caller, clock, configuration, confined, pr
 from ademem.core.configuration.sources import fingerprint, local_file
 from ademem.core.configuration.values import BadSetting, as_value, key_of
 from ademem.core.errors import AdememError, NotEnrolled
+from ademem.core.repository import commit
 from ademem.core.settings import PERSONAL_SECTION, all_keys
 from ademem.core.value import Value
 from ademem.files import enrolment
 from ademem.store import claimed
+from ademem.sync import provenance_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -148,14 +150,16 @@ def arrived(root: str | None = None, *, environment: Mapping[str, str] = os.envi
         imported = memories.imported(limit=None)
         briefs = memories.claimed_briefs()
         authors = claimed.authors(memories.runtime.store)
-        database = claimed.by_database(memories.runtime.store)
+        store = memories.runtime.store
+        database = claimed.by_database(store)
+        trusts_files = provenance_of(here, store, environment).trusts_files
     return Arrived(
         settings=configuration.load(here, environment).held,
         local=_unnoted(here, environment),
         memories=sum(memory.quarantine_reason is None for memory in imported),
         briefs=tuple(briefs),
         authors=tuple(authors),
-        trusts_files=bool(trust.agreement(here.main, environment).files),
+        trusts_files=trusts_files,
         database=database,
     )
 
@@ -182,8 +186,10 @@ def agree(
             with open_memories(root, environment=environment) as memories:
                 enrolment.trust_database(here, memories.runtime.store, environment)
         case "files":
-            trust.agree(here.main, environment, files=clock.stamp(clock.now()))
             with open_memories(root, environment=environment) as memories:
+                secret, moment = memories.runtime.store.secret, clock.stamp(clock.now())
+                there = commit(here.root) or ""
+                trust.agree_to_files(here.main, secret, there, moment, environment)
                 memories.accept_files()
 
 

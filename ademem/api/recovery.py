@@ -9,12 +9,19 @@ import tempfile
 from contextlib import closing, suppress
 
 from ademem import sync
-from ademem.core import clock, confined
+from ademem.core import clock, confined, trust
 from ademem.core.json_text import loads
 from ademem.core.text import counted, dedupe_key
-from ademem.store import admission, bad_rows, distrust, indexes, memories
-from ademem.store.database import SCHEMA_VERSION, add_secret, read_secret, run_schema
-from ademem.store.runtime import open_runtime
+from ademem.store import admission, bad_rows, distrust, indexes, inspection, memories
+from ademem.store.database import (
+    SCHEMA_VERSION,
+    NewerDatabase,
+    add_secret,
+    is_locked,
+    read_secret,
+    run_schema,
+)
+from ademem.store.runtime import find_order, open_runtime
 from ademem.sync import base
 
 TYPE_CHECKING = False
@@ -37,6 +44,8 @@ HEADER = (
     (60, SCHEMA_VERSION.to_bytes(4)),
 )
 """Bytes at the beginning of each of our databases, by their place."""
+WAIT_S = 5.0
+"""Longest wait for another process."""
 JOURNAL_MODES = (b"\x01\x01", b"\x02\x02")
 OTHERS = ("index", "trigger", "view")
 LISTED = "knowledge.jsonl"
@@ -47,19 +56,18 @@ DERIVED = ("search_files", "search_changes")
 def recover(project: Project, environment: Mapping[str, str], now: datetime) -> list[str]:
     """Repair the database and tell what was done; a sound one is left alone.
 
-    A damaged file is kept beside the new one; nothing is thrown away.
+    A damaged file is kept beside the new one; nothing is thrown away. Raises sqlite3.Error where
+    another process has locked the database, NewerDatabase or Refused.
     """
-    if admission.why_foreign(project):  # nothing below may open it
-        seen = confined.status(project.home_root, project.database)
-        admission.set_aside_database(project, seen)
+    corrected, damage = _admit(project, environment, now)
     if not os.path.exists(project.database):
         return _rebuild(project, environment, now, None)
-    corrected = _correct_version(project.database)
-    damage = find_damage(project.database)
+    damage = damage or find_damage(project.database)
     if not damage:
         try:
             return corrected + _repair(project, environment, now)
         except sqlite3.DatabaseError as error:
+            _raise_locked(error)
             damage = str(error)
     kept = f"{project.database}.damaged-{clock.stamp(now).replace(':', '')}"
     for suffix in ("", "-wal", "-shm"):
@@ -71,8 +79,38 @@ def recover(project: Project, environment: Mapping[str, str], now: datetime) -> 
     ]
 
 
+def _admit(
+    project: Project, environment: Mapping[str, str], now: datetime
+) -> tuple[list[str], str]:
+    """Look at the database as every opening does, before anything reads it without bounds.
+
+    Return what was corrected, and the damage that kept it from being looked at.
+    """
+    noted = trust.inspected(project.database, environment)  # which does: look again
+    try:
+        admission.admit(project, environment, clock.stamp(now), WAIT_S, find_order, noted)
+    except NewerDatabase:
+        corrected = _correct_version(project.database)
+        if not corrected:
+            raise
+        return corrected, ""
+    except sqlite3.Error as error:
+        _raise_locked(error)
+        return [], str(error)
+    return _correct_version(project.database), ""
+
+
+def _raise_locked(error: sqlite3.Error | UnicodeDecodeError) -> None:
+    """A database that another process holds is not damaged."""
+    if isinstance(error, sqlite3.Error) and is_locked(error):
+        raise error
+
+
 def find_damage(path: str) -> str:
-    """What is wrong with the pages, the indexes or the schema; empty when nothing is."""
+    """What is wrong with the pages, the indexes or the schema; empty when nothing is.
+
+    Raises sqlite3.Error where another process has locked the database.
+    """
     try:
         with closing(sqlite3.connect(path)) as db:
             for (line,) in db.execute("pragma integrity_check"):
@@ -81,12 +119,15 @@ def find_damage(path: str) -> str:
             if _version(db) == SCHEMA_VERSION and _schema(db) != _own_schema():
                 return "its schema is another than that of its version"
     except (sqlite3.Error, UnicodeDecodeError) as error:
+        _raise_locked(error)
         return str(error)
     return ""
 
 
 def _correct_version(path: str) -> list[str]:
     """A database with today's schema and another number lost the number."""
+    if not os.path.exists(path):
+        return []
     with suppress(sqlite3.Error, UnicodeDecodeError), closing(sqlite3.connect(path)) as db:
         if _version(db) != SCHEMA_VERSION and _schema(db) == _own_schema():
             db.execute(f"pragma user_version = {SCHEMA_VERSION}")
@@ -256,7 +297,9 @@ def _opened(path: str) -> sqlite3.Connection:
         _restore_header(path)
         with suppress(sqlite3.Error, UnicodeDecodeError):
             _restore_schema(path)
-    return sqlite3.connect(path, isolation_level=None)
+    db = sqlite3.connect(path, isolation_level=None)
+    inspection.set_bounds(db, inspection.COPY_S)
+    return db
 
 
 def _restore_header(path: str) -> None:
@@ -302,10 +345,14 @@ def _copy(source: sqlite3.Connection, store: Store) -> int:
     source.text_factory = bad_rows.decode
     copied = 0
     try:
+        plain = inspection.plain_tables(source)
+    except (sqlite3.Error, inspection.TooMuch):
+        plain = {}
+    try:
         with store.transaction():
             for table in _tables(db):
                 db.execute(f"savepoint {table}")
-                copied += _copy_table(source, db, table)
+                copied += _copy_table(source, db, table, plain.get(table, []))
                 db.execute(f"release {table}")
             _adopt_project(store)
             if not read_secret(db):
@@ -324,17 +371,15 @@ def _tables(db: sqlite3.Connection) -> list[str]:
     return sorted(names, key=lambda name: name != memories.TABLE)
 
 
-def _copy_table(source: sqlite3.Connection, db: sqlite3.Connection, table: str) -> int:
-    """A table of an older version may have fewer columns."""
+def _copy_table(
+    source: sqlite3.Connection, db: sqlite3.Connection, table: str, there: list[str]
+) -> int:
+    """Copy the columns that are *there*; a table of an older version may have fewer of them."""
     if table != "projects":
         db.execute(f"delete from {table}")
-    if table in DERIVED:
+    if table in DERIVED or not there:
         return 0
     names = [row[1] for row in db.execute(f"pragma table_info({table})")]
-    try:
-        there = {row[1] for row in source.execute(f"pragma table_info({table})")}
-    except sqlite3.Error:
-        return 0
     listed = ", ".join(name for name in names if name in there)
     marks = ", ".join("?" for name in names if name in there)
     insert = f"insert or ignore into {table} ({listed}) values ({marks})"

@@ -106,6 +106,7 @@ ONCE = (
 """Words of an order for once."""
 
 SENTENCE_END = r"(?<=[.!?;])\s+|\n+|\s+[–—]\s+"
+_END_SIGNS = frozenset(".!?;\n–—")
 
 
 def corrections(prompt: str) -> list[str]:
@@ -113,11 +114,16 @@ def corrections(prompt: str) -> list[str]:
     low = prompt.lower()
     if not any(cue in low for cue in CUES):
         return []
+    prose = " ".join(without_recalled(prompt).split("```")[::2])
+    parts = [prose] if _END_SIGNS.isdisjoint(prose) else _sentences(prose)
+    sentences = [part.strip(" -*\u2022\t") for part in parts]
+    return [sentence for sentence in dict.fromkeys(sentences) if why(sentence)][:MOST]
+
+
+def _sentences(prose: str) -> list[str]:
     import re
 
-    prose = " ".join(without_recalled(prompt).split("```")[::2])
-    sentences = [part.strip(" -*\u2022\t") for part in re.split(SENTENCE_END, prose)]
-    return [sentence for sentence in dict.fromkeys(sentences) if why(sentence)][:MOST]
+    return re.split(SENTENCE_END, prose)
 
 
 def why(sentence: str) -> str | None:

@@ -54,10 +54,10 @@ _PREFIX = re.compile(
     re.I,
 )
 """The marker, with the emphasis of Markdown that may stand around it."""
-_BEFORE_MARKER = re.compile(r"[\s>#*+\u2022-]*(?:\d{1,3}[.)]|\[[ xX]?\])?[ \t]*")
+_BEFORE_MARKER = r"[\s>#*+\u2022-]*(?:\d{1,3}[.)]|\[[ xX]?\])?[ \t]*"
 """What may open a line before the marker: quotes, headings and items of lists."""
-_QUOTE = re.compile(r"^[ \t]*>[ \t]?", re.M)
-_NEXT_ITEM = re.compile(r"\n[ \t>#*+\u2022-]*(?:\d{1,3}[.)]|\[[ xX]?\])?[ \t]*\Z")
+_QUOTE = r"(?m)^[ \t]*>[ \t]?"
+_NEXT_ITEM = r"\n[ \t>#*+\u2022-]*(?:\d{1,3}[.)]|\[[ xX]?\])?[ \t]*\Z"
 _IDLE_FLAGS = frozenset({"--dry-run", "--help"})
 _VALUED_FLAGS = frozenset({"--db", "--actor", "--author", "-a", "--dir", "--directory", "-C"})
 _GIT_VALUED_FLAGS = frozenset({"-C", "-c", "--git-dir", "--work-tree"})
@@ -233,7 +233,11 @@ def _lessons(body: Body) -> Iterator[Entry]:
 
 def _plain(content: str, mark: re.Match[str]) -> str:
     """The content without the Markdown that belongs to its marker or to the next one."""
-    content = _NEXT_ITEM.sub("", _QUOTE.sub("", content)).strip()
+    if ">" in content:
+        content = re.sub(_QUOTE, "", content)
+    if "\n" in content:
+        content = re.sub(_NEXT_ITEM, "", content)
+    content = content.strip()
     opening = mark["opening"]
     if opening and not (mark["inner"] or mark["outer"]) and content.endswith(opening):
         content = content.removesuffix(opening).rstrip()
@@ -242,4 +246,4 @@ def _plain(content: str, mark: re.Match[str]) -> str:
 
 def _opens_line(text: str, at: int) -> bool:
     start = text.rfind("\n", 0, at) + 1
-    return _BEFORE_MARKER.fullmatch(text, start, at) is not None
+    return re.fullmatch(_BEFORE_MARKER, text[start:at]) is not None

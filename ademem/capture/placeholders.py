@@ -21,13 +21,46 @@ _STAND_IN = (
     r"|conventions?|facts?|patterns?|content|details?)(?: (?:goes|go) )?(?: ?here| ?learned)?"
     r"|what (?:you|i|we) learned|(?:describe|insert|fill in|your) .{0,80}\bhere)"
 )
-"""Compiled when it is first asked for: most messages that a hook reads hold no lesson at all."""
+"""Compiled for a text that may be one: it takes longer than all else that is asked of a lesson."""
+
+_BEGINNINGS = tuple(
+    """
+    fixme xxx wip none nothing nil null undefined unknown ditto placeholder test foo as see no tba
+    tbc please describe insert write add put enter fill summari explain your the a one what short
+    key main lesson learning finding insight description text summary gotcha decision convention
+    fact pattern content detail
+    """.split()
+)
+_ENDS = tuple(
+    """
+    fixme x wip none nothing nil null undefined unknown ditto placeholder test testing foo bar baz
+    above new learned add report note here tba tbc lesson lessons learning learnings finding
+    findings insight insights description descriptions text texts summary gotcha gotchas decision
+    decisions convention conventions fact facts pattern patterns content detail details
+    """.split()
+)
+"""How a stand-in begins and ends, unless it is very short or one of OPEN."""
+_OPEN = ("lorem ipsum", "todo", "tbd")
+"""Beginnings behind which anything may follow."""
+_SHORT = 3
 
 
 def is_placeholder(text: str) -> bool:
     """Whether the text is a template's blank, a word for "nothing", or has no letter at all."""
     if len(text) > LONGEST:
         return False
-    rest = re.sub(_BLANKS, " ", text).strip()
-    words = re.sub(r"^[\W_]+|[\W_]+$", "", rest)
-    return not words or re.fullmatch(_STAND_IN, words, re.I) is not None
+    rest = re.sub(_BLANKS, " ", text) if any(sign in text for sign in "<{$") else text
+    at = [place for place, sign in enumerate(rest) if sign.isalnum()]
+    if not at:
+        return True
+    words = rest[at[0] : at[-1] + 1]
+    return _may_stand_in(words) and re.fullmatch(_STAND_IN, words, re.I) is not None
+
+
+def _may_stand_in(words: str) -> bool:
+    folded = words.casefold()
+    return (
+        len(words) <= _SHORT
+        or folded.startswith(_OPEN)
+        or (folded.startswith(_BEGINNINGS) and folded.endswith(_ENDS))
+    )

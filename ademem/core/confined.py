@@ -562,7 +562,7 @@ def _content(folder: _Folder, name: str, limit: int | None = None) -> bytes:
     try:
         size = os.fstat(handle).st_size
         if limit is not None and size > limit:
-            raise Refused(folder.whole(name), f"has {size:,} bytes and {limit:,} are the most")
+            raise Refused(folder.whole(name), f"has {size:,} bytes, more than {limit:,}")
         parts = []
         while part := os.read(handle, size + 1):
             parts.append(part)
@@ -656,7 +656,7 @@ def _survey_entry(folder: _Folder, name: str, root: str, found: list[Refused], l
     if there.st_size > KIB and not _matches(inside, "ade.db*"):
         limit = limit_of(root, path)
         if there.st_size > limit:
-            raise Refused(path, f"has {there.st_size:,} bytes and {limit:,} are the most")
+            raise Refused(path, f"has {there.st_size:,} bytes, more than {limit:,}")
     return left
 
 

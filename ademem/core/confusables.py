@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 _LATIN = "aceijopsuvxyhdqwkmntb"
 _SEEMING = (
     *("\u0430\u03b1", "\u0441\u03f2", "\u0435", "\u0456\u03b9", "\u0458\u03f3"),
@@ -43,12 +41,20 @@ _SMUGGLING = (
 
 def smuggles(text: str) -> bool:
     """Whether it has signs that a reader does not see and a model does."""
-    return not text.isascii() and bool(re.search(_SMUGGLING, re.sub(_FLAG, "", text)))
+    if text.isascii():
+        return False
+    import re  # which a hook whose texts are ASCII need not load
+
+    return bool(re.search(_SMUGGLING, re.sub(_FLAG, "", text)))
 
 
 def visible(text: str) -> str:
     """*text* without the signs that nobody sees; joiners and accents stay."""
-    return re.sub(UNSEEN, "", text) if not (text.isascii() and text.isprintable()) else text
+    if text.isascii() and text.isprintable():
+        return text
+    import re
+
+    return re.sub(UNSEEN, "", text)
 
 
 def skeleton(char: str) -> str:
@@ -77,6 +83,8 @@ def disguised(text: str) -> bool:
     """Whether a word mixes Latin letters with letters of another script that look like them."""
     if text.isascii():
         return False
+    import re
+
     return any(map(_is_disguised, re.findall(r"\w{3,}", text)))
 
 

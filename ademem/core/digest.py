@@ -10,6 +10,10 @@ except ImportError:  # before 3.12 the built-in module had another name
     except ImportError:
         from hashlib import sha256
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
 LONG = 1 << 20
 """Characters of a text that is digested in parts."""
 
@@ -17,18 +21,23 @@ LONG = 1 << 20
 def sha256_hex(*parts: str) -> str:
     """Hex digest of the parts; their borders count, so ("ab", "c") differs from ("a", "bc")."""
     if len(parts) == 1 and len(parts[0]) > LONG:
-        return _of_long(parts[0])
+        return of_stream(slices(parts[0]), len(parts[0]))
     framed = "".join([f"{len(part)}:{part}" for part in parts])
     digest: str = sha256(framed.encode("utf-8", "surrogatepass")).hexdigest()
     return digest
 
 
-def _of_long(text: str) -> str:
-    """`sha256_hex` without copies of the whole text."""
-    digest = sha256(f"{len(text)}:".encode())
-    for start in range(0, len(text), LONG):
-        digest.update(text[start : start + LONG].encode("utf-8", "surrogatepass"))
+def of_stream(parts: Iterable[str], length: int) -> str:
+    """`sha256_hex` of one text of *length* characters that is given in parts."""
+    digest = sha256(f"{length}:".encode())
+    for part in parts:
+        digest.update(part.encode("utf-8", "surrogatepass"))
     return str(digest.hexdigest())
+
+
+def slices(text: str) -> Iterator[str]:
+    """The text in parts of at most LONG characters."""
+    return (text[start : start + LONG] for start in range(0, len(text), LONG))
 
 
 def number(text: str) -> int:

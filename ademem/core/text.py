@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from ademem.core.digest import sha256_hex
@@ -18,8 +17,6 @@ RECENT = 16
 EDGE = ".,;:!?…()[]{}<>\"'`“”‘’«»*"
 """What stands around a word and is no part of it."""
 _SENTENCE_ENDS = (". ", "! ", "? ", "; ", "。", "！", "？")
-_WORD = re.compile(r"\w+")
-_BLANKS = re.compile(r"[^\S\n]+")
 _CONTROL = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160))) | {13: 10}
 
 
@@ -27,8 +24,10 @@ def clean(text: str) -> str:
     """NFC, no control characters or lone surrogates, single blanks, no blank edges; lines stay."""
     if text.isascii() and text.isprintable() and "  " not in text:
         return text.strip()
+    import re  # which a hook whose texts are plain need not load
+
     text = text.replace("\r\n", "\n").encode("utf-8", "replace").decode("utf-8").translate(_CONTROL)
-    lines = (_BLANKS.sub(" ", line).rstrip() for line in normal("NFC", text).split("\n"))
+    lines = (re.sub(r"[^\S\n]+", " ", line).rstrip() for line in normal("NFC", text).split("\n"))
     return "\n".join(lines).strip()
 
 
@@ -62,10 +61,9 @@ def dedupe_key(content: str, topic_key: str | None = None) -> str:
 def words(text: str) -> frozenset[str]:
     """Folded word tokens of any script; CJK runs, which have no blanks, as pairs of characters."""
     if text.isascii():
-        return frozenset(_WORD.findall(text.lower()))
-    folded = fold(text)
+        return frozenset(_tokens(text.lower()))
     found: set[str] = set()
-    for token in _WORD.findall(folded):
+    for token in _tokens(fold(text)):
         if len(token) > 2 and is_cjk(token):
             found.update(token[at : at + 2] for at in range(len(token) - 1))
         else:
@@ -139,7 +137,15 @@ def opening(text: str, limit: int) -> str:
 
 def slug(text: str, limit: int = 60) -> str:
     """Letters and digits of any script joined by `-`; empty when there are none."""
-    return "-".join(_WORD.findall(fold(text[:limit]).replace("_", "-")))
+    return "-".join(_tokens(fold(text[:limit]).replace("_", "-")))
+
+
+def _tokens(text: str) -> list[str]:
+    if text.isalnum():
+        return [text]
+    import re
+
+    return re.findall(r"\w+", text)
 
 
 def _joined(left: str, right: str) -> bool:

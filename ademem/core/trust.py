@@ -12,7 +12,7 @@ from ademem.core.value import Value, as_dict, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from typing import Any
 
 MOST_OWN = 50_000
@@ -28,8 +28,12 @@ class Agreement(Value):
     """SHA-256 of the `config.local.toml` that the person wrote or agreed to."""
     files: str = ""
     """When the person trusted the memories that come with this repository, as a time stamp."""
+    store: str = ""
+    """SHA-256 of the secret of the database that stood there then: another clone has another."""
+    commit: str = ""
+    """The commit that was checked out then, by which a repository is known without its database."""
     noticed: str = ""
-    """When the person was told what came with the files of this clone, as a time stamp."""
+    """SHA-256 of the secret of the database with which the person was told what came with it."""
 
 
 def data_folder(environment: Mapping[str, str]) -> str:
@@ -185,6 +189,44 @@ def agree(root: str, environment: Mapping[str, str], **changes: Any) -> Agreemen
     noted = as_dict(agreed) | {"root": os.path.realpath(root)}
     atomic_files.write_atomic(_project_path(root, environment), flat(noted) + "\n", mode=0o600)
     return agreed
+
+
+def agree_to_files(
+    root: str, secret: str, commit: str, moment: str, environment: Mapping[str, str]
+) -> None:
+    """Note that the person trusts the files of the repository that is at *root* now.
+
+    *secret* is its database's, and *commit* the one that is checked out, empty where there is none.
+    """
+    agree(root, environment, files=moment, store=sha256_hex(secret), commit=commit)
+
+
+def trusts_files(
+    root: str, secret: str, has_commit: Callable[[str], bool], environment: Mapping[str, str]
+) -> bool:
+    """Whether the person trusts the files of the repository that is at *root* now.
+
+    It is the same with the database of that time, also after a pull. Where that was lost or cloned
+    anew, *has_commit* is asked for the commit of that time, and the database of now is noted.
+    """
+    agreed = agreement(root, environment)
+    if not agreed.files:
+        return False
+    if secret and agreed.store == sha256_hex(secret):
+        return True
+    if not agreed.commit or not has_commit(agreed.commit):
+        return False
+    agree(root, environment, store=sha256_hex(secret))
+    return True
+
+
+def claim_first_contact(root: str, secret: str, environment: Mapping[str, str]) -> bool:
+    """True the first time the person is to be told what came with the files of this clone."""
+    here = sha256_hex(secret)
+    if agreement(root, environment).noticed == here:
+        return False
+    agree(root, environment, noticed=here)
+    return True
 
 
 def forget(root: str, environment: Mapping[str, str]) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from ademem.core.confusables import skeleton, visible
 from ademem.core.text import opening
 
@@ -39,8 +37,12 @@ def escaped(text: str, angle: str = "&lt;") -> str:
     A tag is judged by how it looks: full-width and other look-alike signs count as what they seem.
     """
     text = visible(text)
+    if text.isascii() and "<" not in text:
+        return text
+    import re  # which a hook that shows plain texts need not load
+
     if text.isascii():
-        return re.sub(_TAG, lambda _: angle, text, flags=re.I) if "<" in text else text
+        return re.sub(_TAG, lambda _: angle, text, flags=re.I)
     looks: list[str] = []
     places: list[int] = []
     for place, char in enumerate(text):
@@ -90,4 +92,8 @@ def without_recalled(text: str) -> str:
 
 
 def _is_ours(line: str) -> bool:
-    return "[" in line and re.search(_OURS, line) is not None
+    if "[" not in line:
+        return False
+    import re
+
+    return re.search(_OURS, line) is not None

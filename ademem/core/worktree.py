@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 
 from ademem.core import confined
+from ademem.core.errors import suppress
 from ademem.core.repository import branch, commit, common_dir, git_root, tip, under_way
 
 TYPE_CHECKING = False

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from shlex import quote
 
-from ademem.core import caller, confined, trust
+from ademem.core import confined, trust
 from ademem.core.repository import git_root
 
 TYPE_CHECKING = False
@@ -26,6 +25,8 @@ DRIVER = "merge.ademem.driver"
 
 def enrol(project: Project, program: str) -> list[str]:
     """Make what is missing, and tell what was made."""
+    from shlex import quote  # it loads `re`, and hooks load this module
+
     done = []
     for name, write in ((".gitignore", ignore), (".gitattributes", _set_merge_driver)):
         try:
@@ -85,6 +86,8 @@ def trust_database(project: Project, store: Store, environment: Mapping[str, str
 
 def register_typed(project: Project, store: Store, environment: Mapping[str, str]) -> None:
     """Register the database that a person finds by a command in a terminal of theirs."""
+    from ademem.core import caller  # hooks load this module, and no person types them
+
     if not trust.is_registered(store.secret, environment) and caller.typed_by_person(environment):
         trust_database(project, store, environment)
 

@@ -36,6 +36,10 @@ _STRUCTURE = re.compile(rf"#{{1,6}}(?:\s|$)|```|~~~|<!--|[<>=]{{7}}|\||\s|{re.es
 _DETAIL = re.compile(r"- (tags|path): (.*)")
 
 
+PART_CHARS = 1 << 16
+"""Of a text whose lines are gone over, how much is split at once."""
+
+
 class Entry(Value):
     """What an item of a topic file says."""
 
@@ -135,11 +139,27 @@ def lines_of(text: str) -> list[str]:
 
 def each_line(text: str) -> Iterator[str]:
     """`lines_of` one by one, for texts of which a second copy would be too much."""
-    start = len("\ufeff") if text.startswith("\ufeff") else 0
-    while (end := text.find("\n", start)) >= 0:
-        yield text[start:end].removesuffix("\r").rstrip(" \t")
-        start = end + 1
-    yield text[start:].rstrip(" \t")
+    return map(cleaned, split(text[at : at + PART_CHARS] for at in range(0, len(text), PART_CHARS)))
+
+
+def split(parts: Iterable[str]) -> Iterator[str]:
+    """The lines of a text that is given in parts, without line feeds and a mark at its start."""
+    left: list[str] = []
+    is_first = True
+    for part in parts:
+        if is_first:
+            part, is_first = part.removeprefix("\ufeff"), False
+        *whole, rest = part.split("\n")
+        if whole:
+            yield "".join([*left, whole[0]])
+            yield from whole[1:]
+            left = []
+        left.append(rest)
+    yield "".join(left)
+
+
+def cleaned(line: str) -> str:
+    return line.removesuffix("\r").rstrip(" \t")
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:

@@ -95,3 +95,8 @@ def renamed(root: str) -> dict[str, str]:
 
 def _text(said: bytes) -> str:
     return said.decode("utf-8", "replace")
+
+
+def has_commit(root: str, commit: str) -> bool:
+    """Whether the repository has the commit; False also where git cannot tell."""
+    return git.output(root, "cat-file", "-e", f"{commit}^{{commit}}") is not None

@@ -18,6 +18,7 @@ from ademem.files import (
     topics,
 )
 from ademem.files.selection import is_line, renders
+from ademem.files.texts import lines_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,8 +85,7 @@ def render(
     lines = (memory for memory in memories if is_line(memory))
     rendered = knowledge.render(lines, settings, standing, _said(memories, present))
     ours = {number(line) for text in rendered.values() for line in entry.each_line(text)}
-    there = entry.each_line(present.get(LINES) or "")
-    others = [raw for raw in there if number(raw) not in ours]
+    others = [raw for raw in lines_of(present, LINES) if number(raw) not in ours]
     known = refused() if others else ()
     nobodys = [raw for raw in others if _is_nobodys(raw, known, alive)]
     if nobodys:
@@ -125,7 +125,9 @@ def buried(present: Mapping[str, str] | Texts) -> list[dict[str, Any]]:
 
 def _said(memories: Iterable[Memory], present: Mapping[str, str] | Texts) -> dict[str, str]:
     """When a text was said that the files know to be older than its memory, by id."""
-    if not any(map(conflicts.is_noted, (present.get(LINES) or "", present.get(ARCHIVE) or ""))):
+    if not any(
+        conflicts.is_noted(raw) for path in (LINES, ARCHIVE) for raw in lines_of(present, path)
+    ):
         return {}
     told = {id: conflicts.settled(records) for id, records in _told(present).items()}
     return {
@@ -157,8 +159,8 @@ def _told(present: Mapping[str, str] | Texts) -> dict[str, list[dict[str, Any]]]
 
 
 def _each_told(present: Mapping[str, str] | Texts) -> Iterator[str]:
-    yield from entry.each_line(present.get(ARCHIVE) or "")
-    yield from filter(conflicts.is_noted, entry.each_line(present.get(LINES) or ""))
+    yield from lines_of(present, ARCHIVE)
+    yield from filter(conflicts.is_noted, lines_of(present, LINES))
 
 
 def _loose(

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+from collections.abc import Mapping
 from functools import lru_cache
 
 from ademem.core.memory import Category
 from ademem.core.text import clean, preview
-from ademem.core.value import Value, replace
+from ademem.core.value import Value
 from ademem.files import conflicts as contest
 from ademem.files import entry, knowledge, sheet, tombstones, topics
 from ademem.files.pages import FOLDER, SHEET
 from ademem.files.problem import Problem
-from ademem.files.texts import OVERSIZE, Texts, digests_of
+from ademem.files.texts import OVERSIZE, Texts, digests_of, lines_of, parts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any, TypeVar
 
     from ademem.core.memory import Memory
@@ -31,8 +33,12 @@ LINES = (FOLDER + knowledge.ARCHIVE, FOLDER + knowledge.LIVE)
 ENTRY_CHARS = 100_000
 """Longest text of an item; a memory has a fiftieth of it at most."""
 
-_CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.M)
+MOST_ITEMS = 20_000
+"""Items of pages that stay in memory, in 20 MB."""
 
+_CONFLICT = ("<<<<<<< ", ">>>>>>> ")
+
+Items = dict[str, "list[Placed]"]
 Said = tuple[Category, str, str, tuple[str, ...], str]
 
 
@@ -50,18 +56,26 @@ class Placed(Value):
         return said(self.category, item.title, item.content, item.tags, item.path)
 
 
-class Line(Value):
+class Line:
     """An object of knowledge.jsonl: its text, for there may be very many of them."""
 
-    path: str
-    number: int
-    raw: str
-    understood: dict[str, Any] | None = None
-    """What it means, where another line about the memory makes it mean something else."""
+    __slots__ = ("number", "path", "raw", "understood")
+
+    def __init__(
+        self, path: str, number: int, raw: str, understood: dict[str, Any] | None = None
+    ) -> None:
+        """*understood* is what it means where another line about the memory changes that."""
+        self.path = path
+        self.number = number
+        self.raw = raw
+        self.understood = understood
 
     @property
     def record(self) -> dict[str, Any]:
         return _record(self.raw) if self.understood is None else self.understood
+
+    def as_understood(self, record: dict[str, Any]) -> Line:
+        return Line(self.path, self.number, self.raw, record)
 
     def says_the_same(self, other: Line) -> bool:
         alike = self.raw == other.raw and self.understood is other.understood is None
@@ -119,7 +133,7 @@ class Offered(Value):
 class Snapshot(Value):
     """The files of one moment."""
 
-    placed: dict[str, tuple[Placed, ...]] = {}
+    placed: Mapping[str, tuple[Placed, ...]] = {}
     """Items by the id of their memory; two with one id come of a merge without a driver."""
     unnamed: Iterable[Placed] = ()
     """Items that a person added; read anew each time, as there may be very many."""
@@ -144,12 +158,77 @@ class Snapshot(Value):
     """Lines and items beyond their bound, which stay in the files; they are among the problems."""
 
 
+class Page(Value):
+    """What is known of a page without its items."""
+
+    ids: tuple[str, ...] = ()
+    has_unnamed: bool = False
+    oversized: tuple[Problem, ...] = ()
+
+
 class Reading:
-    """Parsed pages and lines by what was parsed: of two snapshots most files are the same."""
+    """Parsed pages and lines by what was parsed: of two snapshots most files are the same.
+
+    Of the pages, the items of those that were parsed last are kept, MOST_ITEMS in all.
+    """
 
     def __init__(self) -> None:
-        self.pages: dict[tuple[str, str], tuple[list[Placed], bool, list[Problem]]] = {}
-        self.lines: dict[str, str] = {}
+        self.lines: dict[str, Line] = {}
+        self._pages: dict[tuple[str, str], Page] = {}
+        self._items: dict[tuple[str, str], dict[str, list[Placed]]] = {}
+        self._count = 0
+
+    def page(self, path: str, digest: str) -> Page | None:
+        """The page if it was parsed before."""
+        return self._pages.get((path, digest))
+
+    def parse(self, path: str, digest: str, text: str) -> Page:
+        """Parse a page, and keep its items for a while."""
+        items: dict[str, list[Placed]] = {}
+        has_unnamed, beyond = False, list(oversized(path, text))
+        for item in _items(path, text):
+            if len(item.entry.content) > ENTRY_CHARS:
+                beyond.append(_beyond(path, item.entry.line, len(item.entry.content), ENTRY_CHARS))
+            elif item.entry.id:
+                items.setdefault(sys.intern(item.entry.id), []).append(item)
+            else:
+                has_unnamed = True
+        page = Page(ids=tuple(items), has_unnamed=has_unnamed, oversized=tuple(beyond))
+        self._pages[path, digest] = page
+        self._items[path, digest] = items
+        self._count += len(items)
+        while self._count > MOST_ITEMS and len(self._items) > 1:
+            self._count -= len(self._items.pop(next(iter(self._items))))
+        return page
+
+    def items(self, path: str, texts: Mapping[str, str] | Texts, digest: str) -> Items:
+        """The items of a page by their id."""
+        found = self._items.get((path, digest))
+        if found is None:
+            self.parse(path, digest, texts[path])
+            found = self._items[path, digest]
+        return found
+
+
+class _Placed(Mapping[str, "tuple[Placed, ...]"]):
+    """Items by the id of their memory, parsed when they are asked for."""
+
+    def __init__(self, homes: dict[str, tuple[str, ...]], load: Callable[[str], Items]) -> None:
+        """*homes* are the paths of the pages with items of the id."""
+        self._homes = homes
+        self._load = load
+
+    def __getitem__(self, id: str) -> tuple[Placed, ...]:
+        return tuple(item for path in self._homes[id] for item in self._load(path)[id])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._homes
+
+    def __len__(self) -> int:
+        return len(self._homes)
 
 
 class _Anew:
@@ -169,7 +248,7 @@ def snapshot(texts: Mapping[str, str] | Texts, reading: Reading | None = None) -
     """
     reading = reading or Reading()
     digests = digests_of(texts)
-    placed: dict[str, list[Placed]] = {}
+    homes: dict[str, tuple[str, ...]] = {}
     told: dict[str, list[Line]] = {}
     foreign: list[Line] = []
     problems: list[Problem] = []
@@ -178,15 +257,16 @@ def snapshot(texts: Mapping[str, str] | Texts, reading: Reading | None = None) -
     loose: list[str] = []
     offers, offered, proposes = {}, frozenset[str](), False
     for path in sorted(texts):
-        known = reading.pages.get((path, digests[path]))
-        text = "" if known else texts[path]
-        if _conflict(path, text, problems):
+        known = reading.page(path, digests[path])
+        if not known and _conflict(texts, path, problems):
             continue
         sound.append(path)
         if path in LINES:
-            for line in _lines(path, text, problems, beyond, reading.lines):
-                (told.setdefault(line.id, []) if line.id else foreign).append(line)
+            for line in _lines(path, lines_of(texts, path), problems, beyond, reading.lines):
+                id = line.id
+                (told.setdefault(sys.intern(id), []) if id else foreign).append(line)
         elif path == SHEET:
+            text = texts[path]
             page = sheet.Page(text)
             offered = frozenset(page.offered)
             beyond += oversized(path, text)
@@ -200,12 +280,12 @@ def snapshot(texts: Mapping[str, str] | Texts, reading: Reading | None = None) -
                 else:
                     proposes = True
         else:
-            known = known or _page(path, text)
-            reading.pages[path, digests[path]] = known
-            for one in known[0]:
-                placed.setdefault(str(one.entry.id), []).append(one)
-            loose += [path] if known[1] else []
-            beyond += known[2]
+            known = known or reading.parse(path, digests[path], texts[path])
+            here = (path,)
+            for id in known.ids:
+                homes[id] = (*homes[id], path) if id in homes else here
+            loose += [path] if known.has_unnamed else []
+            beyond += known.oversized
     lines: dict[str, Line] = {}
     lost: dict[str, Line] = {}
     survived: set[str] = set()
@@ -219,7 +299,7 @@ def snapshot(texts: Mapping[str, str] | Texts, reading: Reading | None = None) -
                 survived.add(id)
     unread = {problem.path for problem in beyond}
     return Snapshot(
-        placed={id: tuple(items) for id, items in placed.items()},
+        placed=_Placed(homes, lambda path: reading.items(path, texts, digests[path])),
         unnamed=_Anew(lambda: _unnamed(loose, texts)) if loose else (),
         lines=lines,
         lost=lost,
@@ -232,20 +312,6 @@ def snapshot(texts: Mapping[str, str] | Texts, reading: Reading | None = None) -
         problems=(*problems, *beyond),
         oversized=tuple(beyond),
     )
-
-
-def _page(path: str, text: str) -> tuple[list[Placed], bool, list[Problem]]:
-    """Items with an id, whether there are others, and what is too long."""
-    named, others = [], False
-    beyond = list(oversized(path, text))
-    for item in _items(path, text):
-        if len(item.entry.content) > ENTRY_CHARS:
-            beyond.append(_beyond(path, item.entry.line, len(item.entry.content), ENTRY_CHARS))
-        elif item.entry.id:
-            named.append(item)
-        else:
-            others = True
-    return named, others, beyond
 
 
 def _unnamed(paths: Iterable[str], texts: Mapping[str, str] | Texts) -> Iterator[Placed]:
@@ -313,9 +379,11 @@ def said_of(memory: Memory) -> Said:
     )
 
 
-def conflicts(text: str) -> Iterator[int]:
-    """Numbers of the lines where git marked a conflict."""
-    return (text.count("\n", 0, found.start()) + 1 for found in _CONFLICT.finditer(text))
+def conflicts(texts: Mapping[str, str] | Texts, path: str) -> Iterator[int]:
+    """Numbers of the lines where git marked a conflict in the file."""
+    for number, line in enumerate(entry.split(parts_of(texts, path)), 1):
+        if line.startswith(_CONFLICT):
+            yield number
 
 
 def topic_of(path: str) -> Category | None:
@@ -331,8 +399,8 @@ def is_taken(path: str) -> bool:
     return topic_of(path) is not None or path in LINES or path == SHEET
 
 
-def _conflict(path: str, text: str, problems: list[Problem]) -> bool:
-    found = list(conflicts(text))
+def _conflict(texts: Mapping[str, str] | Texts, path: str, problems: list[Problem]) -> bool:
+    found = list(conflicts(texts, path))
     message = "a conflict of a git merge; settle it and commit"
     problems += [Problem(path=path, line=number, message=message) for number in found]
     return bool(found)
@@ -366,12 +434,12 @@ def _offered(found: sheet.Item, problems: list[Problem]) -> Offered:
 
 def _lines(
     path: str,
-    text: str,
+    lines: Iterable[str],
     problems: list[Problem],
     beyond: list[Problem],
-    known: dict[str, str],
+    known: dict[str, Line],
 ) -> Iterator[Line]:
-    for number, raw in enumerate(entry.each_line(text), 1):
+    for number, raw in enumerate(lines, 1):
         if not raw:
             continue
         if raw.startswith(OVERSIZE):
@@ -380,7 +448,11 @@ def _lines(
             message = "is not an object with a content; it is kept, and says nothing"
             problems.append(Problem(path=path, line=number, message=message))
         else:
-            yield Line(path=path, number=number, raw=known.setdefault(raw, raw))
+            line = known.get(raw)
+            if line is None or (line.path, line.number) != (path, number):
+                line = Line(path, number, line.raw if line else raw)
+                known[line.raw] = line
+            yield line
 
 
 def _newest(lines: Sequence[Line]) -> Line:
@@ -393,7 +465,9 @@ def _settled(lines: Sequence[Line]) -> Line:
     if len(lines) == 1 and contest.WAS not in lines[0].record:
         return lines[0]
     newest, record = _newest(lines), contest.settled([line.record for line in lines])
-    return newest if record == newest.record else replace(newest, understood=record)
+    if record == newest.record:
+        return newest
+    return newest.as_understood(record)
 
 
 def _lost(lives: Sequence[Line], newest: Line) -> Line | None:

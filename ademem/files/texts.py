@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ademem.core.digest import sha256_hex
+from ademem.core.digest import of_stream, sha256_hex, slices
 from ademem.core.errors import AdememError
+from ademem.files import entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,9 +27,18 @@ class FilesChanged(AdememError):
 class Texts:
     """A mapping from paths to texts, without changes."""
 
-    def __init__(self, load: Callable[[str], str | None], digests: Mapping[str, str] = {}) -> None:
-        """Load a text with *load*, which is None for a file that is gone."""
+    def __init__(
+        self,
+        load: Callable[[str], str | None],
+        digests: Mapping[str, str] = {},
+        stream: Callable[[str], Iterator[str]] | None = None,
+    ) -> None:
+        """Load a text with *load*, which is None for a file that is gone.
+
+        *stream* loads it in parts, and yields nothing for a file that is gone.
+        """
         self._load = load
+        self._stream = stream
         self.digests = dict(digests)
         self._small: dict[str, str] = {}
         self._room = KEPT_CHARS
@@ -40,7 +50,7 @@ class Texts:
 
     def only(self, paths: Iterator[str]) -> Texts:
         """The same with these paths alone."""
-        chosen = Texts(self._load, {path: self.digests[path] for path in paths})
+        chosen = Texts(self._load, {path: self.digests[path] for path in paths}, self._stream)
         chosen._small = self._small
         return chosen
 
@@ -54,6 +64,34 @@ class Texts:
                 raise FilesChanged(path)
             self._keep(path, text)
         return text
+
+    def add_streamed(self, path: str) -> None:
+        """Remember which text the path has; raises what *stream* raises."""
+        assert self._stream
+        parts = self._stream(path)
+        first = next(parts, "")
+        if next(parts, None) is None:
+            self.add(path, first)
+        else:
+            self.digests[path] = self._digest(path)
+
+    def parts(self, path: str) -> Iterator[str]:
+        """The text in parts; raises FilesChanged before the first of another text."""
+        if self._stream is None or path in self._small or not self._is_same(path):
+            yield from slices(self[path])
+        else:
+            yield from self._stream(path)
+
+    def _is_same(self, path: str) -> bool:
+        try:
+            return self._digest(path) == self.digests.get(path)
+        except (OSError, ValueError):
+            return False
+
+    def _digest(self, path: str) -> str:
+        assert self._stream
+        length = sum(map(len, self._stream(path)))
+        return of_stream(self._stream(path), length)
 
     def get(self, path: str, default: str | None = None) -> str | None:
         return self[path] if path in self.digests else default
@@ -74,6 +112,23 @@ class Texts:
         if len(text) <= self._room:
             self._room -= len(text)
             self._small[path] = text
+
+
+def parts_of(texts: Mapping[str, str] | Texts, path: str) -> Iterator[str]:
+    """The text at *path* in parts; none where there is no such text."""
+    if path not in texts:
+        return iter(())
+    return texts.parts(path) if isinstance(texts, Texts) else slices(texts[path])
+
+
+def lines_of(texts: Mapping[str, str] | Texts, path: str) -> Iterator[str]:
+    """The lines of the text at *path* as `entry.lines_of` has them; none where there is none."""
+    return map(entry.cleaned, entry.split(parts_of(texts, path)))
+
+
+def has_oversize(texts: Mapping[str, str] | Texts, path: str) -> bool:
+    """Whether a line of the text, or all of it, was too long to be read."""
+    return any(line.startswith(OVERSIZE) for line in lines_of(texts, path))
 
 
 def digests_of(texts: Mapping[str, str] | Texts) -> dict[str, str]:

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 APPROVING = ("promote", "edit", "pin")
 """Subcommands that take ids; refused where one of them is of a quarantined memory."""
 AGREEING = ("trust",)
-"""Subcommands that are refused whatever they are told."""
+"""Subcommands that are refused unless an option makes them read."""
+SHOWING = frozenset({"--show", "--help"})
+SHOWN = SHOWING | {"--settings", "--files", "--database", "--json"}
+"""All that may stand behind such a subcommand that reads."""
 RUNNERS = frozenset(
     "at batch expect flock osascript parallel screen script setpriv socat ssh su systemd-run tmux"
     " unbuffer unshare node perl ruby php deno bun lua".split()
@@ -63,7 +66,7 @@ def _approves(command: Command, is_quarantined: Callable[[str], bool]) -> str | 
         return None
     verb, operands = _subcommand(words)
     if verb in AGREEING:
-        return f"`ademem {verb}`"
+        return None if _only_shows(words) else f"`ademem {verb}`"
     if verb == "config" and operands[:1] == ["set"]:
         key = find_key(operands[1]) if len(operands) > 1 else None
         return None if key and key.is_shared else "`ademem config set`"
@@ -76,6 +79,15 @@ def _approves(command: Command, is_quarantined: Callable[[str], bool]) -> str | 
         if any(is_quarantined("" if word.expands else word.text) for word in ids):
             return f"`ademem {verb}`"
     return None
+
+
+def _only_shows(words: tuple[Word, ...]) -> bool:
+    """True for a subcommand and options that read, each of them written out.
+
+    An option with a value of its own is none: its value could be the option that makes it read.
+    """
+    given = {word.text for word in words[1:]}
+    return not any(word.expands for word in words) and given <= SHOWN and bool(given & SHOWING)
 
 
 def _is_ours(command: Command) -> bool:

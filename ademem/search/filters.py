@@ -6,7 +6,8 @@ from ademem.core.clock import datetime, stamp
 from ademem.core.json_text import array, numbers
 from ademem.core.memory import Status
 from ademem.core.value import Value, as_dict
-from ademem.store import BROWSED, TURN, memories
+from ademem.store import BROWSED, memories
+from ademem.store.memories import TURN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

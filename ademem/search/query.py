@@ -39,7 +39,7 @@ _ASKING = frozenset(
 """First words of a question, without what is contracted with them."""
 
 _WORD = re.compile(r"[^\W_]\w{0,127}")
-_QUOTED = re.compile(r'"([^"]{1,80})"')
+_QUOTED = r'"([^"]{1,80})"'
 
 
 class Index(Enum):
@@ -78,7 +78,7 @@ def parse(text: str) -> Query:
     terms = dict(term for word in telling for term in _terms(word))
     if typed and text[-1:].isalnum():
         terms = _with_longer_words(terms, _quoted(words[-1]))
-    phrases = (quoted for quoted in _QUOTED.findall(text) if len(_words(quoted)) > 1)
+    phrases = (quoted for quoted in _between_quotes(text) if len(_words(quoted)) > 1)
     return Query(
         key=None if " " in text else text or None,
         terms=terms | {_quoted(phrase): Index.WORDS for phrase in phrases},
@@ -107,6 +107,10 @@ def readable(text: str) -> str:
         text = f"{text[: MAX_CHARS // 2]} {text[-MAX_CHARS // 2 :]}"
     text = text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
     return normal("NFC", " ".join(text.split()))
+
+
+def _between_quotes(text: str) -> list[str]:
+    return re.findall(_QUOTED, text) if '"' in text else []
 
 
 def _words(text: str) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from ademem.core import configuration, confined, trust, worktree
-from ademem.core.clock import stamp
 from ademem.core.text import bounded, counted, preview
 from ademem.store import admission, claimed, ledger
 
@@ -29,11 +28,11 @@ ENTRIES = 2000
 
 
 def collect(payload: Payload, runtime: Runtime) -> list[str]:
-    """All lines that there are to show, once a session, or once at all."""
+    """All lines that there are to show: NOTICES once a session, ONCE at any start."""
     lines = [line for notice in NOTICES for line in notice(runtime)]
     if lines and not ledger.claim(runtime.store, "notices", payload.session_id, runtime.now):
         lines = []
-    lines += database_made_elsewhere(runtime)
+    lines += [line for notice in ONCE for line in notice(runtime)]
     return [bounded(line, CHARS) for line in lines]
 
 
@@ -82,8 +81,7 @@ def came_with_files(runtime: Runtime) -> Iterator[str]:
     if not count:
         return
     clone, environment = runtime.project.main, runtime.environment
-    if not trust.agreement(clone, environment).noticed:
-        trust.agree(clone, environment, noticed=stamp(runtime.now))
+    if trust.claim_first_contact(clone, runtime.store.secret, environment):
         names = ", ".join(claimed.authors(runtime.store)[:NAMED])
         by = f", by {preview(names, NAMES_CHARS)}" if names else ""
         what = counted(count, "memory")
@@ -94,9 +92,12 @@ def of_refused(first: confined.Refused, others: int = 0) -> str:
     """One line about a file that is left alone, and how many others are."""
     more = f" (and {others} more)" if others else ""
     name = confined.printable(os.path.basename(first.path))
-    return (
-        f"ademem left {bounded(name, 40)} alone{more}: it {first.reason}. See `ademem files check`"
-    )
+    rest = f" alone{more}: it {first.reason}. See `ademem files check`"
+    room = CHARS - len("ademem left ") - len(rest)
+    return f"ademem left {preview(name, max(room, 8))}{rest}"
 
 
-NOTICES: tuple[Notice, ...] = (refused_files, settings_in_doubt, import_waits, came_with_files)
+NOTICES: tuple[Notice, ...] = (refused_files, settings_in_doubt, import_waits)
+"""Shown once a session."""
+ONCE: tuple[Notice, ...] = (came_with_files, database_made_elsewhere)
+"""Each notes itself that it was shown, so its lines are never dropped."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import suppress
 
 from ademem import worker
 from ademem.capture import commits
 from ademem.core import client, confined, worktree
+from ademem.core.errors import suppress
 from ademem.core.repository import branch
 from ademem.core.turn import TurnKey
 from ademem.files import enrolment

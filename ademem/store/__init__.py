@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import suppress
 
 from ademem.core import confined, trust
 from ademem.core.client import config_dir, transcript_folder
 from ademem.core.clock import stamp
-from ademem.core.memory import DIALOGUE
+from ademem.core.errors import suppress
 from ademem.store import admission
 from ademem.store.database import (
     FIRST_WITH_SECRET,
@@ -40,7 +39,6 @@ __all__ = [
     "BROWSED",
     "CURRENT",
     "LIVE",
-    "TURN",
     "MigrationFailed",
     "NewerDatabase",
     "Store",
@@ -56,9 +54,6 @@ BROWSED = "source_type not in ('skill', 'episode')"
 """Not `Memory.hidden`, in SQL."""
 FOREVER = "~"
 """Sorts after every stamp."""
-TURN = f"instr(' ' || tags || ' ', ' {DIALOGUE} ') > 0"
-"""Whether it is a turn of a dialogue, in SQL."""
-
 
 JUDGING_S = 0.5
 """Longest search for orders in a database that was not made here, at one opening."""

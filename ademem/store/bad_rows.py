@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 
 from ademem.core.clock import parse, stamp
 from ademem.core.value import Value
@@ -31,10 +31,12 @@ TEXTS = frozenset({"anchors", "files", "errors", "decisions", "corrections"})
 INSTEAD = {
     ("unified_memories", "trust"): "import",
     ("unified_memories", "confidence"): 0.5,
+    ("memory_revisions", "operation"): "edit",
+    ("memory_revisions", "actor"): "import",
     ("turns", "class"): "required",
 }
 """Values that are safer than the default of the column."""
-_CHECK = re.compile(r"^\s*(\w+) .*? check \((.*)\)(?:,[^()]*)?(?:--.*)?$", re.M)
+_CHECK = re.compile(r"^\s*(\w+) .*? check \((.*)\)(?:,[^()]*)? *(?:--.*)?$", re.M)
 _WORD = re.compile(r" and \(\w+ in \('([\w-]+)'")
 
 
@@ -250,7 +252,7 @@ def _candidates(
 ) -> Iterator[object]:
     value = row[column.name]
     if column.table == "unified_memories":
-        yield _in_history(db, row, column.name)
+        yield from _in_history(db, row, column.name)
     if column.name in ("snapshot", "claimed"):  # no default is as careful as to go without the row
         return
     if isinstance(value, bytes) and "('text'" in column.check:
@@ -278,16 +280,15 @@ def _candidates(
         yield from ("", 0, "[]", "{}", 1)
 
 
-def _in_history(db: sqlite3.Connection, row: Row, name: str) -> object:
-    """What the newest revision of the memory has in the column; None if that cannot be told."""
+def _in_history(db: sqlite3.Connection, row: Row, name: str) -> Iterator[object]:
+    """What the newest revision of the memory has in the column, if that can be told."""
     found = db.execute(
         "select snapshot from memory_revisions where memory_id is ? order by revision desc limit 1",
         (row.get("id"),),
     ).fetchone()
-    try:
-        return json.loads(found[0])[name] if found else None
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return None
+    with suppress(ValueError, TypeError, KeyError, RecursionError):
+        if found:
+            yield json.loads(found[0])[name]
 
 
 def _moment(text: str) -> str | None:

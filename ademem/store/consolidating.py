@@ -5,8 +5,8 @@ from __future__ import annotations
 from ademem.core.clock import stamp
 from ademem.core.memory import SKILL
 from ademem.core.value import Value
-from ademem.store import CURRENT, FOREVER, TURN, unreadable
-from ademem.store.memories import TABLE, columns, from_values
+from ademem.store import CURRENT, FOREVER, unreadable
+from ademem.store.memories import TABLE, TURN, columns, from_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

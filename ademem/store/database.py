@@ -29,7 +29,7 @@ PAGES_KIB = 16_384
 """Memory for pages of the database: the next write needs many of the last one's again."""
 DECODE = methodcaller("decode", "utf-8", "replace")
 """Reads a text with damaged bytes, too; a failure would take every other row with it."""
-SCHEMA_VERSION = 22
+SCHEMA_VERSION = 23
 FIRST_WITH_SECRET = 20
 SECRET_BYTES = 16
 SECRET_TABLE = "CREATE TABLE store_secret (\n  secret blob not null\n)"
@@ -37,9 +37,9 @@ SIDECARS = ("-wal", "-shm", "-journal")
 """What SQLite keeps beside a database, by what it appends to the name."""
 
 
+_LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _UNWRITABLE = (
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_LOCKED,
+    *_LOCKED,
     sqlite3.SQLITE_READONLY,
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR,
@@ -85,6 +85,11 @@ def connect(path: str, wait_s: float) -> sqlite3.Connection:
 def is_unwritable(error: sqlite3.OperationalError) -> bool:
     """True if another process, the disk or its rights keep the database from being written."""
     return error.sqlite_errorcode & 0xFF in _UNWRITABLE
+
+
+def is_locked(error: sqlite3.Error) -> bool:
+    """True if another process keeps the database from being read or written."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _LOCKED
 
 
 class Transaction:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from ademem.core.value import Value
+from ademem.store.database import is_locked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +30,10 @@ INDEXES = (
 
 
 def astray(store: Store) -> list[FullText]:
-    """The indexes that are damaged, or hold another number of rows than their tables."""
+    """The indexes that are damaged, or hold another number of rows than their tables.
+
+    Raises sqlite3.Error where another process has locked the database.
+    """
     return [index for index in INDEXES if not _agrees(index, store.db)]
 
 
@@ -51,7 +55,9 @@ def fill(db: sqlite3.Connection, index: FullText) -> None:
 def _agrees(index: FullText, db: sqlite3.Connection) -> bool:
     try:
         db.execute(f"insert into {index.name}({index.name}) values ('integrity-check')")
-    except sqlite3.DatabaseError:
+    except sqlite3.DatabaseError as error:
+        if is_locked(error):
+            raise
         return False
     indexed = db.execute(f"select count(*) from {index.name}_docsize").fetchone()[0]
     query = f"select count(*) from {index.table} where deleted_at is null"

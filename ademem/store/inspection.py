@@ -67,6 +67,7 @@ SHIPPED = (
     "bbeade1cb37829271bf9300265e8ee0c",
     "a3209a55d194671c586b662a59eaf1ce",
     "0b06997449958a8e1346c76e4fa89fc1",
+    "70f6c7ccbb19ee1a42952dc7d8d8a9fd",
 )
 """Digests of the schemas that were shipped, from version 1 on; see `fingerprint`."""
 
@@ -137,9 +138,9 @@ def kind_of(path: str, environment: Mapping[str, str], wait_s: float = 0.0) -> K
             found = version(db)
             if found > SCHEMA_VERSION:
                 raise NewerDatabase(found)
-            objects = schema(db)
             if trust.is_registered(read_secret(db), environment):
                 return Kind.OURS
+            objects = schema(db)
     except (TooMuch, sqlite3.Error) as error:
         if not is_beyond_bounds(error):
             raise
@@ -164,13 +165,7 @@ def open_read_only(path: str, wait_s: float, limit_s: float) -> sqlite3.Connecti
     escaped = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     db = sqlite3.connect(f"file:{escaped}?mode=ro", timeout=wait_s, uri=True, isolation_level=None)
     try:
-        deadline = time.monotonic() + limit_s
-        db.set_progress_handler(lambda: time.monotonic() > deadline, OPERATIONS)
-        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, VALUE_BYTES)
-        db.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, VALUE_BYTES)
-        if hasattr(db, "setconfig"):  # Python 3.12
-            for option, value in _OPTIONS:
-                db.setconfig(getattr(sqlite3, f"SQLITE_DBCONFIG_{option}"), value)
+        set_bounds(db, limit_s)
         for pragma in ("trusted_schema = off", "cell_size_check = on", "query_only = on"):
             db.execute(f"pragma {pragma}")
         db.execute("begin")  # another process may migrate it between two of our looks
@@ -179,6 +174,17 @@ def open_read_only(path: str, wait_s: float, limit_s: float) -> sqlite3.Connecti
         db.close()
         raise
     return db
+
+
+def set_bounds(db: sqlite3.Connection, limit_s: float) -> None:
+    """Stop reading after *limit_s* and at a huge value; run no trigger and no view."""
+    deadline = time.monotonic() + limit_s
+    db.set_progress_handler(lambda: time.monotonic() > deadline, OPERATIONS)
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, VALUE_BYTES)
+    db.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, VALUE_BYTES)
+    if hasattr(db, "setconfig"):  # Python 3.12
+        for option, value in _OPTIONS:
+            db.setconfig(getattr(sqlite3, f"SQLITE_DBCONFIG_{option}"), value)
 
 
 def is_beyond_bounds(error: Exception) -> bool:

@@ -52,7 +52,8 @@ def _queue(store: Store, kinds: tuple[str, ...], key: str, now: datetime) -> Non
     store.db.execute(
         "insert into jobs (project_id, kind, key, due_at, created_at)"
         " select :project, value, :key, :now, :now from json_each(:kinds) where true"
-        " on conflict do update set asked = asked + 1, parked_at = null,"
+        " on conflict do update set"
+        " asked = min(max(cast(asked as integer), 0), 999999) + 1, parked_at = null,"
         " attempts = iif(parked_at is null and typeof(attempts) = 'integer', max(attempts, 0), 0),"
         " due_at = iif(parked_at is null and due_at glob '[0-9]*T*Z'"
         "  and (attempts > 0 or due_at < :now), due_at, :now)",

@@ -100,6 +100,7 @@ def shown(
     What the model did not ask for counts as one showing to a session or subagent.
     """
     items = list(items)
+    asked, moment = query and redact(query).text, stamp(now)
     session_id, agent_id, prompt_id = (
         (key.session_id, key.agent_id, key.prompt_id) if key else (None, "", "")
     )
@@ -116,11 +117,11 @@ def shown(
                 agent_id,
                 prompt_id,
                 place,
-                query and redact(query).text,
+                asked,
                 item.memory_id,
                 rank,
                 item.score,
-                stamp(now),
+                moment,
             )
             for rank, item in enumerate(items or [Shown()], 1)
         ],

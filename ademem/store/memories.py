@@ -8,7 +8,17 @@ import sys
 from ademem.core.clock import parse, stamp
 from ademem.core.errors import AdememError, NoSuchMemory, SeveralMemories
 from ademem.core.json_text import array, flat, loads, numbers
-from ademem.core.memory import Category, Entry, Importance, Memory, Scope, Status, Tier, Trust
+from ademem.core.memory import (
+    DIALOGUE,
+    Category,
+    Entry,
+    Importance,
+    Memory,
+    Scope,
+    Status,
+    Tier,
+    Trust,
+)
 from ademem.core.value import Value, of, replace
 from ademem.store import unreadable
 
@@ -46,6 +56,8 @@ _MEMBERS = tuple(
     )
 )
 """Calling an enum costs ten times what finding its member does, and a search reads fifty rows."""
+TURN = f"instr(' ' || tags || ' ', ' {DIALOGUE} ') > 0"
+"""Whether it is a turn of a dialogue, in SQL."""
 SAID_ANEW = "('merge', 'revise', 'edit')"
 """Operations by which somebody says what a memory says."""
 BOOKKEEPING = (

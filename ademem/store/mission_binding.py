@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ademem.core.memory import Scope
 from ademem.core.value import replace
 
 TYPE_CHECKING = False
@@ -24,7 +23,11 @@ def mission_of(environment: Mapping[str, str]) -> str | None:
 def placed(draft: Draft, environment: Mapping[str, str]) -> Draft:
     """The draft as one of that mission's; what has a scope of its own keeps it."""
     mission = mission_of(environment)
-    if mission is None or draft.scope != Scope.PROJECT:
+    if mission is None:
+        return draft
+    from ademem.core.memory import Scope  # most processes work for no mission
+
+    if draft.scope != Scope.PROJECT:
         return draft
     return replace(draft, scope=Scope.MISSION, owner=mission)
 

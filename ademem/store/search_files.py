@@ -10,7 +10,8 @@ from ademem.core import confined
 from ademem.core.json_text import array
 from ademem.core.memory import EPISODE
 from ademem.core.value import Value
-from ademem.store import BROWSED, CURRENT, TURN
+from ademem.store import BROWSED, CURRENT
+from ademem.store.memories import TURN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 
 from ademem.core import confined
 from ademem.core.digest import LONG, sha256_hex
 from ademem.core.value import Value
-from ademem.files.texts import Texts, digests_of
+from ademem.files.texts import Texts, digests_of, parts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any, BinaryIO
 
     from ademem.core.project import Project
@@ -68,7 +69,7 @@ def save(project: Project, base: Base) -> None:
     try:
         with confined.create_file(project.root, aside) as file:
             for name in sorted(digests):
-                size = _write(base.texts[name], file)
+                size = _write(parts_of(base.texts, name), file)
                 files[name] = [digests[name], at, size]
                 at += size
             file.write(json.dumps(recorded, ensure_ascii=False).encode("utf-8", "surrogatepass"))
@@ -82,9 +83,8 @@ def save(project: Project, base: Base) -> None:
     confined.remove(project.root, _older_path(project))
 
 
-def _write(text: str, file: BinaryIO) -> int:
+def _write(parts: Iterable[str], file: BinaryIO) -> int:
     """Write a text that may be long without a copy of it; return how many bytes it has."""
-    parts = (text[start : start + LONG] for start in range(0, len(text), LONG))
     return sum(file.write(part.encode("utf-8", "surrogatepass")) for part in parts)
 
 
@@ -125,7 +125,16 @@ def _texts(project: Project, recorded: Mapping[str, Any]) -> Mapping[str, str] |
             confined.remove(project.root, path(project))
         return text
 
-    return Texts(load, {name: place[0] for name, place in recorded["files"].items()})
+    def stream(name: str) -> Iterator[str]:
+        start, size = places[name]
+        decoder = codecs.getincrementaldecoder("utf-8")("surrogatepass")
+        with confined.open_file(project.root, path(project)) as file:
+            file.seek(start)
+            while data := file.read(min(size, LONG)):
+                size -= len(data)
+                yield decoder.decode(data, final=not size)
+
+    return Texts(load, {name: place[0] for name, place in recorded["files"].items()}, stream)
 
 
 def forget(project: Project) -> None:

@@ -161,7 +161,7 @@ def of_one_machine(subject: Subject) -> Iterator[Problem]:
 
 def no_conflict_markers(subject: Subject) -> Iterator[Problem]:
     for path, text in subject.texts.items():
-        for number in conflicts(text):
+        for number in conflicts({path: text}, path):
             message = "a conflict of a git merge; settle it and commit"
             yield Problem(path=path, line=number, message=message)
 

@@ -11,7 +11,7 @@ from ademem.sync.merging import variants
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Callable, Collection, Container, Iterator
     from typing import Any
 
     from ademem.core.memory import Memory
@@ -95,12 +95,11 @@ def differences(
             yield Told(id=id, line=line, before=known)
     known_lines = {line.raw for line in before.foreign}
     yield from (Foreign(line=line) for line in now.foreign if line.raw not in known_lines)
-    every = (*now.lines.values(), *now.lost.values())
-    told = {line.said[2] for line in every if line.said and not line.gone}
+    told = _Lazily(lambda: _contents(now))
     for id, items in now.placed.items():
         typed = _edits(id, items, before, now, joins)
         yield from (one for one in typed if isinstance(one, Edited) or one.item.said[2] not in told)
-    won = frozenset(lost_id(id, line.record["content"]) for id, line in now.lines.items())
+    won = _Lazily(lambda: _won(now))
     yield from _gone(before, now, won)
     yield from _decisions(before, now, won)
     yield from (Added(item=item) for item in now.unnamed)
@@ -176,14 +175,41 @@ def _lost(id: str, item: Placed, lines: Container[str], known: Container[str]) -
     return name in lines and name not in known
 
 
-def _gone(before: Snapshot, now: Snapshot, won: frozenset[str]) -> Iterator[Gone]:
+class _Lazily:
+    """A set that is made when it is first asked: it takes a look at every line."""
+
+    def __init__(self, make: Callable[[], Collection[str]]) -> None:
+        self._make = make
+        self._made: Collection[str] | None = None
+
+    def __contains__(self, text: object) -> bool:
+        if self._made is None:
+            self._made = self._make()
+        return text in self._made
+
+
+def _contents(now: Snapshot) -> frozenset[str]:
+    """What the lines say of memories that live."""
+    every = (line for lines in (now.lines, now.lost) for line in lines.values())
+    said = (line.said for line in every if not line.gone)
+    return frozenset(one[2] for one in said if one)
+
+
+def _won(now: Snapshot) -> frozenset[str]:
+    """Ids of candidates that texts of the lines would have if they had lost."""
+    return frozenset(lost_id(id, line.record["content"]) for id, line in now.lines.items())
+
+
+def _gone(before: Snapshot, now: Snapshot, won: Container[str]) -> Iterator[Gone]:
     """Only out of files that are there and sound; a file that is missing is written again.
 
     A text that lost once and *won* by now is no loss: its memory says it.
     """
-    for id, items in before.placed.items():
-        edited = id in now.placed or id in now.survived
-        if not edited and all(item.path in now.read for item in items):
+    for id in before.placed:
+        if id in now.placed or id in now.survived:
+            continue
+        items = before.placed[id]
+        if all(item.path in now.read for item in items):
             yield Gone(id=id, before=items[0])
     for id, line in before.lines.items():
         told = id in now.lines or id in before.placed or line.gone
@@ -192,7 +218,7 @@ def _gone(before: Snapshot, now: Snapshot, won: frozenset[str]) -> Iterator[Gone
 
 
 def _decisions(
-    before: Snapshot, now: Snapshot, won: frozenset[str]
+    before: Snapshot, now: Snapshot, won: Container[str]
 ) -> Iterator[Reviewed | Refused]:
     """What was done on the sheet of candidates; moved to a topic file, one is as good as ticked."""
     for id, offer in now.sheet.items():
@@ -206,7 +232,9 @@ def _decisions(
     yield from (Reviewed(now=offer, before=None) for offer in now.proposed)
     if SHEET not in now.read:
         return
-    for id in sorted((now.offered | before.sheet.keys()) - now.sheet.keys() - won):
+    for id in sorted((now.offered | before.sheet.keys()) - now.sheet.keys()):
+        if id in won:
+            continue
         earlier = before.sheet.get(id)
         if id in now.placed and earlier:
             moved = Offered(item=now.placed[id][0], ticked=True)

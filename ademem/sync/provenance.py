@@ -20,6 +20,7 @@ from ademem.core.digest import sha256_hex
 from ademem.core.json_text import array
 from ademem.core.memory import Status, Trust
 from ademem.core.value import Value
+from ademem.files import git_trees
 from ademem.files.standing_brief import FileSource
 from ademem.store import edits, made_at
 from ademem.sync import base
@@ -86,6 +87,7 @@ class Provenance:
         self._environment = environment
         self._agreed_before = agreed_before
         """Files and store agreed at least once: before, nothing can have been edited here."""
+        self._trusts_files: bool | None = None
         self._own: frozenset[str] | None = None
         self._made_here: frozenset[str] | None = None
         self._writers: dict[str, Trust] = {}
@@ -141,10 +143,18 @@ class Provenance:
 
     @property
     def trusts_files(self) -> bool:
-        """Whether the person agreed to what comes with the files of this project."""
+        """Whether the person agreed to what comes with the files of this repository."""
         if self._environment is None:
             return False
-        return bool(agreements.agreement(self._project.main, self._environment).files)
+        if self._trusts_files is None:
+            root = self._project.root
+            self._trusts_files = agreements.trusts_files(
+                self._project.main,
+                self._store.secret,
+                lambda commit: git_trees.has_commit(root, commit),
+                self._environment,
+            )
+        return self._trusts_files
 
     @property
     def own(self) -> frozenset[str]:

@@ -209,7 +209,7 @@ def outlived(difference: Outlived, taking: Taking) -> None:
         unseen = _unseen(record, difference, taking)
     if unseen:
         told_of = record | (was or {}) if was or newer.gone else newer.record
-        line = replace(difference.line, understood=loser(record["content"], told_of))
+        line = difference.line.as_understood(loser(record["content"], told_of))
         told(Told(id=line.record["id"], line=line, before=None), taking)
 
 

@@ -9,17 +9,17 @@ from itertools import islice
 from ademem.core import confined
 from ademem.core.digest import sha256_hex
 from ademem.core.value import Value
-from ademem.files import entry, last_written, pages, selection, sheet, standing_brief
+from ademem.files import last_written, pages, selection, sheet, standing_brief
 from ademem.files.reading import is_taken
 from ademem.files.staging import Place
 from ademem.files.standing_brief import BadCore
-from ademem.files.texts import OVERSIZE, Texts
+from ademem.files.texts import OVERSIZE, Texts, lines_of
 from ademem.store import made_at
 from ademem.sync import base
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import BinaryIO
 
     from ademem.core.project import Project
@@ -108,7 +108,7 @@ def refused_lines(taken: Texts, refused: Sequence[Problem]) -> set[str]:
     numbers = {it.line for it in refused if it.path == pages.LINES and it.line}
     if not numbers or pages.LINES not in taken:
         return set()
-    lines = enumerate(entry.each_line(taken[pages.LINES]), 1)
+    lines = enumerate(lines_of(taken, pages.LINES), 1)
     return {line for number, line in lines if number in numbers}
 
 
@@ -134,11 +134,14 @@ def present(project: Project) -> Texts:
 
     A line that is too long reads as OVERSIZE and its size, and so does a file that is too large.
     """
-    texts = Texts(lambda path: _read(project, path))
+    texts = Texts(lambda path: _read(project, path), stream=lambda path: _stream(project, path))
     for path in (*paths_of(project), pages.BRIEF):
-        text = _read(project, path)
-        if text is not None:
-            texts.add(path, text)
+        try:
+            texts.add_streamed(path)
+        except FileNotFoundError:
+            continue
+        except (UnicodeDecodeError, OSError):
+            texts.add(path, NOT_TEXT)
     return texts
 
 
@@ -170,28 +173,34 @@ def _core(project: Project, store: Store) -> tuple[CoreMemory | None, File]:
 
 def _read(project: Project, path: str) -> str | None:
     try:
-        with confined.open_file(project.root, path) as file:
-            return _clipped(file, confined.limit_of(project.root, path))
+        return "".join(_stream(project, path))
     except FileNotFoundError:
         return None
     except (UnicodeDecodeError, OSError):
         return NOT_TEXT
 
 
-def _clipped(file: BinaryIO, most: int) -> str:
+def _stream(project: Project, path: str) -> Iterator[str]:
+    with confined.open_file(project.root, path) as file:
+        yield from _clipped(file, confined.limit_of(project.root, path))
+
+
+def _clipped(file: BinaryIO, most: int) -> Iterator[str]:
+    """The text in parts."""
     size = os.fstat(file.fileno()).st_size
     if size > most:
-        return f"{OVERSIZE}{size} of {most}"
+        yield f"{OVERSIZE}{size} of {most}"
+        return
     if size <= LINE_CHARS:
-        return file.read(most + 1).decode("utf-8")
-    parts = []
+        yield file.read(most + 1).decode("utf-8")
+        return
     lines = io.TextIOWrapper(file, encoding="utf-8", newline="")
     block: list[str] = []
     room = BLOCK_CHARS
     while part := lines.readline(LINE_CHARS + 1):
         room -= len(part)
         if room < 0:
-            parts.append("".join(block))
+            yield "".join(block)
             block, room = [], BLOCK_CHARS
         if len(part) <= LINE_CHARS or part[-1] in "\r\n":
             block.append(part)
@@ -203,4 +212,4 @@ def _clipped(file: BinaryIO, most: int) -> str:
         end = part[len(part.rstrip("\r\n")) :]
         block.append(f"{OVERSIZE}{length} of {LINE_CHARS}{end}")
     lines.detach()
-    return "".join([*parts, *block])
+    yield "".join(block)

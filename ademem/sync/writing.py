@@ -12,11 +12,11 @@ from ademem.core.locks import locked
 from ademem.core.repository import branch, commit
 from ademem.core.value import Value, replace
 from ademem.files import agents, knowledge, last_written, standing_brief
-from ademem.files.entry import lines_of
+from ademem.files.entry import each_line, split
 from ademem.files.reading import LINES, conflicts, is_taken
 from ademem.files.staging import Place, settle
 from ademem.files.standing_brief import BadCore
-from ademem.files.texts import OVERSIZE, Texts, digests_of
+from ademem.files.texts import OVERSIZE, Texts, digests_of, has_oversize, parts_of
 from ademem.store import briefs, edits, made_at
 from ademem.store.runtime import filed
 from ademem.sync import base, importer, progress
@@ -96,8 +96,9 @@ def refresh(
         found = survey(project, store, settings.mirror, texts, place, taken.refused)
         due = [file for file in found if not file.settled and _may_change(file, force)]
         if not dry_run:
+            refused = refused_lines(texts, taken.refused)  # out of the files as they were read
             _carry_out(project, found, due)
-            _agree(project, store, found, due, refused_lines(texts, taken.refused), texts)
+            _agree(project, store, found, due, refused, texts)
             _note_own(store, due, environment)
             _note_own_briefs(store, environment)
             worktree.note(project, place.watched(store))
@@ -303,8 +304,8 @@ def _take(
         progress=steps,
     )
     refused = {problem.path for problem in taken.refused} - set(LINES)  # lines are kept one by one
-    refused |= {it.path for it in taken.oversized if OVERSIZE not in texts[it.path]}
-    sound = {path for path in texts if path not in refused and not any(conflicts(texts[path]))}
+    refused |= {it.path for it in taken.oversized if not has_oversize(texts, it.path)}
+    sound = {path for path in texts if path not in refused and not any(conflicts(texts, path))}
     return taken, texts.only(path for path in texts if path in sound)
 
 
@@ -328,7 +329,7 @@ def _agree(
         if file.settled or file in due:
             if file.wanted is not None:
                 texts[file.path] = {file.path: file.wanted}
-        elif file.path in read and OVERSIZE in read[file.path]:
+        elif file.path in read and has_oversize(read, file.path):
             texts[file.path] = read
         elif file.path in agreed.texts:
             texts[file.path] = agreed.texts
@@ -340,7 +341,7 @@ def _save(project: Project, agreed: base.Base, refused: Collection[str]) -> None
     here = {"commit": commit(project.root), "branch": filed(branch(project.root) or "")}
     kept = {*agreed.refused, *refused}
     if kept and LINES[-1] in agreed.texts:
-        kept &= set(agreed.texts[LINES[-1]].split("\n"))
+        kept &= set(split(parts_of(agreed.texts, LINES[-1])))
     else:
         kept = set()
     base.save(project, replace(agreed, refused=tuple(kept), **here))
@@ -358,6 +359,7 @@ def _together(
     return Texts(
         lambda path: sources[path][path],
         {path: digests[id(source)][path] for path, source in sources.items()},
+        lambda path: parts_of(sources[path], path),
     )
 
 
@@ -384,7 +386,7 @@ def _note_own(store: Store, due: Iterable[File], environment: Mapping[str, str] 
         return
     query = "select sync_id from unified_memories where claimed_author is not null"
     claimed = {row[0] for row in store.db.execute(query)}
-    lines = (line for text in texts for line in map(knowledge.read, lines_of(text)) if line)
+    lines = (line for text in texts for line in map(knowledge.read, each_line(text)) if line)
     own = [record_digest(line) for line in lines if line.get("sync_id") not in claimed]
     trust.note_own_records(own, environment)
 

@@ -1,5 +1,6 @@
 """What doctor --fix brings back."""
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -11,6 +12,8 @@ from ademem.api import doctor, recovery
 from ademem.core import clock, project
 from ademem.search.embedding import cache
 from ademem.session import install
+from ademem.store import inspection
+from tests.store import foreign
 
 TEXTS = ("Tabs are forbidden in this code", "Deploys go through staging", "Never edit the parser")
 
@@ -63,6 +66,53 @@ def test_a_damaged_database_is_kept_and_its_memories_are_brought_back(root):
 
     assert "kept the damaged database" in done[0]
     assert list((root / ".ade").glob("ade.db.damaged-*"))
+    assert contents(root) == sorted(TEXTS)
+
+
+@pytest.mark.parametrize("script", foreign.SCRIPTS.values(), ids=foreign.SCRIPTS.keys())
+def test_a_database_of_another_schema_is_set_aside_though_nothing_opened_it_before(root, script):
+    """Nothing checks its pages, which may run expressions of its schema, or copies its rows."""
+    forget_database(root)
+    foreign.build(root / ".ade" / "ade.db", script)
+    done = fixed(root)
+
+    assert done == ["took 3 memories from the files"]
+    assert (root / ".ade" / "ade.db.foreign-1").exists()
+    assert contents(root) == sorted(TEXTS)
+
+
+def test_a_look_at_a_schema_that_does_not_end_is_given_up(root, monkeypatch):
+    monkeypatch.setattr(inspection, "OPERATIONS", 10)
+    monkeypatch.setattr(inspection, "LOOK_S", 0.0)
+    fixed(root)
+
+    assert (root / ".ade" / "ade.db.foreign-1").exists()
+    assert contents(root) == sorted(TEXTS)
+
+
+def test_copying_from_a_damaged_database_that_does_not_end_is_given_up(root, monkeypatch):
+    with api.open_memories(str(root), environment={}) as memories:
+        memories.write("The candidate is in no file of the project")
+        memories.runtime.store.db.execute("pragma wal_checkpoint(truncate)")
+    with (root / ".ade" / "ade.db").open("r+b") as file:
+        file.write(b"none")  # in the header, which is known
+    monkeypatch.setattr(inspection, "OPERATIONS", 1)
+    monkeypatch.setattr(inspection, "COPY_S", 0.0)
+    fixed(root)
+
+    assert contents(root) == sorted(TEXTS)
+
+
+def test_a_locked_database_is_left_where_it_is(root, monkeypatch):
+    monkeypatch.setattr(recovery, "WAIT_S", 0.0)
+    with closing(sqlite3.connect(root / ".ade" / "ade.db", isolation_level=None)) as db:
+        db.execute("pragma locking_mode = exclusive")
+        db.execute("begin exclusive")
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            fixed(root)
+        db.execute("rollback")
+
+    assert [name for name in os.listdir(root / ".ade") if "damaged" in name] == []
     assert contents(root) == sorted(TEXTS)
 
 

@@ -1,7 +1,10 @@
 """What a message calls a finding is one; what only sounds like it is not."""
 
+import re
+
 import pytest
 
+from ademem.capture import findings as module
 from ademem.capture.findings import MOST, findings
 from ademem.core.memory import Category
 
@@ -61,3 +64,13 @@ def test_a_finding_is_told_once_and_many_are_cut():
 
     assert findings(twice) == [(Category.GOTCHA, SAID)]
     assert len(findings(many)) == MOST
+
+
+@pytest.mark.parametrize("piece", ["\n", " \n", "> \n", "- \n"])
+def test_what_may_stand_before_a_label_ends_with_its_line(piece):
+    """Else each line of a run is looked at once for every line above it."""
+    edge = re.compile(module._EDGE)
+    text = piece * 50
+
+    read = sum(len(edge.match(text, at)[0]) for at in range(0, len(text), len(piece)))
+    assert read < len(text)

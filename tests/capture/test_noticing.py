@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ademem.capture import TITLE_PARTS, errors, may_teach
 from ademem.capture.dictation import told
 from ademem.capture.errors import fingerprint, lesson
 from ademem.capture.learned import entries
-from ademem.capture.passive import learnings
+from ademem.capture.passive import TITLES, learnings
 
 ITEM = "The cache must be cleared before the migration"
 RULE = "tabs are forbidden"
@@ -29,6 +30,12 @@ RULE = "tabs are forbidden"
 )
 def test_a_learnings_section_is_found_under_any_heading(heading):
     assert learnings(f"Done.\n\n{heading}\n\n- {ITEM}\n") == [ITEM]
+    assert may_teach(f"Done.\n\n{heading}\n\n- {ITEM}\n")
+
+
+@pytest.mark.parametrize("title", TITLES)
+def test_every_title_of_learnings_has_a_part_by_which_a_message_is_read_at_all(title):
+    assert any(part in title for part in TITLE_PARTS)
 
 
 @pytest.mark.parametrize(
@@ -203,3 +210,12 @@ def test_an_ordinary_message_teaches_nothing(message):
 )
 def test_an_ordinary_command_teaches_nothing(command):
     assert entries(command, read_file={}.get) == []
+
+
+def test_a_path_is_looked_at_from_its_start_alone():
+    """Else a long one is read to its end once for each folder in it."""
+    (path,) = (pattern for pattern, mark in errors._VARYING if mark == r"\1")
+    text = "error in " + "src/~x/" * 50 + "a.py"
+
+    starts = [at for at in range(len(text)) if path.match(text, at)]
+    assert starts == [text.index("src")]

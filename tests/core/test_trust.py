@@ -41,6 +41,46 @@ def test_a_damaged_note_agrees_to_nothing_it_cannot_name(environment, tmp_path, 
     assert trust.agreement(str(tmp_path), environment).settings in ("", "7")
 
 
+def nowhere(_commit):
+    return False
+
+
+def trusted_at(root, environment, secret="s" * 32, commit="c0ffee"):
+    trust.agree_to_files(root, secret, commit, "2026-03-01T12:00:00.000Z", environment)
+
+
+def test_files_are_trusted_as_long_as_the_database_of_that_time_is_there(environment, tmp_path):
+    trusted_at(str(tmp_path), environment)
+
+    assert trust.trusts_files(str(tmp_path), "s" * 32, nowhere, environment)
+    assert not trust.trusts_files(str(tmp_path), "t" * 32, nowhere, environment)
+    assert not trust.trusts_files(str(tmp_path), "", nowhere, environment)
+
+
+def test_a_repository_without_that_database_is_known_by_its_commit_and_then_by_the_new_one(
+    environment, tmp_path
+):
+    trusted_at(str(tmp_path), environment)
+
+    assert trust.trusts_files(str(tmp_path), "t" * 32, {"c0ffee"}.__contains__, environment)
+    assert trust.trusts_files(str(tmp_path), "t" * 32, nowhere, environment)
+
+
+def test_without_a_commit_a_lost_database_ends_the_trust(environment, tmp_path):
+    trusted_at(str(tmp_path), environment, commit="")
+
+    assert not trust.trusts_files(str(tmp_path), "t" * 32, lambda _: True, environment)
+
+
+def test_the_person_is_told_once_of_each_clone_at_a_path(environment, tmp_path):
+    told = [
+        trust.claim_first_contact(str(tmp_path), secret, environment)
+        for secret in ("s" * 32, "s" * 32, "t" * 32)
+    ]
+
+    assert told == [True, False, True]
+
+
 def test_a_store_is_registered_by_its_secret(environment):
     trust.register_store("s" * 32, environment)
 

@@ -1,6 +1,6 @@
 """Files that are far too large, with hooks and the worker as processes of their own.
 
-ADEMEM_EXAMPLES=full takes the sizes of a hostile clone.
+ADEMEM_EXAMPLES=full takes the sizes of a hostile clone; `-s` shows memory and time of each process.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,18 +22,14 @@ from tests.session.payloads import NAMES, payload
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
+MEASURED = ROOT / "tests/hostile/measured.py"
 TIMEOUT_S = {event.hook: event.timeout for event in EVENTS}
 FULL = os.environ.get("ADEMEM_EXAMPLES") == "full"
 MOST_MB = 200
 """Peak memory of a hook, and of the worker."""
 
-MEASURED = """
-import resource, subprocess, sys
-ran = subprocess.run(sys.argv[2:])
-with open(sys.argv[1], "w") as file:
-    file.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
-sys.exit(ran.returncode)
-"""
+ADDRESSES = 16 << 30
+"""Bytes of address space that a process may take: no bound here."""
 
 
 def size(small, full):
@@ -120,10 +117,11 @@ class Machine:
             "ADEMEM_JOBS_AUTO": "false",
         }
 
-    def start(self, *command, given=b"", timeout_s=None):
+    def start(self, name, *command, given=b"", timeout_s=None):
         peak = self.folder / "peak"
+        started = time.monotonic()
         ran = subprocess.run(
-            [sys.executable, "-c", MEASURED, str(peak), sys.executable, *command],
+            [sys.executable, MEASURED, str(peak), str(ADDRESSES), sys.executable, *command],
             input=given,
             capture_output=True,
             cwd=self.root,
@@ -131,16 +129,18 @@ class Machine:
             timeout=timeout_s,
         )
         assert ran.returncode in (0, 1), ran.stderr.decode()
-        return Ran(ran.stdout.decode(), int(peak.read_text()) // 1024)
+        mb = int(peak.read_text()) // 1024
+        print(f"{name:22} {mb:4} MB {time.monotonic() - started:7.1f} s")
+        return Ran(ran.stdout.decode(), mb)
 
     def fire(self, hook, **keys):
         given = json.dumps(payload(hook, cwd=str(self.root)) | keys).encode()
         script = str(ROOT / "hooks" / f"{hook}.py")
-        return self.start(script, given=given, timeout_s=TIMEOUT_S[hook])
+        return self.start(hook, script, given=given, timeout_s=TIMEOUT_S[hook])
 
     def ademem(self, *arguments):
         program = "from ademem.doors.cli import program; program()"
-        return self.start("-c", program, *arguments)
+        return self.start(" ".join(arguments), "-c", program, *arguments)
 
     def live(self):
         with api.open_memories(
@@ -151,6 +151,13 @@ class Machine:
                 " and content like 'Lesson % of subsystem % holds for part-%'"
             )
             return memories.runtime.store.db.execute(query).fetchone()[0]
+
+    def states(self):
+        with api.open_memories(
+            str(self.root), environment=self.environment, catch_up=False
+        ) as memories:
+            query = "select content, status from unified_memories"
+            return set(map(tuple, memories.runtime.store.db.execute(query)))
 
     def failures(self):
         log = self.root / ".ade/log/hooks.log"
@@ -186,6 +193,44 @@ def test_hooks_end_in_time_and_the_worker_imports_all_that_can_be(tmp_path, make
         (name,) = kept or ["knowledge.jsonl"]
         assert name in machine.ademem("files", "check").said
         assert not kept or (memory / name).read_bytes() == kept[name]
+
+
+def one_more_line(memory):
+    with open(memory / "knowledge.jsonl", "a") as file:
+        file.write(line(990_001))
+
+
+def an_edit(memory):
+    page = next(page for page in memory.glob("facts*.md") if f"{lesson(77)} <" in page.read_text())
+    page.write_text(page.read_text().replace(f"{lesson(77)} <", f"{lesson(990_077)} <"))
+
+
+@pytest.mark.parametrize(
+    ("make", "changes"),
+    [
+        (many_lines, (one_more_line, an_edit)),
+        (many_topic_files, (one_more_line, an_edit)),
+        (many_candidates, (one_more_line,)),
+    ],
+)
+def test_a_change_to_large_files_takes_no_more_memory_than_their_import(tmp_path, make, changes):
+    machine = Machine(tmp_path)
+    memory = machine.root / ".ade/memory"
+    make(memory)
+    machine.fire("session_start")
+    machine.ademem("work")
+    before = machine.states()
+    ran = []
+    for number, change in enumerate(changes):
+        change(memory)
+        ran.append(machine.fire("session_start", session_id=f"after {number}"))
+        ran.append(machine.ademem("work"))
+    after = machine.states()
+
+    assert len(after - before) == len(changes)
+    assert lesson(990_001) in {content for content, _ in after - before}
+    assert max(each.mb for each in ran) <= MOST_MB
+    assert machine.failures() == ""
 
 
 def test_a_command_imports_what_waits_and_says_nothing_of_it_in_a_pipe(tmp_path, monkeypatch):

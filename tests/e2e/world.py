@@ -18,7 +18,7 @@ from .script import Line, Person, Reply
 from .scripted_model import ScriptedModel
 from .session import Event, Session
 
-ENDS_WITHIN_S = 60.0
+ENDS_WITHIN_S = 180.0
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
 
 

@@ -66,6 +66,11 @@ ademem trust
 ademem trust --yes
 ademem trust --database
 python -m ademem trust
+ademem trust --show --revoke
+ademem trust --project --show
+ademem trust --project=. --show
+ademem trust --show $FLAGS
+ademem trust --json
 ademem config set guard.mode off
 ademem config set --local ai.url https://a.example
 ademem config set $KEY off
@@ -80,6 +85,10 @@ ademem reject 0123abcd
 ademem archive 0123abcd
 ademem review --list
 ademem review --json
+ademem trust --show
+ademem trust --show --database --json
+python -m ademem trust --show
+ademem trust --help
 ademem recall "how do we promote 0123abcd"
 ademem add "ademem promote 0123abcd needs a person"
 ademem config set briefing.max_chars 900

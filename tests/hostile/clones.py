@@ -37,6 +37,8 @@ class Clone:
     unpacked: Callable[[Victim], None] | None = None
     readable: bool = True
     """Whether the honest colleague's line can still be read."""
+    usual: bool = False
+    """It stands for its kind in everyday runs; all of them run with ADEMEM_EXAMPLES=full."""
 
 
 class Repository:
@@ -122,10 +124,11 @@ class Victim:
             clone.committed(origin)
         origin.commit()
         self.project.parent.mkdir(parents=True, exist_ok=True)
+        quiet = ["git", "-c", "core.protectNTFS=false", "clone", "-q", "--recurse-submodules"]
         subprocess.run(
-            ["git", "-c", "core.protectNTFS=false", "clone", "-q", origin.root, self.project],
+            [*quiet, origin.root, self.project],
             check=True,
-            env=os.environ | {"HOME": str(self.home)},
+            env=os.environ | {"HOME": str(self.home), "GIT_ALLOW_PROTOCOL": "file"},
         )
         if clone.unpacked:
             clone.unpacked(self)
@@ -321,6 +324,89 @@ def _odd_names(repository: Repository) -> None:
     repository.write(".ade/Memory/knowledge.jsonl", line(ORDER))
 
 
+def _names_by_case(repository: Repository) -> None:
+    """What a file system that ignores case takes for our own names."""
+    url = repository.victim.listener.url  # type: ignore[attr-defined]
+    repository.write(".ade/memory/Knowledge.jsonl", line(ORDER, "convention", pinned=True))
+    repository.write(".ade/memory/KNOWLEDGE.JSONL", line(f"{ORDER} and again", "convention"))
+    repository.write(".ade/memory/Conventions.md", f"# Conventions\n\n- {ORDER}\n")
+    repository.write(".ade/CONFIG.TOML", '[guard]\nmode = "off"\n')
+    repository.write(".ade/Config.Local.toml", f'[ai]\nprovider = "openai"\nurl = "{url}/v1"\n')
+    repository.link(".ade/Run", "../../../Documents")
+    repository.write(".ADE/memory/knowledge.jsonl", line(ORDER, "convention", pinned=True))
+    repository.write(".ADE/config.toml", '[guard]\nmode = "off"\n')
+    repository.link(".Ade", "../../Documents")
+    for name in (".ade/ADE.DB", ".ADE/ade.db"):
+        with closing(sqlite3.connect(repository.write(name, b""))) as db:
+            db.executescript(f"create table orders (text); insert into orders values ('{ORDER}')")
+
+
+def _ade_is_a_submodule(repository: Repository) -> None:
+    """What is tracked below `.ade/` is tracked by another repository, not by the one around it."""
+    _settings(repository)
+    _orders(repository)
+    _database("")(repository)
+    memory = repository.root.parent / "memory"
+    shutil.move(repository.root / ".ade", memory)
+    for arguments in (("init", "-q"), ("add", "-A", "-f"), ("commit", "-q", "-m", "Remember")):
+        repository.git("-C", str(memory), *arguments)
+    repository.git(
+        "-c", "protocol.file.allow=always", "submodule", "-q", "add", str(memory), ".ade"
+    )
+
+
+def _bare_repository(repository: Repository) -> None:
+    """A git process that is started in `.ade/` takes the settings from there, and runs them."""
+    for path in (".ade/HEAD", ".ade/memory/HEAD"):
+        repository.write(path, "ref: refs/heads/main\n")
+    for folder in (".ade", ".ade/memory"):
+        repository.write(f"{folder}/config", _git_programs(repository.victim))  # type: ignore[attr-defined]
+        repository.write(f"{folder}/objects/info/packs", "")
+        repository.write(f"{folder}/refs/heads/.keep", "")
+
+
+def _repository_in_ade(victim: Victim) -> None:
+    git = victim.project / ".ade/.git"
+    subprocess.run(["git", "init", "-q", victim.project / ".ade"], check=True)
+    (git / "config").write_text(_git_programs(victim))
+    hook = git / "hooks/post-index-change"
+    hook.write_text(f'#!/bin/sh\ntouch "{victim.started}"\n')
+    hook.chmod(0o755)
+
+
+def _git_programs(victim: Victim) -> str:
+    """Settings of git that each name a program."""
+    started = f"touch '{victim.started}'"
+    return (
+        "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n"
+        f'\tfsmonitor = "{started}; false"\n\tpager = "{started}"\n\tsshCommand = "{started}"\n'
+        f'[diff]\n\texternal = "{started}"\n'
+    )
+
+
+def _deeper_links(repository: Repository) -> None:
+    """Links below the folders of `.ade/`, in circles, to themselves, and with absolute targets."""
+    home = "/".join([".."] * 5)
+    for path, target in (
+        (".ade/agents/explore", f"{home}/Documents"),
+        (".ade/agents/plan/core-memory.json", f"../{home}/notes.md"),
+        (".ade/run/sites", "../../../../Documents"),
+        (".ade/run/clear/f54beba1-7948-486e-bcc8-fcb6ee0f58f4", f"{home}/notes.md"),
+        (".ade/run/warm.sock", "../../../../notes.md"),
+        (".ade/log/hooks.log", "../../../../.bashrc"),
+        (".ade/cto/core-memory.json", "../../../../notes.md"),
+        (".ade/memory/candidates.md", "../../../../notes.md"),
+        (".ade/memory/facts.md", "facts.md"),
+        (".ade/memory/patterns.md", "decisions.md"),
+        (".ade/memory/decisions.md", "patterns.md"),
+        (".ade/memory/gotchas.md", "knowledge.jsonl"),
+        (".ade/skills/again", ".."),
+        (".ade/config.toml", "/etc/passwd"),
+        (".ade/config.local.toml", "/proc/self/environ"),
+    ):
+        repository.link(path, target)
+
+
 def _folders_for_files(repository: Repository) -> None:
     for name in ("conventions.md", "MEMORY.md"):
         repository.write(f".ade/memory/{name}/x", "x")
@@ -432,6 +518,15 @@ def _sockets(victim: Victim) -> None:
         os.chdir(before)
 
 
+def _sparse_files(victim: Victim) -> None:
+    """Four gigabytes each, that take no room in the archive."""
+    ade = victim.project / ".ade"
+    for name in ("memory/gotchas.md", "config.toml", "cto/core-memory.json", "log/hooks.log"):
+        (ade / name).parent.mkdir(parents=True, exist_ok=True)
+        with (ade / name).open("wb") as file:
+            file.truncate(4 << 30)
+
+
 def _other_owner(victim: Victim) -> None:
     database = victim.project / ".ade/ade.db"
     with closing(sqlite3.connect(database)) as db:
@@ -481,6 +576,7 @@ CLONES = (
     Clone(
         "topic page links to a start-up file",
         _linked(".ade/memory/conventions.md", "../../../../.bash_aliases"),
+        usual=True,
     ),
     Clone(
         "topic page links to private notes",
@@ -504,11 +600,12 @@ CLONES = (
         _linked(".ade/memory/knowledge.jsonl", "../../../../notes.md"),
         readable=False,
     ),
-    Clone(".ade is a link", _ade_is_a_link, readable=False),
+    Clone(".ade is a link", _ade_is_a_link, readable=False, usual=True),
     Clone("memory/ is a link", _memory_is_a_link, readable=False),
     Clone(
         "run/clear links to a folder of documents",
         _linked(".ade/run/clear", "../../../../Documents"),
+        usual=True,
     ),
     Clone(
         "run/ and log/ are links",
@@ -544,33 +641,42 @@ CLONES = (
     ),
     Clone("files in run/ and log/ are committed", _run_folder),
     Clone("locks and marks are links", None, _archive_stores_links),
-    Clone("pipes", None, _pipes),
+    Clone("pipes", None, _pipes, usual=True),
     Clone("devices", None, _devices),
-    Clone("hard links", None, _hard_links),
+    Clone("hard links", None, _hard_links, usual=True),
     Clone("sockets", None, _sockets),
-    Clone("files of another user", None, _other_owner),
+    Clone("files of another user", None, _other_owner, usual=True),
     Clone("a committed database with an order", _database("")),
-    Clone("a committed database with a trigger that hangs", _database(HANG)),
+    Clone("a committed database with a trigger that hangs", _database(HANG), usual=True),
     Clone("a committed database of a newer schema", _database("", version=4000)),
     Clone(
         "a committed database that is no database",
         lambda repository: repository.write(".ade/ade.db", b"\x00" * 5000) and None,
     ),
-    Clone("an unpacked database with an order", None, _unpacked_database),
+    Clone("an unpacked database with an order", None, _unpacked_database, usual=True),
     Clone("the database is a link", _database_is_a_link),
     Clone("the database's log is a link", _log_is_a_link),
     Clone("settings that send and loosen", _settings),
-    Clone("settings that cannot be read", _broken_settings),
+    Clone("settings that cannot be read", _broken_settings, usual=True),
     Clone("orders, pinned and confirmed", _orders),
     Clone("a standing brief of orders", _brief),
     Clone("a ticked review sheet", _ticked_sheet),
     Clone("skills of orders", _skills),
-    Clone("4,000 lines", _many_lines),
+    Clone("4,000 lines", _many_lines, usual=True),
     Clone("a line of 20 MB", _huge_line),
     Clone("3,000 topic files", _many_topics),
     Clone("crafted lines", _crafted_lines),
     Clone("names with newlines, escapes and cases", _odd_names),
-    Clone("folders in place of files", _folders_for_files),
+    Clone("names that differ in case alone", _names_by_case, usual=True),
+    Clone(".ade is a submodule", _ade_is_a_submodule, usual=True),
+    Clone("a bare repository in .ade", _bare_repository, usual=True),
+    Clone("a repository with programs in .ade", None, _repository_in_ade),
+    Clone("links below folders, in circles, absolute", _deeper_links, usual=True),
+    Clone("sparse files of 4 GB", None, _sparse_files, usual=True),
+    Clone("folders in place of files", _folders_for_files, usual=True),
     Clone("attributes, submodules, hooks, modules of its own", _git_attributes),
 )
 EVERYTHING = Clone("everything at once", _everything)
+USUAL = tuple(clone for clone in CLONES if clone.usual)
+"""One of each kind: what runs every day, next to everything at once."""
+EXAMPLES = (*(CLONES if os.environ.get("ADEMEM_EXAMPLES") == "full" else USUAL), EVERYTHING)

@@ -1,19 +1,26 @@
-"""Run a command under a bound on memory, and write its peak of resident memory to a file, in KiB.
+"""Run a command under a bound on memory, and add a line to a file: its name, seconds, peak in MiB.
+
+    python measured.py FILE NAME BYTES COMMAND…
 
 A process of its own, because Linux counts the memory of whoever starts a process as that process's
 peak: of the test runner, hundreds of MiB.
 """
 
+import json
 import os
 import resource
 import subprocess
 import sys
-from pathlib import Path
+import time
 
-peak, most, *command = sys.argv[1:]
+rows, name, most, *command = sys.argv[1:]
 resource.setrlimit(resource.RLIMIT_AS, (int(most), int(most)))
+started = time.monotonic()
 process = subprocess.Popen(command)
 _, status, usage = os.wait4(process.pid, 0)
-Path(peak).write_text(str(usage.ru_maxrss), "ascii")
+seconds = time.monotonic() - started
+with open(rows, "a", encoding="utf-8") as file:
+    row = {"name": name, "seconds": seconds, "mib": usage.ru_maxrss / 1024}
+    file.write(json.dumps(row) + "\n")
 code = os.waitstatus_to_exitcode(status)
 sys.exit(code if code >= 0 else 128 - code)

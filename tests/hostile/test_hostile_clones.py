@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.hostile.clones import CLONES, EVERYTHING, ORDER, PRIVATE, RULE, Victim
+from tests.hostile.clones import EXAMPLES, ORDER, PRIVATE, RULE, Victim
 from tests.hostile.machine import Machine, faults
 
 pytestmark = pytest.mark.slow
@@ -24,14 +24,17 @@ def lived(request, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "lived", [pytest.param(clone, id=clone.name) for clone in (*CLONES, EVERYTHING)], indirect=True
+    "lived", [pytest.param(clone, id=clone.name) for clone in EXAMPLES], indirect=True
 )
 def test_a_hostile_clone_reaches_nothing_and_stops_nothing(lived):
     clone, victim, machine, found = lived
     tracked = "".join(
         path.read_text("utf-8", "replace")
         for path in (victim.project / ".ade/memory").rglob("*")
-        if path.is_file() and not path.is_symlink() and path.stat().st_nlink == 1
+        if path.is_file()
+        and not path.is_symlink()
+        and path.stat().st_nlink == 1
+        and path.stat().st_size < 1 << 30
     )
     shown = machine.context()
 

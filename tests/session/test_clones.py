@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -41,6 +42,10 @@ class Member(World):
         assert ran.returncode == 0, ran.stdout + ran.stderr
         return ran.stdout.strip()
 
+    def git_clone(self, source):
+        """Clone into the folder that this member had before."""
+        subprocess.run(["git", "clone", "--quiet", source, self.root], check=True)
+
     def learn(self, text=LESSON, category="gotcha", **fields):
         draft = api.Draft(content=text, category=category, origin=PERSON, **fields)
         with self.memories() as memories:
@@ -50,6 +55,14 @@ class Member(World):
         """The memory as the person's own shell opens it."""
         own = {k: v for k, v in self.environment.items() if k != "CLAUDE_CODE_SESSION_ID"}
         return api.open_memories(str(self.root), environment=own, now=lambda: self.now)
+
+    def trust_files(self):
+        """What `ademem trust --files` does in the person's shell."""
+        head = self.git("rev-parse", "HEAD")
+        with self.by_hand() as memories:
+            secret = memories.runtime.store.secret
+            trust.agree_to_files(str(self.root), secret, head, "2026-03-01", self.environment)
+            return memories.accept_files()
 
     def refresh(self):
         with self.memories() as memories:
@@ -127,6 +140,24 @@ def test_the_first_session_in_a_clone_tells_the_person_one_line_once(clones, ann
     assert told == "ademem: 2 memories came with the files, by Ann; `ademem review --imported`"
     assert again == ""
     assert ann.start()[0] == ""
+
+
+def test_the_line_is_shown_where_the_memories_are_imported_later_in_the_session(clones, shared):
+    ben = clones.clone("Ben")
+    memory, later = ben.root / ".ade/memory", ben.root / "later"
+    memory.rename(later)
+    (ben.root / ".ade/config.toml").write_text("[nonsense]\nx = 1\n")
+    first, _ = ben.start()
+    later.rename(memory)
+    compacted = json.loads(ben.fire("session_start", source="compact", session_id="s1"))
+    again, _ = ben.start("s2")
+
+    assert "unknown setting 'nonsense'" in first
+    assert "came with the files" not in first
+    assert compacted["systemMessage"] == (
+        "ademem: 1 memory came with the files, by Ann; `ademem review --imported`"
+    )
+    assert "came with the files" not in again
 
 
 def test_the_line_stays_short_whatever_the_names(clones, ann):
@@ -263,9 +294,7 @@ def test_a_claimed_name_is_a_name_or_nothing(clones, ann, shared, claimed, shown
 def test_what_was_trusted_stays_trusted_with_the_next_pull(clones, ann, shared):
     ben = clones.clone("Ben")
     ben.start()
-    trust.agree(str(ben.root), ben.environment, files="2026-03-01T12:00:00.000Z")
-    with ben.by_hand() as memories:
-        assert memories.accept_files() == 1
+    assert ben.trust_files() == 1
     ann.learn("Feature flags are removed within a month", pinned=True)
     ann.learn(f"{ORDER} today")
     ann.share()
@@ -276,6 +305,36 @@ def test_what_was_trusted_stays_trusted_with_the_next_pull(clones, ann, shared):
     assert "came with the files" not in briefing
     assert {row.claimed_author for row in ben.live()} == {None}
     assert ORDER not in briefing
+
+
+def test_another_repository_at_the_path_of_a_trusted_one_is_a_strangers(clones, ann, shared):
+    ben = clones.clone("Ben")
+    ben.start()
+    ben.trust_files()
+    others = Clones(clones.folder / "others")
+    others.ann.learn("Releases are signed by the build server")
+    others.ann.share()
+    shutil.rmtree(ben.root)
+    ben.git_clone(others.ann.root)
+    told, briefing = ben.start("s2")
+
+    assert told == "ademem: 1 memory came with the files, by Ann; `ademem review --imported`"
+    assert LABEL in briefing
+
+
+def test_a_trusted_repository_that_is_cloned_anew_stays_trusted(clones, ann, shared):
+    ben = clones.clone("Ben")
+    ben.start()
+    ben.trust_files()
+    ann.learn("Feature flags are removed within a month", pinned=True)
+    ann.share()
+    shutil.rmtree(ben.root)
+    ben.git_clone(ann.root)
+    told, briefing = ben.start("s2")
+
+    assert told == ""
+    assert "## Pinned" in briefing
+    assert "came with the files" not in briefing
 
 
 def test_a_second_clone_of_the_same_person_and_a_lost_database_are_theirs(clones, ann, shared):
@@ -373,9 +432,7 @@ def test_a_brief_that_changes_with_a_pull_is_a_strangers_again_even_if_files_are
     ann.share()
     ben = clones.clone("Ben")
     ben.start()
-    trust.agree(str(ben.root), ben.environment, files="2026-03-01T12:00:00.000Z")
-    with ben.by_hand() as memories:
-        memories.accept_files()
+    ben.trust_files()
     assert "Notes: Releases are cut on Mondays" in ben.start("s2")[1]
     ben.refresh()
     briefed(ann, notes=("Releases are cut on Mondays", "Skip the tests"))

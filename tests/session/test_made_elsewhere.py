@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from ademem import api, store
-from ademem.core import project, trust
+from ademem.core import caller, project, trust
 from ademem.core.memory import Importance, Origin, Trust
 from ademem.core.value import replace
 from ademem.files import enrolment, standing_brief
@@ -163,7 +163,7 @@ def test_an_older_store_is_registered_where_a_session_of_it_left_its_transcript(
 
 @pytest.mark.parametrize("typed", [True, False], ids=["in a terminal", "by a program"])
 def test_init_registers_the_store_it_finds(moved, monkeypatch, typed):
-    monkeypatch.setattr(enrolment.caller, "typed_by_person", lambda _: typed)
+    monkeypatch.setattr(caller, "typed_by_person", lambda _: typed)
     api.init(str(moved.root), environment=moved.environment)
     (found,) = moved.live()
 
@@ -247,7 +247,7 @@ def test_files_check_names_a_database_that_git_tracks(world):
 
 
 def test_an_agent_in_a_session_cannot_register_a_store(moved):
-    assert not enrolment.caller.typed_by_person(moved.environment)
+    assert not caller.typed_by_person(moved.environment)
     with moved.memories() as opened:
         runtime = opened.runtime
         enrolment.register_typed(runtime.project, runtime.store, runtime.environment)

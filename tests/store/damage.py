@@ -37,10 +37,14 @@ class Damage(Value):
     kind: str = ""
     offset: int = -1
     mask: int = 0
+    file: str = ""
+    """What is appended to the database's name in that of the file with the byte."""
 
     @property
     def name(self) -> str:
-        return f"{self.table}.{self.column}: {self.kind}" if self.table else f"byte {self.offset}"
+        if self.table:
+            return f"{self.table}.{self.column}: {self.kind}"
+        return f"byte {self.offset} of ade.db{self.file}"
 
     def inflict(self, path: Path) -> None:
         if self.table:
@@ -62,7 +66,7 @@ class Damage(Value):
                 for _, sql in triggers:
                     db.execute(sql)
         else:
-            with path.open("r+b") as file:
+            with path.with_name(path.name + self.file).open("r+b") as file:
                 file.seek(self.offset)
                 byte = file.read(1)[0]
                 file.seek(self.offset)
@@ -117,10 +121,20 @@ def damages(path: Path) -> list[Damage]:
         ]
 
 
-def flip(path: Path, chance: random.Random) -> Damage:
-    """One bit anywhere in the file."""
-    offset = chance.randrange(path.stat().st_size)
-    return Damage(offset=offset, mask=1 << chance.randrange(8))
+def flip(path: Path, chance: random.Random, file: str = "") -> Damage:
+    """One bit anywhere in the database's file, or in the one beside it."""
+    offset = chance.randrange(path.with_name(path.name + file).stat().st_size)
+    return Damage(offset=offset, mask=1 << chance.randrange(8), file=file)
+
+
+def with_log(world: World, root: Path, text: str) -> World:
+    """A copy of the project, taken while the text is in the log beside the database."""
+    with closing(sqlite3.connect(world.root / ".ade" / "ade.db")) as open_all_along:
+        open_all_along.execute("select * from projects").fetchall()  # else closing ends the log
+        world.know(text)
+        with world.memories() as memories:
+            memories.refresh_files()
+        return copied(world, root)
 
 
 def copied(world: World, root: Path) -> World:

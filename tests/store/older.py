@@ -31,6 +31,8 @@ VALID: dict[str | tuple[str, str], Any] = {
     "status": "promoted",
     "trust": "tool",
     "anchors": '["src/parse.py:1-2"]',
+    "operation": "supersede",
+    "actor": "tool",
     "pinned": 1,
     "outcome": "failed",
     "trigger_reason": "manual",

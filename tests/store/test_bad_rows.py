@@ -81,6 +81,67 @@ def test_an_older_database_with_a_bad_row_is_migrated_and_tells_what_it_was(
         assert bad_rows.find(store.db) == []
 
 
+HISTORY = [
+    pytest.param("operation", "conjured", "edit", id="an operation that there is none of"),
+    pytest.param("actor", "root", "import", id="an actor that there is none of"),
+    pytest.param("created_at", "yesterday", None, id="an unreadable moment"),
+]
+
+
+@pytest.mark.parametrize(("column", "value", "_"), HISTORY)
+def test_the_database_refuses_a_value_that_history_cannot_have(store, column, value, _):
+    insert(store, memory())
+
+    with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
+        store.db.execute(f"update memory_revisions set {column} = ?", (value,))
+
+
+@pytest.mark.parametrize(("column", "value", "instead"), HISTORY)
+def test_a_bad_value_in_the_history_of_an_older_database_is_replaced_and_kept(
+    tmp_path, path, column, value, instead
+):
+    older.build(path, 22)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(f"update memory_revisions set {column} = ?", (value,))
+    with closing(open_project(tmp_path)) as store:
+        (kept,) = store.db.execute("select * from bad_rows where table_name = 'memory_revisions'")
+        (row,) = store.db.execute("select * from memory_revisions").fetchall()
+
+    assert kept["bad_columns"] == column
+    assert json.loads(kept["original"])[column] == value
+    assert instead is None or row[column] == instead
+
+
+CLAIMS = [
+    pytest.param("unified_memories", "claimed_author", b"\xff", id="an author that is no text"),
+    pytest.param("cto_core_memory_state", "claimed", "{", id="a claim that is no JSON"),
+    pytest.param("cto_core_memory_state", "claimed", "{}", id="a claim without texts"),
+    pytest.param("agent_core_memory_state", "claimed", '{"texts": 1}', id="texts that are no list"),
+]
+
+
+@pytest.mark.parametrize(("table", "column", "value"), CLAIMS)
+def test_the_database_refuses_a_claim_that_cannot_be_read(tmp_path, path, table, column, value):
+    older.build(path, database.SCHEMA_VERSION)
+    with (
+        closing(open_project(tmp_path)) as store,
+        pytest.raises(sqlite3.IntegrityError, match="CHECK"),
+    ):
+        store.db.execute(f"update main.{table} set {column} = ?", (value,))
+
+
+@pytest.mark.parametrize(("table", "column", "value"), CLAIMS)
+def test_no_repair_accepts_what_came_with_the_files(tmp_path, path, table, column, value):
+    """Null would say that the person here accepted it."""
+    older.build(path, 22)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(f"update {table} set {column} = ?", (value,))
+        db.execute("delete from memory_revisions")
+    with closing(open_project(tmp_path)) as store:
+        assert not store.db.execute(f"select 1 from {table} where {column} is null").fetchall()
+        assert bad_rows.find(store.db) == []
+
+
 def test_a_good_row_of_an_older_database_is_not_touched(tmp_path, path):
     older.build(path, 19)
     with closing(open_project(tmp_path)) as store:

@@ -50,6 +50,8 @@ def load(project: Project | None, environment: Mapping[str, str]) -> Configurati
     variables = list(_variables(environment))
     if not there and not variables:
         return _DEFAULTS
+    if not there and (found := _of_variables(variables, environment)):
+        return found
     from ademem.core.configuration import sources
 
     return sources.read(project, environment, there, variables)
@@ -80,6 +82,20 @@ def value_of(settings: Settings, name: str) -> Any:
     """The value of `section.key`."""
     section, _, key = name.partition(".")
     return getattr(getattr(settings, section), key)
+
+
+def _of_variables(
+    variables: Sequence[tuple[str, str]], environment: Mapping[str, str]
+) -> Configuration | None:
+    """Settings from variables alone, without what reads files; None where a value is wrong."""
+    from ademem.core.configuration.values import BadSetting, as_settings, as_value
+
+    try:
+        values = {key: as_value(key, environment[name]) for name, key in variables}
+    except BadSetting:
+        return None
+    origins = {key: name for name, key in variables}
+    return Configuration(settings=as_settings(values), origins=origins)
 
 
 def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:

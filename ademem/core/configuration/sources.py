@@ -6,7 +6,7 @@ import os
 
 from ademem.core import confined, trust
 from ademem.core.configuration import Configuration
-from ademem.core.configuration.values import BadSetting, as_value, key_of, unknown
+from ademem.core.configuration.values import BadSetting, as_settings, as_value, key_of, unknown
 from ademem.core.digest import bytes_hex, sha256_hex
 from ademem.core.json_text import loads
 from ademem.core.settings import PERSONAL_SECTION, Settings, find_key
@@ -103,7 +103,7 @@ def read(
         warnings += found.warnings
         put(found.values, name)
     return Configuration(
-        settings=_settings(values), origins=origins, warnings=tuple(warnings), held=held
+        settings=as_settings(values), origins=origins, warnings=tuple(warnings), held=held
     )
 
 
@@ -261,13 +261,3 @@ def _checked(given: Mapping[str, Any], source: str, *, of_project: bool = False)
             except BadSetting as error:
                 warnings.append(SettingWarning(source=source, key=name, reason=str(error)))
     return Given(values=values, warnings=tuple(warnings))
-
-
-def _settings(values: Mapping[str, Any]) -> Settings:
-    changed: dict[str, dict[str, Any]] = {}
-    for name, value in values.items():
-        section, _, key = name.partition(".")
-        changed.setdefault(section, {})[key] = value
-    return Settings(
-        **{name: type(Settings._defaults[name])(**keys) for name, keys in changed.items()}
-    )

@@ -7,6 +7,7 @@ from ademem.core.settings import LONGEST_TEXT, MOST_WORDS, Settings, all_keys, f
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from ademem.core.settings import Key
@@ -42,6 +43,17 @@ def as_value(name: str, given: Any) -> Any:
         elif key.least is not None and key.most is not None and not key.least <= part <= key.most:
             raise BadSetting(f"{name} is {_shown(given)}; it may be {key.least:,} to {key.most:,}")
     return value
+
+
+def as_settings(values: Mapping[str, Any]) -> Settings:
+    """The settings with these values by `section.key`, and defaults for the rest."""
+    changed: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        section, _, key = name.partition(".")
+        changed.setdefault(section, {})[key] = value
+    return Settings(
+        **{name: type(Settings._defaults[name])(**keys) for name, keys in changed.items()}
+    )
 
 
 def unknown(name: str) -> str:

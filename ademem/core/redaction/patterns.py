@@ -326,20 +326,23 @@ TABLE: tuple[tuple[str, str, str], ...] = (
 )
 
 _RANKS = {name: rank for rank, (name, _, _) in enumerate(TABLE)}
-_HINTS = [(hint, rank) for rank, row in enumerate(TABLE) for hint in row[1].split(", ")]
+_EXACT: dict[str, list[tuple[str, int]]] = {}
+_FOLDED: dict[str, list[tuple[str, int]]] = {}
+"""The hints by the rarest sign in them: a text without it needs no look for them."""
 
 
-def _by_sign(hints: list[tuple[str, int]]) -> dict[str, list[tuple[str, int]]]:
-    """The hints by the rarest sign in them: a text without it needs no look for them."""
-    groups: dict[str, list[tuple[str, int]]] = {}
-    for hint, rank in hints:
-        sign = next((sign for sign in "_=:/-. " if sign in hint), "")
-        groups.setdefault(sign, []).append((hint, rank))
-    return groups
+def _sort_hints() -> None:
+    for rank, row in enumerate(TABLE):
+        for hint in row[1].split(", "):
+            for sign in "_=:/-. ":
+                if sign in hint:
+                    break
+            else:
+                sign = ""
+            (_FOLDED if hint.islower() else _EXACT).setdefault(sign, []).append((hint, rank))
 
 
-_FOLDED = _by_sign([(hint, rank) for hint, rank in _HINTS if hint.islower()])
-_EXACT = _by_sign([(hint, rank) for hint, rank in _HINTS if not hint.islower()])
+_sort_hints()
 
 # Judged by the first word, so that a private key stays one whatever is written inside.
 _PLACEHOLDER = (

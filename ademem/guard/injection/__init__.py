@@ -6,6 +6,7 @@ import re
 
 from ademem.core.confusables import disguised, seeming, smuggles
 from ademem.core.memory import Trust
+from ademem.guard.injection.command_signs import may_hold_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ def instruction_in(text: str) -> str | None:
     for what, hints, shape in patterns.HINTED:
         if any(map(plain.__contains__, hints)) and re.search(shape, plain):
             return what
+    if not may_hold_command(text):
+        return None
     from ademem.guard.injection import commands
 
     return commands.command_in(text)

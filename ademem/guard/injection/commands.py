@@ -9,6 +9,7 @@ from itertools import pairwise
 from ademem.core.confusables import visible
 from ademem.core.value import Value
 from ademem.guard import shell
+from ademem.guard.injection.command_signs import WORDS
 from ademem.guard.shell import wrappers
 
 TYPE_CHECKING = False
@@ -628,15 +629,7 @@ RULES: tuple[tuple[str, Callable[[Commands], bool]], ...] = (
 
 # Where commands stand in a text
 
-_SIGNS = (
-    r"(?i)[|`>]|--|\b(?:echo|printf|sudo|bash|curl|wget|fetch|iwr|irm|iex|eval|source|base64|install|add|npm|npx|pip|uvx?|gem"
-    r"|cargo|brew|poetry|yarn|pnpm|bunx?|deno|scp|rsync|nc|ncat|socat|ssh|tee|crontab|launchctl|systemctl"
-    r"|git|gh|chmod|rm|sed|cp|ln|mv|claude|ademem|export|docker|aws|nslookup|dig|ping|printenv|security"
-    r"|alias|tar|cat|sqlite3|python3?|node|perl|ruby|php|powershell|history|setenforce|go|mail)\b"
-    r"|(?<![A-Z_])[A-Z_]{4,}="
-)
-"""Without one of these no text has a command that a rule is about."""
-
+_SIGNS = rf"(?i)[|`>]|--|\b(?:{'|'.join(sorted(WORDS))})\b|(?<![A-Z_])[A-Z_]{{4,}}="
 _PROGRAMS = (
     "curl wget iwr irm eval source base64 npm npx pnpm pip pip3 pipx uv uvx gem cargo brew"
     " poetry yarn"

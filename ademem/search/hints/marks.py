@@ -8,9 +8,9 @@ say more than there is rather than less; one that is stale or missing costs time
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 
 from ademem.core import confined
+from ademem.core.errors import suppress
 from ademem.store import hints as table
 
 TYPE_CHECKING = False

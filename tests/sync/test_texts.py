@@ -1,0 +1,94 @@
+"""Texts that are too large to be held whole are read in parts, and known by the same digest."""
+
+import pytest
+
+from ademem.core.digest import sha256_hex
+from ademem.files import entry
+from ademem.files.reading import Reading, snapshot
+from ademem.files.texts import FilesChanged, Texts, has_oversize, lines_of, parts_of
+
+
+class Files:
+    """Texts in parts, and how many of them were handed out."""
+
+    def __init__(self, **texts):
+        self.texts = texts
+        self.whole = 0
+
+    def load(self, path):
+        self.whole += 1
+        return "".join(self.texts[path])
+
+    def stream(self, path):
+        yield from self.texts[path]
+
+    def read(self):
+        texts = Texts(self.load, stream=self.stream)
+        for path in self.texts:
+            texts.add_streamed(path)
+        return texts
+
+
+def test_a_text_in_parts_has_the_digest_of_the_whole():
+    texts = Files(a=["one\n", "twö\n", "\U0001f600"], b=["short"]).read()
+
+    assert texts.digests == {"a": sha256_hex("one\ntwö\n\U0001f600"), "b": sha256_hex("short")}
+
+
+def test_a_text_in_parts_is_never_loaded_whole_to_go_over_its_lines():
+    files = Files(a=["one\ntw", "o\r\nthr", "ee  "])
+
+    assert list(lines_of(files.read(), "a")) == ["one", "two", "three"]
+    assert files.whole == 0
+
+
+def test_another_text_than_the_one_that_was_read_is_refused_before_its_first_part():
+    files = Files(a=["one\n", "two\n"])
+    texts = files.read()
+    files.texts["a"] = ["one\n", "three\n"]
+
+    with pytest.raises(FilesChanged):
+        next(parts_of(texts, "a"))
+
+
+def test_a_file_that_is_not_there_has_no_lines():
+    assert list(parts_of({}, "a")) == []
+    assert not has_oversize({}, "a")
+
+
+@pytest.mark.parametrize("text", ["", "\n", "\ufeffa\n\ufeffb", "a\r\nb \t\n\nc", "a\n" * 9])
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+def test_lines_are_the_same_in_parts_of_any_size(text, size):
+    parts = [text[at : at + size] for at in range(0, len(text), size)]
+
+    assert list(map(entry.cleaned, entry.split(parts))) == entry.lines_of(text)
+    assert len(entry.lines_of(text)) == text.count("\n") + 1
+
+
+def page(*names):
+    return "".join(f"- It is {name} <!-- {name} -->\n" for name in names)
+
+
+def test_items_that_did_not_stay_in_memory_are_parsed_again_when_they_are_asked_for(monkeypatch):
+    monkeypatch.setattr("ademem.files.reading.MOST_ITEMS", 1)
+    folder = ".ade/memory/"
+    texts = {f"{folder}facts.md": page("a", "b"), f"{folder}gotchas.md": page("c", "a")}
+    found = snapshot(texts, Reading()).placed
+
+    assert list(found) == ["a", "b", "c"]
+    assert [item.entry.content for id in found for item in found[id]] == [
+        "It is a",
+        "It is a",
+        "It is b",
+        "It is c",
+    ]
+
+
+def test_two_snapshots_share_what_is_the_same_in_both():
+    path, line = ".ade/memory/knowledge.jsonl", '{"content":"x","id":"%s","sync_id":"s"}\n'
+    reading = Reading()
+    before = snapshot({path: line % "a"}, reading)
+    now = snapshot({path: line % "a" + line % "b"}, reading)
+
+    assert now.lines["a"] is before.lines["a"]
+    assert list(now.lines) == ["a", "b"]
