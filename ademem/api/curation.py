@@ -8,7 +8,7 @@ from ademem.core.errors import NoSuchMemory
 from ademem.core.memory import Memory
 from ademem.core.value import replace
 from ademem.files import standing_brief
-from ademem.store import BROWSED, LIVE, briefs, claimed, memories, transitions
+from ademem.store import briefs, memories, memory_queries, transitions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,21 +32,11 @@ class Curation(Opened):
 
     def review(self, limit: int | None = 100) -> Found:
         """What waits for a person's word: first what is quarantined, then candidates, by age."""
-        return memories.find(
-            self.runtime.store,
-            f"(quarantine_reason is not null or (status = 'candidate' and {BROWSED})) and {LIVE}",
-            "order by quarantine_reason is null, created_at, seq limit :limit",
-            limit=-1 if limit is None else limit,
-        )
+        return memory_queries.in_review(self.runtime.store, limit)
 
     def imported(self, limit: int | None = 100) -> Found:
         """What came with the files and was not accepted: first what is quarantined, then by age."""
-        return memories.find(
-            self.runtime.store,
-            claimed.ANY,
-            "order by quarantine_reason is null, created_at, seq limit :limit",
-            limit=-1 if limit is None else limit,
-        )
+        return memory_queries.claimed(self.runtime.store, limit)
 
     def accept_files(self) -> int:
         """Accept all that came with the files, briefs too, but for quarantined texts.

@@ -6,7 +6,7 @@ from ademem.core.digest import sha256_hex
 from ademem.core.memory import Category, Draft, Origin, Status, Tier, Trust
 from ademem.core.text import unique
 from ademem.core.value import replace
-from ademem.store import ledger, memories
+from ademem.store import ledger, memories, memory_queries
 from ademem.store.memories import Change
 from ademem.store.mission_binding import bound
 
@@ -135,17 +135,10 @@ def _cluster(draft: Draft, runtime: Runtime) -> None:
     from ademem.guard.injection import order_in
 
     store, draft = runtime.store, _here(draft, runtime)
-    known = memories.find(
-        store,
-        "source_id = :fingerprint and status <> 'archived' and deleted_at is null"
-        " and (scope = 'project' or scope_owner_id is :owner)",
-        "order by scope_owner_id is not :owner",
-        fingerprint=draft.origin.source_id,
-        owner=draft.owner,
-    )
+    known = memory_queries.captured_error(store, draft.origin.source_id, draft.owner)
     memory: Memory | None
     if known:
-        memory = gate.corroborate(known[0], draft.origin, store, runtime.settings.gate, runtime.now)
+        memory = gate.corroborate(known, draft.origin, store, runtime.settings.gate, runtime.now)
     else:
         memory = gate.write(draft, store, runtime.settings.gate, runtime.now).memory
     if memory is None or memory.status is not Status.CANDIDATE or memory.quarantine_reason:

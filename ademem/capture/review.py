@@ -7,7 +7,7 @@ from ademem.capture.record import category_of
 from ademem.core.digest import sha256_hex
 from ademem.core.memory import Category, Draft, Origin, Trust
 from ademem.core.value import Value
-from ademem.store import imports, jobs, ledger, memories, transitions
+from ademem.store import imports, jobs, ledger, memories, memory_queries, transitions
 from ademem.store.transitions import Act
 
 TYPE_CHECKING = False
@@ -75,11 +75,11 @@ def _keep(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
 def _edit(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
     """Follow the reviewer, unless a person has decided about the memory since."""
     id = imports.credited(runtime.store, SOURCE, remark.key)
-    found = memories.find(runtime.store, "id = :id", id=id) if id else []
-    if not found or not found[0].live or _decided(found[0], runtime):
+    found = memory_queries.by_id(runtime.store, id)
+    if not found or not found.live or _decided(found, runtime):
         return None
     act = Act(store=runtime.store, now=runtime.now, actor=Trust.TOOL)
-    memory = transitions.edit(found[0].id, act, runtime.settings.gate, content=remark.text)
+    memory = transitions.edit(found.id, act, runtime.settings.gate, content=remark.text)
     return "edited", memory.id
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from ademem.capture.gate.persistence import id_of
 from ademem.core.clock import parse
-from ademem.core.json_text import array
 from ademem.core.memory import Memory, Scope, Status
 from ademem.files import conflicts, tombstones
 from ademem.files.topics import TOPICS
-from ademem.store import LIVE, memories
+from ademem.store import imports, memories, memory_queries, revisions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,14 +16,6 @@ if TYPE_CHECKING:
     from ademem.files.staging import Place
     from ademem.files.tombstones import Record
     from ademem.store import Store
-
-_GONE = (
-    "select id, sync_id, updated_at, category, created_at, content, deleted_at, revision_count,"
-    " source_branch, superseded_by from unified_memories where project_id = ? and scope = 'project'"
-    " and (promoted_at is not null or knowledge_key is not null)"
-    f" and quarantine_reason is null and not ({LIVE})"
-)
-
 
 UNEDITED = 2
 """Revisions of a memory that was learned, and went."""
@@ -47,13 +38,8 @@ class Lines:
         self._store, self._place = store, place
 
     def __iter__(self) -> Iterator[Memory]:
-        found = memories.each(
-            self._store,
-            "scope = 'project' and (status = 'promoted' or knowledge_key is not null)",
-            "order by created_at, id",
-        )
         place = self._place
-        for memory in found:
+        for memory in memory_queries.each_line(self._store):
             shown = place.shows(memory) if place else memory.source_branch is None
             if shown and is_line(memory):
                 yield memory
@@ -80,9 +66,7 @@ def offered(store: Store, place: Place) -> list[Memory]:
 
 def each_offered(store: Store, place: Place) -> Iterator[Memory]:
     """`offered` one by one."""
-    found = memories.each(
-        store, "scope = 'project' and status = 'candidate'", "order by created_at, id"
-    )
+    found = memory_queries.each_project_candidate(store)
     return (memory for memory in found if is_offered(memory) and place.shows(memory))
 
 
@@ -91,15 +75,11 @@ def gone_of(store: Store, place: Place, carried: Sequence[Record] = ()) -> Itera
 
     The *carried* ones are of the files: of memories that were never here, or that went elsewhere.
     """
-    asked = array([record["id"] for record in carried])
-    query = (
-        "select id, updated_at from unified_memories where id in (select value from json_each(?))"
-    )
-    ours = dict(map(tuple, store.db.execute(query, (asked,))))
+    ours = memory_queries.update_stamps(store, [record["id"] for record in carried])
     for record in carried:
         if ours.get(record["id"], record["updated_at"]) == record["updated_at"]:
             yield record
-    for row in store.db.execute(_GONE, (store.project_id,)).fetchall():
+    for row in memory_queries.removed_lines(store):
         id, sync_id, at, category, learned_at, content, deleted_at, revision, branch, heir = row
         never = deleted_at and _was_undone(store, id, revision, deleted_at)
         won = conflicts.lost_by(heir, id, content)  # its memory says it by now
@@ -119,16 +99,11 @@ def _texts(store: Store, id: str, content: str, revision: int) -> list[str]:
 
 def _was_undone(store: Store, id: str, revision: int, deleted_at: str) -> bool:
     """Whether it is hidden because the act that brought it was taken back: as if it never was."""
-    query = (
-        "select operation, created_at from memory_revisions where memory_id = ? and revision = ?"
-    )
-    row = store.db.execute(query, (id, revision)).fetchone()
-    return row is not None and tuple(row) == ("undo", deleted_at)
+    return revisions.operation_of(store, id, revision) == ("undo", deleted_at)
 
 
 def _deleted_for_good(store: Store) -> Iterator[Record]:
-    query = "select sync_id, deleted_at from tombstones where entity = 'memory' and project_id = ?"
-    for sync_id, at in store.db.execute(query, (store.project_id,)).fetchall():
+    for sync_id, at in imports.tombstones(store):
         id = id_of(sync_id)
         left = [revision["snapshot"] for revision in memories.revisions(store, id)[-1:]]
         for it in (it for it in left if it["scope"] == Scope.PROJECT and it["promoted_at"]):

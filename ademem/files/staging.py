@@ -7,7 +7,7 @@ from ademem.core.repository import branch, commit
 from ademem.core.value import replace
 from ademem.files import git_trees
 from ademem.files.git_trees import Tree, default_refs
-from ademem.store import LIVE, jobs, memories
+from ademem.store import jobs, memories, memory_queries
 from ademem.store.memories import Change, new_event
 from ademem.store.runtime import branch_of, filed
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ademem.core.project import Project
     from ademem.core.settings import MirrorSettings
     from ademem.store import Store
-
-STAGED = f"source_branch is not null and {LIVE}"
 
 
 class Place:
@@ -77,7 +75,7 @@ class Place:
 
     def watched(self, store: Store) -> list[str]:
         """Refs of which news may end the waiting of a memory; a name with a secret is not noted."""
-        waited_on = {str(memory.source_branch) for memory in memories.find(store, STAGED)}
+        waited_on = {str(memory.source_branch) for memory in memory_queries.on_branches(store)}
         if not waited_on:
             return []
         there = sorted((self.names or {}).items())
@@ -104,7 +102,7 @@ def settle(place: Place, store: Store, now: datetime) -> int:
 
     Git is asked before the transaction: nobody should wait for the database because we wait for it.
     """
-    waiting = memories.find(store, STAGED)
+    waiting = memory_queries.on_branches(store)
     decided = _decided(waiting, place) if waiting else []
     if not decided:
         return 0

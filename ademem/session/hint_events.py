@@ -120,19 +120,12 @@ def _of_error(payload: Payload, line: str, runtime: Runtime) -> list[tuple[Memor
     from ademem.capture import errors
     from ademem.core.value import replace
     from ademem.search.engine import Filters, search
-    from ademem.store import memories
+    from ademem.store import memory_queries
 
     owner = payload.agent_type or None
     here = runtime.branch
-    known = memories.find(
-        runtime.store,
-        f"source_id = :fingerprint and {table.SHOWABLE}"
-        " and (scope = 'project' or scope = 'agent' and scope_owner_id is :owner)"
-        " and (source_branch is null or source_branch = :here)",
-        fingerprint=errors.fingerprint(line),
-        owner=owner,
-        here=here,
-    )
+    fingerprint = errors.fingerprint(line)
+    known = memory_queries.promoted_errors(runtime.store, fingerprint, owner, here)
     settings = replace(runtime.settings.search, floor=runtime.settings.search.prompt_floor)
     filters = Filters(
         owner=owner,

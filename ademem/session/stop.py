@@ -8,7 +8,7 @@ from ademem.core import client, worktree
 from ademem.guard import flags
 from ademem.search import hints
 from ademem.session.turn_key import key_of
-from ademem.store import edits, jobs, ledger, turns
+from ademem.store import edits, jobs, ledger, memory_queries, turns
 from ademem.store.runtime import program
 
 TYPE_CHECKING = False
@@ -55,11 +55,10 @@ def _should_ask(payload: Payload, runtime: Runtime) -> bool:
     turn = turns.get(runtime.store, key_of(payload, runtime))
     if turn is None or turn.turn_class != "required" or not _changed_files(runtime.project.root):
         return False
-    saved = runtime.store.db.execute(
-        "select 1 from unified_memories where source_session_id = ? and created_at >= ?"
-        " and source_type not in (?, ?, ?) limit 1",
-        (payload.session_id, turn.started_at, *CAPTURED),
-    ).fetchone()
+    session_id, since = payload.session_id, turn.started_at
+    saved = memory_queries.was_saved_since(
+        runtime.store, session_id, since, except_sources=CAPTURED
+    )
     return not saved and ledger.claim(runtime.store, "ask_at_stop", payload.session_id, runtime.now)
 
 

@@ -113,6 +113,12 @@ def listed(
     return unreadable.read_rows(rows, _from_row, TABLE, _key)
 
 
+def sessions_of(store: Store) -> dict[str, str]:
+    """Session id by memory id, of every episode."""
+    query = "select memory_id, session_id from episodes where project_id = ?"
+    return {row[0]: row[1] for row in store.db.execute(query, (store.project_id,))}
+
+
 def _one(store: Store, where: str, *values: str) -> Episode | None:
     query = f"select {_COLUMNS} from episodes where project_id = ? and {where}"
     row = store.db.execute(query, (store.project_id, *values)).fetchone()

@@ -42,6 +42,12 @@ def credited(store: Store, source_type: str, source_key: str) -> str | None:
     return row[0] if row else None
 
 
+def tombstones(store: Store) -> list[tuple[str, str]]:
+    """Sync id and moment of every memory that was deleted for good."""
+    query = "select sync_id, deleted_at from tombstones where entity = 'memory' and project_id = ?"
+    return [(row[0], row[1]) for row in store.db.execute(query, (store.project_id,)).fetchall()]
+
+
 def is_dead(store: Store, sync_id: str) -> bool:
     """Whether the memory was deleted for good here."""
     query = "select 1 from tombstones where entity = 'memory' and sync_id = ?"

@@ -132,6 +132,21 @@ def before(store: Store, revision: Revision) -> Revision | None:
     return row and _from_row(row)
 
 
+def operation_of(store: Store, memory_id: str, revision: int) -> tuple[str, str] | None:
+    """Operation and moment of one revision."""
+    row = store.db.execute(
+        "select operation, created_at from memory_revisions where memory_id = ? and revision = ?",
+        (memory_id, revision),
+    ).fetchone()
+    return (row[0], row[1]) if row else None
+
+
+def has_reason(store: Store, memory_id: str, beginning: str) -> bool:
+    """True if the reason of one of the memory's revisions begins like this."""
+    query = "select 1 from memory_revisions where memory_id = ? and instr(reason, ?) = 1 limit 1"
+    return store.db.execute(query, (memory_id, beginning)).fetchone() is not None
+
+
 def _changed(row: sqlite3.Row) -> tuple[Memory, bool]:
     values = dict(row)
     is_new = bool(values.pop("is_new"))

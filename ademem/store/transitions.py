@@ -11,7 +11,7 @@ from ademem.core.text import bounded, bounded_bytes, clean, dedupe_key, unique
 from ademem.core.untrusted import came_with_files
 from ademem.core.value import Value, replace
 from ademem.guard.injection import order_of
-from ademem.store import claimed, jobs, memories
+from ademem.store import jobs, memories, memory_queries
 from ademem.store.memories import Change
 
 TYPE_CHECKING = False
@@ -92,7 +92,7 @@ def accept(memory: Memory, act: Act) -> Memory:
 def accept_all(act: Act) -> int:
     """Take over all that came with the files, but for what is quarantined; return how many."""
     with act.store.transaction():
-        found = memories.find(act.store, f"{claimed.ANY} and quarantine_reason is null")
+        found = memory_queries.claimed_and_not_quarantined(act.store)
         for memory in found:
             accept(memory, act)
     return len(found)

@@ -11,7 +11,7 @@ from ademem.files.pages import SHEET
 from ademem.files.problem import Problem
 from ademem.files.reading import said_of
 from ademem.guard.injection import instruction_in, order_in
-from ademem.store import imports, memories, transitions
+from ademem.store import imports, memories, memory_queries, transitions
 from ademem.store.transitions import CannotDo
 from ademem.sync.differences import Edited, changes
 
@@ -105,15 +105,15 @@ def _propose(offer: Offered, taking: Taking) -> None:
 
 def _candidate(id: str | None, taking: Taking) -> Memory | None:
     """The memory while it waits for a word that the sheet may give."""
-    found = memories.find(taking.act.store, "id = :id", id=id)
-    waits = found and found[0].live and found[0].status is Status.CANDIDATE
-    return found[0] if waits and not found[0].quarantine_reason else None
+    found = memory_queries.by_id(taking.act.store, id)
+    waits = found and found.live and found.status is Status.CANDIDATE
+    return found if found and waits and not found.quarantine_reason else None
 
 
 def _is_known(id: str, taking: Taking) -> bool:
     """Whether it is decided here already, or was deleted for good."""
     store = taking.act.store
-    return bool(memories.find(store, "id = :id", id=id)) or imports.is_dead_by_id(store, id)
+    return memory_queries.by_id(store, id) is not None or imports.is_dead_by_id(store, id)
 
 
 def _filed(offer: Offered, known: Memory) -> Placed:

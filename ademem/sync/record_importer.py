@@ -13,7 +13,7 @@ from ademem.files import conflicts, knowledge, tombstones
 from ademem.files.conflicts import lost_by
 from ademem.files.formats import own
 from ademem.files.formats.record import BadLine
-from ademem.store import LIVE, jobs, memories, revisions, transitions
+from ademem.store import jobs, memories, memory_queries, revisions, transitions
 from ademem.store.memories import Change
 from ademem.sync.differences import Told
 from ademem.sync.provenance import record_digest
@@ -119,11 +119,7 @@ def make_way(waiting: Iterable[Difference], taking: Taking) -> None:
 def settle(taking: Taking) -> None:
     """Give those that stayed as they were their place again, also what an earlier import left."""
     first, end = f"{_IN_BETWEEN} ", f"{_IN_BETWEEN}!"
-    left = (
-        "scope = 'project' and ifnull(scope_owner_id, '') = ''"
-        f" and dedupe_key >= :first and dedupe_key < :end and {LIVE}"
-    )
-    for known in memories.find(taking.act.store, left, first=first, end=end):
+    for known in memory_queries.live_by_key_range(taking.act.store, first, end):
         _settled(known.id, taking)
 
 
@@ -134,27 +130,18 @@ def _settled(id: str, taking: Taking) -> None:
         try:
             _key(known, key, taking)
         except sqlite3.IntegrityError:  # between two batches somebody else came to say the same
-            heir = memories.find(taking.act.store, f"dedupe_key = :key and {LIVE}", key=key)[0]
+            heir = memory_queries.live_by_text(taking.act.store, key)[0]
             _archive(known, heir.updated_at + LEAST, taking, superseded_by=heir.id)
 
 
 def _key(known: Memory, key: str, taking: Taking) -> None:
-    taking.act.store.db.execute(
-        "update main.unified_memories set dedupe_key = ? where id = ?", (key, known.id)
-    )
+    memory_queries.set_dedupe_key(taking.act.store, known.id, key)
 
 
 def _twin(record: Mapping[str, Any], taking: Taking) -> Memory | None:
     """Another live memory that says the same."""
     key = dedupe_key(clean(str(record["content"])), record.get("topic_key"))
-    found = memories.find(
-        taking.act.store,
-        f"dedupe_key = :key and id <> :id and scope = 'project' and ifnull(scope_owner_id, '') = ''"
-        f" and {LIVE}",
-        key=key,
-        id=record["id"],
-    )
-    return found[0] if found else None
+    return memory_queries.live_shared_by_text(taking.act.store, key, except_id=str(record["id"]))
 
 
 def _elder(record: Mapping[str, Any], twin: Memory) -> bool:

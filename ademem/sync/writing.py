@@ -17,7 +17,7 @@ from ademem.files.reading import LINES, conflicts, is_taken
 from ademem.files.staging import Place, settle
 from ademem.files.standing_brief import BadCore
 from ademem.files.texts import OVERSIZE, Texts, digests_of, has_oversize, parts_of
-from ademem.store import briefs, edits, made_at
+from ademem.store import briefs, edits, made_at, memory_queries
 from ademem.store.runtime import filed
 from ademem.sync import base, importer, progress
 from ademem.sync.git_history import Lineage, committed
@@ -384,8 +384,7 @@ def _note_own(store: Store, due: Iterable[File], environment: Mapping[str, str] 
     texts = [file.wanted for file in due if file.path in LINES and file.wanted]
     if not texts or environment is None or not store.is_trusted:
         return
-    query = "select sync_id from unified_memories where claimed_author is not null"
-    claimed = {row[0] for row in store.db.execute(query)}
+    claimed = memory_queries.claimed_sync_ids(store)
     lines = (line for text in texts for line in map(knowledge.read, each_line(text)) if line)
     own = [record_digest(line) for line in lines if line.get("sync_id") not in claimed]
     trust.note_own_records(own, environment)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ademem.core import anchor
 from ademem.core.value import Value, replace
 from ademem.search.hints import settle
-from ademem.store import LIVE, jobs, memories
 from ademem.store import hints as table
+from ademem.store import jobs, memories, memory_queries
 from ademem.store.memories import Change
 from ademem.synthesis.working_tree import CHANGED, FRESH, GONE, MOVED, Tree, standing, worst
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from ademem.core.project import Project
     from ademem.store import Store
     from ademem.synthesis.working_tree import Standing
-
-ANCHORED = f"{LIVE} and anchors <> '[]'"
 
 
 class Checked(Value):
@@ -43,9 +41,7 @@ def check(project: Project, store: Store) -> list[Checked]:
     """
     tree = Tree(project.root)
     found = [
-        each
-        for memory in memories.find(store, ANCHORED, "order by seq")
-        for each in _checked(memory, tree)
+        each for memory in memory_queries.with_anchors(store) for each in _checked(memory, tree)
     ]
     settle(store)
     with store.transaction():

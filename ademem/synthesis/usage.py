@@ -10,11 +10,10 @@ import re
 from contextlib import suppress
 
 from ademem.capture.transcript import Call, Prompt, whole
-from ademem.core.json_text import array
 from ademem.core.text import said
 from ademem.guard.mutation import judge
 from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS
-from ademem.store import logs, memories, sessions
+from ademem.store import logs, memory_queries, sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,8 +143,7 @@ def count(session_id: str, runtime: Runtime, now: datetime) -> int:
 
 
 def _clues(runtime: Runtime, shown: dict[str, str]) -> list[Clue]:
-    ids = array(shown)
-    rows = memories.find(runtime.store, "id in (select value from json_each(:ids))", ids=ids)
+    rows = memory_queries.by_ids(runtime.store, shown)
     named = {row.id: names(said(row.title, row.content)) for row in rows}
     counts: dict[str, int] = {}
     for name in (name for each in named.values() for name in each):

@@ -6,6 +6,7 @@ import re
 
 from ademem.api.evaluation.metrics import DEPTH
 from ademem.core.text import fold
+from ademem.store import memory_queries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def bm25(query: str, arena: Arena) -> list[str]:
 def grep(query: str, arena: Arena) -> list[str]:
     """How many of the words stand anywhere in the text, whatever their case; oldest first."""
     wanted = set(re.findall(r"\w+", fold(query)))
-    rows = arena.store.db.execute("select id, title, content from unified_memories order by seq")
+    rows = memory_queries.texts(arena.store)
     counts = [(grep_count(wanted, f"{title or ''} {text}"), id) for id, title, text in rows]
     found = sorted((row for row in counts if row[0]), key=lambda row: -row[0])
     return [id for _, id in found[:DEPTH]]

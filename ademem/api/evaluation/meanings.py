@@ -6,7 +6,7 @@ from ademem.core.text import said
 from ademem.search import dense
 from ademem.search.embedding import DIMENSIONS
 from ademem.search.query import readable
-from ademem.store import memories
+from ademem.store import memory_queries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Meanings:
 
     def __init__(self, store: Store, embedder: Embedder) -> None:
         rows, self.vectors = dense.stored(store, embedder.model_id, DIMENSIONS)
-        known = {memory.seq: memory for memory in memories.find(store, "true")}
+        known = {memory.seq: memory for memory in memory_queries.everything(store)}
         self.ids = [known[seq].id for seq in rows]
         self.texts = [said(known[seq].title, known[seq].content) for seq in rows]
         self._embedder = embedder

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ademem.core.memory import Origin, Trust
+from ademem.store import revisions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +21,7 @@ def has_said(store: Store, memory: Memory, origin: Origin) -> bool:
     )
     if source(first) == source(origin):
         return True
-    query = "select 1 from memory_revisions where memory_id = ? and instr(reason, ?) = 1 limit 1"
-    return store.db.execute(query, (memory.id, said_by(origin))).fetchone() is not None
+    return revisions.has_reason(store, memory.id, said_by(origin))
 
 
 def said_by(origin: Origin) -> str:

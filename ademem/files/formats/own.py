@@ -15,7 +15,7 @@ from ademem.core.memory import Draft, Importance, Origin, Status, Tier, Trust
 from ademem.core.redaction import redact
 from ademem.core.value import replace
 from ademem.files.formats.record import BadLine, Outcome, choice, home, moment, text, texts
-from ademem.store import imports, jobs, memories
+from ademem.store import imports, jobs, memories, memory_queries
 from ademem.store.memories import Change
 
 TYPE_CHECKING = False
@@ -99,7 +99,7 @@ _NAME = re.compile(r"[\w-]{1,64}", re.ASCII)
 def export_lines(store: Store, include_personal: bool = False) -> Iterator[dict[str, Any]]:
     """Live memories in the order they came in; agents' and missions' only when asked for."""
     seen = 0
-    while page := memories.find(store, "seq > :seen", f"order by seq limit {PAGE}", seen=seen):
+    while page := memory_queries.page(store, seen, PAGE):
         seen = page[-1].seq
         for memory in page:
             personal = memory.live and not memory.quarantine_reason
@@ -125,9 +125,9 @@ def restore(record: Record, job: Import, *, even_older: bool = False) -> Outcome
     shelf = StoreShelf(job.store, job.settings)
     draft = _reviewed(record, shelf, job)
     row = _row(record, sync_id, draft, job)
-    known = memories.find(job.store, "sync_id = :sync_id", sync_id=sync_id)
+    known = memory_queries.by_sync_id(job.store, sync_id)
     if known:
-        return _renewed(known[0], row, job, even_older)
+        return _renewed(known, row, job, even_older)
     here_already = row.status is not Status.ARCHIVED and shelf.exact(draft)
     return Outcome.MERGED if here_already else _added(row, job)
 

@@ -8,7 +8,7 @@ from ademem.capture import transcript
 from ademem.core import untrusted
 from ademem.core.text import bounded, preview, unique
 from ademem.guard.injection import instruction_in
-from ademem.store import BROWSED, LIVE, memories, sessions
+from ademem.store import memory_queries, sessions
 from ademem.synthesis.episodes.gathering import Gathering
 
 TYPE_CHECKING = False
@@ -64,12 +64,7 @@ def _gathered(session_id: str, transcript_path: str, runtime: Runtime) -> Gather
 
 def _learned(session_id: str, runtime: Runtime) -> list[str]:
     """Memories of this session that nobody has to save again."""
-    found = memories.find(
-        runtime.store,
-        f"source_session_id = :session and {LIVE} and {BROWSED} and quarantine_reason is null",
-        f"order by seq desc limit {ITEMS}",
-        session=session_id,
-    )
+    found = memory_queries.learned_in_session(runtime.store, session_id, ITEMS)
     return [f"{memory.id} [{memory.category}] {memory.content}" for memory in reversed(found)]
 
 

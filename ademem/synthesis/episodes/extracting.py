@@ -13,7 +13,7 @@ from ademem.capture.transcript import Message, Prompt
 from ademem.core.digest import sha256_hex
 from ademem.core.memory import Category, Draft, Origin, Trust
 from ademem.core.text import dedupe_key
-from ademem.store import sessions
+from ademem.store import memory_queries, sessions
 from ademem.synthesis.episodes.location import Place
 
 TYPE_CHECKING = False
@@ -76,8 +76,4 @@ def _keep(
 
 
 def _captured(text: str, session_id: str, store: Store) -> bool:
-    row = store.db.execute(
-        "select 1 from unified_memories where source_session_id = ? and dedupe_key = ? limit 1",
-        (session_id, dedupe_key(text)),
-    ).fetchone()
-    return row is not None
+    return memory_queries.has_session_text(store, session_id, dedupe_key(text))

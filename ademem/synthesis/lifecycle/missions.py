@@ -9,7 +9,7 @@ from ademem.core.redaction import redact
 from ademem.core.text import clean, slug
 from ademem.core.value import Value
 from ademem.guard.injection import instruction_in
-from ademem.store import LIVE, imports, jobs, ledger, memories, missions
+from ademem.store import imports, jobs, ledger, memories, memory_queries, missions
 from ademem.store.memories import new_event
 from ademem.store.missions import Mission
 from ademem.store.transitions import CannotDo
@@ -82,9 +82,7 @@ def known(store: Store, id: str) -> Mission:
 
 def entries(store: Store, id: str) -> list[Memory]:
     """The live memories of the mission, oldest first."""
-    return memories.find(
-        store, f"scope = 'mission' and scope_owner_id = :id and {LIVE}", "order by seq", id=id
-    )
+    return memory_queries.of_mission(store, id)
 
 
 def end(id: str, outcome: str, reason: str, act: Act, settings: Settings) -> Ended:

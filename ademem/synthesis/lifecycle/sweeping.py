@@ -11,7 +11,7 @@ from ademem.core.locks import locked
 from ademem.core.memory import Importance, Status, Tier
 from ademem.core.value import Value, replace
 from ademem.guard.injection import order_in
-from ademem.store import ageing, jobs, memories, relations, unreadable
+from ademem.store import ageing, jobs, memories, memory_queries, relations, unreadable
 from ademem.store.ageing import ADEMEM
 from ademem.store.memories import Change
 from ademem.synthesis.lifecycle.entry import ARCHIVE, DEMOTE, PROMOTE, REVIVE, Entry
@@ -138,7 +138,7 @@ def _passed(
 
 def _written(old: Entry, new: Entry, id: str, store: Store, now: datetime) -> bool:
     """Whether it was still as it was looked at; if not, the next sweep looks again."""
-    (memory,) = memories.find(store, "seq = :seq", seq=new.seq) or (None,)
+    memory = memory_queries.by_seq(store, new.seq)
     if (
         memory is None
         or memory.revision_count != old.revision

@@ -9,7 +9,7 @@ from ademem.core.digest import sha256_hex
 from ademem.core.errors import AdememError
 from ademem.core.memory import PROCEDURE, Status, Trust
 from ademem.core.value import Value, replace
-from ademem.store import memories, transitions
+from ademem.store import memory_queries, transitions
 from ademem.store import procedures as table
 from ademem.store import skills as index
 from ademem.store.skills import Entry
@@ -133,15 +133,15 @@ def take_edit(procedure: Procedure, found: Page, runtime: Runtime, now: datetime
 
 def owner(sync_id: str | None, runtime: Runtime, now: datetime) -> Procedure | None:
     """The procedure that a file with this mark speaks of: the one that took its place, if any."""
-    found = memories.find(runtime.store, "sync_id = :sync_id", sync_id=sync_id) if sync_id else []
+    found = memory_queries.by_sync_id(runtime.store, sync_id)
     seen: set[str] = set()
-    while found and found[0].superseded_by and found[0].id not in seen:
-        seen.add(found[0].id)
-        found = memories.find(runtime.store, "id = :id", id=found[0].superseded_by)
-    details = table.get(runtime.store, found[0].id) if found else None
-    if found and details is None and found[0].source_type == PROCEDURE:
-        return rows.adopt(found[0], runtime.store, now)
-    return rows.Procedure(memory=found[0], details=details) if details else None
+    while found and found.superseded_by and found.id not in seen:
+        seen.add(found.id)
+        found = memory_queries.by_id(runtime.store, found.superseded_by)
+    details = table.get(runtime.store, found.id) if found else None
+    if found and details is None and found.source_type == PROCEDURE:
+        return rows.adopt(found, runtime.store, now)
+    return rows.Procedure(memory=found, details=details) if found and details else None
 
 
 def note(procedure: Procedure, path: str, digest: str, runtime: Runtime, now: datetime) -> None:

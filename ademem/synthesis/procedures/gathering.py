@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from ademem.core.clock import parse
-from ademem.core.memory import SKILL
-from ademem.store import CURRENT, LIVE, episodes, memories
+from ademem.store import episodes, memory_queries
 from ademem.synthesis.procedures.context import SUCCEEDED, Context, in_folder, steps
 from ademem.synthesis.procedures.wording import steps_in
 
@@ -38,29 +37,22 @@ def of_sessions(store: Store, settings: ProcedureSettings) -> list[Context]:
 
 def of_reviews(store: Store, settings: ProcedureSettings) -> list[Context]:
     """The newest remarks; one a pull request counts however often it was made there."""
-    found = memories.find(
-        store,
-        f"source_type = '{FEEDBACK}' and status <> 'archived' and {CURRENT}",
-        "order by seq desc limit :limit",
-        limit=settings.newest,
-    )
+    found = memory_queries.feedback(store, FEEDBACK, settings.newest)
     return [_of_remark(memory, settings.feedback_weight) for memory in found]
 
 
 def has_skill(steps: tuple[Step, ...], store: Store) -> bool:
     """Whether a skill that people wrote names nearly all of the commands and files."""
     told = {in_folder(step).sign for step in steps}
-    found = memories.find(store, f"source_type = '{SKILL}' and {LIVE}")
     return any(
         len(told & {in_folder(step).sign for step in steps_in(memory.content)}) >= KNOWN * len(told)
-        for memory in found
+        for memory in memory_queries.skills(store)
     )
 
 
 def sessions_of(store: Store) -> dict[str, str]:
     """The session that each episode tells of, by the id of its memory."""
-    query = "select memory_id, session_id from episodes where project_id = ?"
-    return {row[0]: row[1] for row in store.db.execute(query, (store.project_id,))}
+    return episodes.sessions_of(store)
 
 
 def meant(

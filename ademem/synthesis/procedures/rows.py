@@ -11,11 +11,10 @@ from ademem.core.redaction import redact
 from ademem.core.text import bounded_bytes, clean, dedupe_key, preview
 from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in
-from ademem.store import LIVE, jobs, memories, transitions
+from ademem.store import jobs, memories, memory_queries, transitions
 from ademem.store import procedures as table
 from ademem.store.memories import Change
 from ademem.store.procedures import Details
-from ademem.store.unexported import ARRIVED
 from ademem.synthesis.procedures import wording
 from ademem.synthesis.procedures.wording import Wording, steps_of
 
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from ademem.synthesis.procedures.context import Step
 
 ACTOR = "system"
-_BEHIND = "id in (select memory_id from memory_procedure_details)"
 
 
 class NoSuchProcedure(AdememError):
@@ -81,7 +79,7 @@ def listed(store: Store, *, archived: bool = False) -> list[Procedure]:
 
 def ever(store: Store) -> list[Procedure]:
     """All that there were, the oldest first, those a person deleted among them."""
-    behind = {memory.id: memory for memory in memories.find(store, _BEHIND)}
+    behind = {memory.id: memory for memory in memory_queries.with_procedure_details(store)}
     return [
         Procedure(memory=behind[details.memory_id], details=details)
         for details in table.all_of(store)
@@ -91,9 +89,9 @@ def ever(store: Store) -> list[Procedure]:
 
 def live(store: Store, id: str) -> Procedure | None:
     """None when it was given up, deleted or superseded."""
-    found = memories.find(store, f"id = :id and {LIVE}", id=id)
+    found = memory_queries.live_by_id(store, id)
     details = table.get(store, id)
-    return Procedure(memory=found[0], details=details) if found and details else None
+    return Procedure(memory=found, details=details) if found and details else None
 
 
 def get(store: Store, id: str) -> Procedure:
@@ -217,7 +215,7 @@ def adopt(memory: Memory, store: Store, now: datetime) -> Procedure:
 def settle(store: Store, now: datetime) -> int:
     """Let the details say what people made of the memories; how many had changed."""
     count = 0
-    for memory in memories.find(store, f"{ARRIVED} and {LIVE}"):
+    for memory in memory_queries.procedures_without_details(store):
         adopt(memory, store, now)
         count += 1
     for procedure in ever(store):

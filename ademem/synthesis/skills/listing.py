@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.core.value import Value
-from ademem.store import memories
+from ademem.store import memory_queries
 from ademem.store import skills as table
 
 TYPE_CHECKING = False
@@ -32,8 +32,5 @@ class Listed(Value):
 def listed(store: Store, *, gone: bool = False) -> list[Listed]:
     """By path, what is gone last."""
     entries = [entry for entry in table.all_of(store) if gone or entry.archived_at is None]
-    behind = {
-        memory.id: memory
-        for memory in memories.find(store, "id in (select memory_id from memory_skill_index)")
-    }
+    behind = {memory.id: memory for memory in memory_queries.with_skill_file(store)}
     return [Listed(entry=entry, memory=behind.get(entry.memory_id or "")) for entry in entries]

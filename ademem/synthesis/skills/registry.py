@@ -9,7 +9,7 @@ from ademem.core.memory import SKILL, Category, Importance, Memory, Scope, Statu
 from ademem.core.text import bounded_bytes, dedupe_key
 from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in
-from ademem.store import jobs, memories
+from ademem.store import jobs, memories, memory_queries
 from ademem.store import skills as table
 from ademem.store.memories import Change
 from ademem.store.skills import Entry
@@ -205,9 +205,7 @@ def _bury(entry: Entry, look: Scan) -> None:
 
 def _behind(entry: Entry | None, look: Scan) -> Memory | None:
     """The memory of a file; None when it was deleted for good."""
-    id = entry.memory_id if entry else None
-    found = memories.find(look.store, "id = :id", id=id) if id else []
-    return found[0] if found else None
+    return memory_queries.by_id(look.store, entry.memory_id if entry else None)
 
 
 def _inserted(skill: Skill, look: Scan) -> Memory:

@@ -13,7 +13,7 @@ from ademem.core.redaction import redact
 from ademem.core.text import clean, dedupe_key, unique
 from ademem.core.value import replace
 from ademem.guard.injection import instruction_in, order_in
-from ademem.store import LIVE, memories
+from ademem.store import memories, memory_queries
 from ademem.store.ageing import ADEMEM
 from ademem.store.memories import Change
 from ademem.synthesis.lifecycle.consolidation.pairs import conflict
@@ -123,19 +123,14 @@ def _free_name(members: Sequence[Memory], content: str, store: Store) -> str:
 
 
 def _is_as_it_was(memory: Memory, store: Store) -> bool:
-    where = "seq = :seq and revision_count = :count and pinned = 0"
-    return bool(memories.find(store, where, seq=memory.seq, count=memory.revision_count))
+    return memory_queries.is_unchanged(store, memory)
 
 
 def _is_said_elsewhere(text: str, members: Sequence[Memory], store: Store) -> bool:
     """Whether another live memory of the same home has this very text."""
     home = members[0]
-    found = memories.find(
-        store,
-        f"dedupe_key = :key and scope = :scope and scope_owner_id is :owner and {LIVE}",
-        key=dedupe_key(text),
-        scope=home.scope,
-        owner=home.scope_owner_id,
+    found = memory_queries.live_by_text(
+        store, dedupe_key(text), scope=home.scope, owner=home.scope_owner_id
     )
     return any(memory.id not in {member.id for member in members} for memory in found)
 

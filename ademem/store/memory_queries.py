@@ -1,0 +1,305 @@
+"""Named queries over `unified_memories`, beside those that `memories` needs itself."""
+
+from __future__ import annotations
+
+from ademem.core.json_text import array
+from ademem.core.memory import SKILL
+from ademem.store import BROWSED, CURRENT, LIVE, memories
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Iterator
+
+    from ademem.core.memory import Memory
+    from ademem.store import Store
+
+CLAIMED = f"claimed_author is not null and {LIVE}"
+"""Memories that came with the files and were not accepted here."""
+_WAITING_ORDER = "order by quarantine_reason is null, created_at, seq limit :limit"
+_OWN_OR_PROJECT = "(scope = 'project' or scope = 'agent' and scope_owner_id is :owner)"
+
+
+def by_id(store: Store, id: str | None) -> Memory | None:
+    """The memory with exactly this id; unlike `memories.get`, without prefixes and errors."""
+    return _first(memories.find(store, "id = :id", id=id)) if id else None
+
+
+def by_sync_id(store: Store, sync_id: str | None) -> Memory | None:
+    return _first(memories.find(store, "sync_id = :id", id=sync_id)) if sync_id else None
+
+
+def by_seq(store: Store, seq: int) -> Memory | None:
+    return _first(memories.find(store, "seq = :seq", seq=seq))
+
+
+def by_ids(store: Store, ids: Iterable[str]) -> list[Memory]:
+    return memories.find(store, "id in (select value from json_each(:ids))", ids=array(ids))
+
+
+def live_by_id(store: Store, id: str) -> Memory | None:
+    return _first(memories.find(store, f"id = :id and {LIVE}", id=id))
+
+
+def live_by_text(
+    store: Store, dedupe_key: str, *, scope: str = "", owner: str | None = None
+) -> list[Memory]:
+    """Live memories with this text; only those of the scope and owner if a *scope* is given."""
+    home = "" if not scope else " and scope = :scope and scope_owner_id is :owner"
+    return memories.find(
+        store, f"dedupe_key = :key{home} and {LIVE}", key=dedupe_key, scope=scope, owner=owner
+    )
+
+
+def live_shared_by_text(store: Store, dedupe_key: str, except_id: str) -> Memory | None:
+    """Another live memory of the project, of no owner, with this text."""
+    found = memories.find(
+        store,
+        "dedupe_key = :key and id <> :id and scope = 'project' and ifnull(scope_owner_id, '') = ''"
+        f" and {LIVE}",
+        key=dedupe_key,
+        id=except_id,
+    )
+    return _first(found)
+
+
+def live_by_key_range(store: Store, first: str, end: str) -> list[Memory]:
+    """Live memories of the project whose dedupe key is *first* or later, and before *end*."""
+    return memories.find(
+        store,
+        "scope = 'project' and ifnull(scope_owner_id, '') = ''"
+        f" and dedupe_key >= :first and dedupe_key < :end and {LIVE}",
+        first=first,
+        end=end,
+    )
+
+
+def everything(store: Store) -> list[Memory]:
+    return memories.find(store, "true")
+
+
+def page(store: Store, after: int, limit: int) -> list[Memory]:
+    """The next memories by row number, whatever their status."""
+    return memories.find(
+        store, "seq > :after", "order by seq limit :limit", after=after, limit=limit
+    )
+
+
+def is_unchanged(store: Store, memory: Memory) -> bool:
+    """True if the row still has this revision and is not pinned."""
+    where = "seq = :seq and revision_count = :count and pinned = 0"
+    return bool(memories.find(store, where, seq=memory.seq, count=memory.revision_count))
+
+
+def in_review(store: Store, limit: int | None) -> list[Memory]:
+    """Quarantined memories first, then candidates, by age."""
+    return memories.find(
+        store,
+        f"(quarantine_reason is not null or (status = 'candidate' and {BROWSED})) and {LIVE}",
+        _WAITING_ORDER,
+        limit=-1 if limit is None else limit,
+    )
+
+
+def claimed(store: Store, limit: int | None = None) -> list[Memory]:
+    """Memories from the files that were not accepted: quarantined ones first, then by age."""
+    return memories.find(store, CLAIMED, _WAITING_ORDER, limit=-1 if limit is None else limit)
+
+
+def claimed_and_not_quarantined(store: Store) -> list[Memory]:
+    return memories.find(store, f"{CLAIMED} and quarantine_reason is null")
+
+
+def claimed_sync_ids(store: Store) -> set[str]:
+    """Sync ids of every memory, live or not, that was not accepted."""
+    query = "select sync_id from unified_memories where claimed_author is not null"
+    return {row[0] for row in store.db.execute(query)}
+
+
+def on_branches(store: Store) -> list[Memory]:
+    """Live memories that wait for a branch."""
+    return memories.find(store, f"source_branch is not null and {LIVE}")
+
+
+def with_anchors(store: Store) -> list[Memory]:
+    return memories.find(store, f"{LIVE} and anchors <> '[]'", "order by seq")
+
+
+def of_mission(store: Store, mission_id: str) -> list[Memory]:
+    """Live memories of the mission, oldest first."""
+    return memories.find(
+        store,
+        f"scope = 'mission' and scope_owner_id = :id and {LIVE}",
+        "order by seq",
+        id=mission_id,
+    )
+
+
+def learned_in_session(store: Store, session_id: str, limit: int) -> list[Memory]:
+    """The newest live knowledge of a session, newest first."""
+    return memories.find(
+        store,
+        f"source_session_id = :session and {LIVE} and {BROWSED} and quarantine_reason is null",
+        "order by seq desc limit :limit",
+        session=session_id,
+        limit=limit,
+    )
+
+
+def has_session_text(store: Store, session_id: str, dedupe_key: str) -> bool:
+    """True if the session left a memory with this text."""
+    row = store.db.execute(
+        "select 1 from unified_memories where source_session_id = ? and dedupe_key = ? limit 1",
+        (session_id, dedupe_key),
+    ).fetchone()
+    return row is not None
+
+
+def was_saved_since(
+    store: Store, session_id: str, moment: str, *, except_sources: Iterable[str]
+) -> bool:
+    """True if the session left a memory at or after the stamp, other than by these sources."""
+    row = store.db.execute(
+        "select 1 from unified_memories where source_session_id = ? and created_at >= ?"
+        " and source_type not in (select value from json_each(?)) limit 1",
+        (session_id, moment, array(except_sources)),
+    ).fetchone()
+    return row is not None
+
+
+def captured_error(store: Store, fingerprint: str | None, owner: str | None) -> Memory | None:
+    """The unarchived memory of an error; the owner's before the project's."""
+    found = memories.find(
+        store,
+        "source_id = :fingerprint and status <> 'archived' and deleted_at is null"
+        " and (scope = 'project' or scope_owner_id is :owner)",
+        "order by scope_owner_id is not :owner",
+        fingerprint=fingerprint,
+        owner=owner,
+    )
+    return _first(found)
+
+
+def promoted_errors(
+    store: Store, fingerprint: str, owner: str | None, branch: str | None
+) -> list[Memory]:
+    """Memories of an error that may be shown to this agent on this branch."""
+    return memories.find(
+        store,
+        f"source_id = :fingerprint and status = 'promoted' and {CURRENT} and {BROWSED}"
+        f" and {_OWN_OR_PROJECT} and (source_branch is null or source_branch = :branch)",
+        fingerprint=fingerprint,
+        owner=owner,
+        branch=branch,
+    )
+
+
+def skills(store: Store) -> list[Memory]:
+    """Live memories of skill files."""
+    return memories.find(store, f"source_type = '{SKILL}' and {LIVE}")
+
+
+def with_skill_file(store: Store) -> list[Memory]:
+    """Memories of skill files in the index, archived ones too."""
+    return memories.find(store, "id in (select memory_id from memory_skill_index)")
+
+
+def with_procedure_details(store: Store) -> list[Memory]:
+    return memories.find(store, "id in (select memory_id from memory_procedure_details)")
+
+
+def procedures_without_details(store: Store) -> list[Memory]:
+    """Live procedures that came with the files of the project."""
+    from ademem.store.unexported import ARRIVED
+
+    return memories.find(store, f"{ARRIVED} and {LIVE}")
+
+
+def feedback(store: Store, source_type: str, limit: int) -> list[Memory]:
+    """The newest remarks of reviewers that are not archived."""
+    return memories.find(
+        store,
+        f"source_type = :source and status <> 'archived' and {CURRENT}",
+        "order by seq desc limit :limit",
+        source=source_type,
+        limit=limit,
+    )
+
+
+def each_line(store: Store) -> Iterator[Memory]:
+    """Memories of the project that `knowledge.jsonl` may have, oldest first, one by one."""
+    return memories.each(
+        store,
+        "scope = 'project' and (status = 'promoted' or knowledge_key is not null)",
+        "order by created_at, id",
+    )
+
+
+def each_project_candidate(store: Store) -> Iterator[Memory]:
+    return memories.each(
+        store, "scope = 'project' and status = 'candidate'", "order by created_at, id"
+    )
+
+
+def update_stamps(store: Store, ids: Iterable[str]) -> dict[str, str]:
+    """`updated_at` by id, of the memories that are there."""
+    rows = store.db.execute(
+        "select id, updated_at from unified_memories where id in (select value from json_each(?))",
+        (array(ids),),
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+def removed_lines(store: Store) -> list[sqlite3.Row]:
+    """Project memories that were knowledge and are not live.
+
+    Each with id, sync id, updated_at, category, created_at, content, deleted_at, revision count,
+    branch and successor.
+    """
+    rows = store.db.execute(
+        "select id, sync_id, updated_at, category, created_at, content, deleted_at, revision_count,"
+        " source_branch, superseded_by from unified_memories"
+        " where project_id = ? and scope = 'project'"
+        " and (promoted_at is not null or knowledge_key is not null)"
+        f" and quarantine_reason is null and not ({LIVE})",
+        (store.project_id,),
+    )
+    return rows.fetchall()
+
+
+def texts(store: Store) -> list[tuple[str, str | None, str]]:
+    """Id, title and content of every memory, by row number."""
+    rows = store.db.execute("select id, title, content from unified_memories order by seq")
+    return [(row[0], row[1], row[2]) for row in rows]
+
+
+def is_id_used(store: Store, id: str, sync_id: str) -> bool:
+    """True if a memory has one of the ids, or had it before it was deleted for good."""
+    row = store.db.execute(
+        "select exists (select 1 from unified_memories where id = :id)"
+        " or exists (select 1 from unified_memories where sync_id = :sync_id)"
+        " or exists (select 1 from memory_revisions where memory_id = :id)",
+        {"id": id, "sync_id": sync_id},
+    ).fetchone()
+    return bool(row[0])
+
+
+def set_dedupe_key(store: Store, id: str, key: str) -> None:
+    """Change the key alone, without a revision; raises IntegrityError where another has it."""
+    store.db.execute("update main.unified_memories set dedupe_key = ? where id = ?", (key, id))
+
+
+def shown_in_session(store: Store, session_id: str | None, most: int) -> list[Memory]:
+    """Memories among the newest *most* rows that a session was shown."""
+    rows = store.db.execute(
+        "select memory.* from (select distinct memory_id from (select memory_id from recall_log"
+        " where session_id = :session and memory_id is not null order by id desc limit :most))"
+        " as seen cross join unified_memories as memory on memory.id = seen.memory_id"
+        " where memory.project_id = :project order by memory.seq",
+        {"session": session_id, "most": most, "project": store.project_id},
+    )
+    return memories.from_rows(rows)
+
+
+def _first(found: list[Memory]) -> Memory | None:
+    return found[0] if found else None
