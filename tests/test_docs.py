@@ -19,7 +19,7 @@ import pytest
 
 from ademem import sync
 from ademem.capture import gate
-from ademem.core import clock, configuration, settings
+from ademem.core import caller, clock, configuration, settings
 from ademem.core.memory import Status
 from ademem.core.value import replace
 from ademem.doors import cli
@@ -29,6 +29,7 @@ from ademem.session import answer
 from ademem.store import memories, transitions
 from ademem.store.memories import Change
 from ademem.store.transitions import Act
+from bench import recording
 from tests import builders, docs_tables
 from tests.test_architecture import ROOMS
 
@@ -180,6 +181,18 @@ def test_the_examples_of_settings_are_valid(tmp_path):
     assert (of_modes.guard.mode, of_modes.capture.prompts) == ("assist", False)
 
 
+@pytest.mark.skipif(
+    any(map(caller.client_in, caller.parent_commands())),
+    reason="a person types the commands of the recording, not a coding agent",
+)
+def test_the_recording_is_what_happens(tmp_path):
+    drawn = recording.drawn(recording.record(tmp_path))
+    stored = (ROOT / "docs/session.svg").read_text(encoding="utf-8")
+    day = r"\d{4}-\d\d-\d\d"
+
+    assert re.sub(day, "", drawn) == re.sub(day, "", stored), "`python bench/recording.py` draws it"
+
+
 def test_the_readme_is_short_and_starts_with_two_commands():
     readme = PAGES["README.md"]
 
@@ -224,13 +237,13 @@ def test_every_row_of_a_generated_table_tells_a_meaning(rows, column):
 
 
 def test_the_rules_of_the_gate_are_told_in_order():
-    told = [codes(rule)[0] for rule, _ in table("Rule", "What it does")]
+    told = [codes(rule)[0] for rule, _ in table("Rule", "Effect")]
 
     assert told == [rule.__name__ for rule in gate.RULES]
 
 
 def test_every_mode_of_the_guard_is_told():
-    rows = table("`guard.mode`", "A change before memory was consulted")
+    rows = table("`guard.mode`", "A change before memory was searched")
 
     assert tuple(codes(mode)[0] for mode, _ in rows) == settings.GUARD_MODES
 
@@ -391,7 +404,7 @@ class Going:
     [
         pytest.param(how, left, id=how)
         for how, *left in table(
-            "", "`search`", "Word index", "Embedding", "Relations", "Sites", "Files", "History"
+            "", "`search`", "Word index", "Embedding", "Relations", "Hints", "Files", "History"
         )
     ],
 )

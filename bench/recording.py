@@ -1,0 +1,187 @@
+"""Record one session: real hooks and commands in a throw-away project, drawn as an SVG.
+
+    python bench/recording.py [FILE.svg]
+
+The hooks run as processes with the command lines that `ademem install` writes; the payloads are
+those of Claude Code. Long lines are wrapped; long outputs are cut after a few lines and end in `…`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.sax.saxutils import escape
+
+SESSION = "recording"
+COMMIT = 'git commit -qam "Fix login" -m "LEARNED: Token expiry needs an aware datetime"'
+
+WIDTH = 94
+"""Characters of a line."""
+LINE_PX, LETTER_PX, MARGIN_PX = 20, 8.43, 20
+PAUSE_S = 0.45
+"""Time from one line to the next."""
+
+COLOURS = {
+    "shell": "#7ee787",
+    "prompt": "#d2a8ff",
+    "tool": "#79c0ff",
+    "denied": "#ff7b72",
+    "output": "#c9d1d9",
+    "note": "#8b949e",
+}
+
+
+class Line(NamedTuple):
+    kind: str
+    """A key of COLOURS."""
+    text: str
+
+
+class Recording:
+    """A new project with the hooks registered, and the lines shown so far."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "project"
+        self.root.mkdir(parents=True)
+        own = {
+            "HOME": str(folder),
+            "PATH": f"{folder}/bin:{os.environ['PATH']}",
+            "TMPDIR": str(folder),
+            "ADEMEM_JOBS_AUTO": "false",
+            "GIT_AUTHOR_NAME": "Ann",
+            "GIT_AUTHOR_EMAIL": "ann@example.com",
+            "GIT_COMMITTER_NAME": "Ann",
+            "GIT_COMMITTER_EMAIL": "ann@example.com",
+        }
+        foreign = ("ADEMEM_", "CLAUDE", "XDG_", "GIT_")
+        inherited = {
+            name: value for name, value in os.environ.items() if not name.startswith(foreign)
+        }
+        self.environment = inherited | own
+        self.lines: list[Line] = []
+        (folder / "bin").mkdir()
+        (folder / "bin/ademem").symlink_to(Path(sys.executable).with_name("ademem"))
+        self.run("mkdir src; touch src/auth.py; git init --quiet; git add .; git commit -qm Start")
+        self.run("ademem init; ademem install")
+        settings = json.loads((self.root / ".claude/settings.local.json").read_text())
+        self.hooks = settings["hooks"]
+
+    def run(self, line: str, stdin: str = "", **variables: str) -> str:
+        """Return the output of a shell command in the project."""
+        done = subprocess.run(
+            ["sh", "-c", line],
+            cwd=self.root,
+            env=self.environment | variables,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return (done.stdout + done.stderr).strip()
+
+    def fire(self, event: str, **keys: Any) -> dict[str, Any]:
+        """Return what a registered hook answers to Claude Code."""
+        head = {"session_id": SESSION, "prompt_id": "p1", "cwd": str(self.root)}
+        payload = json.dumps(head | {"hook_event_name": event} | keys)
+        (hook,) = self.hooks[event][0]["hooks"]
+        printed = self.run(hook["command"], payload, CLAUDE_PROJECT_DIR=str(self.root))
+        answer = json.loads(printed) if printed else {}
+        found: dict[str, Any] = answer.get("hookSpecificOutput", {})
+        return found
+
+    def show(self, kind: str, text: str, most: int = 3) -> None:
+        wrapped = [part for line in text.splitlines() for part in textwrap.wrap(line, WIDTH)]
+        cut = wrapped[most:] and f"{wrapped[most - 1][: WIDTH - 2]} …"
+        shown = [*wrapped[: most - 1], cut] if cut else wrapped
+        self.lines.extend(Line(kind, line) for line in shown)
+
+    def shell(self, line: str) -> None:
+        self.show("shell", f"$ {line}")
+        self.show("output", self.run(line))
+
+    def start(self) -> None:
+        context = self.fire("SessionStart", source="startup")["additionalContext"]
+        self.show("note", "# a session starts, and the briefing tells Claude:")
+        self.show("output", "\n".join(line for line in context.splitlines() if "[" in line[:60]))
+
+    def prompt(self, text: str) -> None:
+        self.show("prompt", f"> {text}")
+        found = self.fire("UserPromptSubmit", prompt=text).get("additionalContext", "")
+        self.show("output", found, most=2)
+
+    def edit(self, path: str) -> None:
+        call = {"tool_name": "Edit", "tool_input": {"file_path": f"{self.root}/{path}"}}
+        if self.tool(f"Edit({path})", call):
+            (self.root / path).write_text("# fixed\n")
+
+    def bash(self, line: str) -> None:
+        call = {"tool_name": "Bash", "tool_input": {"command": line}}
+        if not self.tool(f"Bash({line})", call):
+            return
+        printed = self.run(line, CLAUDE_CODE_SESSION_ID=SESSION, CLAUDECODE="1")
+        response = {"stdout": printed, "stderr": "", "interrupted": False}
+        self.fire("PostToolUse", **call, tool_use_id="t1", tool_response=response)
+        self.show("output", printed)
+
+    def tool(self, shown: str, call: dict[str, Any]) -> bool:
+        """Show a tool call and what the guard decides about it."""
+        denial = self.fire("PreToolUse", **call, tool_use_id="t1").get("permissionDecisionReason")
+        self.show("denied" if denial else "tool", f"● {shown} {'✗' if denial else '✓'}")
+        self.show("output", denial or "")
+        return not denial
+
+
+def record(folder: Path) -> list[Line]:
+    """Play the session in *folder* and return the lines to show."""
+    session = Recording(folder)
+    session.shell('ademem add "Login tokens expire in UTC, never in local time" --category gotcha')
+    session.start()
+    session.prompt("Fix the login bug in src/auth.py")
+    session.edit("src/auth.py")
+    session.bash('ademem recall "login tokens"')
+    session.edit("src/auth.py")
+    session.bash(COMMIT)
+    session.fire("SessionEnd", reason="other")
+    session.show("note", "# what the session learned is a candidate until you confirm it:")
+    session.shell("ademem candidates")
+    return session.lines
+
+
+def drawn(lines: list[Line]) -> str:
+    """Return the SVG; each line appears after the one before it."""
+    width, height = round(WIDTH * LETTER_PX) + 2 * MARGIN_PX, len(lines) * LINE_PX + 2 * MARGIN_PX
+    rows = "\n".join(
+        f'<text x="{MARGIN_PX}" y="{MARGIN_PX + LINE_PX * (at + 0.75):g}" class="{line.kind}"'
+        f' style="animation-delay:{at * PAUSE_S:.2f}s">{escape(line.text)}</text>'
+        for at, line in enumerate(lines)
+    )
+    colours = "".join(f".{kind}{{fill:{colour}}}" for kind, colour in COLOURS.items())
+    return f"""\
+<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"\
+ viewBox="0 0 {width} {height}">
+<style>
+text{{font:14px ui-monospace,Menlo,Consolas,monospace;white-space:pre;animation:show .2s both}}
+{colours}
+@keyframes show{{from{{opacity:0}}to{{opacity:1}}}}
+@media (prefers-reduced-motion:reduce){{text{{animation:none}}}}
+</style>
+<rect width="100%" height="100%" rx="8" fill="#0d1117"/>
+{rows}
+</svg>
+"""
+
+
+def main() -> None:
+    target = Path(sys.argv[1]) if sys.argv[1:] else Path(__file__).parents[1] / "docs/session.svg"
+    with tempfile.TemporaryDirectory() as folder:
+        target.write_text(drawn(record(Path(folder))), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
