@@ -1,27 +1,35 @@
-"""Whether a shell command changes anything: it does unless all of it is known to only read."""
+"""Judge shell commands: one that is not listed as reading counts as a change."""
 
 from __future__ import annotations
 
 from itertools import pairwise, takewhile
 
 from ademem.core.settings import GuardSettings
-from ademem.core.value import Value, replace
-from ademem.guard import shell, simple_command
-from ademem.guard.forms import DEVICES, FIRST, OPERANDS, READING, VERSION, WRITING
+from ademem.core.value import Value
+from ademem.guard import shell
 from ademem.guard.programs import (
-    CHECKED,
+    ALWAYS_ALLOWED,
     CMDLETS,
     COMMAND_VARIABLES,
     DECLARING,
+    DEVICES,
+    DRY_RUN_OPTIONS,
+    EFFECTS,
     GIT_SETTINGS,
-    NOTES,
-    TARGETS,
-    TELLING,
+    MAX_OPERANDS,
+    READERS,
+    READING_ARGUMENTS,
+    READING_FIRST_ARGUMENTS,
+    READING_OPTIONS,
+    READING_TARGETS,
+    SUBCOMMANDS,
+    SYNONYMS,
+    VALUE_OPTIONS,
+    VERSION_PROGRAMS,
+    WRITING_OPTIONS,
 )
 from ademem.guard.shell import Command, Word
-from ademem.guard.shell.options import is_option
-from ademem.guard.simple_command import Part
-from ademem.guard.subcommands import SUBCOMMANDS
+from ademem.guard.shell.options import gives, is_option, takes_next
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,68 +38,167 @@ if TYPE_CHECKING:
     from ademem.guard.shell import Script
 
 MAX_CHARS = 40_000
-"""Longest command that is read; a thousand characters can take 50 ms."""
+"""Length up to which a command is parsed; a thousand characters can take 50 ms."""
 
-_TABLES_ALONE = GuardSettings()
+_READERS = frozenset(READERS.split())
+_ONE_DASH = ("clang-format", "find", "go", "openssl", "sqlite3", "terraform")
+"""Programs with options of one dash and a word, never clusters of letters."""
 
 
 class Judgement(Value):
     mutates: bool
     reason: str
-    """Names the part that it rests on."""
+    """Names the command that it rests on."""
     commands: tuple[str, ...] = ()
-    """What would run, wrappers removed."""
+    """The commands that would run, wrappers removed."""
 
 
-def judge(command: str, settings: GuardSettings = _TABLES_ALONE) -> Judgement:
-    """By every command that could run, whether or not it is reached."""
+class Part(Value):
+    """One simple command, looked up in the tables."""
+
+    key: str
+    """The program and its subcommands, as the tables name them."""
+    options: tuple[Word, ...]
+    """The words between the program and its subcommands."""
+    arguments: tuple[Word, ...]
+    """The words behind the key, without the values of `VALUE_OPTIONS`."""
+    command: Command
+    functions: frozenset[str]
+    """Functions of the script that can be called here."""
+    settings: GuardSettings
+
+    @property
+    def program(self) -> str:
+        return self.key.partition(" ")[0]
+
+    @property
+    def operands(self) -> list[str]:
+        texts = (word.text for word in self.arguments)
+        return [text for text in texts if not is_option(text) and text not in DEVICES]
+
+    @property
+    def is_listed(self) -> bool:
+        """True for a program or subcommand among those that read."""
+        parent, _, last = self.key.rpartition(" ")
+        if not parent:
+            return self.key in _READERS
+        return any(_matches(last, name) for name in (_subcommands(parent) or "").split())
+
+    @property
+    def effect(self) -> str:
+        """The effect of a known program; empty for any other."""
+        for name in (self.key, self.program):
+            for effect, programs in EFFECTS.items():
+                if name in programs.split(", "):
+                    return effect
+        return ""
+
+    def has_option(self, option: str) -> bool:
+        """True if *option* is among the arguments, or may be once the shell has expanded them."""
+        return any(self._sets(text, option) for word in self.arguments for text in _pieces(word))
+
+    def _sets(self, text: str, option: str) -> bool:
+        if self.program in _ONE_DASH:
+            return is_option(text) and text.partition("=")[0].lstrip("-") == option.lstrip("-")
+        return gives(text, option)
+
+
+def judge(command: str, settings: GuardSettings | None = None) -> Judgement:
+    """Judge every command that could run, reached or not."""
+    settings = settings or GuardSettings()
     if len(command) > MAX_CHARS:
         return _mutates("it is too long to be read in the time a tool call can wait")
     script = shell.parse(command)
     if script is None:
         return _mutates("it cannot be read as a shell command")
-    found = list(parts_in(script, settings))
-    judged = [_judged(part) for part in found]
+    parts = list(parts_in(script, settings))
+    judged = [_judge_part(part) for part in parts]
     decisive = [each for each in judged if each.mutates][:1] or judged
     return Judgement(
         mutates=any(each.mutates for each in judged),
         reason="; ".join(dict.fromkeys(each.reason for each in decisive)) or "it runs nothing",
-        commands=tuple(part.command.line for part in found if part.command.words),
+        commands=tuple(part.command.line for part in parts if part.command.words),
     )
 
 
 def parts_in(script: Script, settings: GuardSettings) -> Iterator[Part]:
-    """Every command of the script, wrappers removed and aliases expanded."""
-    found = [
-        simple_command.look_up(inner, settings, script.functions if inner is outer else frozenset())
+    """Yield every command of the script, wrappers removed and aliases expanded."""
+    parts = [
+        look_up(inner, settings, script.functions if inner is outer else frozenset())
         for outer in script.commands
         for inner in shell.unwrapped(outer)
     ]
-    if not settings.aliases and not any(part.key == "alias" for part in found):
-        yield from found
+    if not settings.aliases and not any(part.key == "alias" for part in parts):
+        yield from parts
         return
     from ademem.guard.shell import aliases
 
-    own = aliases.definitions(part.command for part in found)
-    meanings = aliases.meanings((*settings.aliases, *own))
-    for part in found:
-        meant = [
-            simple_command.look_up(each, settings)
-            for each in aliases.expanded(part.command, meanings)
-        ]
-        yield from meant
-        if not meant or _is_known(part):  # a shell without aliases would run what has this name
+    defined = aliases.definitions(part.command for part in parts)
+    meanings = aliases.meanings((*settings.aliases, *defined))
+    for part in parts:
+        expanded = [look_up(e, settings) for e in aliases.expanded(part.command, meanings)]
+        yield from expanded
+        # a shell that expands no aliases would run the program of this name
+        if not expanded or part.is_listed or part.effect or project_entry(part):
             yield part
 
 
-def _is_known(part: Part) -> bool:
-    return bool(part.listed or part.effect or project_entry(part))
+def look_up(
+    command: Command, settings: GuardSettings, functions: frozenset[str] = frozenset()
+) -> Part:
+    key, words = SYNONYMS.get(command.name, command.name), command.words[1:]
+    if key not in _READERS and key not in SUBCOMMANDS:
+        key = key.rstrip("0123456789.") or key  # `python3.11` is `python`
+    options: tuple[Word, ...] = ()
+    while _subcommands(key) is not None:
+        valued, at = VALUE_OPTIONS.get(key, "").split(), 0
+        while at < len(words) and words[at].text[:1] in ("-", "+"):
+            at += 2 if takes_next(words[at].text, valued) else 1
+        if at >= len(words):
+            break
+        options += words[:at]
+        key, words = f"{key} {words[at].text}", words[at + 1 :]
+    return Part(
+        key=key,
+        options=options,
+        arguments=tuple(_without_values(words, VALUE_OPTIONS.get(key, "").split())),
+        command=command,
+        functions=functions,
+        settings=settings,
+    )
+
+
+def _subcommands(key: str) -> str | None:
+    return SUBCOMMANDS.get(key, SUBCOMMANDS.get(f"{key.rpartition(' ')[0]} *"))
+
+
+def _without_values(words: tuple[Word, ...], valued: list[str]) -> Iterator[Word]:
+    left = iter(words)
+    for word in left:
+        yield word
+        if is_option(word.text) and takes_next(word.text, valued):
+            next(left, None)
+
+
+def _pieces(word: Word) -> list[str]:
+    """The word, and its parts where the shell may split or replace it."""
+    if not word.expands:
+        return [word.text]
+    import re
+
+    return [word.text, *re.split(r"[\s{}(),:$\"'`]+", word.text)]
+
+
+def _matches(text: str, name: str) -> bool:
+    """Compare with a name of a table or a setting; `test:*` is a prefix."""
+    return text.startswith(name[:-1]) if name.endswith("*") else text == name
 
 
 def redirection(part: Part) -> Judgement | None:
     for redirect in part.command.redirects:
         operator, target = redirect.operator, redirect.target
-        copies = operator == ">&" and _is_descriptor(target.text)
+        number = target.text.removesuffix("-")
+        copies = operator == ">&" and (not number or (number.isascii() and number.isdecimal()))
         substituted = target.text.startswith(">(") and not target.quoted
         nothing = target.text == "$null" and _is_cmdlet(part.key)
         if ">" in operator and not (copies or substituted or nothing or target.text in DEVICES):
@@ -100,7 +207,6 @@ def redirection(part: Part) -> Judgement | None:
 
 
 def variable(part: Part) -> Judgement | None:
-    """Some variables hold a command that programs run."""
     declared = part.command.words[1:] if part.key in DECLARING else ()
     for word in (*part.command.assignments, *declared):
         name, _, value = word.text.partition("=")
@@ -119,66 +225,63 @@ def expansion(part: Part) -> Judgement | None:
 
 
 def project_entry(part: Part) -> Judgement | None:
-    """What the project says of its own commands goes before what is known of others."""
-    settings = part.settings
-    if not (settings.reads or settings.changes):
-        return None
-    from ademem.guard import project_commands
-
-    if entry := project_commands.changes(part.command, settings.changes):
-        return _mutates(f"`guard.changes` has `{entry}`")
-    entry = project_commands.reads(part.command, settings.reads)
-    return _reads(f"`guard.reads` has `{entry}`") if entry else None
+    """Apply `guard.changes`, then `guard.reads`: both precede the tables."""
+    for entry in part.settings.changes:
+        if _has_words_of(entry, part.command):
+            return _mutates(f"`guard.changes` has `{entry}`")
+    for entry in part.settings.reads:
+        if _begins_with(entry, part.command):
+            return _reads(f"`guard.reads` has `{entry}`")
+    return None
 
 
-def note(part: Part) -> Judgement | None:
-    """What ademem and bd write is what they are for."""
-    verbs, why = NOTES.get(part.program, ("", ""))
-    written = part.key.partition(" ")[2] in verbs.split()
-    return _reads(f"`{part.key}` {why}") if written else None
+def always_allowed(part: Part) -> Judgement | None:
+    verbs, why = ALWAYS_ALLOWED.get(part.program, ("", ""))
+    is_allowed = part.key.partition(" ")[2] in verbs.split()
+    return _reads(f"`{part.key}` {why}") if is_allowed else None
 
 
-def help(part: Part) -> Judgement | None:
+def help_or_version(part: Part) -> Judgement | None:
     """`--version` or `--help` alone, or `--help` behind nothing but subcommands."""
     texts = [word.text for word in part.command.words[1:]]
     grouped = part.program in SUBCOMMANDS and not any(map(is_option, texts[:-1]))
     asks = (
         texts in (["--version"], ["--help"])
-        or (texts == ["-v"] and part.program in VERSION.split())
+        or (texts == ["-v"] and part.program in VERSION_PROGRAMS.split())
         or (grouped and texts[-1:] == ["--help"])
     )
     return _reads(f"`{part.key}` only tells about itself") if asks else None
 
 
-def targets(part: Part) -> Judgement | None:
-    if part.key not in TARGETS:
+def build_target(part: Part) -> Judgement | None:
+    if part.key not in READING_TARGETS:
         return None
     options = takewhile(is_option, (word.text for word in part.arguments))
-    if not set(TELLING[part.key].split()).isdisjoint(options):
+    if not set(DRY_RUN_OPTIONS[part.key].split()).isdisjoint(options):
         return _reads(f"`{part.key}` only tells what it would do")
-    tests = part.operands and set(part.operands) <= set(TARGETS[part.key].split())
+    tests = part.operands and set(part.operands) <= set(READING_TARGETS[part.key].split())
     return _reads(f"`{part.key}` only tests") if tests else _mutates(f"`{part.key}` builds")
 
 
 def first_argument(part: Part) -> Judgement | None:
     first = part.arguments[0].text if part.arguments else ""
-    looks = first in FIRST.get(part.key, "").split()
+    looks = first in READING_FIRST_ARGUMENTS.get(part.key, "").split()
     return _reads(f"`{part.key} {first}` runs no code") if looks else None
 
 
 def cmdlet(part: Part) -> Judgement | None:
-    """PowerShell's verbs say what they do; the commands between braces count too."""
+    """Judge a PowerShell cmdlet by its verb, with the commands between its braces."""
     if not _is_cmdlet(part.key):
         return None
     name = part.key.lower()
     if not {name, name.partition("-")[0]} & set(CMDLETS.split()):
         return _mutates(f"`{part.key}` is not known to only read")
-    blocks = (_judged(block) for block in _blocks(part))
+    blocks = (_judge_part(block) for block in _blocks(part))
     return next((each for each in blocks if each.mutates), _reads(f"`{part.key}` only reads"))
 
 
 def git_setting(part: Part) -> Judgement | None:
-    """A setting that comes with the command may name a program to run."""
+    """Refuse settings on the command line that may name a program to run."""
     texts = [word.text for word in part.options] if part.program == "git" else []
     for option, value in pairwise([*texts, ""]):
         if option == "-c" and not value.startswith(GIT_SETTINGS):
@@ -189,7 +292,7 @@ def git_setting(part: Part) -> Judgement | None:
 
 
 def not_listed(part: Part) -> Judgement | None:
-    if part.listed:
+    if part.is_listed:
         return None
     if part.key in part.functions and not part.effect:
         return _reads(f"`{part.key}` is a function of the script")
@@ -197,32 +300,37 @@ def not_listed(part: Part) -> Judgement | None:
 
 
 def writing_option(part: Part) -> Judgement | None:
-    options = WRITING.get(part.key, "").split()
-    given = next((option for option in options if part.gives(option)), None)
+    options = WRITING_OPTIONS.get(part.key, "").split()
+    given = next((option for option in options if part.has_option(option)), None)
     return _mutates(f"`{part.key} {given}` does more than read") if given else None
 
 
 def checked_arguments(part: Part) -> Judgement | None:
-    if part.key not in CHECKED:
+    pattern = READING_ARGUMENTS.get(part.key)
+    if pattern is None:
         return None
-    from ademem.guard.arguments import CHECKS
+    import re
 
-    check = CHECKS[part.key]
-    name = replace(part.command.words[0], text=part.key.rpartition(" ")[2])
-    if check(replace(part.command, words=(name, *part.arguments))):
+    texts = [word.text for word in part.arguments]
+    for at, word in enumerate(part.arguments):
+        if word.expands and not word.text.startswith("-"):
+            may_be_option = any(piece.startswith("-") for piece in _pieces(word))
+            texts[at] = "-" if may_be_option else f"\x01{word.text}"
+    marks = any("\0" in word.text or "\x01" in word.text for word in part.arguments)
+    if not marks and re.fullmatch(pattern, "\0".join(texts), re.DOTALL):
         return None
     return _mutates(f"`{part.key}` does more than read with these arguments")
 
 
 def reading_option(part: Part) -> Judgement | None:
-    if part.key not in READING and part.key not in OPERANDS:
+    if part.key not in READING_OPTIONS and part.key not in MAX_OPERANDS:
         return None
-    options = set(READING.get(part.key, "").split())
+    options = set(READING_OPTIONS.get(part.key, "").split())
     texts = [word.text for word in part.arguments]
     if "--" in texts and part.program == "git":
         texts = texts[: texts.index("--")]
     reads = any({text, text.partition("=")[0]} & options for text in texts)
-    if reads or len(part.operands) <= OPERANDS.get(part.key, -1):
+    if reads or len(part.operands) <= MAX_OPERANDS.get(part.key, -1):
         return None
     return _mutates(f"`{part.key}` {part.effect or 'does more than read with these arguments'}")
 
@@ -233,9 +341,9 @@ RULES = (
     no_command,
     expansion,
     project_entry,
-    note,
-    help,
-    targets,
+    always_allowed,
+    help_or_version,
+    build_target,
     first_argument,
     cmdlet,
     git_setting,
@@ -244,20 +352,20 @@ RULES = (
     checked_arguments,
     reading_option,
 )
-"""The first that answers decides; a command that passes them all only reads."""
+"""The first rule that returns a judgement decides; a command that passes them all only reads."""
 
 
-def _judged(part: Part) -> Judgement:
-    answers = (rule(part) for rule in RULES)
-    return next(filter(None, answers), _reads(f"`{part.key}` only reads"))
+def _judge_part(part: Part) -> Judgement:
+    judgements = (rule(part) for rule in RULES)
+    return next(filter(None, judgements), _reads(f"`{part.key}` only reads"))
 
 
 def _blocks(part: Part) -> Iterator[Part]:
-    """What stands first behind an opening brace is a command, unless it is a variable."""
+    """Yield the commands behind an opening brace, which may also hold a variable."""
     for block in part.command.line.split("{")[1:]:
         words = tuple(Word(text=text) for text in block.split())
         if words and words[0].text[0] not in "$}":
-            yield simple_command.look_up(Command(words=words), part.settings)
+            yield look_up(Command(words=words), part.settings)
 
 
 def _mutates(reason: str) -> Judgement:
@@ -268,12 +376,31 @@ def _reads(reason: str) -> Judgement:
     return Judgement(mutates=False, reason=reason)
 
 
-def _is_descriptor(target: str) -> bool:
-    """What `>&` copies from: a number, closed afterwards if a dash follows, or a dash alone."""
-    return target == "-" or (target.isascii() and target.removesuffix("-").isdecimal())
-
-
 def _is_cmdlet(name: str) -> bool:
-    """`Verb-Noun`, as PowerShell names its commands."""
+    """Recognize PowerShell's `Verb-Noun`."""
     verb, _, noun = name.partition("-")
     return all(each.isascii() and each.isalpha() and each[0].isupper() for each in (verb, noun))
+
+
+def _begins_with(entry: str, command: Command) -> bool:
+    """True if *command* begins with the words of *entry*; a word that expands equals none."""
+    names = entry.split()
+    given = command.words[: len(names)]
+    if not names or len(given) < len(names) or any(word.expands for word in given):
+        return False
+    pairs = zip(given[1:], names[1:], strict=True)
+    return _is_program(command, names[0]) and all(_matches(word.text, name) for word, name in pairs)
+
+
+def _has_words_of(entry: str, command: Command) -> bool:
+    """True if the words of *entry* stand in *command* in this order, others between them or not."""
+    names = entry.split()
+    left = iter(command.words[1:])
+    return bool(names and _is_program(command, names[0])) and all(
+        any(_matches(word.text, name) for word in left) for name in names[1:]
+    )
+
+
+def _is_program(command: Command, name: str) -> bool:
+    """Compare with the name and with the path as typed: `./check` is not any `check`."""
+    return name in (command.name, command.words[0].text)

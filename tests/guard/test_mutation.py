@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 
 from ademem.core.settings import GuardSettings
 from ademem.guard import shell
-from ademem.guard.arguments import CHECKS
 from ademem.guard.mutation import judge
-from ademem.guard.programs import CHECKED
 from tests.guard.commands import READS, WRITES
 
 
@@ -199,7 +197,3 @@ def test_a_whole_script_can_be_an_alias(command, end):
 @given(st.text(alphabet="rm ls'\"`$(){}[]<>|&;\\\n#!=-*?x", max_size=60) | st.text(max_size=60))
 def test_any_text_is_judged(text):
     assert judge(text).reason
-
-
-def test_whatever_has_a_check_of_its_arguments_is_named_as_checked():
-    assert set(CHECKS) == CHECKED
