@@ -254,7 +254,7 @@ OPENERS = {
     "synthesis/ai/": "looks for a program, and makes temporary files for it",
     "search/embedding/": "the cache of models, in the user's own folder",
     "core/bytecode/": "the package's own code, compiled",
-    "capture/commits/": "git's objects",
+    "capture/session_commits.py": "git's log of HEAD",
     "sync/provenance.py": "git's log, and transcripts of the client",
     "sync/proposal.py": "a temporary index for git",
     "core/repository.py": "git's small files",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 
 from ademem.core import process
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Mapping
 
     from ademem.core.clock import Deadline
 
@@ -35,14 +34,18 @@ OFFLINE = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
 _deadline: Deadline | None = None
 
 
-@contextmanager
-def limited(deadline: Deadline) -> Iterator[None]:
-    """Let no run of git in this process outlast the deadline; a run after it raises TooLate."""
-    global _deadline
-    _deadline = deadline
-    try:
-        yield
-    finally:
+class limited:
+    """Let no run of git in this block outlast the deadline; a run after it raises TooLate."""
+
+    def __init__(self, deadline: Deadline) -> None:
+        self._limit = deadline
+
+    def __enter__(self) -> None:
+        global _deadline
+        _deadline = self._limit
+
+    def __exit__(self, *_error: object) -> None:
+        global _deadline
         _deadline = None
 
 

@@ -15,6 +15,7 @@ DEFAULT_BRANCHES = ("main", "master")
 MOST = 65_536
 """Bytes that are read of one of git's small files."""
 
+_DIGITS = frozenset("0123456789abcdef")
 _REBASED = ("rebase-merge/head-name", "rebase-apply/head-name")
 _UNDER_WAY = (
     "MERGE_HEAD",
@@ -142,10 +143,18 @@ def tracked(folder: str, names: Iterable[str], *, as_written: bool = True) -> li
     return list(found)
 
 
-def tip(common: str, ref: str) -> str | None:
-    """The commit that a ref of the repository names; None: there is no such ref."""
+def tip(common: str, ref: str, links: int = 5) -> str | None:
+    """Return the commit that a ref names, through so many symbolic refs; None without one."""
     packed = os.path.join(common, "packed-refs")
-    return first_line(os.path.join(common, ref)) or _packed(packed, ref)
+    found = first_line(os.path.join(common, ref)) or _packed(packed, ref) or ""
+    if found.startswith("ref: "):
+        return tip(common, found.removeprefix("ref: "), links - 1) if links else None
+    return found if is_commit_id(found) else None
+
+
+def is_commit_id(text: str) -> bool:
+    """Return True for 40 or 64 hexadecimal digits, which git cannot take for an option."""
+    return len(text) in (40, 64) and set(text) <= _DIGITS
 
 
 def commit(root: str) -> str | None:
@@ -156,7 +165,7 @@ def commit(root: str) -> str | None:
         return None
     head = first_line(os.path.join(git_dir(top), "HEAD"))
     if not head.startswith("ref: "):
-        return head or None
+        return head if is_commit_id(head) else None
     return tip(shared, head.removeprefix("ref: "))
 
 

@@ -19,9 +19,9 @@ def handle(payload: Payload, runtime: Runtime) -> None:
 
         provenance.note(payload, runtime)
     if payload.tool_name in SHELL_TOOLS and "git" in payload.command:
-        from ademem.capture.commits import reflog
+        from ademem.capture import session_commits
 
-        reflog.note(payload, runtime)
+        session_commits.note(payload, runtime)
     if (
         payload.tool_name in SHELL_TOOLS
         and runtime.settings.capture.learned

@@ -18,9 +18,9 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     """What was known of the error before it is counted once more."""
     notice(payload, runtime)
     if payload.tool_name in SHELL_TOOLS and "git" in payload.command:  # and what failed came after
-        from ademem.capture.commits import reflog
+        from ademem.capture import session_commits
 
-        reflog.note(payload, runtime)
+        session_commits.note(payload, runtime)
     known = hint_events.failed(payload, key_of(payload, runtime), runtime)
     record.error(payload, runtime)
     return known

@@ -8,6 +8,7 @@ import time
 from ademem import worker
 from ademem.capture import commits
 from ademem.core import client, confined, worktree
+from ademem.core.clock import Deadline
 from ademem.core.errors import suppress
 from ademem.core.repository import branch
 from ademem.core.turn import TurnKey
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 READING_S = 2.0
 """How long files are read and imported before the session goes on: 20 % of the hook's time-out."""
+GIT_S = 1.0
+"""How long git may list new commits before that is left to the worker."""
 
 FLUSH = (
     "The conversation was just compacted. Asked once in this session: did it teach something that "
@@ -64,6 +67,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     flags.prune(runtime.project, runtime.now)
     confined.remove_stale(runtime.project.root, runtime.project.ade)
     arrived = _arrived(runtime)
+    git_limit = Deadline(time.monotonic, GIT_S)
+    commits.look(runtime.project, runtime.store, runtime.now, git_limit)
     with runtime.store.transaction():
         _list_sites(payload, runtime)
         _make_due(payload, runtime)
@@ -87,7 +92,7 @@ def _arrived(runtime: Runtime) -> str:
         if not worktree.changed(runtime.project):
             edits.was_read(runtime.store, runtime.project.root, runtime.now)
             return ""
-        from ademem.sync import Deadline, take_over_until
+        from ademem.sync import take_over_until
 
         jobs.queue(runtime.store, "mirror", "project", runtime.now)
         deadline = Deadline(time.monotonic, READING_S)
@@ -110,7 +115,6 @@ def _make_due(payload: Payload, runtime: Runtime) -> None:
         jobs.queue(runtime.store, "skills", "project", runtime.now)
     for left in sessions.left_open(runtime.store, runtime.now, payload.session_id):
         jobs.queue(runtime.store, "episode", left, runtime.now)
-    commits.look(runtime.project, runtime.store, runtime.now)
 
 
 def _note(brief: Brief, source: str, payload: Payload, runtime: Runtime) -> None:

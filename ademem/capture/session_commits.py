@@ -1,4 +1,4 @@
-"""Which commits a session made: those that git wrote down while its shell command ran."""
+"""Commits that a session made: those in git's log of HEAD from while its shell command ran."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MAKING = frozenset("commit merge rebase cherry-pick revert am pull".split())
 """Subcommands of git that make commits."""
-UNTOLD_S = 10.0
+UNKNOWN_S = 10.0
 """How long a command took when the client does not say."""
 SLACK_S = 2.0
 """Git notes whole seconds, and our clock is read after the command."""
@@ -26,10 +26,10 @@ _REMADE = ("(pick)", "(reword)", "(edit)", "(squash)", "(fixup)", "(continue)")
 
 
 def note(payload: Payload, runtime: Runtime) -> None:
-    """Remember the commits that a command made, so that the next session is not told of them."""
+    """Store the commits that a command made, so that no briefing lists them as news."""
     if not makes_commits(payload.command):
         return
-    took = payload.duration_ms / 1000 if payload.duration_ms else UNTOLD_S
+    took = payload.duration_ms / 1000 if payload.duration_ms else UNKNOWN_S
     since = runtime.now - timedelta(seconds=took + SLACK_S)
     made = _since(runtime.project.root, int(since.timestamp()))
     if made:
@@ -37,7 +37,7 @@ def note(payload: Payload, runtime: Runtime) -> None:
 
 
 def makes_commits(command: str) -> bool:
-    """Whether it runs git to make some; of what cannot be read, whether it may."""
+    """Return True for a command that runs git to make commits, or may where it cannot be parsed."""
     from ademem.guard import shell
 
     if "git" not in command:
@@ -53,7 +53,7 @@ def makes_commits(command: str) -> bool:
 
 
 def _since(root: str, moment: int) -> list[str]:
-    """Commits that git's log of HEAD says were made from then on; without the log, HEAD."""
+    """List the commits in git's log of HEAD from *moment* on; HEAD alone where there is no log."""
     top = git_root(root)
     if top is None:
         return []
@@ -68,7 +68,7 @@ def _since(root: str, moment: int) -> list[str]:
 
 
 def _made(line: str, moment: int) -> str | None:
-    """The commit that a line of the log tells of, if it was made then."""
+    """Return the commit that a line of the log says was made at *moment* or later."""
     who, _, did = line.partition("\t")
     words = who.split()
     if len(words) < 4 or not words[-2].isdigit() or int(words[-2]) < moment:

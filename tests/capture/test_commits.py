@@ -1,9 +1,10 @@
-"""What people committed while nobody listened, and who is told of it when."""
+"""Commits by people, and the sessions whose briefing lists them."""
 
 import pytest
 
 from ademem.capture import commits
 from ademem.core import project
+from ademem.core.clock import Deadline
 from ademem.store import commits as table
 from tests.repositories import Repository
 
@@ -187,8 +188,9 @@ def test_a_long_list_is_cut_by_the_level_and_says_so(world, place, level):
     brief(world, "s1")
     for number in range(25):
         place.commit(f"commit {number}", "a.txt")
-    with world.memories() as memories:  # more than a hook reads
-        assert not commits.look(memories.runtime.project, memories.runtime.store, world.now, 20)
+    with world.memories() as memories:  # more than git lists in the time of a hook
+        late = Deadline(iter(range(9)).__next__, 0)
+        assert not commits.look(memories.runtime.project, memories.runtime.store, world.now, late)
         memories.work()
 
     told = brief(world, "s2")

@@ -1,0 +1,253 @@
+"""Commits that people made outside of sessions, and the last commits of a worktree."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ademem.core import git
+from ademem.core.clock import UTC, TooLate, datetime, parse, stamp
+from ademem.core.repository import branch, commit
+from ademem.core.value import Value
+from ademem.store import commits as table
+from ademem.store.commits import Latest, Made
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from ademem.core.clock import Deadline
+    from ademem.core.project import Project
+    from ademem.store import Store
+
+MOST = 1000
+"""Commits of one history that git lists; older ones count as seen."""
+KEPT = 200
+"""New commits that are stored, the newest; the others are in git alone."""
+LATEST = 10
+FILES = 100
+"""Paths stored of one commit."""
+TOP = "."
+"""The name of the top folder, for files that are in no other."""
+
+_FORMAT = "%x00%H%x1f%at%x1f%ct%x1f%an%x1f%s"
+
+
+class Unreadable(Exception):
+    """Git failed, or took too long."""
+
+
+class Commit(Value):
+    sha: str
+    authored: int
+    """Seconds since 1970, as is *committed*."""
+    committed: int
+    author: str
+    subject: str
+    files: tuple[str, ...] = ()
+    """None for a merge, whose files other commits changed."""
+
+    @property
+    def identity(self) -> tuple[str, int, str]:
+        """The fields that a commit keeps when it is rebased or picked elsewhere."""
+        return self.author, self.authored, self.subject
+
+
+class News(Value):
+    """The difference between a history that was seen and the one that is checked out."""
+
+    commits: tuple[Commit, ...] = ()
+    """The new ones, the newest first."""
+    rewritten: bool = False
+    """The commit that was seen last is no longer part of the history."""
+    dropped: tuple[tuple[str, str], ...] = ()
+    """Commits that were seen and are no longer part of it, each with the one that replaces it."""
+
+
+def look(project: Project, store: Store, now: datetime, deadline: Deadline | None = None) -> bool:
+    """Store the commits that people made here since the last look; False where git cannot tell.
+
+    The first look takes all commits as seen. No process is started unless HEAD moved.
+    """
+    head = commit(project.root)
+    if head is None:
+        return True
+    here = branch(project.root) or ""
+    cursor = table.cursor(store, project.root, here)
+    if cursor and cursor.sha == head:
+        return True
+    known = table.cursors(store, project.root)
+    if not known:
+        table.move(store, project.root, here, head, now)
+        return True
+    last = cursor.sha if cursor and here else ""  # a detached HEAD may go anywhere
+    seen = list(dict.fromkeys([*([last] if last else []), *(each.sha for each in known)]))
+    since = int(parse(cursor.seen_at).timestamp()) if cursor else 0
+    try:
+        if deadline is None:
+            found = news(project.root, head, seen, last=last, since=since)
+        else:
+            with git.limited(deadline):
+                found = news(project.root, head, seen, last=last, since=since)
+    except (Unreadable, TooLate):
+        return False
+    kept = found.commits[:KEPT]
+    ours = table.of_sessions(store, [each.sha for each in kept])
+    made = [_made(each) for each in reversed(kept) if each.sha not in ours]
+    with store.transaction():
+        if table.cursor(store, project.root, here) == cursor:  # no other process looked meanwhile
+            if found.rewritten:
+                table.rewritten(store, project.root, here, found.dropped)
+            table.by_people(store, project.root, here, made, now)
+            table.move(store, project.root, here, head, now, last if found.rewritten else None)
+    return True
+
+
+def catch_up(project: Project, store: Store, now: datetime) -> None:
+    """Look in the worker, which may take longer than a hook, and store the last commits."""
+    looked = look(project, store, now)
+    head = commit(project.root)
+    if head and not looked:
+        table.move(store, project.root, branch(project.root) or "", head, now)
+    if head:
+        table.put_latest(store, project.root, _latest(project.root, head), now)
+    table.prune(store, now)
+
+
+def is_behind(project: Project, store: Store) -> bool:
+    """Return True when HEAD moved since the worker looked."""
+    head = commit(project.root)
+    if head is None:
+        return False
+    cursor = table.cursor(store, project.root, branch(project.root) or "")
+    latest = table.latest(store, project.root)
+    return not (cursor and latest and cursor.sha == latest.sha == head)
+
+
+def report(project: Project, store: Store, now: datetime) -> dict[str, Any]:
+    """Return what the next briefing would list, and the commit up to which history was read."""
+    catch_up(project, store, now)
+    cursor = table.cursor(store, project.root, branch(project.root) or "")
+    made = table.untold(store, project.root)
+    return {
+        "head": cursor.sha if cursor else None,
+        "branch": branch(project.root),
+        "looked_at": cursor.seen_at if cursor else None,
+        "rewritten_from": cursor.lost_sha if cursor else None,
+        "count": len(made),
+        "commits": [
+            {
+                "sha": each.sha,
+                "at": each.committed_at,
+                "author": each.author,
+                "subject": each.subject,
+                "files": list(each.files),
+            }
+            for each in made
+        ],
+        "folders": dict(folders(path for each in made for path in each.files)),
+    }
+
+
+def folders(files: Iterable[str]) -> list[tuple[str, int]]:
+    """Count the paths in each top folder but `.ade`, the fullest first."""
+    tops = [path.partition("/")[0] if "/" in path else TOP for path in set(files)]
+    counts = Counter(top for top in tops if top != ".ade")
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def news(root: str, head: str, seen: Sequence[str], *, last: str = "", since: int = 0) -> News:
+    """Compare the history of *head* with the commits *seen*; raises Unreadable.
+
+    A commit is not new if one that was dropped has its identity. *last* is the one of *seen* that
+    *head* should descend from. Where it is gone from the repository, commits from before *since*
+    count as seen.
+    """
+    try:
+        place = git.run(
+            root, "merge-base", "--is-ancestor", last or head, head, environment=git.OFFLINE
+        ).code
+    except OSError as error:
+        raise Unreadable from error
+    rewritten, gone = place != 0, place not in (0, 1)
+    young = (f"--max-age={since}",) if gone else ()
+    fresh = _log(root, *young, head, "--not", *seen, files=True)
+    dropped = _log(root, *seen, "--not", head)
+    known = {each.identity for each in dropped}
+    successors = {each.identity: each.sha for each in fresh}
+    return News(
+        commits=tuple(each for each in fresh if each.identity not in known),
+        rewritten=rewritten,
+        dropped=tuple((each.sha, successors.get(each.identity, "")) for each in dropped),
+    )
+
+
+def recent(root: str, head: str, most: int) -> list[Commit]:
+    """Return the newest commits of *head*'s history; raises Unreadable."""
+    return _log(root, f"--max-count={most}", head, files=True)
+
+
+def _log(root: str, *revisions: str, files: bool = False) -> list[Commit]:
+    """List commits, the newest first; those that git no longer has count as not named.
+
+    Without their files where a partial clone lacks the trees.
+    """
+    options = (f"--max-count={MOST}", "--ignore-missing", "--encoding=UTF-8", f"--format={_FORMAT}")
+    for names in (("--name-only", "--no-renames"), ()) if files else ((),):
+        listed = git.output(
+            root,
+            *("log", *options, *names, *revisions, "--"),
+            environment=git.OFFLINE,
+            timeout_s=git.LONG_S,
+        )
+        if listed is not None:
+            return [_commit(each) for each in listed.decode("utf-8", "replace").split("\0")[1:]]
+    raise Unreadable
+
+
+def _commit(listed: str) -> Commit:
+    line, _, names = listed.partition("\n")
+    sha, authored, committed, author, subject = line.split("\x1f", 4)
+    return Commit(
+        sha=sha,
+        authored=int(authored or 0),
+        committed=int(committed or 0),
+        author=author,
+        subject=subject,
+        files=tuple(filter(None, names.split("\n"))),
+    )
+
+
+def _made(commit: Commit) -> Made:
+    return Made(
+        sha=commit.sha,
+        author=_safe(commit.author),
+        subject=_safe(commit.subject),
+        committed_at=_moment(commit.committed),
+        files=tuple(map(_safe, commit.files[:FILES])),
+    )
+
+
+def _latest(root: str, head: str) -> Latest:
+    """The list is empty where git cannot tell."""
+    try:
+        found = recent(root, head, LATEST)
+    except Unreadable:
+        return Latest(sha=head)
+    paths = sorted({path for each in found for path in each.files})[:FILES]
+    listed = tuple((each.sha, _moment(each.committed)[:10], _safe(each.subject)) for each in found)
+    return Latest(sha=head, commits=listed, files=tuple(map(_safe, paths)))
+
+
+def _safe(text: str) -> str:
+    """Redact the text of a commit; withhold it where it reads as an instruction to a model."""
+    from ademem.core.redaction import redact
+    from ademem.core.text import clean, preview
+    from ademem.guard.injection import instruction_in
+
+    said = preview(clean(redact(text).text), 200)
+    return f"(withheld: it {shape})" if (shape := instruction_in(said)) else said
+
+
+def _moment(seconds: int) -> str:
+    return stamp(datetime.fromtimestamp(max(0, min(seconds, 2**38)), UTC))
