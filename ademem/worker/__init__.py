@@ -24,10 +24,7 @@ def start(runtime: Runtime) -> None:
     if not runtime.settings.jobs.auto or runtime.environment.get("ADEMEM_DISABLE"):
         return
     if _any_due(runtime) and not is_running(runtime.project):
-        from ademem.core import process
-
-        command = [sys.executable, "-I", "-m", "ademem.worker", runtime.project.root]
-        process.detach(command, os.environ | {"ADEMEM_DISABLE": "1"})
+        _detach([sys.executable, "-I", "-m", "ademem.worker", runtime.project.root])
 
 
 def is_running(project: Project) -> bool:
@@ -54,3 +51,9 @@ def _any_due(runtime: Runtime) -> bool:
     from ademem.worker import running
 
     return running.any_due(runtime)
+
+
+def _detach(command: list[str]) -> None:
+    from ademem.core import process
+
+    process.detach(command, os.environ | {"ADEMEM_DISABLE": "1"})
