@@ -36,7 +36,7 @@ from ademem.store import hints, turns
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ademem.api import Memories
+    from ademem.store.runtime import Runtime
 
 SESSION = "bench"
 NOUNS = Path(__file__).with_name("words.txt").read_text().split()
@@ -63,12 +63,12 @@ class Bench:
         api.init(root)
         install.install(root, Where.LOCAL, python=sys.executable, hooks=install.hooks_folder())
         self.commands = install.installed(root, Where.LOCAL)
-        self.memories: Memories = api.open_memories(root, environment={})
+        self.memories: Runtime = api.open_memories(root, environment={})
         fill(self.memories, size, self.rng)
 
     def required(self, call: dict[str, Any], *, searched: bool = False) -> dict[str, Any]:
         """The call, in a required turn with memory consulted or not yet."""
-        store, project = self.memories.runtime.store, self.memories.runtime.project
+        store, project = self.memories.store, self.memories.project
         key = TurnKey(session_id=SESSION, prompt_id=fresh_id())
         turns.begin(store, key, "required", "it asks to fix", "login bug", clock.now())
         if searched:
@@ -90,8 +90,8 @@ class Bench:
         return timed(["sh", "-c", self.commands[scene.event]], payload, self.root)
 
 
-def fill(memories: Memories, size: int, rng: random.Random) -> None:
-    store, settings = memories.runtime.store, memories.runtime.settings.gate
+def fill(memories: Runtime, size: int, rng: random.Random) -> None:
+    store, settings = memories.store, memories.settings.gate
     origin = Origin(trust=Trust.USER, source_type="user", session_id="fill")
     for start in range(0, size, 500):
         with store.transaction():
@@ -152,12 +152,12 @@ def editing(path: str) -> Callable[[Bench], dict[str, Any]]:
     """An edit in a project that has something to tell of files; the guard is satisfied."""
 
     def payload(bench: Bench) -> dict[str, Any]:
-        if not hints.any_of(bench.memories.runtime.store, "path"):
+        if not hints.any_of(bench.memories.store, "path"):
             for name in ("billing", "auth", "net"):
                 draft = Draft(content=f"Mind the {name}", path=f"src/{name}/**", promoted=True)
-                bench.memories.write(draft)
-            refresh(bench.memories.runtime)
-        marks.write(bench.memories.runtime.project, bench.memories.runtime.store)
+                api.write(bench.memories, draft)
+            refresh(bench.memories)
+        marks.write(bench.memories.project, bench.memories.store)
         call = writing()
         call["tool_input"]["file_path"] = os.path.join(bench.root, path)
         return bench.required(call, searched=True)

@@ -243,7 +243,7 @@ class Year:
         if "ADEMEM_MODELS_DIR" in os.environ:
             self.environment["ADEMEM_MODELS_DIR"] = os.environ["ADEMEM_MODELS_DIR"]
         self.memories = api.open_memories(root, environment=self.environment, now=lambda: self.now)
-        self.model = running.installed(self.memories.runtime) if model else None
+        self.model = running.installed(self.memories) if model else None
         self.kinds = tuple(kind for kind in running.JOBS if lifecycle or kind.name not in LIFECYCLE)
         self.shown: Counter[str] = Counter()
 
@@ -253,7 +253,7 @@ class Year:
             for number in range(self.sessions):
                 Session(self, number).live()
                 self.now = START + (number + 1) * APART
-                self.memories.runtime.now = self.now
+                self.memories.now = self.now
                 self.work()
                 if (number + 1) % CHECK_EVERY == 0 or number + 1 == self.sessions:
                     yield self.point(number + 1)
@@ -262,11 +262,11 @@ class Year:
             self.memories.close()
 
     def work(self) -> None:
-        shift = running.Shift(self.memories.runtime, lambda: self.now, self.model)
+        shift = running.Shift(self.memories, lambda: self.now, self.model)
         running.run_due(shift)
 
     def point(self, sessions: int) -> Point:
-        rows = self.memories.runtime.store.db.execute(
+        rows = self.memories.store.db.execute(
             "select content, status from unified_memories"
             f" where {LIVE} and quarantine_reason is null"
         ).fetchall()
@@ -293,7 +293,7 @@ class Year:
         return sum(self._is_first(fact) for fact in known) / max(1, len(known))
 
     def _is_first(self, fact: Fact) -> bool:
-        hits = self.memories.search(fact.question, limit=1).hits
+        hits = api.search(self.memories, fact.question, limit=1).hits
         said = self.truth.read(hits[0].memory.content) if hits else None
         return said is not None and said == Said(fact, self.truth.holds[fact])
 
@@ -331,7 +331,7 @@ class Session:
     def turn(self, area: str) -> None:
         self.ask(self.rng.choice(PROMPTS).format(area=area))
         question = self.rng.choice([f for f in self.truth.facts if f.area == area]).question
-        self.year.memories.recall(question, limit=3)
+        api.recall(self.year.memories, question, limit=3)
         self.bash(f'ademem recall "{question}"', "1 memory")
         path = os.path.join(self.year.root, "src", area, "handlers.py")
         self.use("Edit", {"file_path": path, "old_string": "a", "new_string": "b"}, "ok")

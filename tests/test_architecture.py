@@ -267,7 +267,8 @@ OPENERS = {
     "core/caller.py": "processes, in /proc",
     "core/trust.py": "what the person agreed to, in their own folder",
     "core/configuration/": "the person's own settings, and what was read of them before",
-    "api/__init__.py": "is there a database",
+    "api/opening.py": "were the files read before",
+    "api/files.py": "is there a database",
     "api/configuring.py": "writes the person's own settings",
     "core/failure_log.py": "makes the user's own folder for logs",
     "doors/cli/": "files that the person named on the command line, and the log of crashes",
@@ -422,7 +423,7 @@ class Day:
         }
         api.init(str(root))
         with api.open_memories(str(root), environment=self.environment) as memories:
-            memories.write(Draft(content="Login tokens expire in UTC", promoted=True))
+            api.write(memories, Draft(content="Login tokens expire in UTC", promoted=True))
         prompt = self.payload("user_prompt_submit", {"prompt": "Fix the login bug in src/auth.py"})
         answer(user_prompt_submit.handle, prompt, self.environment, clock.now())
 

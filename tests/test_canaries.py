@@ -16,6 +16,7 @@ from ademem.core.memory import Draft, Origin
 from ademem.core.value import replace
 from ademem.doors import cli
 from ademem.session import answer, stop
+from ademem.store.runtime import Runtime
 from ademem.synthesis.working_tree import NoSuchPlace
 from ademem.worker import running
 from tests.canaries import CANARIES, found_below, sentence
@@ -62,7 +63,7 @@ class Place:
     def now(self) -> datetime:
         return datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
-    def memories(self) -> api.Memories:
+    def memories(self) -> Runtime:
         return api.open_memories(str(self.root), environment=self.environment, now=self.now)
 
 
@@ -76,26 +77,28 @@ def place(tmp_path, monkeypatch):
 def python(place):
     with place.memories() as memories:
         for text, key in zip(TEXTS, KEYS, strict=True):
-            written = memories.write(
-                Draft(content=text, title=key, tags=(key,), path=key, bead=key)
+            written = api.write(
+                memories, Draft(content=text, title=key, tags=(key,), path=key, bead=key)
             ).memory
             with pytest.raises(NoSuchPlace):
-                memories.write(Draft(content=text, anchors=(key,)))
-            memories.write(Draft(content=key, category=key, importance=key))
-            memories.write(Draft(content=key, scope="agent", owner=key, topic_key=key))
+                api.write(memories, Draft(content=text, anchors=(key,)))
+            api.write(memories, Draft(content=key, category=key, importance=key))
+            api.write(memories, Draft(content=key, scope="agent", owner=key, topic_key=key))
             origin = Origin(source_id=key, session_id=key, agent_id=key, branch=key, run_id=key)
-            memories.write(Draft(content=f"{written.id} is about the key", origin=origin))
-            memories.learn(text, bead=key, tags=(key,), key=key)
-            memories.edit(written.id, content=text, title=key, tags=(key,), file_scope_pattern=key)
-            memories.recall(text)
-            memories.recall("x" * 480 + text)
-            memories.search(text)
+            api.write(memories, Draft(content=f"{written.id} is about the key", origin=origin))
+            api.learn(memories, text, bead=key, tags=(key,), key=key)
+            api.edit(
+                memories, written.id, content=text, title=key, tags=(key,), file_scope_pattern=key
+            )
+            api.recall(memories, text)
+            api.recall(memories, "x" * 480 + text)
+            api.search(memories, text)
 
 
 def standing_brief(place):
     with place.memories() as memories:
         for text in TEXTS:
-            memories.update_core({"project_summary": text, "notes": (text,)})
+            api.update_brief(memories, {"project_summary": text, "notes": (text,)})
 
 
 def files(place):
@@ -107,8 +110,8 @@ def files(place):
             names = {"source_type": key, "agent_id": key, "source_branch": key, "topic_key": key}
             lines = [plain, plain | {"source_session_id": key}, beads, own | names]
             ids = [own | {"id": key, "sync_id": "s2"}, own | {"sync_id": key}]
-            memories.import_lines([json.dumps(line) for line in (*lines, *ids)])
-            memories.import_lines([json.dumps(plain, ensure_ascii=True)[:-5], text])
+            api.import_lines(memories, [json.dumps(line) for line in (*lines, *ids)])
+            api.import_lines(memories, [json.dumps(plain, ensure_ascii=True)[:-5], text])
 
 
 def prompts(place):
@@ -181,10 +184,10 @@ def failing_jobs(place):
             raise ValueError(text)
 
         with place.memories() as memories:
-            memories.write("Releases are cut on Mondays")
+            api.write(memories, "Releases are cut on Mondays")
             failing = tuple(replace(kind, run=fails) for kind in running.JOBS[:1])
             place.monkeypatch.setattr(running, "JOBS", failing)
-            memories.work(retry=True)
+            api.work(memories, retry=True)
             place.monkeypatch.undo()
 
 
@@ -216,9 +219,9 @@ def ids_of_the_client(place):
         place.fire("subagent_stop", agent_type=key, last_assistant_message="done", **session)
         place.environment["CLAUDE_CODE_SESSION_ID"] = f"run/{key}"
         with place.memories() as memories:
-            memories.write("Releases are cut on Mondays")
-            memories.recall("releases")
-            memories.learn("Releases take an hour")
+            api.write(memories, "Releases are cut on Mondays")
+            api.recall(memories, "releases")
+            api.learn(memories, "Releases take an hour")
         del place.environment["CLAUDE_CODE_SESSION_ID"]
         place.fire("session_end", reason="other", transcript_path=f"/t/{key}.jsonl", **session)
 
@@ -230,9 +233,9 @@ def branches(place):
         (place.root / ".git/HEAD").write_text(f"ref: refs/heads/fix/{key}\n")
         place.fire("session_start", source="startup", session_id=f"b{number}")
         with place.memories() as memories:
-            memories.write(f"Service{number} listens on another port")
-            memories.refresh_files()
-            memories.search("port")
+            api.write(memories, f"Service{number} listens on another port")
+            api.refresh_files(memories)
+            api.search(memories, "port")
 
 
 def episodes(place):
@@ -248,18 +251,20 @@ def episodes(place):
         place.fire("session_start", source="startup", **session)
         place.fire("session_end", reason="other", **session)
     with place.memories() as memories:
-        memories.work()
-        assert len(memories.list()) > 0
+        api.work(memories)
+        assert len(api.list_memories(memories)) > 0
 
 
 def exports(place):
     """What was stored by an older version leaves by no export or file."""
     with place.memories() as memories:
         for text, key in zip(TEXTS, KEYS, strict=True):
-            memories.write(Draft(content=text, title=f"About {key}", topic_key=key, promoted=True))
-            memories.write(Draft(content=f"On {text}", knowledge_key=key, promoted=True))
-        memories.refresh_files()
-        told = "\n".join(json.dumps(line) for line in memories.export())
+            api.write(
+                memories, Draft(content=text, title=f"About {key}", topic_key=key, promoted=True)
+            )
+            api.write(memories, Draft(content=f"On {text}", knowledge_key=key, promoted=True))
+        api.refresh_files(memories)
+        told = "\n".join(json.dumps(line) for line in api.export_memories(memories))
     (place.root / ".ade/export.jsonl").write_text(told)
 
 
@@ -290,8 +295,8 @@ def test_there_are_keys_of_many_kinds():
 def test_no_key_comes_in_by_a_door(place, door):
     door(place)
     with place.memories() as memories:
-        memories.write("The log of the database holds what was written last")
-        memories.refresh_files()
+        api.write(memories, "The log of the database holds what was written last")
+        api.refresh_files(memories)
 
     assert (place.root / ".ade/ade.db-wal").stat().st_size > 0
     assert found_below(place.root / ".ade", Path(place.environment["TMPDIR"])) == {}

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import ademem
+from ademem import api
 from ademem.api import doctor
 from ademem.api.rehearsal import rehearse
 from ademem.doors import cli
@@ -162,9 +163,11 @@ def check_soundness(world, one, texts, done):
         assert db.execute("pragma foreign_key_check").fetchall() == [], one.name
         assert bad_rows.find(db) == [], one.name
     with world.memories() as memories:
-        assert indexes.astray(memories.runtime.store) == []
-        assert texts <= {memory.content for memory in memories.list()}, f"{one.name}: {done}"
-        assert memories.search("staging").hits
+        assert indexes.astray(memories.store) == []
+        assert texts <= {memory.content for memory in api.list_memories(memories)}, (
+            f"{one.name}: {done}"
+        )
+        assert api.search(memories, "staging").hits
 
 
 @pytest.mark.parametrize(

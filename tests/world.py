@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ademem import api
 from ademem.core import trust
+from ademem.core.memory import Draft
 from ademem.session import answer
 from tests.builders import NOW
 
@@ -79,26 +80,26 @@ class World:
     def work(self):
         """Let a worker do what is due."""
         with self.memories() as memories:
-            return memories.work()
+            return api.work(memories)
 
     def know(self, *texts, **changes):
         """Memories that a person has confirmed."""
         with self.memories() as memories:
             for text in texts:
                 draft = {"content": text, "category": "convention", "promoted": True} | changes
-                assert memories.write(api.Draft(**draft)).accepted
+                assert api.write(memories, Draft(**draft)).accepted
 
     def live(self):
         with self.memories() as memories:
-            return memories.list()
+            return api.list_memories(memories)
 
     def row(self, query, *values):
         with self.memories() as memories:
-            return memories.runtime.store.db.execute(query, values).fetchone()
+            return memories.store.db.execute(query, values).fetchone()
 
     def rows(self, query, *values):
         with self.memories() as memories:
-            return memories.runtime.store.db.execute(query, values).fetchall()
+            return memories.store.db.execute(query, values).fetchall()
 
     def failures(self):
         log = self.root / ".ade" / "log" / "hooks.log"
@@ -114,7 +115,7 @@ class Open:
         self.now = NOW
         api.init(str(root))
         self.memories = api.open_memories(str(root), environment={}, now=lambda: self.now)
-        self.runtime = self.memories.runtime
+        self.runtime = self.memories
         self.store = self.runtime.store
 
     def __enter__(self):

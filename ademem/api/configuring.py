@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from ademem.api import open_memories
+from ademem.api import curation
+from ademem.api.opening import open_memories
 from ademem.api.toml_text import with_value
 from ademem.core import atomic_files, caller, clock, configuration, confined, project, trust
 from ademem.core.configuration.sources import fingerprint, local_file
@@ -146,11 +147,11 @@ def _write_local(here: Project, key: str, value: Any, environment: Mapping[str, 
 def arrived(root: str | None = None, *, environment: Mapping[str, str] = os.environ) -> Arrived:
     """Look for what `ademem trust` asks about."""
     here = project.find(root, environment, os.getcwd())
-    with open_memories(root, environment=environment) as memories:
-        imported = memories.imported(limit=None)
-        briefs = memories.claimed_briefs()
-        authors = claimed.authors(memories.runtime.store)
-        store = memories.runtime.store
+    with open_memories(root, environment=environment) as runtime:
+        imported = curation.review_imported(runtime, limit=None)
+        briefs = curation.list_claimed_briefs(runtime)
+        store = runtime.store
+        authors = claimed.authors(store)
         database = claimed.by_database(store)
         trusts_files = provenance_of(here, store, environment).trusts_files
     return Arrived(
@@ -183,14 +184,14 @@ def agree(
         case "local" if arrived.local:
             trust.agree(here.main, environment, local=arrived.local.digest)
         case "database":
-            with open_memories(root, environment=environment) as memories:
-                enrolment.trust_database(here, memories.runtime.store, environment)
+            with open_memories(root, environment=environment) as runtime:
+                enrolment.trust_database(here, runtime.store, environment)
         case "files":
-            with open_memories(root, environment=environment) as memories:
-                secret, moment = memories.runtime.store.secret, clock.stamp(clock.now())
+            with open_memories(root, environment=environment) as runtime:
+                secret, moment = runtime.store.secret, clock.stamp(clock.now())
                 there = commit(here.root) or ""
                 trust.agree_to_files(here.main, secret, there, moment, environment)
-                memories.accept_files()
+                curation.accept_files(runtime)
 
 
 def revoke(

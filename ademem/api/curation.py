@@ -1,113 +1,160 @@
-"""What a person does to memories that are there, and what was done to them before."""
+"""Decide about memories: review, confirm, edit, archive, delete."""
 
 from __future__ import annotations
 
+import os
+
 from ademem.api import history
-from ademem.api.opened import Opened
+from ademem.capture import provenance
+from ademem.core import client
 from ademem.core.errors import NoSuchMemory
-from ademem.core.memory import Memory
 from ademem.core.value import replace
 from ademem.files import standing_brief
-from ademem.store import briefs, memories, memory_queries, transitions
+from ademem.store import briefs, memories, memory_queries, relations, transitions
+from ademem.store.transitions import Act
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
     from typing import Any
 
-    from ademem.api.history import Event
+    from ademem.core.memory import Memory, Trust
+    from ademem.store.relations import Conflict
+    from ademem.store.runtime import Runtime
     from ademem.sync.proposal import Proposal
 
-    Rows = list[dict[str, Any]]
-    Found = list[Memory]
-    Events = list[Event]
+
+def act(runtime: Runtime) -> Act:
+    """Describe who acts now: the person, or the turn in whose shell this process runs."""
+    return Act(
+        store=runtime.store,
+        now=runtime.clock(),
+        actor=get_speaker(runtime),
+        session_id=client.session_of(runtime.environment) or None,
+        branch=runtime.branch,
+    )
 
 
-class Curation(Opened):
-    """One memory at a time."""
+def get_speaker(runtime: Runtime) -> Trust:
+    return provenance.speaker(runtime.environment, runtime.store)
 
-    def get(self, id: str) -> Memory:
-        """One memory whole, by id, sync id or the beginning of its id; raises NoSuchMemory."""
-        return memories.get(self.runtime.store, id)
 
-    def review(self, limit: int | None = 100) -> Found:
-        """What waits for a person's word: first what is quarantined, then candidates, by age."""
-        return memory_queries.in_review(self.runtime.store, limit)
+def review(runtime: Runtime, limit: int | None = 100) -> list[Memory]:
+    """List what waits for a decision: first what is quarantined, then candidates, oldest first."""
+    return memory_queries.in_review(runtime.store, limit)
 
-    def imported(self, limit: int | None = 100) -> Found:
-        """What came with the files and was not accepted: first what is quarantined, then by age."""
-        return memory_queries.claimed(self.runtime.store, limit)
 
-    def accept_files(self) -> int:
-        """Accept all that came with the files, briefs too, but for quarantined texts.
+def review_imported(runtime: Runtime, limit: int | None = 100) -> list[Memory]:
+    """List what came with the files and was not accepted: first what is quarantined."""
+    return memory_queries.claimed(runtime.store, limit)
 
-        Return how many memories these are.
-        """
-        with self.runtime.store.transaction():
-            standing_brief.accept(self.runtime.store)
-            return transitions.accept_all(replace(self._act(), event_id=memories.new_event()))
 
-    def claimed_briefs(self) -> tuple[str, ...]:
-        """Texts of standing briefs that came with the files and were not accepted."""
-        store = self.runtime.store
-        documents = (
-            standing_brief.load(store, agent) for agent in ("", *sorted(briefs.agents(store)))
+def accept_files(runtime: Runtime) -> int:
+    """Accept all that came with the files, briefs too, but no quarantined text.
+
+    Return the number of memories.
+    """
+    with runtime.store.transaction():
+        standing_brief.accept(runtime.store)
+        return transitions.accept_all(replace(act(runtime), event_id=memories.new_event()))
+
+
+def list_claimed_briefs(runtime: Runtime) -> tuple[str, ...]:
+    """Return texts of standing briefs that came with the files and were not accepted."""
+    store = runtime.store
+    documents = (standing_brief.load(store, name) for name in ("", *sorted(briefs.agents(store))))
+    return tuple(text for document in documents if document for text in document.claimed)
+
+
+def promote(runtime: Runtime, id: str, *, pinned: bool = False) -> Memory:
+    return _decide(runtime, transitions.promote, id, pinned=pinned)
+
+
+def reject(runtime: Runtime, id: str) -> Memory:
+    return _decide(runtime, transitions.reject, id)
+
+
+def archive(runtime: Runtime, id: str) -> Memory:
+    return _decide(runtime, transitions.archive, id)
+
+
+def restore(runtime: Runtime, id: str) -> Memory:
+    return _decide(runtime, transitions.restore, id)
+
+
+def delete(runtime: Runtime, id: str, *, hard: bool = False) -> Memory:
+    return transitions.delete(id, act(runtime), hard=hard)
+
+
+def pin(runtime: Runtime, id: str, *, pinned: bool = True) -> Memory:
+    return _decide(runtime, transitions.pin, id, pinned=pinned)
+
+
+def edit(runtime: Runtime, id: str, **changes: Any) -> Memory:
+    """Change content, title, category, importance, tags, file_scope_pattern or anchors."""
+    if "anchors" in changes:
+        from ademem.synthesis import working_tree
+
+        changes["anchors"] = working_tree.all_noted(
+            changes["anchors"], runtime.project.root, os.getcwd()
         )
-        return tuple(text for document in documents if document for text in document.claimed)
+    return _decide(runtime, transitions.edit, id, runtime.settings.gate, **changes)
 
-    def history(self, id: str) -> Rows:
-        """All revisions of one memory, oldest first; of a hard-deleted one the end remains."""
-        try:
-            id = self.get(id).id
-        except NoSuchMemory:
-            if not memories.revisions(self.runtime.store, id):
-                raise
-        return memories.revisions(self.runtime.store, id)
 
-    def log(self, limit: int = 20) -> Events:
-        """What was done to memories, newest first."""
-        return history.log(self.runtime.store, limit)
+def _decide(
+    runtime: Runtime, decide: Callable[..., Memory], id: str, *arguments: Any, **options: Any
+) -> Memory:
+    """Read and change in one transaction, so that of two edits neither undoes the other."""
+    with runtime.store.transaction():
+        return decide(id, act(runtime), *arguments, **options)
 
-    def at(self, moment: datetime) -> Found:
-        """The memories of that moment, newest first."""
-        return history.at(self.runtime.store, moment)
 
-    def undo(self, event: str, *, dry_run: bool = False) -> Found:
-        """Take one act back whole; the undoing is an act like any other, and can be undone."""
-        return history.undo(event, self._act(), dry_run=dry_run)
+def propose(runtime: Runtime, branch: str | None = None, *, dry_run: bool = False) -> Proposal:
+    """Commit the sheet of candidates to a new branch; raises CannotPropose."""
+    from ademem.sync import proposal
 
-    def promote(self, id: str, *, pinned: bool = False) -> Memory:
-        return self._decided(transitions.promote, id, pinned=pinned)
+    return proposal.propose(
+        runtime.project,
+        runtime.store,
+        runtime.settings.mirror,
+        branch or proposal.BRANCH,
+        dry_run=dry_run,
+    )
 
-    def reject(self, id: str) -> Memory:
-        return self._decided(transitions.reject, id)
 
-    def archive(self, id: str) -> Memory:
-        return self._decided(transitions.archive, id)
+def list_revisions(runtime: Runtime, id: str) -> list[dict[str, Any]]:
+    """Return all revisions of a memory, oldest first; of a hard-deleted one the end remains."""
+    try:
+        id = memories.get(runtime.store, id).id
+    except NoSuchMemory:
+        if not memories.revisions(runtime.store, id):
+            raise
+    return memories.revisions(runtime.store, id)
 
-    def restore(self, id: str) -> Memory:
-        return self._decided(transitions.restore, id)
 
-    def delete(self, id: str, *, hard: bool = False) -> Memory:
-        return transitions.delete(id, self._act(), hard=hard)
+def list_events(runtime: Runtime, limit: int = 20) -> list[history.Event]:
+    """Return the acts on memories, newest first."""
+    return history.log(runtime.store, limit)
 
-    def pin(self, id: str, *, pinned: bool = True) -> Memory:
-        return self._decided(transitions.pin, id, pinned=pinned)
 
-    def edit(self, id: str, **changes: Any) -> Memory:
-        """Change content, title, category, importance, tags, file_scope_pattern or anchors."""
-        if "anchors" in changes:
-            changes["anchors"] = self._noted(changes["anchors"])
-        return self._decided(transitions.edit, id, self.runtime.settings.gate, **changes)
+def list_at(runtime: Runtime, moment: datetime) -> list[Memory]:
+    """Return the memories of that moment, newest first."""
+    return history.at(runtime.store, moment)
 
-    def propose(self, branch: str | None = None, *, dry_run: bool = False) -> Proposal:
-        """Commit the sheet of candidates to a new branch; raises CannotPropose."""
-        from ademem.sync import proposal
 
-        return proposal.propose(
-            self.runtime.project,
-            self.runtime.store,
-            self.runtime.settings.mirror,
-            branch or proposal.BRANCH,
-            dry_run=dry_run,
-        )
+def undo(runtime: Runtime, event: str, *, dry_run: bool = False) -> list[Memory]:
+    """Take back a whole act, even an undo."""
+    return history.undo(event, act(runtime), dry_run=dry_run)
+
+
+def list_conflicts(runtime: Runtime) -> list[Conflict]:
+    """List pairs of live memories that contradict each other and are not settled."""
+    return relations.conflicts(runtime.store)
+
+
+def settle_conflict(runtime: Runtime, id: str, other: str) -> bool:
+    """Note that both memories can be true; return False where no conflict was known."""
+    store = runtime.store
+    left, right = memories.get(store, id), memories.get(store, other)
+    return relations.settle(store, left, right, get_speaker(runtime), runtime.clock())

@@ -7,7 +7,7 @@ import sqlite3
 import sys
 
 from ademem import sync, worker
-from ademem.api import recovery, status
+from ademem.api import recovery, reports
 from ademem.api.rehearsal import rehearse
 from ademem.core import atomic_files, configuration, confined, failure_log, machine_errors
 from ademem.core.configuration.values import BadSetting
@@ -207,7 +207,7 @@ def files_are_current(patient: Patient) -> Finding:
         runtime = open_runtime(patient.project, patient.environment, patient.now)
     except (sqlite3.Error, OSError, AdememError):
         return _bad("files", "not checked: the database cannot be opened", "see above")
-    if waiting := status.imports(patient.project):
+    if waiting := reports.imports(patient.project):
         runtime.close()
         hint = "`ademem work` imports it now"
         return Finding(check="files", ok=True, message="; ".join(waiting), hint=hint)

@@ -1,77 +1,130 @@
-"""What can be asked of procedures and skills."""
+"""Procedures, skills, episodes and missions."""
 
 from __future__ import annotations
 
-from ademem.api.curation import Curation
+from ademem.api.curation import act
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ademem.core.memory import Memory
     from ademem.store.episodes import Episode
+    from ademem.store.missions import Mission
+    from ademem.store.runtime import Runtime
+    from ademem.synthesis.lifecycle.missions import Ended
     from ademem.synthesis.procedures.export import Exported
     from ademem.synthesis.procedures.rows import Procedure
     from ademem.synthesis.skills.listing import Listed
     from ademem.synthesis.skills.registry import Scanned
 
 
-class Practice(Curation):
-    """How things are done here."""
+def list_episodes(runtime: Runtime, limit: int | None = 20) -> list[Episode]:
+    """List what sessions did, newest first."""
+    from ademem.store import episodes
 
-    def episodes(self, limit: int | None = 20) -> list[Episode]:
-        """What sessions did, newest first."""
-        from ademem.store import episodes
+    return episodes.listed(runtime.store, limit)
 
-        return episodes.listed(self.runtime.store, limit)
 
-    def skills(self, *, gone: bool = False) -> list[Listed]:
-        """The skill files that were found, by path; with *gone*, those that were, too."""
-        from ademem.synthesis.skills import listing
+def list_skills(runtime: Runtime, *, gone: bool = False) -> list[Listed]:
+    """List the skill files that were found, by path; with *gone* deleted ones too."""
+    from ademem.synthesis.skills import listing
 
-        return listing.listed(self.runtime.store, gone=gone)
+    return listing.listed(runtime.store, gone=gone)
 
-    def reindex_skills(self, *, dry_run: bool = False) -> Scanned:
-        """Look through the folders of skills and bring the memories behind them up to date."""
-        from ademem.synthesis.skills import registry
 
-        return registry.scan(self.runtime, self._now(), dry_run=dry_run)
+def reindex_skills(runtime: Runtime, *, dry_run: bool = False) -> Scanned:
+    """Scan the folders of skills and update the memories behind them."""
+    from ademem.synthesis.skills import registry
 
-    def procedures(self, *, archived: bool = False) -> list[Procedure]:
-        """What sessions did again and again, the most believed first."""
-        from ademem.synthesis.procedures import rows
+    return registry.scan(runtime, runtime.clock(), dry_run=dry_run)
 
-        return rows.listed(self.runtime.store, archived=archived)
 
-    def procedure(self, id: str) -> Procedure:
-        """Raises NoSuchMemory, or NoSuchProcedure for a memory of another kind."""
-        from ademem.synthesis.procedures import rows
+def list_procedures(runtime: Runtime, *, archived: bool = False) -> list[Procedure]:
+    """List what sessions did repeatedly, the highest confidence first."""
+    from ademem.synthesis.procedures import rows
 
-        return rows.get(self.runtime.store, id)
+    return rows.listed(runtime.store, archived=archived)
 
-    def procedure_story(self, id: str) -> dict[str, list[Any]]:
-        """Ids of the episodes it was learned from, and how its uses ended, newest first."""
-        from ademem.store import procedures as table
 
-        id = self.procedure(id).id
-        sources = table.sources(self.runtime.store).get(id, [])
-        return {"sources": sources, "history": table.history(self.runtime.store, id)}
+def get_procedure(runtime: Runtime, id: str) -> Procedure:
+    """Raises NoSuchMemory, or NoSuchProcedure for a memory of another kind."""
+    from ademem.synthesis.procedures import rows
 
-    def procedure_outcome(self, id: str, outcome: str, reason: str = "") -> Procedure:
-        """Count one use: `success` or `failure`. Raises CannotDo for one that was given up."""
-        from ademem.synthesis.procedures import uses
+    return rows.get(runtime.store, id)
 
-        settings = self.runtime.settings.procedures
-        return uses.told(self.procedure(id), outcome, reason, self._act(), settings)
 
-    def export_procedures(
-        self, id: str | None = None, *, publish: bool | None = None, dry_run: bool = False
-    ) -> list[Exported]:
-        """Write the confirmed ones, or this one, as skills; a person's asking confirms it.
+def get_procedure_history(runtime: Runtime, id: str) -> dict[str, list[Any]]:
+    """Return ids of the episodes it was learned from, and outcomes of its uses, newest first."""
+    from ademem.store import procedures
 
-        Raises Unconfirmed when an agent asks for a candidate.
-        """
-        from ademem.synthesis.procedures import export
+    id = get_procedure(runtime, id).id
+    sources = procedures.sources(runtime.store).get(id, [])
+    return {"sources": sources, "history": procedures.history(runtime.store, id)}
 
-        publish = self.runtime.settings.skills.publish if publish is None else publish
-        job = export.Export(runtime=self.runtime, now=self._now(), publish=publish, dry_run=dry_run)
-        return export.asked_for(id, job, self._act())
+
+def record_outcome(runtime: Runtime, id: str, outcome: str, reason: str = "") -> Procedure:
+    """Count one use: `success` or `failure`. Raises CannotDo for an abandoned procedure."""
+    from ademem.synthesis.procedures import uses
+
+    procedure, settings = get_procedure(runtime, id), runtime.settings.procedures
+    return uses.told(procedure, outcome, reason, act(runtime), settings)
+
+
+def export_procedures(
+    runtime: Runtime,
+    id: str | None = None,
+    *,
+    publish: bool | None = None,
+    dry_run: bool = False,
+) -> list[Exported]:
+    """Write confirmed procedures, or the one named, as skills; naming one confirms it.
+
+    Raises Unconfirmed when an agent names a candidate.
+    """
+    from ademem.synthesis.procedures import export
+
+    publish = runtime.settings.skills.publish if publish is None else publish
+    job = export.Export(runtime=runtime, now=runtime.clock(), publish=publish, dry_run=dry_run)
+    return export.asked_for(id, job, act(runtime))
+
+
+def start_mission(runtime: Runtime, goal: str, *, id: str = "") -> Mission:
+    from ademem.synthesis.lifecycle import missions
+
+    return missions.start(goal, act(runtime), id=id)
+
+
+def end_mission(runtime: Runtime, id: str, outcome: str, *, reason: str = "") -> Ended:
+    """End it with success, failure or cancelled, and copy its lessons accordingly."""
+    from ademem.synthesis.lifecycle import missions
+
+    return missions.end(id, outcome, reason, act(runtime), runtime.settings)
+
+
+def list_missions(runtime: Runtime, *, running: bool = False) -> list[Mission]:
+    """List missions, newest first."""
+    from ademem.store import missions
+
+    return missions.listed(runtime.store, running=running)
+
+
+def get_mission(runtime: Runtime, id: str) -> Mission:
+    """Raises NoSuchMission."""
+    from ademem.synthesis.lifecycle import missions
+
+    return missions.known(runtime.store, id)
+
+
+def list_mission_memories(runtime: Runtime, id: str) -> list[Memory]:
+    """List its live memories, oldest first."""
+    from ademem.synthesis.lifecycle import missions
+
+    return missions.entries(runtime.store, id)
+
+
+def promote_from_mission(runtime: Runtime, id: str) -> Memory:
+    """Copy one memory of a mission to the project."""
+    from ademem.synthesis.lifecycle import missions
+
+    return missions.promote(id, act(runtime), runtime.settings)

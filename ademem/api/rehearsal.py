@@ -7,7 +7,8 @@ import os
 import tempfile
 from typing import TYPE_CHECKING, Any
 
-from ademem import api
+from ademem.api import searching
+from ademem.api.opening import init, open_memories
 from ademem.core import process
 from ademem.core.value import Value
 
@@ -72,7 +73,7 @@ def rehearse(commands: Mapping[str, str], environment: Mapping[str, str]) -> Rep
     fired = 0
     with tempfile.TemporaryDirectory(prefix="ademem-rehearsal-") as root:
         world = dict(environment) | {"ADEMEM_DATA_DIR": os.path.join(root, "data")}
-        api.init(root, environment=world)
+        init(root, environment=world)
         world |= {"CLAUDE_PROJECT_DIR": root, "ADEMEM_JOBS_AUTO": "false"}
         for name in ("ADEMEM_PROJECT", "ADEMEM_DISABLE", "CLAUDE_ENV_FILE"):
             world.pop(name, None)
@@ -130,6 +131,6 @@ def _fire(
 
 
 def _recall(root: str, world: Mapping[str, str]) -> str:
-    with api.open_memories(root, environment=world) as memories:
-        hits = memories.search("throw-away").hits
+    with open_memories(root, environment=world) as runtime:
+        hits = searching.search(runtime, "throw-away").hits
         return hits[0].memory.content if hits else ""

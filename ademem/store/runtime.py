@@ -12,8 +12,9 @@ from ademem.store import Store, open_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime
+    from typing import Self
 
     from ademem.core.configuration.sources import SettingWarning
     from ademem.core.project import Project
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Runtime:
-    """What a door hands to a capability."""
+    """An open project, as a door hands it to a capability; a context manager that closes it."""
 
     def __init__(
         self,
@@ -39,6 +40,10 @@ class Runtime:
         self.store = store
         self.environment = environment
         self.now = now
+        """The moment at which the project was opened."""
+        self.clock: Callable[[], datetime] = lambda: now
+        """The time of an act, where a project stays open for several."""
+        self.before_close: Callable[[Runtime], None] | None = None
         self.warnings = warnings
         """Of the settings, to be shown to the person."""
         self.is_read_only = is_read_only
@@ -49,7 +54,15 @@ class Runtime:
         """The branch that what is learned now waits on; None: it is everybody's at once."""
         return branch_of(self.project, self.settings.mirror)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
+        if self.before_close:
+            self.before_close(self)
         self.store.close()
 
     def leave(self) -> None:

@@ -141,9 +141,9 @@ def files(tmp_path):
     """What is found of the files of a project to which a memory was just added."""
     api.init(str(tmp_path))
     with api.open_memories(str(tmp_path), environment={}) as memories:
-        memories.refresh_files()
+        api.refresh_files(memories)
         said = Origin(trust=Trust.USER, source_type="user")
-        memories.write(Draft(content="the port is 8081", origin=said))
+        api.write(memories, Draft(content="the port is 8081", origin=said))
     patient = Patient(project=project.at(str(tmp_path)), environment={}, now=NOW)
     return tmp_path / ".ade/memory", lambda: files_are_current(patient)
 

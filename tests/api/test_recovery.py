@@ -10,6 +10,7 @@ import pytest
 from ademem import api
 from ademem.api import doctor, recovery
 from ademem.core import clock, project
+from ademem.core.memory import Draft
 from ademem.search.embedding import cache
 from ademem.session import install
 from ademem.store import inspection
@@ -23,8 +24,8 @@ def root(tmp_path):
     api.init(str(tmp_path))
     with api.open_memories(str(tmp_path), environment={}) as memories:
         for text in TEXTS:
-            memories.write(api.Draft(content=text, category="convention", promoted=True))
-        memories.refresh_files()
+            api.write(memories, Draft(content=text, category="convention", promoted=True))
+        api.refresh_files(memories)
     return tmp_path
 
 
@@ -34,7 +35,7 @@ def fixed(root):
 
 def contents(root):
     with api.open_memories(str(root), environment={}) as memories:
-        return sorted(memory.content for memory in memories.list())
+        return sorted(memory.content for memory in api.list_memories(memories))
 
 
 def forget_database(root):
@@ -92,8 +93,8 @@ def test_a_look_at_a_schema_that_does_not_end_is_given_up(root, monkeypatch):
 
 def test_copying_from_a_damaged_database_that_does_not_end_is_given_up(root, monkeypatch):
     with api.open_memories(str(root), environment={}) as memories:
-        memories.write("The candidate is in no file of the project")
-        memories.runtime.store.db.execute("pragma wal_checkpoint(truncate)")
+        api.write(memories, "The candidate is in no file of the project")
+        memories.store.db.execute("pragma wal_checkpoint(truncate)")
     with (root / ".ade" / "ade.db").open("r+b") as file:
         file.write(b"none")  # in the header, which is known
     monkeypatch.setattr(inspection, "OPERATIONS", 1)
@@ -118,8 +119,8 @@ def test_a_locked_database_is_left_where_it_is(root, monkeypatch):
 
 def test_rows_that_can_still_be_read_are_copied_from_a_damaged_database(root):
     with api.open_memories(str(root), environment={}) as memories:
-        memories.write("The candidate is in no file of the project")
-        memories.runtime.store.db.execute("pragma wal_checkpoint(truncate)")
+        api.write(memories, "The candidate is in no file of the project")
+        memories.store.db.execute("pragma wal_checkpoint(truncate)")
     database = root / ".ade" / "ade.db"
     size = database.stat().st_size
     with database.open("r+b") as file:
@@ -133,13 +134,13 @@ def test_rows_that_can_still_be_read_are_copied_from_a_damaged_database(root):
 
 def test_a_word_index_that_lost_its_way_is_rebuilt(root):
     with api.open_memories(str(root), environment={}) as memories:
-        memories.runtime.store.db.execute(
+        memories.store.db.execute(
             "insert into unified_memories_fts(unified_memories_fts) values ('delete-all')"
         )
 
     assert fixed(root) == ["rebuilt unified_memories_fts"]
     with api.open_memories(str(root), environment={}) as memories:
-        assert [hit.memory.content for hit in memories.search("tabs").hits] == [TEXTS[0]]
+        assert [hit.memory.content for hit in api.search(memories, "tabs").hits] == [TEXTS[0]]
 
 
 def test_every_check_of_a_healthy_project_is_ok_but_for_the_hooks_it_lacks(root):
@@ -278,10 +279,10 @@ def test_writes_that_only_the_log_had_come_back_from_the_files(root):
         db.execute("pragma wal_checkpoint(truncate)")
     before = path.read_bytes()
     with api.open_memories(str(root), environment={}) as memories:
-        memories.write(
-            api.Draft(content="Releases wait for Friday", category="decision", promoted=True)
+        api.write(
+            memories, Draft(content="Releases wait for Friday", category="decision", promoted=True)
         )
-        memories.refresh_files()
+        api.refresh_files(memories)
     for other in root.glob(".ade/ade.db-*"):
         other.unlink()
     path.write_bytes(before)  # as after a damaged log, whose commits SQLite leaves out
@@ -303,7 +304,7 @@ def test_a_check_that_fails_is_a_finding(root):
 
 def test_bad_rows_are_named_and_repaired(root):
     with api.open_memories(str(root), environment={}) as memories:
-        db = memories.runtime.store.db
+        db = memories.store.db
         db.execute("pragma ignore_check_constraints = on")
         db.execute("update unified_memories set importance = 'zzz' where content like 'Tabs%'")
     patient = doctor.Patient(project=project.at(str(root)), environment={}, now=clock.now())

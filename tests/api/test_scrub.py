@@ -9,8 +9,8 @@ from contextlib import closing
 
 import pytest
 
-from ademem import api
-from ademem.api.scrub import Busy
+from ademem import api, sync
+from ademem.api.secret_removal import Busy
 from ademem.store import texts
 from tests.builders import NOW, insert, memory
 from tests.canaries import CANARIES, found_below
@@ -45,7 +45,7 @@ def test_every_column_of_text_is_gone_over_or_said_to_be_safe(root):
     with opened(root) as memories:
         columns = {
             (table, column["name"])
-            for table, all_ in tables(memories.runtime.store.db).items()
+            for table, all_ in tables(memories.store.db).items()
             for column in all_
             if column["type"].lower() == "text"
         }
@@ -79,10 +79,10 @@ def plant(db, key):
 
 def test_a_key_in_any_column_is_gone_with_every_byte(root):
     with opened(root) as memories:
-        db = memories.runtime.store.db
+        db = memories.store.db
         db.execute("pragma foreign_keys = off")
         for key in KEYS:
-            with memories.runtime.store.transaction():
+            with memories.store.transaction():
                 plant(db, key.replace('"', "").replace("\\", ""))
         db.execute(
             "update unified_memories set status = 'archived', tier = 2, scope = 'project',"
@@ -90,7 +90,7 @@ def test_a_key_in_any_column_is_gone_with_every_byte(root):
             " updated_at = created_at, last_accessed_at = created_at, anchors = '[]'"
         )
         assert found_below(root)
-        done = memories.scrub()
+        done = api.scrub(memories)
 
     changed = {column.removeprefix("ade.db.") for column in done.rows}
     missed = {f"{column.table}.{column.name}" for column in texts.WRITTEN} - changed
@@ -100,8 +100,8 @@ def test_a_key_in_any_column_is_gone_with_every_byte(root):
 
 def test_a_second_run_finds_nothing(root):
     with opened(root) as memories:
-        insert(memories.runtime.store, memory(f"the key is {KEY}"))
-        first, second = memories.scrub(), memories.scrub()
+        insert(memories.store, memory(f"the key is {KEY}"))
+        first, second = api.scrub(memories), api.scrub(memories)
 
     assert first.rows == {"unified_memories.content": 1, "memory_revisions.snapshot": 1}
     assert (second.found, second.left) == (0, ())
@@ -109,20 +109,20 @@ def test_a_second_run_finds_nothing(root):
 
 def test_a_dry_run_tells_the_same_and_changes_nothing(root):
     with opened(root) as memories:
-        insert(memories.runtime.store, memory(f"the key is {KEY}"))
-        dry = memories.scrub(dry_run=True)
+        insert(memories.store, memory(f"the key is {KEY}"))
+        dry = api.scrub(memories, dry_run=True)
 
-        assert KEY in memories.list()[0].content
-        assert memories.scrub().rows == dry.rows
-        assert KEY not in memories.list()[0].content
+        assert KEY in api.list_memories(memories)[0].content
+        assert api.scrub(memories).rows == dry.rows
+        assert KEY not in api.list_memories(memories)[0].content
 
 
 def test_what_is_clean_is_found_and_merged_as_before(root):
     with opened(root) as memories:
-        insert(memories.runtime.store, memory(f"Deploys are signed with {KEY} in staging"))
-        memories.scrub()
-        said = memories.write(f"Deploys are signed with {KEY} in staging")
-        found = memories.search("deploys signed")
+        insert(memories.store, memory(f"Deploys are signed with {KEY} in staging"))
+        api.scrub(memories)
+        said = api.write(memories, f"Deploys are signed with {KEY} in staging")
+        found = api.search(memories, "deploys signed")
 
     assert said.deduped
     assert [hit.memory.id for hit in found.hits] == [said.merged_into_id]
@@ -131,19 +131,19 @@ def test_what_is_clean_is_found_and_merged_as_before(root):
 def test_of_two_that_differed_in_their_keys_one_stays_live(root):
     texts_ = [f"Deploys are signed with ghp_{letter * 36}" for letter in "AB"]
     with opened(root) as memories:
-        insert(memories.runtime.store, *map(memory, texts_))
-        memories.scrub()
+        insert(memories.store, *map(memory, texts_))
+        api.scrub(memories)
 
-        assert len(memories.list()) == 1
+        assert len(api.list_memories(memories)) == 1
 
 
 def test_pages_that_were_freed_before_hold_nothing(root):
     with opened(root) as memories:
-        (row,) = insert(memories.runtime.store, memory(f"{KEY} " * 500))
-        db = memories.runtime.store.db
+        (row,) = insert(memories.store, memory(f"{KEY} " * 500))
+        db = memories.store.db
         db.execute("delete from memory_revisions")
         db.execute("delete from unified_memories")
-        memories.scrub()
+        api.scrub(memories)
 
     assert row.id
     assert KEY.encode() not in (root / ".ade/ade.db").read_bytes()
@@ -151,16 +151,16 @@ def test_pages_that_were_freed_before_hold_nothing(root):
 
 def test_files_logs_and_backups_are_rewritten(root):
     with opened(root) as memories:
-        insert(memories.runtime.store, memory(f"the key is {KEY}"))
-        memories.refresh_files()
+        insert(memories.store, memory(f"the key is {KEY}"))
+        api.refresh_files(memories)
     shutil.copy(root / ".ade/ade.db", root / ".ade/ade.db.v4.bak")
     for path in ("log/hooks.log.1", "run/note", "memory/notes.md", "agents/a/core-memory.json"):
         file = root / ".ade" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"before {KEY} after\n")
     with opened(root) as memories:
-        done = memories.scrub()
-        clean = memories.check_files()
+        done = api.scrub(memories)
+        clean = sync.check(memories.project, memories.store, memories.settings.mirror)
 
     assert (root / ".ade/log/hooks.log.1").read_text() == "before [redacted:github-token] after\n"
     assert done.files[".ade/memory/notes.md"] == 1
@@ -173,13 +173,13 @@ def test_files_logs_and_backups_are_rewritten(root):
 
 def test_a_copy_of_an_older_schema_is_cleaned_as_far_as_it_goes(root):
     with opened(root) as memories:
-        insert(memories.runtime.store, memory(f"the key is {KEY}"))
+        insert(memories.store, memory(f"the key is {KEY}"))
     shutil.copy(root / ".ade/ade.db", root / ".ade/ade.db.v4.bak")
     with closing(sqlite3.connect(root / ".ade/ade.db.v4.bak")) as copy:
         copy.execute("drop table jobs")
         copy.execute("alter table sessions drop column summary")
     with opened(root) as memories:
-        left = memories.scrub().left
+        left = api.scrub(memories).left
 
     assert left == ()
     assert KEY.encode() not in (root / ".ade/ade.db.v4.bak").read_bytes()
@@ -199,7 +199,7 @@ def test_what_cannot_be_cleaned_is_told_with_the_next_step(root):
     (root / ".ade/config.local.toml").write_text(f"# {KEY}\n")
     (root / ".ade/ade.db.damaged-1").write_bytes(b"no database " + KEY.encode())
     with opened(root) as memories:
-        left = memories.scrub().left
+        left = api.scrub(memories).left
 
     told = {each.what.partition(",")[0].rpartition("/")[2]: each.hint for each in left}
     assert told["ade.db.damaged-1"] == "delete it"
@@ -212,13 +212,13 @@ def test_what_cannot_be_cleaned_is_told_with_the_next_step(root):
 
 def test_while_others_read_the_old_pages_the_person_is_told(root):
     with opened(root) as memories, closing(sqlite3.connect(root / ".ade/ade.db")) as other:
-        insert(memories.runtime.store, memory(f"the key is {KEY}"))
-        memories.runtime.store.db.execute("pragma busy_timeout = 50")
+        insert(memories.store, memory(f"the key is {KEY}"))
+        memories.store.db.execute("pragma busy_timeout = 50")
         other.execute("begin")
         other.execute("select * from unified_memories").fetchall()
         with pytest.raises(Busy):
-            memories.scrub()
+            api.scrub(memories)
         other.rollback()
 
-        assert memories.scrub().found == 0
+        assert api.scrub(memories).found == 0
     assert KEY.encode() not in (root / ".ade/ade.db").read_bytes()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from ademem import api
 from ademem.capture import commits
 from ademem.core import project
 from ademem.core.clock import Deadline
@@ -68,7 +69,7 @@ def test_a_commit_whose_hook_came_after_our_look_is_no_news_either(world, place)
     brief(world, "s1")
     ours = place.commit("ours")
     with world.memories() as memories:
-        runtime = memories.runtime
+        runtime = memories
         assert commits.look(runtime.project, runtime.store, world.now)
         assert len(table.untold(runtime.store, runtime.project.root)) == 1
         table.by_session(runtime.store, [ours], "s1", world.now)
@@ -97,7 +98,7 @@ def test_rewritten_history_is_told_and_what_was_known_is_not_new(world, place):
 def looked(world):
     """The worker looks, and nobody is told."""
     with world.memories() as memories:
-        commits.catch_up(memories.runtime.project, memories.runtime.store, world.now)
+        commits.catch_up(memories.project, memories.store, world.now)
 
 
 def test_what_was_dropped_before_anybody_was_told_is_no_news(world, place):
@@ -157,11 +158,11 @@ def test_worktrees_hear_of_their_own_branch(world, place):
     place.git("worktree", "add", "-q", "-b", "topic", str(other))
     there = project.at(str(other))
     with world.memories() as memories:
-        assert commits.look(there, memories.runtime.store, world.now)
+        assert commits.look(there, memories.store, world.now)
         place.git("-C", str(other), "commit", "-q", "--allow-empty", "-m", "over there")
-        assert commits.look(there, memories.runtime.store, world.now)
+        assert commits.look(there, memories.store, world.now)
 
-        told = table.untold(memories.runtime.store, there.root)
+        told = table.untold(memories.store, there.root)
         assert [made.subject for made in told] == ["over there"]
     assert brief(world, "s2") == []
 
@@ -190,8 +191,8 @@ def test_a_long_list_is_cut_by_the_level_and_says_so(world, place, level):
         place.commit(f"commit {number}", "a.txt")
     with world.memories() as memories:  # more than git lists in the time of a hook
         late = Deadline(iter(range(9)).__next__, 0)
-        assert not commits.look(memories.runtime.project, memories.runtime.store, world.now, late)
-        memories.work()
+        assert not commits.look(memories.project, memories.store, world.now, late)
+        api.work(memories)
 
     told = brief(world, "s2")
     shown = {"lite": 3, "deep": 20}[level]
@@ -226,8 +227,8 @@ def test_no_memory_comes_of_a_commit(world, place):
 def test_the_worker_lists_the_last_commits_and_is_done(world, place):
     place.commit("Mend the login", "src/auth.py")
     with world.memories() as memories:
-        assert "digest" in memories.work()
-        assert memories.work() == []
+        assert "digest" in api.work(memories)
+        assert api.work(memories) == []
 
     said = world.context("session_start", source="startup")
     told = said.partition("## Last commits\n")[2].splitlines()
@@ -245,8 +246,8 @@ def test_what_cannot_be_read_keeps_nobody_from_working(world, place):
 
     assert brief(world, "s2") == []
     with world.memories() as memories:
-        memories.work()
-        assert memories.work() == []
+        api.work(memories)
+        assert api.work(memories) == []
     assert world.failures() == []
 
 
@@ -255,11 +256,11 @@ def test_what_waits_can_be_looked_at_and_is_told_all_the_same(world, place):
     place.commit("Mend the login", "src/auth.py")
     with world.memories() as memories:
         for _ in range(2):
-            found = memories.digest()
+            found = api.get_digest(memories)
             assert [each["subject"] for each in found["commits"]] == ["Mend the login"]
             assert found["folders"] == {"src": 1}
             assert (found["head"], found["branch"]) == (place.head, "main")
 
     assert brief(world, "s2")[0] == "1 commit by Ada"
     with world.memories() as memories:
-        assert memories.digest()["commits"] == []
+        assert api.get_digest(memories)["commits"] == []

@@ -149,12 +149,12 @@ def test_what_is_no_commit_is_no_option_of_git_either(world, tmp_path, name):
     repository.commit("one")
     victim = tmp_path / "victim"
     with world.memories() as memories:
-        place = memories.runtime.project
-        commits.look(place, memories.runtime.store, world.now)
+        place = memories.project
+        commits.look(place, memories.store, world.now)
         (repository.root / ".git" / name).write_text(f"--output={victim}\n")
 
-        assert commits.look(place, memories.runtime.store, world.now)
-        commits.catch_up(place, memories.runtime.store, world.now)
+        assert commits.look(place, memories.store, world.now)
+        commits.catch_up(place, memories.store, world.now)
     assert not victim.exists()
 
 

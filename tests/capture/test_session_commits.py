@@ -136,7 +136,7 @@ def test_without_git_nothing_is_noted(world, calls):
 
 def test_the_commits_of_sessions_are_asked_for_by_name(world):
     with world.memories() as memories:
-        store = memories.runtime.store
+        store = memories.store
         table.by_session(store, ["a", "b"], "s1", world.now)
         table.by_session(store, ["b"], "s2", world.now)
 

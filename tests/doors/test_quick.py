@@ -20,7 +20,7 @@ CALL = "import sys; from ademem.doors import cli; cli.{door}()"
 def project(tmp_path):
     api.init(str(tmp_path))
     with api.open_memories(str(tmp_path), environment={}) as memories:
-        memories.write(Draft(content="naïve login tokens expire in UTC 数据库", promoted=True))
+        api.write(memories, Draft(content="naïve login tokens expire in UTC 数据库", promoted=True))
     return tmp_path
 
 

@@ -46,7 +46,7 @@ class Machine:
         (world.config / "CLAUDE.md").write_text("MY OWN NOTES\n", encoding="utf-8")
         ademem("install", "--user", "--project", str(world.project))
         self.memories = api.open_memories(str(world.project), environment=world.environment)
-        self.runtime = self.memories.runtime
+        self.runtime = self.memories
 
     def ask(self, *replies: Reply, timeout_s: float = 60.0) -> dict[str, Any] | None:
         self.runtime.settings = replace(

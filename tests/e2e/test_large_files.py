@@ -150,14 +150,14 @@ class Machine:
                 "select count(*) from unified_memories where status <> 'archived'"
                 " and content like 'Lesson % of subsystem % holds for part-%'"
             )
-            return memories.runtime.store.db.execute(query).fetchone()[0]
+            return memories.store.db.execute(query).fetchone()[0]
 
     def states(self):
         with api.open_memories(
             str(self.root), environment=self.environment, catch_up=False
         ) as memories:
             query = "select content, status from unified_memories"
-            return set(map(tuple, memories.runtime.store.db.execute(query)))
+            return set(map(tuple, memories.store.db.execute(query)))
 
     def failures(self):
         log = self.root / ".ade/log/hooks.log"

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from ademem import sync
+from ademem import api, sync
 from ademem.core import atomic_files
 from ademem.core.memory import Category, Scope
 from ademem.core.settings import Settings
@@ -131,11 +131,11 @@ def test_nothing_of_an_agent_reaches_a_file_that_git_tracks(tmp_path):
     world = World(tmp_path)
     repository = Repository(tmp_path)
     with world.memories() as memories:
-        insert(memories.runtime.store, own("the private convention"))
-        memories.update_agent_core("Explore", {"notes": ["the private note"]})
-        memories.write("everybody knows")
-        memories.promote(memories.list()[0].id)
-        memories.work()
+        insert(memories.store, own("the private convention"))
+        api.update_brief(memories, {"notes": ["the private note"]}, "Explore")
+        api.write(memories, "everybody knows")
+        api.promote(memories, api.list_memories(memories)[0].id)
+        api.work(memories)
     repository.git("add", "-A")
     tracked = repository.git("ls-files").splitlines()
     texts = "".join((tmp_path / path).read_text() for path in tracked)
@@ -148,9 +148,9 @@ def test_nothing_of_an_agent_reaches_a_file_that_git_tracks(tmp_path):
 
 def test_a_subagent_starts_with_the_brief_and_the_memories_of_its_kind(world):
     with world.memories() as memories:
-        insert(memories.runtime.store, own("Explore reads tests first"), own("not hers", "Plan"))
-        memories.update_agent_core("Explore", {"focus": ["the parser"]})
-        memories.update_agent_core("Plan", {"focus": ["the release"]})
+        insert(memories.store, own("Explore reads tests first"), own("not hers", "Plan"))
+        api.update_brief(memories, {"focus": ["the parser"]}, "Explore")
+        api.update_brief(memories, {"focus": ["the release"]}, "Plan")
 
     said = world.context("subagent_start", agent_id="a1", agent_type="Explore", prompt_id="p1")
     assert "Focus: [set by an agent] the parser" in said
@@ -162,7 +162,7 @@ def test_a_subagent_starts_with_the_brief_and_the_memories_of_its_kind(world):
 
 def test_what_a_person_wrote_into_the_file_is_heard_by_the_next_subagent(world):
     with world.memories() as memories:
-        memories.update_agent_core("Explore", {"focus": ["the parser"]})
+        api.update_brief(memories, {"focus": ["the parser"]}, "Explore")
     path = world.root / ".ade/agents/explore/core-memory.json"
     path.write_text(path.read_text().replace("the parser", "the lexer"))
 
@@ -180,14 +180,17 @@ def test_an_agent_without_a_kind_gets_the_brief_of_everybody(world):
 
 def test_a_hand_edit_of_the_projects_brief_reaches_the_next_session(world):
     with world.memories() as memories:
-        memories.update_core({"focus": ["billing"]})
-        memories.work()
+        api.update_brief(memories, {"focus": ["billing"]})
+        api.work(memories)
     path = world.root / ".ade/cto/core-memory.json"
     path.write_text(path.read_text().replace("billing", "invoices"))
 
     assert "Focus: invoices" in world.context("session_start", source="startup")
     with world.memories() as memories:
-        assert (memories.core().version, memories.core().active_focus) == (2, ("invoices",))
+        assert (api.get_brief(memories).version, api.get_brief(memories).active_focus) == (
+            2,
+            ("invoices",),
+        )
 
 
 def test_an_unchanged_store_rewrites_no_brief(store, here):

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ademem import api, session
+from ademem.core.memory import Draft
 
 PROMPTS = {
     "required": "Fix login bug number {} in src/auth.py",
@@ -212,7 +213,7 @@ class Client:
         with api.open_memories(
             self.root, environment=environment, now=lambda: self.now
         ) as memories:
-            memories.recall("login")
+            api.recall(memories, "login")
 
 
 class Play:
@@ -383,8 +384,8 @@ def template(tmp_path_factory):
     api.init(str(root), environment=environment)
     with api.open_memories(str(root), environment=environment) as memories:
         text = "Login sessions expire after ten minutes"
-        assert memories.write(
-            api.Draft(content=text, category="convention", promoted=True)
+        assert api.write(
+            memories, Draft(content=text, category="convention", promoted=True)
         ).accepted
     return str(root)
 

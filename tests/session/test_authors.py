@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ademem.api import Draft
+from ademem import api
 from ademem.core.clock import stamp
-from ademem.core.memory import Origin, Trust
+from ademem.core.memory import Draft, Origin, Trust
 
 GOTCHAS = ".ade/memory/gotchas.md"
 SHEET = ".ade/memory/candidates.md"
@@ -38,7 +38,7 @@ class Client:
             transcript_path=str(self.transcript),
         )
         with self.world.memories() as memories:
-            memories.refresh_files()
+            api.refresh_files(memories)
 
     def ask(self, prompt="Tidy up the notes", session="s1"):
         self.world.fire("user_prompt_submit", prompt=prompt, prompt_id="p1", session_id=session)
@@ -69,7 +69,7 @@ class Client:
         self.world.now = datetime.now(UTC) + timedelta(minutes=1)
         self.world.fire("session_start", source="startup", session_id="s2")
         with self.world.memories() as memories:
-            return {row.content: row for row in memories.list()}
+            return {row.content: row for row in api.list_memories(memories)}
 
 
 @pytest.fixture
@@ -174,8 +174,8 @@ def test_what_an_agent_writes_into_the_lines_waits(world, client):
 
 def test_an_agents_edit_of_a_memory_is_its_own_word_and_no_pin(world, client):
     with world.memories() as memories:
-        memory = memories.write(confirmed("Caches are cleared on Fridays", pinned=True)).memory
-        memories.refresh_files()
+        memory = api.write(memories, confirmed("Caches are cleared on Fridays", pinned=True)).memory
+        api.refresh_files(memories)
     client.ask()
     client.edit(GOTCHAS)
     page = world.root / GOTCHAS
@@ -184,7 +184,7 @@ def test_an_agents_edit_of_a_memory_is_its_own_word_and_no_pin(world, client):
     row = client.next()[TEXT]
     assert (row.id, row.trust) == (memory.id, "agent")
     with world.memories() as memories:
-        assert memories.history(row.id)[-1]["actor"] == "agent"
+        assert api.list_revisions(memories, row.id)[-1]["actor"] == "agent"
 
 
 def confirmed(text, **fields):
@@ -196,7 +196,7 @@ def test_a_box_that_an_agent_ticks_confirms_nothing(world, client):
     client.ask()
     world.fire("stop", last_assistant_message=f"## Key learnings\n\n1. {TEXT} here.")
     with world.memories() as memories:
-        memories.refresh_files()
+        api.refresh_files(memories)
     sheet = world.root / SHEET
     client.ask()
     client.edit(SHEET)
@@ -204,7 +204,7 @@ def test_a_box_that_an_agent_ticks_confirms_nothing(world, client):
 
     assert client.next()[f"{TEXT} here."].status == "candidate"
     with world.memories() as memories:
-        taken = memories.refresh_files().taken
+        taken = api.refresh_files(memories).taken
     assert [row.status for row in world.live()] == ["candidate"]
     assert taken.promoted == ()
     assert "- [ ] Caches" in sheet.read_text()
@@ -212,22 +212,22 @@ def test_a_box_that_an_agent_ticks_confirms_nothing(world, client):
 
 def test_an_entry_that_an_agent_deletes_is_archived_by_the_agent(world, client):
     with world.memories() as memories:
-        memory = memories.write(confirmed(TEXT)).memory
-        memories.refresh_files()
+        memory = api.write(memories, confirmed(TEXT)).memory
+        api.refresh_files(memories)
     client.ask()
     client.edit(GOTCHAS)
     (world.root / GOTCHAS).write_text("# Gotchas\n")
 
     assert TEXT not in client.next()
     with world.memories() as memories:
-        last = memories.history(memory.id)[-1]
+        last = api.list_revisions(memories, memory.id)[-1]
     assert (last["operation"], last["actor"]) == ("archive", "agent")
 
 
 def test_a_brief_that_an_agent_edits_says_so(world, client):
     with world.memories() as memories:
-        memories.update_core({"notes": ["Releases are cut on Fridays"]})
-        memories.refresh_files()
+        api.update_brief(memories, {"notes": ["Releases are cut on Fridays"]})
+        api.refresh_files(memories)
     client.ask()
     client.edit(BRIEF)
     path = world.root / BRIEF
@@ -235,6 +235,6 @@ def test_a_brief_that_an_agent_edits_says_so(world, client):
     client.next()
 
     with world.memories() as memories:
-        shown = memories.core(labelled=True).notes
+        shown = api.get_brief(memories, labelled=True).notes
     assert shown != ("Releases are cut on Mondays",)
     assert "Releases are cut on Mondays" in shown[0]

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from ademem import api
+from ademem.core.memory import Draft
 from ademem.store import jobs
 from tests.sync.repository import Worktree, git
 
@@ -56,15 +57,15 @@ def typed(world):
 def reviewed(world):
     remark = {"id": 7, "user": {"login": "ana", "type": "User"}, "body": f"Please note: {LESSON}"}
     with world.memories() as memories:
-        memories.capture_feedback(json.dumps([remark]))
+        api.import_feedback(memories, json.dumps([remark]))
 
 
 def of_a_mission(world):
     with world.memories() as memories:
-        mission = memories.start_mission("billing in euro")
-        draft = api.Draft(content=LESSON, scope="mission", owner=mission.id, importance="high")
-        memories.write(draft)
-        memories.end_mission(mission.id, "success")
+        mission = api.start_mission(memories, "billing in euro")
+        draft = Draft(content=LESSON, scope="mission", owner=mission.id, importance="high")
+        api.write(memories, draft)
+        api.end_mission(memories, mission.id, "success")
 
 
 WAYS = (dictate, key_learnings, learned, corrected, failed, typed, reviewed, of_a_mission)
@@ -120,9 +121,9 @@ def test_a_search_finds_it_anywhere_behind_what_is_true_here_and_says_where_it_i
     on_main(repository)
     repository.know("Deploys of the billing service need two approvals")
     with repository.memories() as memories:
-        hits = memories.search("deploys of the billing service").hits
+        hits = api.search(memories, "deploys of the billing service").hits
         on_topic(repository)
-        there = memories.search("deploys of the billing service").hits
+        there = api.search(memories, "deploys of the billing service").hits
 
     assert [hit.memory.source_branch for hit in hits] == [None, "topic"]
     assert "elsewhere" in hits[1].signals
@@ -139,8 +140,8 @@ def test_a_merge_in_the_middle_of_a_session_is_noticed_at_the_end_of_the_turn(re
     git(repository.root, "merge", "--quiet", "topic")
     repository.fire("stop")
     with repository.memories() as memories:
-        assert jobs.due(memories.runtime.store, "mirror", repository.now)
-        memories.work()
+        assert jobs.due(memories.store, "mirror", repository.now)
+        api.work(memories)
 
     assert [row.source_branch for row in repository.live()] == [None]
 

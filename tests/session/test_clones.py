@@ -11,7 +11,7 @@ import pytest
 
 from ademem import api
 from ademem.core import trust
-from ademem.core.memory import Origin, Trust
+from ademem.core.memory import Draft, Origin, Trust
 from tests.world import World
 
 LINES = ".ade/memory/knowledge.jsonl"
@@ -47,9 +47,9 @@ class Member(World):
         subprocess.run(["git", "clone", "--quiet", source, self.root], check=True)
 
     def learn(self, text=LESSON, category="gotcha", **fields):
-        draft = api.Draft(content=text, category=category, origin=PERSON, **fields)
+        draft = Draft(content=text, category=category, origin=PERSON, **fields)
         with self.memories() as memories:
-            return memories.write(draft).memory
+            return api.write(memories, draft).memory
 
     def by_hand(self):
         """The memory as the person's own shell opens it."""
@@ -60,13 +60,13 @@ class Member(World):
         """What `ademem trust --files` does in the person's shell."""
         head = self.git("rev-parse", "HEAD")
         with self.by_hand() as memories:
-            secret = memories.runtime.store.secret
+            secret = memories.store.secret
             trust.agree_to_files(str(self.root), secret, head, "2026-03-01", self.environment)
-            return memories.accept_files()
+            return api.accept_files(memories)
 
     def refresh(self):
         with self.memories() as memories:
-            return memories.refresh_files().taken
+            return api.refresh_files(memories).taken
 
     def share(self, message="memory"):
         self.refresh()
@@ -181,7 +181,7 @@ def test_confirmed_memories_of_a_teammate_work_at_once_and_say_whose_they_are(cl
     _, briefing = ben.start()
     prompted = ben.context("user_prompt_submit", prompt="How do deploys go through staging?")
     with ben.memories() as memories:
-        (hit,) = memories.search("deploys staging").hits
+        (hit,) = api.search(memories, "deploys staging").hits
 
     assert f"{LESSON} ({shared.id}, import, 2026-03-01, {LABEL})" in briefing
     assert LABEL in prompted
@@ -210,7 +210,7 @@ def test_the_guard_denies_for_nothing_that_came_with_the_files(clones, ann, shar
     assert ben.denial(**write, prompt_id="p1") is None
 
     with ben.by_hand() as memories:
-        memories.promote(shared.id)
+        api.promote(memories, shared.id)
     ben.fire("user_prompt_submit", **prompt | {"prompt_id": "p2"})
     assert "was not consulted" in ben.denial(**write | {"tool_use_id": "w2"}, prompt_id="p2")
 
@@ -219,9 +219,9 @@ def test_who_accepts_a_memory_is_its_voucher_and_the_files_stay_as_they_are(clon
     ben = clones.clone("Ben")
     ben.start()
     with ben.by_hand() as memories:
-        assert [row.id for row in memories.imported()] == [shared.id]
-        memories.promote(shared.id)
-        assert memories.imported() == []
+        assert [row.id for row in api.review_imported(memories)] == [shared.id]
+        api.promote(memories, shared.id)
+        assert api.review_imported(memories) == []
     ben.refresh()
 
     assert ben.only().claimed_author is None
@@ -233,9 +233,9 @@ def test_an_agent_accepts_nothing(clones, shared):
     ben = clones.clone("Ben")
     ben.start()
     with ben.memories() as memories:
-        assert memories.speaker is Trust.AGENT
-        memories.promote(shared.id)
-        memories.pin(shared.id)
+        assert api.get_speaker(memories) is Trust.AGENT
+        api.promote(memories, shared.id)
+        api.pin(memories, shared.id)
 
     assert ben.only().claimed_author == "Ann"
     assert "## Pinned" not in ben.start("s2")[1]
@@ -264,7 +264,7 @@ def test_a_line_claims_what_it_likes_and_is_an_import(clones, ann, shared, claim
     _, briefing = ben.start()
 
     with ben.memories() as memories:
-        (row,) = memories.imported()
+        (row,) = api.review_imported(memories)
     assert (row.trust, row.claimed_author) == ("import", "Ann")
     assert (row.quarantine_reason is None) == shown
     assert (LESSON in briefing) == shown
@@ -410,7 +410,7 @@ BRIEF = ".ade/cto/core-memory.json"
 
 def briefed(member, **fields):
     with member.by_hand() as memories:
-        return memories.update_core(fields)
+        return api.update_brief(memories, fields)
 
 
 def test_the_standing_brief_of_somebody_else_says_so_item_by_item(clones, ann):
@@ -497,8 +497,8 @@ def skill(member, text="Tag the release, then push the tag."):
 
 def skills(member):
     with member.memories() as memories:
-        memories.reindex_skills()
-        return {row.entry.path: row.memory.claimed_author for row in memories.skills()}
+        api.reindex_skills(memories)
+        return {row.entry.path: row.memory.claimed_author for row in api.list_skills(memories)}
 
 
 def test_a_skill_that_came_with_a_clone_says_so(clones, ann):

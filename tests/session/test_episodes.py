@@ -10,12 +10,12 @@ from ademem.store import jobs, sessions
 def due(world, kind="episode"):
     """Keys of the work asked for."""
     with world.memories() as memories:
-        return [job.key for job in jobs.due(memories.runtime.store, kind, world.now)]
+        return [job.key for job in jobs.due(memories.store, kind, world.now)]
 
 
 def known(world, id="s1"):
     with world.memories() as memories:
-        return sessions.get(memories.runtime.store, id)
+        return sessions.get(memories.store, id)
 
 
 def test_the_end_of_a_session_asks_for_its_episode(world):
@@ -78,7 +78,7 @@ def leave_at_work(world):
 def leave_ended(world):
     world.fire("session_end", reason="other")
     with world.memories() as memories:
-        memories.runtime.store.db.execute("delete from jobs")
+        memories.store.db.execute("delete from jobs")
 
 
 def leave_old(world):

@@ -10,7 +10,7 @@ import pytest
 
 from ademem import api, store
 from ademem.core import caller, project, trust
-from ademem.core.memory import Importance, Origin, Trust
+from ademem.core.memory import Draft, Importance, Origin, Trust
 from ademem.core.value import replace
 from ademem.files import enrolment, standing_brief
 from ademem.store import briefs, database, memories
@@ -25,12 +25,12 @@ RULE = "Deploys always go through the staging cluster"
 def moved(world, tmp_path):
     """The world after its project came to another home, with a pinned rule and a brief."""
     with world.memories() as opened:
-        draft = api.Draft(content=RULE, category="convention", promoted=True, pinned=True)
+        draft = Draft(content=RULE, category="convention", promoted=True, pinned=True)
         word = draft.__dict__ | {"origin": Origin(trust=Trust.USER, source_type="user")}
-        assert opened.write(api.Draft(**word)).accepted
+        assert api.write(opened, Draft(**word)).accepted
         brief = json.dumps({"notes": ["We ship on Fridays"]})
         briefs.put(
-            opened.runtime.store,
+            opened.store,
             "",
             version=1,
             payload_json=brief,
@@ -46,7 +46,7 @@ def message(said):
 
 def trust_it(world):
     with world.memories() as opened:
-        runtime = opened.runtime
+        runtime = opened
         return enrolment.trust_database(runtime.project, runtime.store, runtime.environment)
 
 
@@ -58,7 +58,7 @@ def test_it_is_used_and_its_claims_count_as_imported(moved):
 
 def test_its_rows_stay_what_they_are(moved):
     with moved.memories() as opened:
-        store, (found,) = opened.runtime.store, opened.list()
+        store, (found,) = opened.store, api.list_memories(opened)
         changed = replace(found, importance=Importance.HIGH)
         stored = memories.update(store, changed, Change(operation="edit", actor="user", at=NOW))
     row = moved.row("select importance, trust, pinned, tier from main.unified_memories")
@@ -106,7 +106,7 @@ def test_trust_goes_with_the_database_wherever_it_lies(world, tmp_path):
     shutil.move(world.root, tmp_path / "moved")
     environment = {"HOME": world.environment["HOME"]}
     with api.open_memories(str(tmp_path / "moved"), environment=environment) as memories:
-        (found,) = memories.list()
+        (found,) = api.list_memories(memories)
 
     assert found.pinned
 
@@ -158,7 +158,7 @@ def test_an_older_store_is_registered_where_a_session_of_it_left_its_transcript(
         folder.mkdir(parents=True)
         (folder / f"{transcript}.jsonl").touch()
     with api.open_memories(str(root), environment=dict(os.environ)) as memories:
-        assert memories.runtime.store.is_trusted is is_trusted
+        assert memories.store.is_trusted is is_trusted
 
 
 @pytest.mark.parametrize("typed", [True, False], ids=["in a terminal", "by a program"])
@@ -249,7 +249,7 @@ def test_files_check_names_a_database_that_git_tracks(world):
 def test_an_agent_in_a_session_cannot_register_a_store(moved):
     assert not caller.typed_by_person(moved.environment)
     with moved.memories() as opened:
-        runtime = opened.runtime
+        runtime = opened
         enrolment.register_typed(runtime.project, runtime.store, runtime.environment)
         assert not trust.is_registered(runtime.store.secret, runtime.environment)
 

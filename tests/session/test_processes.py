@@ -18,7 +18,9 @@ import pytest
 import ademem
 from ademem import api
 from ademem.api import doctor
+from ademem.core.memory import Draft
 from ademem.core.project import at
+from ademem.search.engine import Filters
 from ademem.session import install
 from ademem.session.install.registration import EVENTS
 from tests.session.mutants import mutants
@@ -114,7 +116,7 @@ class Machine:
 
     def live(self):
         with self.memories() as memories:
-            found = memories.list(api.Filters(statuses=("promoted", "candidate")))
+            found = api.list_memories(memories, Filters(statuses=("promoted", "candidate")))
         return sorted(memory.content for memory in found)
 
     def settle(self):
@@ -124,7 +126,7 @@ class Machine:
     def arm(self):
         """A turn that has to consult memory, in a project that has something to recall."""
         with self.memories() as memories:
-            memories.write(api.Draft(content=RULE, category="convention", promoted=True))
+            api.write(memories, Draft(content=RULE, category="convention", promoted=True))
         self.fire("user_prompt_submit", prompt="Repair the login")
 
     def denies(self, id):
@@ -349,7 +351,7 @@ def test_the_same_event_seen_by_four_hooks_at_once_is_stored_once(machine):
     assert [one for one in ran if not one.well] == []
     assert machine.failures() == []
     with machine.memories() as memories:
-        (memory,) = memories.list()
+        (memory,) = api.list_memories(memories)
     assert (memory.content, memory.observation_count) == (LESSON, 1)
 
 
@@ -366,7 +368,7 @@ def test_odd_input_is_no_trouble_for_a_process(machine, raw, readable):
 def test_a_database_that_somebody_deleted_does_not_haunt_the_next(machine):
     with machine.memories() as memories:
         for n in range(100):
-            memories.write(f"{n} {'needless words about nothing much ' * 20} {n}")
+            api.write(memories, f"{n} {'needless words about nothing much ' * 20} {n}")
     machine.arm()
     machine.fire("stop")
     machine.database.unlink()
@@ -412,7 +414,7 @@ def test_three_hundred_mutants_end_as_the_client_likes_it(machine):
 
 def test_a_memory_of_the_file_is_told_once_whoever_starts_the_hook(machine):
     with machine.memories() as memories:
-        memories.write(api.Draft(content=RULE, path="src/**", promoted=True))
+        api.write(memories, Draft(content=RULE, path="src/**", promoted=True))
     machine.fire("user_prompt_submit", prompt="Thanks!")
     call = {"tool_input": {"file_path": str(machine.root / "src/auth.py")}}
     raw = json.dumps(payload("pre_tool_use", cwd=str(machine.root)) | call).encode()

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from ademem import api
 from ademem.core.memory import Origin, Trust
 from tests.synthesis.episodes.talk import Talk
 
@@ -351,7 +352,7 @@ def test_a_session_makes_the_index_of_skills_due_when_a_file_changed(world):
     assert world.row(due)[0] == 1
 
     with world.memories() as memories:
-        assert "skills" in memories.work()
+        assert "skills" in api.work(memories)
     world.fire("session_start", source="startup", session_id="s3")
     assert world.row(due)[0] == 0
     said = world.context("session_start", source="startup", session_id="s4")

@@ -56,7 +56,7 @@ def told(world, calls):
     def tell(door, text, **more):
         doors[door](text, **more)
         with world.memories() as memories:
-            return memories.review() + memories.list()
+            return api.review(memories) + api.list_memories(memories)
 
     return tell
 
@@ -66,8 +66,8 @@ def typed(world, draft, **environment):
     inside = world.environment | environment
     here = {name: value for name, value in inside.items() if value}
     with api.open_memories(str(world.root), environment=here, now=lambda: world.now) as memories:
-        origin = Origin(trust=memories.speaker, source_type="agent")
-        return memories.write(replace(draft, origin=origin)).memory
+        origin = Origin(trust=api.get_speaker(memories), source_type="agent")
+        return api.write(memories, replace(draft, origin=origin)).memory
 
 
 @pytest.mark.parametrize(
@@ -104,9 +104,9 @@ def test_a_command_is_the_word_of_who_runs_it(world, environment, trust):
 
 def test_python_speaks_for_an_agent_and_a_file_for_itself(world):
     with world.memories() as memories:
-        memories.import_lines(['{"content": "Deploys are frozen in December"}'])
-        written = memories.write(LESSON).memory
-        (imported,) = [row for row in memories.list() if row.id != written.id]
+        api.import_lines(memories, ['{"content": "Deploys are frozen in December"}'])
+        written = api.write(memories, LESSON).memory
+        (imported,) = [row for row in api.list_memories(memories) if row.id != written.id]
 
     assert (written.trust, imported.trust) == (Trust.AGENT, Trust.IMPORT)
 
@@ -197,7 +197,7 @@ def places(world, calls):
 
     def recall():
         with world.memories() as memories:
-            (hit,) = memories.recall("login tokens").hits
+            (hit,) = api.recall(memories, "login tokens").hits
         return f"{hit.memory.id}  [{hit.memory.category}] {hit.memory.content}"
 
     return {each.__name__: each for each in (brief, agent_brief, prompt, denial, recall)}

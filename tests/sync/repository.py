@@ -59,15 +59,15 @@ class Worktree:
 
     def learn(self, text, category="gotcha", origin=PERSON, **fields):
         with self.open() as memories:
-            written = memories.write(
-                Draft(content=text, category=category, origin=origin, **fields)
+            written = api.write(
+                memories, Draft(content=text, category=category, origin=origin, **fields)
             )
         assert written.memory, written.reason
         return written.memory
 
     def refresh(self):
         with self.open() as memories:
-            return memories.refresh_files()
+            return api.refresh_files(memories)
 
     def commit(self, message="memory"):
         """Bring the files up to date and commit them."""
@@ -94,15 +94,17 @@ class Worktree:
 
     def row(self, memory):
         with self.open() as memories:
-            return memories.get(memory.id)
+            return api.get(memories, memory.id)
 
     def live(self):
         with self.open() as memories:
-            return {row.content: row.source_branch for row in memories.list(limit=None)}
+            return {
+                row.content: row.source_branch for row in api.list_memories(memories, limit=None)
+            }
 
     def history(self, memory):
         with self.open() as memories:
-            return rows.revisions(memories.runtime.store, memory.id)
+            return rows.revisions(memories.store, memory.id)
 
     def dirty(self):
         return self.git("status", "--porcelain", "--", FOLDER)

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from ademem import api
 from ademem.core import atomic_files
 from ademem.core.memory import Category, Scope, Status
 from ademem.files import current, daily, standing_brief
@@ -140,7 +141,7 @@ def test_the_worker_writes_it_when_a_session_ended(world):
     world.fire("user_prompt_submit", prompt="Fix the login", prompt_id="p1")
     world.fire("session_end", reason="clear")
     with world.memories() as memories:
-        assert "current" in memories.work()
+        assert "current" in api.work(memories)
 
     assert "Fix the login" in (world.root / ".ade/cto/CURRENT.md").read_text()
     assert "Fix the login" in (world.root / ".ade/cto/daily/2026-03-01.md").read_text()

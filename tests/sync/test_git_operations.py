@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ademem import api
 from ademem.files import enrolment
 from tests.sync.repository import Worktree, enrolled, git
 
@@ -39,7 +40,7 @@ class Copy(Worktree):
     def known(self):
         """What is confirmed, and what is only a candidate."""
         with self.open() as memories:
-            rows = memories.list(limit=None)
+            rows = api.list_memories(memories, limit=None)
         confirmed = {row.content for row in rows if row.status == "promoted"}
         return confirmed, {row.content for row in rows} - confirmed
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ademem import api
 from ademem.core.memory import Origin, Status
 from ademem.worker.kinds import GIT_AT_IT
 from tests.sync.repository import FOLDER, Worktree, enrolled
@@ -125,13 +126,13 @@ def test_a_deleted_branch_leaves_candidates_with_the_reason(main):
     main.refresh()
     left = main.row(row)
     with main.open() as memories:
-        waiting = memories.review()
+        waiting = api.review(memories)
 
     assert (left.status, left.source_branch) == (Status.CANDIDATE, "topic")
     assert waiting == [left]
     assert main.shown() == [TRUNK]
     with main.open() as memories:
-        memories.promote(row.id)
+        api.promote(memories, row.id)
     main.refresh()
     assert main.row(row).source_branch is None
     assert main.shown() == sorted([LESSON, TRUNK])
@@ -202,7 +203,7 @@ def work(worktree):
     """What a worker does at one moment."""
     now = worktree.clock()
     with worktree.open(lambda: now) as memories:
-        return memories.work()
+        return api.work(memories)
 
 
 def test_one_worker_brings_the_files_of_every_worktree_up_to_date(main, tmp_path):
@@ -329,10 +330,10 @@ def test_what_a_person_confirms_elsewhere_than_on_its_branch_is_everybodys(main)
     here = main.learn(LESSON, origin=Origin(source_type="passive"))
     there = main.learn("dates are in UTC", origin=Origin(source_type="passive"))
     with main.open() as memories:
-        memories.promote(here.id)
+        api.promote(memories, here.id)
     main.switch("main")
     with main.open() as memories:
-        memories.promote(there.id)
+        api.promote(memories, there.id)
     main.refresh()
 
     assert main.live() == {TRUNK: None, LESSON: "topic", "dates are in UTC": None}
@@ -366,7 +367,7 @@ def test_a_change_of_what_is_everybodys_holds_in_every_worktree_whatever_becomes
     main.refresh()
     assert main.shown() == there
     with main.open() as memories:
-        memories.undo(taken.event)
+        api.undo(memories, taken.event)
     main.refresh()
     assert main.shown() == [TRUNK]
     assert main.dirty() == ""
@@ -519,7 +520,7 @@ def test_a_newer_line_that_comes_with_another_branch_does_not_move_what_waits(ma
     other = Worktree(tmp_path / "clone", main.clock)
     other.refresh()
     with other.open() as memories:
-        memories.edit(row.id, content="the cache is thread safe since 2.0")
+        api.edit(memories, row.id, content="the cache is thread safe since 2.0")
     other.commit()
     main.git("pull", "--quiet", str(other.root), "next")
     main.refresh()

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from ademem import api
 from ademem.capture.transcript import Call, Prompt
 from ademem.core.settings import GuardSettings
 from ademem.synthesis import usage
@@ -122,8 +123,12 @@ def session(world, shown, *calls, id="s1"):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     world.fire("session_end", reason="other", session_id=id, transcript_path=str(path))
     with world.memories() as memories:
-        memories.work()
-        return {row["id"]: row for row in memories.exposure(100)["by_memory"] if row["id"] in shown}
+        api.work(memories)
+        return {
+            row["id"]: row
+            for row in api.get_impressions(memories, 100)["by_memory"]
+            if row["id"] in shown
+        }
 
 
 @pytest.fixture
@@ -132,7 +137,7 @@ def known(world):
         return [
             row.id
             for row in insert(
-                memories.runtime.store,
+                memories.store,
                 memory("Tokens are read in src/auth.py alone"),
                 memory("Nobody reads vendor/legacy.c"),
             )
@@ -148,8 +153,8 @@ def test_a_session_that_used_a_memory_is_counted_once(world, known):
 
     world.fire("session_end", reason="other", session_id="s1")
     with world.memories() as memories:
-        memories.work()
-        assert memories.exposure()["used"] == 1
+        api.work(memories)
+        assert api.get_impressions(memories)["used"] == 1
 
 
 def test_a_use_takes_back_all_that_was_shown_in_vain(world, known):
@@ -162,7 +167,7 @@ def test_a_use_takes_back_all_that_was_shown_in_vain(world, known):
     assert counts[known[0]]["worth"] == 1.0
     assert counts[known[1]]["worth"] == pytest.approx(2 / 6, abs=0.001)
     with world.memories() as memories:
-        overall = memories.exposure()
+        overall = api.get_impressions(memories)
     assert {name: overall[name] for name in ("shown", "used", "used_memories", "sinking")} == {
         "shown": 12,
         "used": 1,
@@ -174,7 +179,7 @@ def test_a_use_takes_back_all_that_was_shown_in_vain(world, known):
 def test_what_a_session_recalled_and_then_cited_is_used(world, known):
     world.fire("session_start", source="startup", session_id="s0")
     with world.memories() as memories:
-        memories.recall("tokens auth")
+        api.recall(memories, "tokens auth")
     note = ("Bash", {"command": f'ademem add "Refresh is in auth too, see {known[0]}"'})
 
     assert session(world, known, note)[known[0]]["used"] == 1
@@ -187,7 +192,7 @@ def test_a_session_that_left_no_trace_used_nothing(world, known, gone):
         world.fire("session_start", source="startup", session_id="s9")
         world.fire("session_end", reason="other", session_id="s9", transcript_path="/nowhere")
         with world.memories() as memories:
-            memories.work()
+            api.work(memories)
 
     assert counts[known[0]]["used"] == 0
     assert world.failures() == []

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from ademem import api
+from ademem.core.memory import Draft
 from ademem.core.turn import TurnKey
 from ademem.store import jobs, sessions, turns
 from ademem.worker import running
@@ -21,7 +22,7 @@ class World:
         self.root = root
         self.now = NOW
         self.memories = api.open_memories(str(root), environment={}, now=lambda: self.now)
-        self.runtime = self.memories.runtime
+        self.runtime = self.memories
         self.store = self.runtime.store
         self.embedder = fake.FakeEmbedder()
 
@@ -44,8 +45,8 @@ class World:
         return [self._keep(text).id for text in texts]
 
     def _keep(self, text):
-        draft = api.Draft(content=text, category="convention", promoted=True)
-        return self.memories.write(draft).memory
+        draft = Draft(content=text, category="convention", promoted=True)
+        return api.write(self.memories, draft).memory
 
     def prompt(self, session="s1"):
         """A person types something in an open session."""

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from ademem import api
 from ademem.core.clock import stamp
 from ademem.store import ageing, ai_calls, jobs, sessions
 from ademem.synthesis.lifecycle.sweeping import sweep
@@ -84,6 +85,6 @@ def test_a_memory_recalled_then_ages_by_its_last_change(world, settings):
 
 def test_no_score_is_above_one(world):
     builders.insert(world.store, builders.memory(created_at=AHEAD, updated_at=AHEAD))
-    (hit,) = world.memories.search("shared memory").hits
+    (hit,) = api.search(world.memories, "shared memory").hits
 
     assert hit.score <= 1

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ademem import api
 from ademem.api import doctor
 from ademem.store import jobs
 from ademem.worker import running
@@ -54,7 +55,7 @@ def test_what_cannot_be_found_gets_none(world, changes):
 def test_an_approved_memory_gets_its_vector(world):
     (held,) = builders.insert(world.store, memory("an order", quarantine_reason="an order"))
     world.work()
-    world.memories.promote(held.id)
+    api.promote(world.memories, held.id)
     world.work()
 
     assert world.vectors() == {held.id: fake.ID}
@@ -63,7 +64,7 @@ def test_an_approved_memory_gets_its_vector(world):
 def test_an_edited_memory_gets_a_new_vector(world):
     (id,) = world.keep("Tokens expire in UTC")
     world.work()
-    world.memories.edit(id, content="Tokens never expire")
+    api.edit(world.memories, id, content="Tokens never expire")
     assert world.vectors() == {}
 
     world.work()
@@ -76,7 +77,7 @@ def test_a_text_edited_while_it_is_embedded_gets_the_vector_of_the_new_one(world
 
     def edit(_text):
         for content in edits:
-            world.memories.edit(id, content=content)
+            api.edit(world.memories, id, content=content)
 
     world.embedder.heard = edit
     world.work()
@@ -256,12 +257,12 @@ class TestATextThatFails:
         assert not found.ok
         assert f"vector {id}: " in found.message
         assert "work --retry" in found.hint
-        (named,) = world.memories.status()["jobs"]["parked"]
+        (named,) = api.get_status(world.memories)["jobs"]["parked"]
         assert named.startswith(f"vector {id}: ")
 
     def test_gets_its_vector_when_it_is_edited(self, world, text, error):
         id = park(world, text)
-        world.memories.edit(id, content="Tokens expire in UTC")
+        api.edit(world.memories, id, content="Tokens expire in UTC")
         world.work()
 
         assert id in world.vectors()
@@ -330,7 +331,7 @@ def test_status_tells_how_far_the_vectors_are(world, monkeypatch):
     world.work()
     world.keep("One that waits")
 
-    assert world.memories.status()["embeddings"] == {
+    assert api.get_status(world.memories)["embeddings"] == {
         "model": fake.ID,
         "installed": True,
         "embedded": 59,
@@ -343,14 +344,14 @@ def test_status_tells_how_far_the_vectors_are(world, monkeypatch):
         "max_batch_size_observed": 50,
         "last_processed_at": "2026-01-31T12:00:00.000Z",
     }
-    assert world.memories.status()["jobs"]["worker"] == "not running"
+    assert api.get_status(world.memories)["jobs"]["worker"] == "not running"
 
 
 def test_status_without_a_model_says_so(world, monkeypatch):
     monkeypatch.setattr(running, "installed", lambda _runtime: None)
     world.keep("Tokens expire in UTC")
     world.work(model=None)
-    said = world.memories.status()
+    said = api.get_status(world.memories)
 
     assert (said["embeddings"]["model"], said["embeddings"]["installed"]) == (None, False)
     assert said["jobs"]["due"] == 0
@@ -359,8 +360,8 @@ def test_status_without_a_model_says_so(world, monkeypatch):
 def test_a_hard_delete_takes_vector_and_failure_with_it(world):
     (good, bad) = world.keep("Tokens expire in UTC", "raise the limit")
     world.work()
-    world.memories.delete(good, hard=True)
-    world.memories.delete(bad, hard=True)
+    api.delete(world.memories, good, hard=True)
+    api.delete(world.memories, bad, hard=True)
     world.work()
 
     assert world.vectors() == {}

@@ -14,6 +14,7 @@ import pytest
 
 from ademem import api
 from ademem.core import machine_errors
+from ademem.core.memory import Trust
 from ademem.worker import read_only
 from tests.world import World
 
@@ -28,7 +29,7 @@ def world(tmp_path):
     world.environment |= {"HOME": str(tmp_path / "home")}
     world.know(TEXT)
     with world.memories() as memories:
-        memories.refresh_files()
+        api.refresh_files(memories)
     return world
 
 
@@ -54,17 +55,17 @@ def tree(root):
 def test_what_is_known_is_found_and_no_file_is_touched(locked_up):
     before = tree(locked_up.root)
     with locked_up.memories() as memories:
-        assert memories.runtime.is_read_only
-        assert [hit.memory.content for hit in memories.recall("staging").hits]
-        assert len(memories.list()) == 1
-        assert memories.status()["memories"]["promoted"] == 1
+        assert memories.is_read_only
+        assert [hit.memory.content for hit in api.recall(memories, "staging").hits]
+        assert len(api.list_memories(memories)) == 1
+        assert api.get_status(memories)["memories"]["promoted"] == 1
 
     assert tree(locked_up.root) == before
 
 
 def test_a_change_is_refused_with_the_next_step(locked_up):
     with locked_up.memories() as memories, pytest.raises(sqlite3.Error) as raised:
-        memories.write("Tabs are forbidden")
+        api.write(memories, "Tabs are forbidden")
 
     told = machine_errors.told(raised.value)
     assert "read-only" in str(told)
@@ -90,7 +91,7 @@ def test_without_a_database_the_copy_is_built_from_the_files(locked_up):
         path.unlink()
 
     with locked_up.memories() as memories:
-        assert [memory.content for memory in memories.list()] == [TEXT]
+        assert [memory.content for memory in api.list_memories(memories)] == [TEXT]
     assert not (locked_up.root / ".ade" / "ade.db").exists()
 
 
@@ -145,15 +146,15 @@ def test_the_command_line_reads_on_a_read_only_mount(world):
 
 def test_a_locked_store_answers_without_counting(world):
     with world.memories() as memories:
-        memories.runtime.store.db.execute("pragma busy_timeout = 0")
+        memories.store.db.execute("pragma busy_timeout = 0")
         with closing(sqlite3.connect(world.root / ".ade" / "ade.db")) as other:
             other.execute("begin immediate")
-            assert memories.recall("staging").hits
-        assert memories.list()[0].access_count == 0
+            assert api.recall(memories, "staging").hits
+        assert api.list_memories(memories)[0].access_count == 0
 
 
 def test_a_database_that_came_with_git_is_not_read(locked_up, monkeypatch):
     monkeypatch.setattr(read_only.admission, "why_foreign", lambda project: "ade.db came with git")
     with locked_up.memories() as memories:
-        (memory,) = memories.list()
-    assert memory.trust == api.Trust.IMPORT
+        (memory,) = api.list_memories(memories)
+    assert memory.trust == Trust.IMPORT

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ademem import worker
+from ademem import api, worker
 from ademem.core import clock
 from ademem.core.locks import locked
 from ademem.core.value import replace
@@ -83,7 +83,7 @@ def test_what_it_did_is_told_in_the_log_of_work_and_in_the_status(world):
 
     run = next(run for run in journal.recent(world.runtime.project) if run["job"] == "sweep")
     assert (run["outcome"], run["demoted"], run["archived"]) == ("done", 1, 1)
-    told = world.memories.status()["lifecycle"]
+    told = api.get_status(world.memories)["lifecycle"]
     assert (told["last_sweep"]["outcome"], told["last_sweep"]["archived"]) == ("ok", 1)
     assert told["last_sweep"]["trigger"] == "schedule"
     assert told["next_sweep"] == "2026-02-02T12:00:00.000Z"
@@ -100,7 +100,7 @@ def test_one_that_fails_is_tried_again_and_given_up_until_a_day_is_over(world, m
             world.work()
             world.later(minutes=minutes)
         assert [job[0] for job in jobs.parked(world.store)] == ["sweep"]
-        assert world.memories.status()["lifecycle"]["last_sweep"]["outcome"] == "failed"
+        assert api.get_status(world.memories)["lifecycle"]["last_sweep"]["outcome"] == "failed"
         assert world.due() == []
 
     world.later(days=1)
@@ -178,7 +178,7 @@ def test_without_a_model_it_says_why_nothing_was_merged(world):
     world.later(days=7)
     world.work(model=None)
 
-    told = world.memories.status()["lifecycle"]
+    told = api.get_status(world.memories)["lifecycle"]
     assert told["last_consolidation"]["outcome"] == "embeddings-unavailable"
     assert told["next_consolidation"] == "2026-02-14T12:00:00.000Z"
 

@@ -76,7 +76,7 @@ def run(
             modes |= arena.modes
             counts["refused"] += arena.imported.rejected + len(arena.imported.errors)
             counts["merged"] += arena.imported.merged
-            settings = as_dict(arena.memories.runtime.settings.search)
+            settings = as_dict(arena.memories.settings.search)
         if on_progress:
             on_progress(number, len(dataset.haystacks))
     return Run(

@@ -56,8 +56,8 @@ class Arena:
                 self.root, environment=kept | {"ADEMEM_JOBS_AUTO": "false"}, now=lambda: moment
             )
             lines = [orjson.dumps(_line(item)).decode() for item in haystack.items]
-            self.imported = self.memories.import_lines(lines)
-            self.memories.work()
+            self.imported = api.import_lines(self.memories, lines)
+            api.work(self.memories)
             self._ids = {
                 item.id: formats.memory_of(line, self.store)
                 for item, line in zip(haystack.items, lines, strict=True)
@@ -68,7 +68,7 @@ class Arena:
 
     @property
     def store(self) -> Store:
-        return self.memories.runtime.store
+        return self.memories.store
 
     @cached_property
     def meanings(self) -> Meanings | None:
@@ -85,7 +85,7 @@ class Arena:
 
     def search(self, query: str) -> list[str]:
         """What `ademem search` answers."""
-        results = self.memories.search(query, limit=DEPTH)
+        results = api.search(self.memories, query, limit=DEPTH)
         self.modes.add(results.mode)
         return [hit.memory.id for hit in results.hits]
 

@@ -6,6 +6,7 @@ import os
 
 import orjson
 
+from ademem import api
 from ademem.api.evaluation.metrics import DEPTH, recall
 from ademem.core import confined
 from ademem.core.errors import AdememError, NoSuchMemory
@@ -94,7 +95,7 @@ def save(project: Project, golden: Iterable[Golden]) -> None:
 
 def add(memories: Memories, query: str, ids: Sequence[str]) -> Golden:
     """Record where the memories rank for the question now, beside those recorded before."""
-    project = memories.runtime.project
+    project = memories.project
     query = redact(" ".join(query.split())).text
     known = {one.query: one for one in load(project)}
     wanted = [_tracked(memories, id) for id in ids]
@@ -109,9 +110,9 @@ def update(memories: Memories) -> Verdict:
     verdict = check(memories)
     now = [
         replace(one, ranks=_ranks(memories, one.query, _here(memories, one.ranks)))
-        for one in load(memories.runtime.project)
+        for one in load(memories.project)
     ]
-    save(memories.runtime.project, [one for one in now if one.ranks])
+    save(memories.project, [one for one in now if one.ranks])
     return verdict
 
 
@@ -120,7 +121,7 @@ def check(memories: Memories, *, slack: int = 0) -> Verdict:
 
     Raises NoGolden when there is nothing to ask.
     """
-    golden = load(memories.runtime.project)
+    golden = load(memories.project)
     if not golden:
         raise NoGolden
     moved: list[Moved] = []
@@ -152,7 +153,7 @@ def _ranks(memories: Memories, query: str, sync_ids: Iterable[str]) -> dict[str,
 
 
 def _ranked(memories: Memories, query: str) -> list[str]:
-    return [hit.memory.sync_id for hit in memories.search(query, limit=DEPTH).hits]
+    return [hit.memory.sync_id for hit in api.search(memories, query, limit=DEPTH).hits]
 
 
 def _rank(ranked: Sequence[str], sync_id: str) -> int | None:
@@ -163,7 +164,7 @@ def _here(memories: Memories, sync_ids: Iterable[str]) -> list[str]:
     here = []
     for sync_id in sync_ids:
         try:
-            here.append(memories.get(sync_id).sync_id)
+            here.append(api.get(memories, sync_id).sync_id)
         except NoSuchMemory:
             continue
     return here
@@ -171,7 +172,7 @@ def _here(memories: Memories, sync_ids: Iterable[str]) -> list[str]:
 
 def _tracked(memories: Memories, id: str) -> str:
     """The memory's sync id; one that no file may name cannot be checked elsewhere."""
-    memory = memories.get(id)
+    memory = api.get(memories, id)
     if not memory.shareable:
         raise AdememError(
             f"{memory.id} stays on this machine, and {FILE} is tracked",

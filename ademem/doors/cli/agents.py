@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ademem import api
 from ademem.core.text import counted
 from ademem.core.value import as_dict
 from ademem.doors.cli import app, show
@@ -22,7 +23,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="What the client calls
 def list_(project: Project = None, as_json: AsJson = False) -> None:
     """List the agents that worked here, have memories, or a brief."""
     with opened(project) as memories:
-        found = memories.agents()
+        found = api.list_agents(memories)
     if as_json:
         return show.json({"count": len(found), "agents": [as_dict(agent) for agent in found]})
     for agent in found:
@@ -37,7 +38,7 @@ def list_(project: Project = None, as_json: AsJson = False) -> None:
 def show_(name: Name, project: Project = None, as_json: AsJson = False) -> None:
     """Show the standing brief of an agent."""
     with opened(project) as memories:
-        document = memories.agent_core(name, labelled=not as_json)
+        document = api.get_brief(memories, name, labelled=not as_json)
     show.brief(document, f"ademem agents set {name}", as_json_=as_json)
 
 
@@ -52,5 +53,5 @@ def set_(
     """Replace one field of the standing brief of an agent."""
     with opened(project) as memories:
         changes = core_.field_of(field, text or ())
-        document = memories.update_agent_core(name, changes, expect_version=version)
+        document = api.update_brief(memories, changes, name, expect_version=version)
     typer.echo(f"the brief of {name} is at version {document.version}")

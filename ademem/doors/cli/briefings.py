@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from ademem import api
 from ademem.core.text import counted
 from ademem.doors.cli import app, show
 from ademem.doors.cli.options import AsJson, Limit, Project, opened
@@ -13,7 +14,7 @@ from ademem.doors.cli.options import AsJson, Limit, Project, opened
 def digest(project: Project = None, as_json: AsJson = False) -> None:
     """Show what people committed and no session was told of."""
     with opened(project) as memories:
-        found = memories.digest()
+        found = api.get_digest(memories)
     if as_json:
         return show.json(found)
     if found["rewritten_from"]:
@@ -30,7 +31,7 @@ def digest(project: Project = None, as_json: AsJson = False) -> None:
 def stats(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> None:
     """Show how often memories were shown unasked, and used."""
     with opened(project) as memories:
-        found = memories.exposure(limit)
+        found = api.get_impressions(memories, limit)
     if as_json:
         return show.json(found)
     typer.echo(

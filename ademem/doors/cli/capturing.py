@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ademem import api
 from ademem.core.errors import UsageError
 from ademem.core.value import as_dict
 from ademem.doors.cli import app, show
@@ -23,7 +24,7 @@ def pr(
 ) -> None:
     """Keep what reviewers asked for. Reads the JSON that `gh` prints about a pull request."""
     with opened(project) as memories:
-        captured = memories.capture_feedback(_text(source))
+        captured = api.import_feedback(memories, _text(source))
     if as_json:
         return show.json(as_dict(captured))
     told = {name: len(ids) for name, ids in as_dict(captured).items() if isinstance(ids, tuple)}

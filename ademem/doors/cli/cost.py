@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ademem import api
 from ademem.core.text import counted
 from ademem.doors.cli import app, show
 from ademem.doors.cli.options import AsJson, Project, opened
@@ -20,7 +21,7 @@ Days = Annotated[int, typer.Option("--days", min=1, max=3650, help="How far to l
 def cost(days: Days = 30, project: Project = None, as_json: AsJson = False) -> None:
     """Show what the AI was asked and cost. And how much hooks put before the model."""
     with opened(project) as memories:
-        spent = memories.cost(days)
+        spent = api.get_cost(memories, days)
     if as_json:
         return show.json(spent)
     typer.echo(f"provider: {spent['provider']}")

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ademem import api
 from ademem.core import caller, process
 from ademem.core.anchor import replaced
 from ademem.core.errors import UsageError
 from ademem.core.memory import Category, Importance, Memory
-from ademem.doors.cli import app, shape, show
+from ademem.doors.cli import app, show
 from ademem.doors.cli.options import (
     Anchors,
     AsJson,
@@ -34,20 +35,17 @@ from ademem.doors.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ademem.api import Memories
+    from ademem.store.runtime import Runtime
 
 
 def _acts(
     name: str,
-    told: str,
+    done: str,
     help: str,
-    act: Callable[[Memories, str], Memory],
     *,
     approves: bool = False,
 ) -> None:
-    """Register a command that does *act* to one memory and says so.
+    """Register a command that calls the function of this name for one memory.
 
     One that *approves* needs a person where the memory is quarantined.
     """
@@ -56,31 +54,25 @@ def _acts(
         with opened(project) as memories:
             if approves:
                 require_person(memories, id, name)
-            memory = act(memories, id)
-        if as_json:
-            show.json(shape.as_json(memory))
-        else:
-            show.say(f"{told} {show.line(memory, 120)}")
+            memory = getattr(api, name)(memories, id)
+        show.one(done, memory, as_json)
 
     app.command(name, help=help)(command)
 
 
-_acts(
-    "promote",
-    "promoted",
-    "Confirm a candidate, or approve a quarantined one.",
-    lambda m, id: m.promote(id),
-    approves=True,
-)
-_acts("reject", "rejected", "Archive a candidate not worth keeping.", lambda m, id: m.reject(id))
-_acts("archive", "archived", "Take a memory out of recall and files.", lambda m, id: m.archive(id))
-_acts(
-    "restore", "restored", "Bring an archived or deleted memory back.", lambda m, id: m.restore(id)
-)
-_acts("pin", "pinned", "Always show it in the briefing.", lambda m, id: m.pin(id), approves=True)
-_acts(
-    "unpin", "unpinned", "Show it only when it is relevant.", lambda m, id: m.pin(id, pinned=False)
-)
+_acts("promote", "promoted", "Confirm a candidate, or approve a quarantined one.", approves=True)
+_acts("reject", "rejected", "Archive a candidate not worth keeping.")
+_acts("archive", "archived", "Take a memory out of recall and files.")
+_acts("restore", "restored", "Bring an archived or deleted memory back.")
+_acts("pin", "pinned", "Always show it in the briefing.", approves=True)
+
+
+@app.command()
+def unpin(id: Id, project: Project = None, as_json: AsJson = False) -> None:
+    """Show it only when it is relevant."""
+    with opened(project) as memories:
+        memory = api.pin(memories, id, pinned=False)
+    show.one("unpinned", memory, as_json)
 
 
 @app.command()
@@ -92,7 +84,7 @@ def delete(
 ) -> None:
     """Delete a memory; `restore` undoes it unless --hard."""
     with opened(project) as memories:
-        memory = memories.get(id) if dry_run else memories.delete(id, hard=hard)
+        memory = api.get(memories, id) if dry_run else api.delete(memories, id, hard=hard)
     show.say(f"{'would delete' if dry_run else 'deleted'} {show.line(memory, 120)}")
 
 
@@ -122,24 +114,21 @@ def edit(
             "importance": one_of(Importance, importance),
             "tags": words_of(tags) if tags is not None else None,
             "file_scope_pattern": path,
-            "anchors": _anchors(memories.get(id), anchor, command),
+            "anchors": _anchors(api.get(memories, id), anchor, command),
         }
         changes = {name: value for name, value in given.items() if value is not None}
         if not changes:
-            edited = in_editor(memories.get(id).content)
-            if edited.strip() in ("", memories.get(id).content):
+            edited = in_editor(api.get(memories, id).content)
+            if edited.strip() in ("", api.get(memories, id).content):
                 raise UsageError("nothing was changed", "save the editor's file, or pass --content")
             changes["content"] = edited
-        memory = memories.edit(id, **changes)
-    if as_json:
-        show.json(shape.as_json(memory))
-    else:
-        show.say(f"edited {show.line(memory, 120)}")
+        memory = api.edit(memories, id, **changes)
+    show.one("edited", memory, as_json)
 
 
-def require_person(memories: Memories, id: str, verb: str) -> None:
+def require_person(memories: Runtime, id: str, verb: str) -> None:
     """Raise NotByPerson where the memory is quarantined and no person types this in a terminal."""
-    memory = memories.get(id)
+    memory = api.get(memories, id)
     if memory.quarantine_reason:
         caller.require_person(os.environ, f"to {verb} {memory.id}, which is quarantined,")
 

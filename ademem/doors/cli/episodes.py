@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from ademem import api
 from ademem.core import untrusted
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
@@ -25,7 +26,7 @@ LINE_CHARS = 160
 def episodes(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> None:
     """List what sessions and missions did, newest first. `get ID` shows one whole."""
     with opened(project) as memories:
-        found = memories.episodes(limit)
+        found = api.list_episodes(memories, limit)
     if as_json:
         return show.json({"count": len(found), "episodes": [_as_json(each) for each in found]})
     if not found:

@@ -19,6 +19,7 @@ from ademem.doors.cli.options import AsJson, Project
 if TYPE_CHECKING:
     from ademem.api.evaluation import Run
     from ademem.api.evaluation.golden import Verdict
+    from ademem.store.runtime import Runtime
 
 evaluation = typer.Typer(help="How good recall is, measured.", no_args_is_help=True)
 app.add_typer(evaluation, name="eval")
@@ -94,7 +95,7 @@ def _progress(done: int, all: int) -> None:
     typer.echo(f"\r{done} of {counted(all, 'store')}", nl=done == all, err=True)
 
 
-def _quietly(project: str | None) -> api.Memories:
+def _quietly(project: str | None) -> Runtime:
     from ademem.api.evaluation.golden import quiet
 
     return api.open_memories(project, environment=quiet(os.environ))

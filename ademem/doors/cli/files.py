@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import orjson
 import typer
 
+from ademem import api
 from ademem.core.atomic_files import write_bytes
 from ademem.core.errors import AdememError, UsageError
 from ademem.core.text import counted
@@ -54,7 +55,7 @@ def refresh(
     if dry_run:
         return _foretell(project, force=force)
     with opened(project, catch_up=False) as memories:
-        refreshed = memories.refresh_files(force=force, tell=importing())
+        refreshed = api.refresh_files(memories, force=force, on_import=importing())
     _tell(refreshed.taken)
     for path in refreshed.written:
         typer.echo(f"wrote {path}")
@@ -77,15 +78,15 @@ def take(
     """Take over what people and git did to the files. Exit code 1 if some was not understood."""
     if dry_run:
         with inspected(project) as inspection:
-            brief, unread = inspection.core_news()
-            taken = inspection.preview().taken
+            brief, unread = api.read_pending_brief(inspection.runtime)
+            taken = api.preview_files(inspection).taken
     else:
         with opened(project, catch_up=False) as memories:
-            brief, unread = memories.core_news()
+            brief, unread = api.read_pending_brief(memories)
             taken = (
-                memories.take_over_files(tell=importing())
+                api.import_files(memories, on_import=importing())
                 if only
-                else memories.refresh_files(tell=importing()).taken
+                else api.refresh_files(memories, on_import=importing()).taken
             )
     if as_json:
         show.json(_as_json(taken))
@@ -105,7 +106,7 @@ def take(
 def diff(project: Project = None, as_json: AsJson = False) -> None:
     """Show what an import would take over and a refresh write. Exit code 1 if anything."""
     with inspected(project) as inspection:
-        preview = inspection.preview()
+        preview = api.preview_files(inspection)
     if as_json:
         show.json(
             {
@@ -148,7 +149,7 @@ def _change(file: File) -> str:
 def _foretell(project: str | None, *, force: bool) -> None:
     """What `refresh` would do."""
     with inspected(project) as inspection:
-        preview = inspection.preview(force=force)
+        preview = api.preview_files(inspection, force=force)
     _tell(preview.taken, would=True)
     for file in preview.files:
         verb = "remove" if file.wanted is None else "write"
@@ -204,7 +205,7 @@ def _text_of(path: Path) -> str:
 def check(project: Project = None, as_json: AsJson = False) -> None:
     """Check that the files are sound and up to date. Exit code 1 if not; writes nothing."""
     with inspected(project) as inspection:
-        problems = inspection.check()
+        problems = api.check_files(inspection)
     if as_json:
         show.json(
             {"problems": [{"path": p.path, "line": p.line, "message": p.message} for p in problems]}
@@ -221,7 +222,7 @@ def check(project: Project = None, as_json: AsJson = False) -> None:
 def show_core(project: Project = None, as_json: AsJson = False) -> None:
     """Show the standing brief."""
     with opened(project) as memories:
-        document = memories.core(labelled=not as_json)
+        document = api.get_brief(memories, labelled=not as_json)
     show.brief(document, "ademem core set", as_json_=as_json)
 
 
@@ -234,7 +235,9 @@ def set_core(
 ) -> None:
     """Replace one field of the standing brief."""
     with opened(project) as memories:
-        document = memories.update_core(core_.field_of(field, text or ()), expect_version=version)
+        document = api.update_brief(
+            memories, core_.field_of(field, text or ()), expect_version=version
+        )
     typer.echo(f"the brief is at version {document.version}")
 
 
@@ -255,10 +258,10 @@ def import_(
     with opened(project) as memories:
         bar = _progress if sys.stderr.isatty() else None
         if format == "beads":
-            imported = memories.import_beads(source)
+            imported = api.import_beads(memories, source)
         else:
-            imported = memories.import_lines(_lines(source), bar)
-        overfull = memories.overfull()
+            imported = api.import_lines(memories, _lines(source), bar)
+        overfull = api.find_overfull(memories)
     if overfull:
         typer.echo(overfull, err=True)
     if as_json or not sys.stdout.isatty():
@@ -292,7 +295,8 @@ def export(
     """Export memories as JSON lines. An import elsewhere restores them exactly."""
     with opened(project) as memories:
         lines = [
-            orjson.dumps(row) + b"\n" for row in memories.export(include_personal=include_personal)
+            orjson.dumps(row) + b"\n"
+            for row in api.export_memories(memories, include_personal=include_personal)
         ]
     if target == "-":
         sys.stdout.buffer.write(b"".join(lines))

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from ademem import api
 from ademem.core.anchor import of_command
 from ademem.core.errors import UsageError
-from ademem.core.memory import Category, Draft, Origin, Status, Trust
+from ademem.core.memory import Category, Draft, Status
 from ademem.doors.cli import app, shape, show
 from ademem.doors.cli.options import (
     Anchors,
@@ -38,8 +39,8 @@ from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.mission_binding import mission_of
 
 if TYPE_CHECKING:
-    from ademem.api import Memories
     from ademem.search.engine import Results
+    from ademem.store.runtime import Runtime
 
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="The memory; - reads standard input.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Show how each result came about.")]
@@ -90,13 +91,13 @@ def add(
             anchors=(*(anchor or ()), *map(of_command, command or ())),
             pinned=pin,
             strict=strict,
-            origin=_origin(memories),
+            origin=api.origin(memories),
         )
-        draft = memories.at_home(draft, scope, owner, begin=not dry_run)
+        draft = api.place_draft(memories, draft, scope, owner, start_mission=not dry_run)
         if dry_run or explain:
-            show.steps(memories.explain(draft), as_json)
+            show.steps(api.explain(memories, draft), as_json)
         if not dry_run:
-            show.written(memories.write(draft), as_json)
+            show.written(api.write(memories, draft), as_json)
 
 
 @app.command()
@@ -119,8 +120,13 @@ def learn(
     if type_.upper() not in CATEGORY:
         raise UsageError(f"no type {type_!r}", ", ".join(name.lower() for name in CATEGORY))
     with opened(project) as memories:
-        written = memories.learn(
-            text_or_stdin(text), prefix=type_.upper(), bead=bead, tags=words_of(tags), key=key
+        written = api.learn(
+            memories,
+            text_or_stdin(text),
+            prefix=type_.upper(),
+            bead=bead,
+            tags=words_of(tags),
+            key=key,
         )
         show.written(written, as_json)
 
@@ -149,17 +155,17 @@ def recall(
     query = " ".join(words or ())
     with opened(project) as memories:
         if stats:
-            show.table(memories.stats(), as_json_=as_json)
+            show.table(api.get_knowledge(memories), as_json_=as_json)
             return
         statuses = _statuses(candidates or recent_ is not None, all_)
         filters = _filters(category, type_, scope, owner, path, branch, statuses)
         if recent_ is not None or (not query and type_):
-            newest = memories.list(filters, 10 if recent_ is None else recent_)
+            newest = api.list_memories(memories, filters, 10 if recent_ is None else recent_)
             show.memories(newest, as_json_=as_json)
             raise typer.Exit(0 if newest else 1)
         if not query.strip():
             raise UsageError("recall what?", 'ademem recall "words", or --recent N, or --stats')
-        _answer(memories.recall(query, filters, limit), memories, explain, as_json)
+        _answer(api.recall(memories, query, filters, limit), memories, explain, as_json)
 
 
 @app.command()
@@ -185,7 +191,7 @@ def search(
     with opened(project) as memories:
         statuses = _statuses(candidates, all_)
         filters = _filters(category, type_, scope, owner, path, branch, statuses)
-        _answer(memories.search(query, filters, limit), memories, explain, as_json)
+        _answer(api.search(memories, query, filters, limit), memories, explain, as_json)
 
 
 @app.command()
@@ -196,8 +202,8 @@ def get(
 ) -> None:
     """Show one memory whole."""
     with opened(project) as memories:
-        memory = show.readable(memories.get(id))
-        astray, related = memories.astray([memory]), memories.related(memory.id)
+        memory = show.readable(api.get(memories, id))
+        astray, related = api.find_astray(memories, [memory]), api.find_related(memories, memory.id)
     if as_json:
         row = shape.as_json(memory, astray=astray)
         row["flags"] += [f"conflicts-with:{other}" for other in related.get("conflicts with", ())]
@@ -224,19 +230,19 @@ def list_(
     statuses = (wanted,) if wanted else _statuses(True, all_)
     with opened(project) as memories:
         filters = _filters(category, type_, scope, owner, None, branch, statuses)
-        show.memories(memories.list(filters, limit), as_json_=as_json)
+        show.memories(api.list_memories(memories, filters, limit), as_json_=as_json)
 
 
 @app.command()
 def candidates(limit: Limit = 100, project: Project = None, as_json: AsJson = False) -> None:
     """List what nobody confirmed: `promote`, `edit` or `reject` it."""
     with opened(project) as memories:
-        found = memories.list(Filters(statuses=(Status.CANDIDATE,)), limit)
+        found = api.list_memories(memories, Filters(statuses=(Status.CANDIDATE,)), limit)
         show.memories(found, as_json_=as_json)
 
 
-def _answer(found: Results, memories: Memories, explain: bool, as_json: bool) -> NoReturn:
-    astray = memories.astray(hit.memory for hit in found.hits)
+def _answer(found: Results, memories: Runtime, explain: bool, as_json: bool) -> NoReturn:
+    astray = api.find_astray(memories, [hit.memory for hit in found.hits])
     show.results(found, as_json_=as_json, explain=explain, astray=astray)
     raise typer.Exit(0 if found.hits else 1)
 
@@ -265,10 +271,3 @@ def _filters(
 def _statuses(candidates: bool, all_: bool) -> tuple[Status, ...]:
     """None: what a search prefers, promoted memories."""
     return tuple(Status) if all_ else UNARCHIVED if candidates else ()
-
-
-def _origin(memories: Memories) -> Origin:
-    """Inside a client's shell it is the agent that speaks, else the person."""
-    trust = memories.speaker
-    source_type = Trust.USER if trust is Trust.USER else Trust.AGENT
-    return Origin(trust=trust, source_type=source_type.value, session_id=memories.session_id)

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ademem import api
 from ademem.core.errors import UsageError
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import app, shape, show
 from ademem.doors.cli.options import AsJson, Id, Project, opened
-from ademem.store.mission_binding import VARIABLE
+from ademem.store.mission_binding import VARIABLE, mission_of
 
 if TYPE_CHECKING:
-    from ademem.api import Memories
     from ademem.store.missions import Mission
+    from ademem.store.runtime import Runtime
 
 mission = typer.Typer(help="Undertakings with memories of their own.", no_args_is_help=True)
 app.add_typer(mission, name="mission")
@@ -42,7 +43,7 @@ def start(
 ) -> None:
     """Begin a mission."""
     with opened(project) as memories:
-        begun = memories.start_mission(goal, id=id)
+        begun = api.start_mission(memories, goal, id=id)
     if as_json:
         return show.json(as_dict(begun))
     show.say(f"{begun.id} has begun; `export {VARIABLE}={begun.id}` binds a shell to it")
@@ -59,7 +60,7 @@ def end(
 ) -> None:
     """End a mission. Success copies what is worth it to the project, failure its pitfalls."""
     with opened(project) as memories:
-        ended = memories.end_mission(_meant(id, memories), outcome.value, reason=reason)
+        ended = api.end_mission(memories, _meant(id, memories), outcome.value, reason=reason)
     if as_json:
         copied = [shape.as_json(memory) for memory in ended.copied]
         whole = {"event": ended.event or None, "kept": ended.kept, "copied": copied}
@@ -75,7 +76,7 @@ def end(
 def status(id: MissionId = None, project: Project = None, as_json: AsJson = False) -> None:
     """Show how a mission stands."""
     with opened(project) as memories:
-        found = memories.get_mission(_meant(id, memories))
+        found = api.get_mission(memories, _meant(id, memories))
         counts = _counts(found, memories)
     show.table(as_dict(found) | {"memories": counts}, as_json_=as_json)
 
@@ -92,9 +93,10 @@ def list_(
     """List missions, newest first, or the memories of one."""
     with opened(project) as memories:
         if id is not None:
-            return show.memories(memories.mission_entries(id), as_json_=as_json)
+            return show.memories(api.list_mission_memories(memories, id), as_json_=as_json)
         rows = [
-            as_dict(each) | _counts(each, memories) for each in memories.missions(running=running)
+            as_dict(each) | _counts(each, memories)
+            for each in api.list_missions(memories, running=running)
         ]
     if as_json:
         return show.json({"count": len(rows), "missions": rows})
@@ -110,25 +112,22 @@ def list_(
 def promote(id: Id, project: Project = None, as_json: AsJson = False) -> None:
     """Copy one memory of a mission to the project."""
     with opened(project) as memories:
-        memory = memories.promote_mission_entry(id)
-    if as_json:
-        return show.json(shape.as_json(memory))
-    show.say(f"copied {show.line(memory, 120)}")
-    return None
+        memory = api.promote_from_mission(memories, id)
+    show.one("copied", memory, as_json)
 
 
-def _meant(id: str | None, memories: Memories) -> str:
+def _meant(id: str | None, memories: Runtime) -> str:
     """The one named, the one this shell is bound to, or the only one that runs."""
-    if found := id or memories.mission:
+    if found := id or mission_of(memories.environment):
         return found
-    running = memories.missions(running=True)
+    running = api.list_missions(memories, running=True)
     if len(running) != 1:
         names = ", ".join(each.id for each in running) or "none; `ademem mission list` shows all"
         raise UsageError("which mission?", f"running: {names}")
     return running[0].id
 
 
-def _counts(found: Mission, memories: Memories) -> dict[str, Any]:
-    held = memories.mission_entries(found.id)
+def _counts(found: Mission, memories: Runtime) -> dict[str, Any]:
+    held = api.list_mission_memories(memories, found.id)
     confirmed = sum(memory.status == "promoted" for memory in held)
     return {"promoted": confirmed, "candidates": len(held) - confirmed}

@@ -20,7 +20,8 @@ from ademem.core.project import Ambiguous
 from ademem.doors.cli import shape
 
 if TYPE_CHECKING:
-    from ademem.api.inspection import Inspection
+    from ademem.api.files import Inspection
+    from ademem.store.runtime import Runtime
 
 Project = Annotated[
     str | None, typer.Option("--project", help="Folder of the project.", metavar="DIR")
@@ -71,16 +72,16 @@ Commands = Annotated[
 Kind = TypeVar("Kind", bound=StrEnum)
 
 
-def opened(project: str | None, *, catch_up: bool = True) -> api.Memories:
+def opened(project: str | None, *, catch_up: bool = True) -> Runtime:
     """The memory with all that its files say, unless *catch_up* is False."""
     memories = api.open_memories(project, on_import=importing(), catch_up=catch_up)
-    shape.warn(memories.runtime.warnings)
-    shape.tell_read_only(memories.runtime)
+    shape.warn(memories.warnings)
+    shape.tell_read_only(memories)
     return memories
 
 
 def inspected(project: str | None) -> Inspection:
-    inspection = api.inspect(project)
+    inspection = api.inspect_files(project)
     shape.warn(inspection.runtime.warnings)
     return inspection
 

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from ademem import api
 from ademem.core.errors import NoSuchMemory, UsageError
 from ademem.core.text import preview
 from ademem.core.value import as_dict
@@ -22,10 +23,10 @@ AGO = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1
 def history(id: Id, project: Project = None, as_json: AsJson = False) -> None:
     """Show every revision of a memory, oldest first."""
     with opened(project) as memories:
-        revisions = memories.history(id)
+        revisions = api.list_revisions(memories, id)
         if shape.to_model():
             with suppress(NoSuchMemory):  # what is gone for good has nothing to withhold
-                show.readable(memories.get(id))
+                show.readable(api.get(memories, id))
     if as_json:
         return show.json({"id": id, "count": len(revisions), "revisions": revisions})
     for revision in revisions:
@@ -39,7 +40,7 @@ def history(id: Id, project: Project = None, as_json: AsJson = False) -> None:
 def log(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> None:
     """Show what was done to memories, newest first. Each act has the id that `undo` takes."""
     with opened(project) as memories:
-        events = memories.log(limit)
+        events = api.list_events(memories, limit)
     if as_json:
         rows = [as_dict(event) | {"at": event.at.isoformat()} for event in events]
         return show.json({"count": len(rows), "events": rows})
@@ -62,7 +63,7 @@ def at(
     """List the memories of TIME as they were then, newest first."""
     moment = _moment(time, datetime.now(UTC))
     with opened(project) as memories:
-        show.memories(memories.at(moment)[:limit], as_json_=as_json)
+        show.memories(api.list_at(memories, moment)[:limit], as_json_=as_json)
 
 
 @app.command()
@@ -74,7 +75,7 @@ def undo(
 ) -> None:
     """Take back one act whole: an edit, a merge, even an undo."""
     with opened(project) as memories:
-        changed = memories.undo(event, dry_run=dry_run)
+        changed = api.undo(memories, event, dry_run=dry_run)
     if as_json:
         return show.memories(changed, as_json_=True)
     for memory in changed:

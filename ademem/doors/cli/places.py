@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ademem import api
 from ademem.core.text import preview
 from ademem.doors.cli import app, show
 from ademem.doors.cli.options import AsJson, Project, opened
@@ -24,7 +25,7 @@ def verify(
 ) -> None:
     """Check the places memories are tied to. Exit code 1 if one is not as it was."""
     with opened(project) as memories:
-        found = memories.verify(fix=fix)
+        found = api.verify(memories, fix=fix)
     if as_json:
         show.json({"count": len(found), "anchors": [_as_json(each) for each in found]})
     else:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ademem import api
 from ademem.core.text import preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import app, shape, show
@@ -30,7 +31,7 @@ def list_(
 ) -> None:
     """List the procedures, the most believed first."""
     with opened(project) as memories:
-        found = memories.procedures(archived=archived)
+        found = api.list_procedures(memories, archived=archived)
     if as_json:
         return show.json({"count": len(found), "procedures": [_as_json(each) for each in found]})
     if not found:
@@ -43,7 +44,7 @@ def list_(
 def show_(id: Id, project: Project = None, as_json: AsJson = False) -> None:
     """Show a procedure: its steps, its sources, how its uses ended."""
     with opened(project) as memories:
-        found, story = memories.procedure(id), memories.procedure_story(id)
+        found, story = api.get_procedure(memories, id), api.get_procedure_history(memories, id)
     show.readable(found.memory)
     if as_json:
         return show.json(_as_json(found) | {"markdown": found.wording.markdown} | story)
@@ -65,7 +66,7 @@ def outcome(
 ) -> None:
     """Tell how a use of a procedure ended."""
     with opened(project) as memories:
-        found = memories.procedure_outcome(id, result, reason)
+        found = api.record_outcome(memories, id, result, reason)
     if as_json:
         return show.json(_as_json(found))
     return show.say(_line(found))
@@ -84,7 +85,7 @@ def export(
 ) -> None:
     """Write confirmed procedures as skills to .ade/skills. Naming one confirms it."""
     with opened(project) as memories:
-        told = memories.export_procedures(id, publish=publish, dry_run=dry_run)
+        told = api.export_procedures(memories, id, publish=publish, dry_run=dry_run)
     if as_json:
         return show.json({"count": len(told), "files": [as_dict(each) for each in told]})
     for each in told:

@@ -58,7 +58,7 @@ def install(
     found = project_.at(_root(project))
     if not dry_run and os.path.exists(found.database):
         with opened(found.root) as memories:
-            enrolment.register_typed(found, memories.runtime.store, os.environ)
+            enrolment.register_typed(found, memories.store, os.environ)
     if with_git:
         for done in git_hooks.install(_root(project), _own_program(), dry_run=dry_run):
             typer.echo(done)
@@ -82,7 +82,7 @@ def uninstall(
 def status(project: Project = None, as_json: AsJson = False) -> None:
     """Show what memory holds and what is due."""
     with opened(project, catch_up=False) as memories:
-        show.table(memories.status(), as_json_=as_json)
+        show.table(api.get_status(memories), as_json_=as_json)
 
 
 @app.command("doctor")
@@ -131,10 +131,10 @@ def work(
     """Do the work that is due now."""
     bar = _progress if sys.stderr.isatty() else None
     with opened(project, catch_up=False) as memories:
-        others = memories.is_worked_on
+        others = api.is_worker_running(memories)
         if others and wait:
             typer.echo("another worker is at it; waiting (`--no-wait` leaves it alone)", err=True)
-        done = memories.work(retry=retry, wait=wait, on_progress=bar)
+        done = api.work(memories, retry=retry, wait=wait, on_progress=bar)
     if bar:
         bar("")
     if done:
@@ -149,7 +149,7 @@ def work(
 def scrub(dry_run: DryRun = False, project: Project = None, as_json: AsJson = False) -> None:
     """Redact what is stored already. Database, copies, logs, files; tells what it cannot clean."""
     with opened(project) as memories:
-        done = memories.scrub(dry_run=dry_run)
+        done = api.scrub(memories, dry_run=dry_run)
     if as_json:
         return show.json(
             {
@@ -172,7 +172,7 @@ def scrub(dry_run: DryRun = False, project: Project = None, as_json: AsJson = Fa
 def guard_status(project: Project = None, as_json: AsJson = False) -> None:
     """Show the mode and the turns under way."""
     with opened(project) as memories:
-        show.table(memories.guard_state(), as_json_=as_json)
+        show.table(api.get_guard_state(memories), as_json_=as_json)
 
 
 @guard.command("explain")
@@ -200,7 +200,7 @@ def guard_explain(
 def guard_log(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> None:
     """Show the newest decisions of the guard."""
     with opened(project) as memories:
-        decisions = memories.decisions(limit)
+        decisions = api.list_decisions(memories, limit)
     if as_json:
         return show.json({"count": len(decisions), "decisions": decisions})
     for row in decisions:
@@ -214,7 +214,7 @@ def guard_log(limit: Limit = 20, project: Project = None, as_json: AsJson = Fals
 def refusals(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> None:
     """Show what the write gate refused, newest first."""
     with opened(project) as memories:
-        rows = memories.refusals(limit)
+        rows = api.list_refusals(memories, limit)
     if as_json:
         return show.json({"count": len(rows), "refusals": rows})
     for row in rows:

@@ -78,11 +78,11 @@ def answer(asked: Asked) -> int:
     from ademem.doors.cli import shape
 
     with api.open_memories(asked.project, on_import=_importing()) as memories:
-        shape.warn(memories.runtime.warnings)
-        shape.tell_read_only(memories.runtime)
-        ask = memories.recall if asked.counts else memories.search
-        found = ask(asked.query, None, asked.limit)
-        astray = memories.astray(hit.memory for hit in found.hits)
+        shape.warn(memories.warnings)
+        shape.tell_read_only(memories)
+        ask = api.recall if asked.counts else api.search
+        found = ask(memories, asked.query, None, asked.limit)
+        astray = api.find_astray(memories, [hit.memory for hit in found.hits])
     said = json.dumps(shape.results(found, astray=astray), ensure_ascii=False, indent=2)
     try:
         print(shape.safe(said), flush=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ademem import api
 from ademem.core import caller
 from ademem.core.errors import AdememError
 from ademem.core.value import Value
@@ -21,8 +22,8 @@ from ademem.store.transitions import waits_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ademem.api import Memories
     from ademem.core.memory import Memory
+    from ademem.store.runtime import Runtime
 
 
 @app.command()
@@ -37,9 +38,9 @@ def review(
 ) -> None:
     """Decide about what waits, one after the other. Without a terminal, list it, with conflicts."""
     with opened(project) as memories:
-        runtime = memories.runtime
+        runtime = memories
         enrolment.register_typed(runtime.project, runtime.store, runtime.environment)
-        waiting = memories.imported(limit) if imported else memories.review(limit)
+        waiting = api.review_imported(memories, limit) if imported else api.review(memories, limit)
         asks = sys.stdout.isatty() and caller.typed_by_person(os.environ)
         if waiting and asks and not as_json and not list_:
             Review(memories, [memory.id for memory in waiting]).run()
@@ -48,11 +49,11 @@ def review(
     return None
 
 
-def _at_odds(memories: Memories) -> list[tuple[Memory, str]]:
+def _at_odds(memories: Runtime) -> list[tuple[Memory, str]]:
     """Both of each pair that contradicts itself, and why."""
     return [
-        (memories.get(id), f"conflicts with {other}: {pair.reason}")
-        for pair in memories.conflicts()
+        (api.get(memories, id), f"conflicts with {other}: {pair.reason}")
+        for pair in api.list_conflicts(memories)
         for id, other in ((pair.left, pair.right), (pair.right, pair.left))
     ]
 
@@ -67,7 +68,7 @@ def propose(
 ) -> None:
     """Commit the candidates to a branch, as a sheet for review."""
     with opened(project) as memories:
-        proposal = memories.propose(branch, dry_run=dry_run)
+        proposal = api.propose(memories, branch, dry_run=dry_run)
     if dry_run:
         typer.echo(f"would commit to {proposal.branch}:\n")
         return show.say(proposal.text)
@@ -80,7 +81,7 @@ def propose(
 class Review:
     """A walk along what waits; every decision can be taken back until the end."""
 
-    def __init__(self, memories: Memories, ids: Sequence[str]) -> None:
+    def __init__(self, memories: Runtime, ids: Sequence[str]) -> None:
         self.memories = memories
         self.ids = ids
         self.at = 0
@@ -89,7 +90,7 @@ class Review:
 
     def run(self) -> None:
         while self.at < len(self.ids):
-            memory = self.memories.get(self.ids[self.at])
+            memory = api.get(self.memories, self.ids[self.at])
             waits = memory.status == "candidate" or memory.claimed_author is not None
             if not memory.live or not (memory.quarantine_reason or waits):
                 self.at += 1  # decided elsewhere in the meantime
@@ -101,7 +102,9 @@ class Review:
 
     def note(self, memory: Memory, name: str) -> None:
         """Remember the act that just happened to the memory."""
-        self.done.append((self.at, self.memories.history(memory.id)[-1]["event_id"], name))
+        self.done.append(
+            (self.at, api.list_revisions(self.memories, memory.id)[-1]["event_id"], name)
+        )
         show.say(f"{name} {show.line(memory, 80)}")
 
     def _show(self, memory: Memory) -> None:
@@ -111,7 +114,7 @@ class Review:
             show.say(f"session: {memory.source_session_id}")
         if memory.source_branch:
             show.say(f"branch: {memory.source_branch}")
-        for other in self.memories.similar(memory):
+        for other in api.find_similar(self.memories, memory):
             show.say(f"like it: {show.line(other, 100)}")
 
     def _decide(self, memory: Memory) -> None:
@@ -144,12 +147,12 @@ class Choice(Value):
 
 
 def accept(review: Review, memory: Memory) -> None:
-    review.note(review.memories.promote(memory.id), "accepted")
+    review.note(api.promote(review.memories, memory.id), "accepted")
     review.at += 1
 
 
 def pin(review: Review, memory: Memory) -> None:
-    review.note(review.memories.promote(memory.id, pinned=True), "pinned")
+    review.note(api.promote(review.memories, memory.id, pinned=True), "pinned")
     review.at += 1
 
 
@@ -158,14 +161,14 @@ def edit(review: Review, memory: Memory) -> None:
     text = in_editor(memory.content).strip()
     if text in ("", memory.content):
         return typer.echo("nothing was changed")
-    return review.note(review.memories.edit(memory.id, content=text), "edited")
+    return review.note(api.edit(review.memories, memory.id, content=text), "edited")
 
 
 def reject(review: Review, memory: Memory) -> None:
     """What is confirmed elsewhere is archived here, and with the next commit in the files."""
     confirmed = memory.status == "promoted"
-    gone = review.memories.archive if confirmed else review.memories.reject
-    review.note(gone(memory.id), "rejected")
+    decide = api.archive if confirmed else api.reject
+    review.note(decide(review.memories, memory.id), "rejected")
     review.at += 1
 
 
@@ -177,7 +180,7 @@ def undo(review: Review, _memory: Memory) -> None:
     if not review.done:
         return typer.echo("nothing was decided yet")
     at, event, name = review.done[-1]
-    review.memories.undo(event)
+    api.undo(review.memories, event)
     review.done.pop()
     review.at = at
     return typer.echo(f"not {name} after all")

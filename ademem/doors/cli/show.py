@@ -80,6 +80,14 @@ def results(
     )
 
 
+def one(done: str, memory: Memory, as_json_: bool) -> None:
+    """Print the memory that a command changed."""
+    if as_json_:
+        json(as_json(memory))
+    else:
+        say(f"{done} {line(memory, 120)}")
+
+
 def memories(found: Iterable[Memory], *, as_json_: bool) -> None:
     rows = list(found)
     if as_json_:

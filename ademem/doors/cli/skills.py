@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ademem import api
 from ademem.core.text import preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import app, shape, show
@@ -29,7 +30,7 @@ def list_(
 ) -> None:
     """List the skill files, with the memory behind each."""
     with opened(project) as memories:
-        found = memories.skills(gone=gone)
+        found = api.list_skills(memories, gone=gone)
     if as_json:
         return show.json({"count": len(found), "skills": [_as_json(each) for each in found]})
     if not found:
@@ -42,7 +43,7 @@ def list_(
 def reindex(dry_run: DryRun = False, project: Project = None, as_json: AsJson = False) -> None:
     """Look through the folders of skills. What cannot be read is named and left alone."""
     with opened(project) as memories:
-        scanned = memories.reindex_skills(dry_run=dry_run)
+        scanned = api.reindex_skills(memories, dry_run=dry_run)
     problems = [as_dict(each) for each in scanned.problems]
     if as_json:
         return show.json(as_dict(scanned) | {"problems": problems})

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ademem import api
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import app, show
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
 def sweep(dry_run: DryRun = False, project: Project = None, as_json: AsJson = False) -> None:
     """Age the memories. Confirms what was used, lets fade and archives what was not."""
     with opened(project) as memories:
-        swept = memories.sweep(dry_run=dry_run)
+        swept = api.sweep(memories, dry_run=dry_run)
         if as_json:
             rows = [as_dict(move) for move in swept.moves]
             return show.json({"dry_run": dry_run} | as_dict(swept) | {"moves": rows})
         for move in swept.moves:
-            show.say(f"{move.act:<8} {show.line(memories.get(move.id), 80)}")
+            show.say(f"{move.act:<8} {show.line(api.get(memories, move.id), 80)}")
             show.say(f"         {move.before} → {move.after}: {move.why}")
     typer.echo(_summary(swept, dry_run))
 
@@ -37,7 +38,7 @@ def sweep(dry_run: DryRun = False, project: Project = None, as_json: AsJson = Fa
 def consolidate(dry_run: DryRun = False, project: Project = None, as_json: AsJson = False) -> None:
     """Merge memories that mean the same. Finds those that contradict each other, too."""
     with opened(project) as memories:
-        done = memories.consolidate(dry_run=dry_run)
+        done = api.consolidate(memories, dry_run=dry_run)
         if as_json:
             lists = {name: _rows(getattr(done, name)) for name in ("merges", "conflicts")}
             return show.json({"dry_run": dry_run} | as_dict(done) | lists)
@@ -56,7 +57,7 @@ def settle(
 ) -> None:
     """Say that two memories in conflict can both be true. `review` shows conflicts."""
     with opened(project) as memories:
-        settled = memories.settle(id, other)
+        settled = api.settle_conflict(memories, id, other)
     typer.echo("they stand side by side" if settled else "nothing was said against that")
     raise typer.Exit(0 if settled else 1)
 

@@ -40,7 +40,7 @@ def known():
 
     def known(text):
         with api.open_memories() as memories:
-            return memories.write(Draft(content=text, promoted=True)).memory
+            return api.write(memories, Draft(content=text, promoted=True)).memory
 
     return known
 
@@ -71,7 +71,7 @@ def test_the_gate_fails_when_a_memory_is_found_no_more(call, known):
     assert call("add", "tokens", memory.id) == (0, f"{memory.sync_id}: rank 1\n")
     assert call("gate") == (0, "1 question, recall@10 100.0 %\n")
     with api.open_memories() as memories:
-        memories.archive(memory.id)
+        api.archive(memories, memory.id)
 
     code, said = call("gate")
     assert code == 1
@@ -91,7 +91,7 @@ def test_an_update_makes_the_ranks_of_now_the_ones_to_keep(call, known):
     memory = known("Tokens expire in UTC")
     call("add", "tokens", memory.id)
     with api.open_memories() as memories:
-        memories.edit(memory.id, content="Sessions last an hour")
+        api.edit(memories, memory.id, content="Sessions last an hour")
 
     assert call("gate")[0] == 1
     assert call("gate", "--update")[0] == 0

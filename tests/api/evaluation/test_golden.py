@@ -22,13 +22,13 @@ def memories(tmp_path):
     environment = {"ADEMEM_JOBS_AUTO": "false", "HOME": str(tmp_path)}
     with api.open_memories(str(tmp_path), environment=environment, now=lambda: NOW) as opened:
         for text in TEXTS:
-            opened.write(Draft(content=text, promoted=True))
+            api.write(opened, Draft(content=text, promoted=True))
         yield opened
 
 
 @pytest.fixture
 def tokens(memories):
-    (hit,) = memories.search("tokens expire").hits
+    (hit,) = api.search(memories, "tokens expire").hits
     return hit.memory
 
 
@@ -57,7 +57,7 @@ def test_secrets_in_a_question_do_not_reach_the_file(memories, tokens, tmp_path)
 
 
 def test_a_memory_of_one_person_is_not_named_in_a_tracked_file(memories):
-    mine = memories.write(Draft(content="I like tea", scope=Scope.AGENT, owner="me")).memory
+    mine = api.write(memories, Draft(content="I like tea", scope=Scope.AGENT, owner="me")).memory
 
     with pytest.raises(AdememError, match="stays on this machine"):
         golden.add(memories, "tea", [mine.id])
@@ -75,7 +75,7 @@ def test_an_unchanged_store_passes(memories, tokens):
 
 def test_a_memory_that_is_not_found_any_more_is_a_regression(memories, tokens):
     golden.add(memories, "tokens expire", [tokens.id])
-    memories.archive(tokens.id)
+    api.archive(memories, tokens.id)
     verdict = golden.check(memories)
 
     (moved,) = verdict.moved
@@ -95,7 +95,7 @@ def test_a_memory_that_is_not_found_any_more_is_a_regression(memories, tokens):
     ],
 )
 def test_only_a_worse_rank_is_a_regression(memories, tokens, before, slack, regressed):
-    project = memories.runtime.project
+    project = memories.project
     golden.save(project, [golden.Golden(query="tokens", ranks={tokens.sync_id: before})])
 
     assert golden.check(memories, slack=slack).regressed is regressed
@@ -103,7 +103,7 @@ def test_only_a_worse_rank_is_a_regression(memories, tokens, before, slack, regr
 
 def test_an_update_records_the_ranks_of_now_and_forgets_what_is_gone(memories, tokens, tmp_path):
     golden.add(memories, "tokens", [tokens.id])
-    project = memories.runtime.project
+    project = memories.project
     lines = [
         golden.Golden(query="tokens", ranks={tokens.sync_id: 7, "gone": 1}),
         golden.Golden(query="zebra", ranks={"gone": 1}),
@@ -117,10 +117,10 @@ def test_an_update_records_the_ranks_of_now_and_forgets_what_is_gone(memories, t
 
 def test_asking_leaves_no_trace(memories, tokens):
     golden.add(memories, "tokens", [tokens.id])
-    changes = memories.runtime.store.db.total_changes
+    changes = memories.store.db.total_changes
     golden.check(memories)
 
-    assert memories.runtime.store.db.total_changes == changes
+    assert memories.store.db.total_changes == changes
     assert "CLAUDE_CODE_SESSION_ID" not in golden.quiet({"CLAUDE_CODE_SESSION_ID": "s"})
 
 

@@ -14,6 +14,7 @@ from ademem import api
 from ademem.api.toml_text import with_value
 from ademem.core import caller, trust
 from ademem.core.configuration.values import BadSetting
+from ademem.core.memory import Draft
 from tests.builders import NOW
 
 ROOT = Path(__file__).parents[3]
@@ -362,7 +363,7 @@ def test_a_form_that_cannot_be_edited_safely_is_left_to_the_person(text):
 
 def test_a_database_that_was_not_made_here_is_asked_for(person, monkeypatch, tmp_path):
     with api.open_memories(str(person.root)) as memories:
-        memories.write(api.Draft(content="We deploy on Fridays", promoted=True, pinned=True))
+        api.write(memories, Draft(content="We deploy on Fridays", promoted=True, pinned=True))
     monkeypatch.setenv("HOME", str(tmp_path / "another home"))
 
     assert "has 1 memory pinned" in person("trust", "--database", answers="n\n")

@@ -23,7 +23,7 @@ def test_before_anything_was_asked_all_is_nothing(ademem):
 
 def test_calls_are_shown_with_their_price(ademem):
     with api.open_memories() as memories:
-        store, now = memories.runtime.store, clock.now()
+        store, now = memories.store, clock.now()
         call = ai_calls.begin(store, "episode", "claude", now, daily_calls=5)
         price = Price(model="m", tokens_in=1200, tokens_out=34, cost_usd=0.0125)
         ai_calls.end(store, call, "ok", price, ms=800)
@@ -56,7 +56,7 @@ def test_a_silent_hook_is_not_counted(ademem):
 def test_a_hook_answers_though_its_answer_cannot_be_counted(ademem):
     ademem("add", "Tokens expire in UTC", "--category", "gotcha")
     with api.open_memories() as memories:
-        memories.runtime.store.db.execute("drop table hook_output")
+        memories.store.db.execute("drop table hook_output")
     raw = b'{"session_id": "s1", "hook_event_name": "SessionStart", "source": "startup"}'
 
     assert "Tokens expire in UTC" in answer(session_start.handle, raw, os.environ, clock.now())

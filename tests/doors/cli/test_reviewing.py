@@ -82,8 +82,10 @@ class Project:
         agent = Origin(trust=Trust.AGENT, source_type="passive", session_id="s1", branch="login")
         with self.memories() as memories:
             drafts = (Draft(content=text, origin=agent) for text in (LESSON, ORDER, OTHER))
-            written = [memories.write(draft).memory for draft in drafts]
-            memories.write(Draft(content="Passkeys are stored on shared machines", promoted=True))
+            written = [api.write(memories, draft).memory for draft in drafts]
+            api.write(
+                memories, Draft(content="Passkeys are stored on shared machines", promoted=True)
+            )
         self.lesson, self.order, self.other = (memory.id for memory in written)
 
     def memories(self):
@@ -91,7 +93,7 @@ class Project:
 
     def get(self, id):
         with self.memories() as memories:
-            return memories.get(id)
+            return api.get(memories, id)
 
     def terminal(self, *arguments, **environment):
         return Terminal(self.root, self.environment | environment, *arguments)
@@ -224,7 +226,7 @@ def test_what_was_decided_elsewhere_meanwhile_is_not_asked_about(project):
     terminal = project.terminal()
     terminal.read()
     with project.memories() as memories:
-        memories.promote(project.lesson)
+        api.promote(memories, project.lesson)
     shown = terminal.answer("s")
 
     assert "3 of 3" in shown
@@ -252,7 +254,7 @@ def test_it_only_lists(project, arguments, environment):
 def test_nothing_that_waits_is_said(project):
     with project.memories() as memories:
         for id in (project.order, project.lesson, project.other):
-            memories.reject(id)
+            api.reject(memories, id)
     terminal = project.terminal()
 
     assert "nothing waits" in terminal.read(until="nothing ends like this")

@@ -3,12 +3,13 @@
 import json
 
 from ademem import api
+from ademem.core.memory import Draft
 from tests.synthesis.lifecycle import statements
 
 
 def backdate(ademem, id, days):
     with api.open_memories(str(ademem.root)) as memories:
-        memories.runtime.store.db.execute(
+        memories.store.db.execute(
             "update unified_memories set last_accessed_at ="
             " strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?) where id = ?",
             (f"-{days} days", id),
@@ -53,9 +54,9 @@ def embedded(ademem, number, marks):
     """Statements in the project, with their vectors."""
     rows = []
     with api.open_memories(str(ademem.root)) as memories:
-        store = memories.runtime.store
+        store = memories.store
         for each in (each for mark in marks for each in statements.group(number)[mark]):
-            row = memories.write(api.Draft(content=each.text, promoted=True)).memory
+            row = api.write(memories, Draft(content=each.text, promoted=True)).memory
             store.db.execute(
                 "insert into unified_memory_embeddings values (?, ?, ?, ?, ?, 384, 1, '', '')",
                 (row.id, row.id, store.project_id, statements.MODEL, each.vector),

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from ademem import api
+from ademem.core.memory import Draft
 from ademem.core.value import replace
 from ademem.doors import cli
 from ademem.search.hints import settle
@@ -29,19 +30,19 @@ def memories(tmp_path):
 
 
 def keep(memories, content, *anchors):
-    draft = api.Draft(content=content, anchors=tuple(anchors), promoted=True)
-    memory = memories.write(draft).memory
-    settle(memories.runtime.store)
+    draft = Draft(content=content, anchors=tuple(anchors), promoted=True)
+    memory = api.write(memories, draft).memory
+    settle(memories.store)
     return memory
 
 
 def write(memories, text, name="a.py"):
-    with open(f"{memories.runtime.project.root}/{name}", "w") as file:
+    with open(f"{memories.project.root}/{name}", "w") as file:
         file.write(text)
 
 
 def states(memories):
-    return [(each.standing.noted.where, each.standing.state) for each in memories.verify()]
+    return [(each.standing.noted.where, each.standing.state) for each in api.verify(memories)]
 
 
 def test_every_place_of_every_live_memory_is_checked(memories, tmp_path, monkeypatch):
@@ -49,7 +50,7 @@ def test_every_place_of_every_live_memory_is_checked(memories, tmp_path, monkeyp
     keep(memories, "Of two places", "a.py:1", "a.py:3")
     keep(memories, "Of a command", "$ git push")
     gone = keep(memories, "Archived since", "a.py:2")
-    memories.archive(gone.id)
+    api.archive(memories, gone.id)
     write(memories, "one\n2\n3\n")
 
     assert states(memories) == [("a.py:1", "fresh"), ("a.py:3", "changed")]
@@ -60,41 +61,41 @@ def test_an_anchor_that_does_not_exist_is_refused_with_the_next_step(memories):
         keep(memories, "Too far", "a.py:9")
 
     assert "FILE:FIRST-LAST" in refused.value.hint
-    assert memories.list() == []
+    assert api.list_memories(memories) == []
 
 
 def test_fixing_follows_what_moved_in_one_act_that_can_be_undone(memories):
     moved = keep(memories, "Second line", "a.py:2")
     changed = keep(memories, "Of all three", "a.py:1-3")
     write(memories, "zero\none\ntwo\n3\n")
-    fixed = memories.verify(fix=True)
+    fixed = api.verify(memories, fix=True)
 
     assert [(each.fixed, each.standing.state) for each in fixed] == [
         (True, "moved"),
         (False, "changed"),
     ]
-    assert memories.get(moved.id).anchors[0].startswith("a.py:3@")
-    assert memories.get(changed.id).anchors == changed.anchors
+    assert api.get(memories, moved.id).anchors[0].startswith("a.py:3@")
+    assert api.get(memories, changed.id).anchors == changed.anchors
     assert states(memories) == [("a.py:3", "fresh"), ("a.py:1-3", "changed")]
-    memories.undo(memories.log()[0].id)
-    assert memories.get(moved.id).anchors == moved.anchors
+    api.undo(memories, api.list_events(memories)[0].id)
+    assert api.get(memories, moved.id).anchors == moved.anchors
 
 
 def test_fixing_twice_changes_nothing_more(memories):
     keep(memories, "Second line", "a.py:2")
     write(memories, MOVED)
-    memories.verify(fix=True)
-    events = len(memories.log())
+    api.verify(memories, fix=True)
+    events = len(api.list_events(memories))
 
-    assert not any(each.fixed for each in memories.verify(fix=True))
-    assert len(memories.log()) == events
+    assert not any(each.fixed for each in api.verify(memories, fix=True))
+    assert len(api.list_events(memories)) == events
 
 
 def test_fixing_notes_what_an_older_anchor_never_had(memories):
     memory = keep(memories, "Second line")
     change = Change(operation="edit", actor="user", at=memory.created_at)
-    update(memories.runtime.store, replace(memory, anchors=("a.py:2",)), change)
-    memories.verify(fix=True)
+    update(memories.store, replace(memory, anchors=("a.py:2",)), change)
+    api.verify(memories, fix=True)
     write(memories, "one\n2\nthree\n")
 
     assert states(memories) == [("a.py:2", "changed")]
@@ -103,14 +104,16 @@ def test_fixing_notes_what_an_older_anchor_never_had(memories):
 def test_a_memory_whose_code_has_changed_ranks_lower_from_then_on(memories):
     keep(memories, "Tokens expire in UTC always", "a.py:1-3")
     keep(memories, "Tokens expire in UTC mostly")
-    scores = {hit.memory.content: hit.score for hit in memories.search("tokens expire UTC").hits}
+    scores = {
+        hit.memory.content: hit.score for hit in api.search(memories, "tokens expire UTC").hits
+    }
     write(memories, "other\n")
-    memories.verify()
-    hits = memories.search("tokens expire UTC").hits
+    api.verify(memories)
+    hits = api.search(memories, "tokens expire UTC").hits
 
     assert len(scores) == 2
     assert [hit.memory.content[-6:] for hit in hits] == ["mostly", "always"]
-    discount = memories.runtime.settings.search.astray_discount
+    discount = memories.settings.search.astray_discount
     assert hits[1].score == pytest.approx(discount * scores["Tokens expire in UTC always"])
     assert hits[1].signals["astray"] == discount
     assert "astray" not in hits[0].signals
@@ -119,19 +122,19 @@ def test_a_memory_whose_code_has_changed_ranks_lower_from_then_on(memories):
 def test_a_memory_that_only_moved_keeps_its_rank(memories):
     keep(memories, "Tokens expire in UTC", "a.py:2")
     write(memories, MOVED)
-    memories.verify()
+    api.verify(memories)
 
-    (hit,) = memories.search("tokens").hits
+    (hit,) = api.search(memories, "tokens").hits
     assert "astray" not in hit.signals
 
 
 def test_the_work_that_is_due_checks_the_places(memories):
     memory = keep(memories, "Tokens expire in UTC", "a.py:2")
     write(memories, "gone\n")
-    jobs.queue(memories.runtime.store, "anchors", "project", memory.created_at)
+    jobs.queue(memories.store, "anchors", "project", memory.created_at)
 
-    assert "anchors" in memories.work()
-    assert table.astray(memories.runtime.store, [memory.seq]) == {memory.seq}
+    assert "anchors" in api.work(memories)
+    assert table.astray(memories.store, [memory.seq]) == {memory.seq}
 
 
 @pytest.fixture
@@ -139,7 +142,7 @@ def type_(memories, monkeypatch, capsys):
     """A command line, its exit code, and what it prints."""
 
     def type_(*arguments):
-        monkeypatch.chdir(memories.runtime.project.root)
+        monkeypatch.chdir(memories.project.root)
         monkeypatch.setattr(sys, "argv", ["ademem", *arguments])
         with pytest.raises(SystemExit) as stopped:
             cli.main()
@@ -212,13 +215,13 @@ def test_a_command_line_that_names_no_place_says_what_to_write(type_):
 
 def test_a_person_who_read_the_changed_code_ties_the_memory_to_it_again(memories, type_):
     type_("add", "Tokens expire in UTC", "--anchor", "a.py:2", "--command", "git push")
-    (memory,) = memories.list()
+    (memory,) = api.list_memories(memories)
     write(memories, "one\nnew\nthree\n")
     assert type_("verify")[0] == 1
     type_("edit", memory.id, "--anchor", "a.py:2")
 
     assert type_("verify")[0] == 0
-    assert memories.get(memory.id).anchors[1] == "$ git push"
+    assert api.get(memories, memory.id).anchors[1] == "$ git push"
 
 
 def test_an_edited_path_and_command_are_redacted(memories, type_):
@@ -226,12 +229,12 @@ def test_an_edited_path_and_command_are_redacted(memories, type_):
     key = "ghp_" + "a1B2" * 9
     type_("edit", memory.id, "--path", f"{key}/*", "--command", f"login {key}")
 
-    assert key not in str(memories.get(memory.id))
+    assert key not in str(api.get(memories, memory.id))
 
 
 def test_recall_does_not_ask_git(memories, type_, monkeypatch):
     type_("add", "Tokens expire in UTC", "--anchor", "a.py:2")
-    os.remove(f"{memories.runtime.project.root}/a.py")
+    os.remove(f"{memories.project.root}/a.py")
     monkeypatch.setattr(working_tree, "_git", None)
 
     assert "code-gone" in type_("recall", "tokens")[1]

@@ -52,7 +52,7 @@ class Repository:
 
     def known(self):
         with api.open_memories(str(self.root), environment=self.environment) as memories:
-            return [memory.content for memory in memories.list()]
+            return [memory.content for memory in api.list_memories(memories)]
 
     def commit(self, message, *, text=None):
         if text:

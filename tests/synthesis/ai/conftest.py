@@ -33,7 +33,7 @@ class Asker:
         self.bin.mkdir()
         api.init(str(root))
         self.memories = api.open_memories(str(root), environment={}, now=lambda: NOW)
-        self.runtime = self.memories.runtime
+        self.runtime = self.memories
         self.runtime.environment = {
             "PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}",
             "HOME": str(root / "home"),

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from ademem import api
 from ademem.core.value import replace
 from ademem.synthesis import ai
 from ademem.synthesis.ai.reply import Provider
@@ -131,7 +132,7 @@ def test_cost_is_summed_by_day_and_purpose(ask, served):
     served.answers = [(status, body | {"usage": usage})] * 3 + [said("no")]
     for purpose in ("episode", "episode", "merge", "merge"):
         ask(purpose=purpose)
-    spent = ask.memories.cost()
+    spent = api.get_cost(ask.memories)
 
     assert (spent["calls_today"], spent["usd"], spent["tokens_in"]) == (4, 0.75, 312)
     assert [
@@ -144,13 +145,13 @@ def test_a_price_that_nobody_told_is_not_called_nothing(ask, served):
     served.answers = [said('{"task": "x"}')]
     ask()
 
-    assert ask.memories.cost()["usd"] is None
+    assert api.get_cost(ask.memories)["usd"] is None
 
 
 def test_status_tells_how_the_last_call_ended(ask):
     ask.settings(provider="openai", model="m", url="nowhere")
     ask()
-    told = ask.memories.status()["ai"]
+    told = api.get_status(ask.memories)["ai"]
 
     assert (told["provider"], told["calls_today"]) == ("openai", 1)
     assert told["last"].startswith("episode failed at 2026-01-31")

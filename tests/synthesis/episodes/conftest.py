@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from ademem import api
 from ademem.core.settings import AISettings
 from ademem.core.value import replace
 from ademem.store import sessions
@@ -55,7 +56,7 @@ class World(Open):
         return asked
 
     def memory(self, episode):
-        return self.memories.get(episode.memory_id)
+        return api.get(self.memories, episode.memory_id)
 
 
 @pytest.fixture

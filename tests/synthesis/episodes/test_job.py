@@ -7,6 +7,7 @@ import json
 import pytest
 
 from ademem import api
+from ademem.core.memory import Draft, Origin
 from ademem.core.value import replace
 from ademem.search.engine import Filters
 from ademem.store import episodes, jobs, ledger, sessions
@@ -52,10 +53,10 @@ def test_a_session_becomes_an_episode(world):
 def test_the_same_session_is_told_once(world):
     world.session(work())
     first = world.build()
-    history = world.memories.history(first.memory_id)
+    history = api.list_revisions(world.memories, first.memory_id)
 
     assert world.build() == first
-    assert world.memories.history(first.memory_id) == history
+    assert api.list_revisions(world.memories, first.memory_id) == history
     assert len(episodes.listed(world.store)) == 1
 
 
@@ -124,9 +125,9 @@ def test_a_fork_tells_only_its_own_part(world):
 def test_without_a_transcript_what_hooks_stored_is_told(world):
     sessions.start(world.store, "s1", source="startup", directory="/p", branch=None, now=world.now)
     sessions.add_prompt(world.store, "s1", "p1", ORDER, world.now)
-    origin = api.Origin(source_type="learned", session_id="s1")
-    world.memories.write(
-        api.Draft(content="Tokens expire in UTC", category="decision", origin=origin)
+    origin = Origin(source_type="learned", session_id="s1")
+    api.write(
+        world.memories, Draft(content="Tokens expire in UTC", category="decision", origin=origin)
     )
     episode = world.build()
 
@@ -159,7 +160,7 @@ def test_what_a_person_took_out_of_memory_stays_out(world):
     talk = work()
     world.session(talk)
     episode = world.build()
-    world.memories.archive(episode.memory_id)
+    api.archive(world.memories, episode.memory_id)
     world.session(talk.edits("/p/src/login.py"), source="resume")
 
     assert world.build() is None
@@ -169,7 +170,7 @@ def test_what_a_person_took_out_of_memory_stays_out(world):
 def test_hard_deletion_takes_the_data_along(world):
     world.session(work())
     episode = world.build()
-    world.memories.delete(episode.memory_id, hard=True)
+    api.delete(world.memories, episode.memory_id, hard=True)
 
     assert episodes.get(world.store, episode.memory_id) is None
 
@@ -239,14 +240,14 @@ def test_episodes_are_shown_to_who_asks_for_them_alone(world):
     id = world.build().memory_id
 
     def found(**filters):
-        hits = world.memories.search("login bug", Filters(**filters)).hits
+        hits = api.search(world.memories, "login bug", Filters(**filters)).hits
         return [hit.memory.id for hit in hits]
 
     assert found() == found(statuses=("candidate",)) == []
     assert found(categories=("episode",)) == [id]
-    assert [memory.id for memory in world.memories.list()] == []
-    assert world.memories.review() == []
-    assert list(world.memories.export()) == []
+    assert [memory.id for memory in api.list_memories(world.memories)] == []
+    assert api.review(world.memories) == []
+    assert list(api.export_memories(world.memories)) == []
 
 
 def test_orders_in_a_session_do_not_speak_from_an_episode(world):
@@ -256,7 +257,7 @@ def test_orders_in_a_session_do_not_speak_from_an_episode(world):
 
     assert world.memory(episode).quarantine_reason
     assert episodes.listed(world.store) == []
-    assert [memory.id for memory in world.memories.review()] == [episode.memory_id]
+    assert [memory.id for memory in api.review(world.memories)] == [episode.memory_id]
 
 
 def test_a_session_that_read_the_web_speaks_for_it(world):
@@ -302,8 +303,8 @@ def test_the_worker_makes_what_is_due(world):
     world.session(work())
     jobs.queue(world.store, "episode", "s1", world.now)
 
-    assert "episode" in world.memories.work()
-    assert [each.session_id for each in world.memories.episodes()] == ["s1"]
+    assert "episode" in api.work(world.memories)
+    assert [each.session_id for each in api.list_episodes(world.memories)] == ["s1"]
 
 
 def test_data_comes_back_as_it_went_in(world):

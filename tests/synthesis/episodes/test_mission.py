@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ademem import api
+from ademem.core.memory import Draft
 from ademem.core.value import replace
 from ademem.store import episodes, jobs
 from ademem.synthesis.episodes.mission import build
@@ -15,7 +16,7 @@ from tests.synthesis.episodes.talk import Talk
 @pytest.fixture
 def mission(world):
     """Two sessions worked for it: one edited and decided, one failed its tests."""
-    world.memories.start_mission("Ship passkeys", id="passkeys")
+    api.start_mission(world.memories, "Ship passkeys", id="passkeys")
     first = Talk().types("Add the passkey route").edits("/p/src/route.py")
     world.session(first.says("Decision: tokens expire in UTC, because servers differ."), "s1")
     world.build("s1 passkeys")
@@ -26,7 +27,7 @@ def mission(world):
 
 
 def end(world, outcome="success", reason=""):
-    world.memories.end_mission("passkeys", outcome, reason=reason)
+    api.end_mission(world.memories, "passkeys", outcome, reason=reason)
     return build("passkeys", world.runtime, world.now)
 
 
@@ -70,9 +71,9 @@ def test_how_it_ended_is_what_was_said(mission, outcome, told, scope):
 
 def test_it_is_told_once_and_anew_when_something_came_of_it_since(mission):
     first = end(mission)
-    history = mission.memories.history(first.memory_id)
+    history = api.list_revisions(mission.memories, first.memory_id)
     assert end(mission) == first
-    assert mission.memories.history(first.memory_id) == history
+    assert api.list_revisions(mission.memories, first.memory_id) == history
 
     mission.session(Talk().types("Write the docs").edits("/p/docs/passkeys.md"), "s3")
     mission.build("s3 passkeys")
@@ -86,24 +87,22 @@ def test_it_is_told_once_and_anew_when_something_came_of_it_since(mission):
 
 def test_what_a_person_took_out_of_memory_stays_away(mission):
     first = end(mission)
-    mission.memories.delete(first.memory_id)
+    api.delete(mission.memories, first.memory_id)
 
     assert end(mission, "failure") is None
     assert all(each.session_id for each in episodes.listed(mission.store))
 
 
 def test_a_mission_without_sessions_is_told_by_what_it_learned(world):
-    world.memories.start_mission("Ship passkeys", id="passkeys")
-    draft = api.Draft(
-        content="Use WebAuthn, as Safari has it", category="decision", scope="mission"
-    )
-    world.memories.write(replace(draft, owner="passkeys"))
+    api.start_mission(world.memories, "Ship passkeys", id="passkeys")
+    draft = Draft(content="Use WebAuthn, as Safari has it", category="decision", scope="mission")
+    api.write(world.memories, replace(draft, owner="passkeys"))
 
     assert end(world).decisions == ("Use WebAuthn, as Safari has it",)
 
 
 def test_a_mission_of_which_nothing_is_known_is_not_told(world):
-    world.memories.start_mission("Ship passkeys", id="passkeys")
+    api.start_mission(world.memories, "Ship passkeys", id="passkeys")
 
     assert end(world) is None
     assert episodes.listed(world.store) == []
@@ -138,15 +137,15 @@ def test_a_mission_is_no_further_context_of_a_procedure(mission):
 
 
 def test_the_end_of_a_mission_and_of_a_late_session_of_it_make_it_due(mission):
-    mission.memories.end_mission("passkeys", "success")
-    assert "mission" in mission.memories.work()
+    api.end_mission(mission.memories, "passkeys", "success")
+    assert "mission" in api.work(mission.memories)
     assert [each.mission_id for each in episodes.listed(mission.store) if not each.session_id] == [
         "passkeys"
     ]
 
     mission.session(Talk().types("Write the docs").edits("/p/docs/passkeys.md"), "s3")
     jobs.queue(mission.store, "episode", "s3 passkeys", mission.now)
-    assert {"episode", "mission"} <= set(mission.memories.work())
+    assert {"episode", "mission"} <= set(api.work(mission.memories))
     (whole,) = (each for each in episodes.listed(mission.store) if not each.session_id)
     assert "docs/passkeys.md" in whole.files
 

@@ -23,12 +23,12 @@ def made(world):
     """A procedure that a person confirmed."""
     world.releases(3)
     world.learn()
-    world.memories.promote(world.procedure().id)
+    api.promote(world.memories, world.procedure().id)
     return world
 
 
 def exported(world, **options):
-    return {told.path: told.outcome for told in world.memories.export_procedures(**options)}
+    return {told.path: told.outcome for told in api.export_procedures(world.memories, **options)}
 
 
 def text(world, path=PATH):
@@ -73,7 +73,7 @@ def test_an_unchanged_procedure_writes_no_byte_however_often_it_was_used(made):
 def test_a_changed_procedure_changes_its_file_in_place(made):
     exported(made)
     changed = made.procedure().memory.content.replace("npm test", "npm run check")
-    made.memories.edit(made.procedure().id, content=changed, title="Ship it")
+    api.edit(made.memories, made.procedure().id, content=changed, title="Ship it")
 
     assert exported(made) == {PATH: "written"}
     assert "npm run check" in text(made)
@@ -86,22 +86,22 @@ def test_a_changed_procedure_changes_its_file_in_place(made):
 )
 def test_what_a_person_edits_is_the_next_version_and_stays_as_it_is(made, by_scan):
     exported(made)
-    made.memories.reindex_skills()
+    api.reindex_skills(made.memories)
     edit(made, "2. Run `npm test`.", "2. Run `npm run check` twice.")
     mine = text(made)
 
     if by_scan:
-        made.memories.reindex_skills()
+        api.reindex_skills(made.memories)
     else:
         assert exported(made) == {PATH: "edit taken over"}
     found = made.procedure()
     assert "npm run check` twice" in found.memory.content
     assert found.memory.trust is Trust.USER
     assert found.memory.status is Status.PROMOTED
-    assert made.memories.history(found.id)[-1]["actor"] == "user"
+    assert api.list_revisions(made.memories, found.id)[-1]["actor"] == "user"
     assert text(made) == mine
     assert exported(made) == {PATH: "unchanged"}
-    assert made.memories.reindex_skills().changed == ()
+    assert api.reindex_skills(made.memories).changed == ()
     assert text(made) == mine
 
 
@@ -122,7 +122,7 @@ def test_an_edited_file_is_written_again_when_memory_moves_on(made):
     edit(made, "2. Run `npm test`.", "2. Run `npm run check`.")
     exported(made)
     changed = made.procedure().memory.content.replace("npm run check", "make check")
-    made.memories.edit(made.procedure().id, content=changed)
+    api.edit(made.memories, made.procedure().id, content=changed)
 
     assert exported(made) == {PATH: "written"}
     assert "make check" in text(made)
@@ -142,7 +142,7 @@ def test_a_file_that_a_person_made_their_own_is_left_alone(made):
     exported(made)
     whole = made.root / PATH
     whole.write_text(text(made).split("<!-- ademem")[0])
-    made.memories.edit(made.procedure().id, title="Another title")
+    api.edit(made.memories, made.procedure().id, title="Another title")
 
     assert exported(made) == {PATH: "left alone: people wrote it"}
     assert "Another title" not in text(made)
@@ -197,49 +197,49 @@ def test_a_published_skill_has_its_folder_and_the_same_words(made):
 def test_a_scan_knows_its_own_files_and_makes_no_second_memory(made):
     exported(made, publish=True)
 
-    scanned = made.memories.reindex_skills()
+    scanned = api.reindex_skills(made.memories)
     assert set(scanned.unchanged) == {PATH, PUBLISHED}
-    listed = made.memories.skills()
+    listed = api.list_skills(made.memories)
     assert {each.entry.source for each in listed} == {"exported"}
     assert {each.entry.memory_id for each in listed} == {made.procedure().id}
     (made.root / PATH).unlink()
-    made.memories.reindex_skills()
+    api.reindex_skills(made.memories)
     assert made.procedure().memory.live
 
 
 def test_the_file_of_what_was_given_up_goes_unless_somebody_edited_it(made):
     exported(made, publish=True)
     edit(made, "npm test", "npm run check", PUBLISHED)
-    made.memories.work()  # whatever else is due
-    made.memories.archive(made.procedure().id)
+    api.work(made.memories)  # whatever else is due
+    api.archive(made.memories, made.procedure().id)
 
-    assert made.memories.work() == ["mirror", "procedures"]
+    assert api.work(made.memories) == ["mirror", "procedures"]
     assert not (made.root / PATH).exists()
     assert (made.root / PUBLISHED).exists()
     (gone,) = made.procedures(archived=True)
-    made.memories.restore(gone.id)
-    assert "procedures" in made.memories.work()
+    api.restore(made.memories, gone.id)
+    assert "procedures" in api.work(made.memories)
     assert (made.root / PATH).exists()
 
 
 def test_confirmed_procedures_are_written_in_the_background_and_once(world):
     world.releases(3)
     world.learn()
-    world.memories.work()
+    api.work(world.memories)
     assert not (world.root / PATH).exists()
 
-    world.memories.promote(world.procedure().id)
-    assert "procedures" in world.memories.work()
+    api.promote(world.memories, world.procedure().id)
+    assert "procedures" in api.work(world.memories)
     assert (world.root / PATH).exists()
-    assert world.memories.work() == []
+    assert api.work(world.memories) == []
 
 
 def test_a_change_from_a_machine_that_is_ahead_is_written_once(made):
     later = made.now + timedelta(days=1)
     made.store.db.execute("update unified_memories set updated_at = ?", (stamp(later),))
 
-    assert "procedures" in made.memories.work()
-    assert made.memories.work() == []
+    assert "procedures" in api.work(made.memories)
+    assert api.work(made.memories) == []
     assert (made.root / PATH).exists()
 
 
@@ -266,13 +266,15 @@ def superseded(made):
         made.session(task, [*steps, run("gh release create")])
     made.learn()
     exported(made)
-    (event,) = (each.id for each in made.memories.log(9) if "supersede" in each.operations)
+    (event,) = (
+        each.id for each in api.list_events(made.memories, 9) if "supersede" in each.operations
+    )
     return old, made.procedure().id, event, before
 
 
 def test_taking_that_back_gives_the_old_one_its_standing_and_its_file_again(made, superseded):
     old, new, event, before = superseded
-    made.memories.undo(event)
+    api.undo(made.memories, event)
 
     standing = {each.id: each.memory.status for each in made.procedures()}
     assert standing == {old: "promoted", new: "candidate"}
@@ -285,9 +287,9 @@ def test_taking_that_back_gives_the_old_one_its_standing_and_its_file_again(made
 
 def test_taking_back_that_it_was_taken_back_gives_the_file_to_the_new_one(made, superseded):
     _, new, event, _ = superseded
-    made.memories.undo(event)
+    api.undo(made.memories, event)
     exported(made)
-    made.memories.undo(made.memories.log(1)[0].id)
+    api.undo(made.memories, api.list_events(made.memories, 1)[0].id)
 
     assert made.procedure().id == new
     assert exported(made) == {PATH: "written"}
@@ -296,31 +298,31 @@ def test_taking_back_that_it_was_taken_back_gives_the_file_to_the_new_one(made, 
 
 def test_a_fresh_clone_knows_its_procedures_by_their_files(made, tmp_path):
     exported(made)
-    made.memories.work()
+    api.work(made.memories)
     clone = tmp_path / "clone"
     shutil.copytree(made.root / ".ade/memory", clone / ".ade/memory")
     shutil.copytree(made.root / ".ade/skills", clone / ".ade/skills")
 
     with api.open_memories(str(clone), environment={}, now=lambda: made.now) as memories:
-        assert memories.reindex_skills().added == (PATH,)
-        (skill,) = memories.skills()
-        (found,) = memories.procedures()
+        assert api.reindex_skills(memories).added == (PATH,)
+        (skill,) = api.list_skills(memories)
+        (found,) = api.list_procedures(memories)
         assert skill.entry.source == "exported"
         assert (found.memory.sync_id, found.outcomes) == (made.procedure().memory.sync_id, 0)
         assert found.wording == made.procedure().wording
-        memories.work()
-        assert memories.work() == []
+        api.work(memories)
+        assert api.work(memories) == []
     assert (clone / PATH).read_bytes() == (made.root / PATH).read_bytes()
 
 
 def test_a_procedure_that_a_colleague_pushed_is_one_here(made, tmp_path):
-    made.memories.work()
+    api.work(made.memories)
     clone = tmp_path / "clone"
     shutil.copytree(made.root / ".ade/memory", clone / ".ade/memory")
 
     with api.open_memories(str(clone), environment={}, now=lambda: made.now) as memories:
-        assert "procedures" in memories.work()
-        (found,) = memories.procedures()
+        assert "procedures" in api.work(memories)
+        (found,) = api.list_procedures(memories)
         assert found.details.trigger == made.procedure().details.trigger
 
 

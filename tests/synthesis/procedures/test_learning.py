@@ -5,6 +5,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
+from ademem import api
 from ademem.core.memory import Status, Tier, Trust
 from ademem.store import embeddings
 from ademem.store import procedures as table
@@ -106,7 +107,7 @@ def test_it_is_given_up_when_it_keeps_failing_and_not_learned_again(world):
 def test_what_a_person_rejected_is_not_learned_again(world):
     world.releases(3)
     world.learn()
-    world.memories.reject(world.procedure().id)
+    api.reject(world.memories, world.procedure().id)
     world.release("1.9.0")
 
     world.learn()
@@ -222,7 +223,7 @@ def test_what_a_skill_of_the_team_says_is_not_learned_again(world, page, new):
     whole = world.root / ".claude/skills/release/SKILL.md"
     whole.parent.mkdir(parents=True)
     whole.write_text(page.format(commands), encoding="utf-8")
-    world.memories.reindex_skills()
+    api.reindex_skills(world.memories)
     world.releases(3)
 
     assert world.learn()["new"] == new
@@ -231,7 +232,7 @@ def test_what_a_skill_of_the_team_says_is_not_learned_again(world, page, new):
 def test_a_session_that_loaded_it_as_a_skill_counts_whatever_else_it_did(world):
     world.releases(3)
     world.learn()
-    world.memories.export_procedures(world.procedure().id)
+    api.export_procedures(world.memories, world.procedure().id)
     loads = Action(tool="Skill", target="cut-release-of-the-app", kind="other")
     world.session("Get it out", [loads], "failed")
 
@@ -251,7 +252,7 @@ def test_with_the_model_tasks_are_alike_by_their_meaning(world):
     vectors = np.eye(3, 384, dtype="<f4") * 0.6
     vectors[:, 3] = 0.8
     kept = [
-        Vector(memory=world.memories.get(id), blob=vector.tobytes(), dimensions=384, norm=1.0)
+        Vector(memory=api.get(world.memories, id), blob=vector.tobytes(), dimensions=384, norm=1.0)
         for id, vector in zip(ids, vectors, strict=True)
     ]
     embeddings.put(world.store, "model", kept, world.now)
@@ -322,7 +323,7 @@ def test_a_procedure_that_ade_left_keeps_all_of_its_steps(world):
 
     assert world.learn()["edited"] == 0
     assert world.procedure().wording.markdown == whole
-    world.memories.export_procedures(memory.id)
+    api.export_procedures(world.memories, memory.id)
     assert whole in (world.root / ".ade/skills/shipping.md").read_text(encoding="utf-8")
 
 
@@ -331,7 +332,7 @@ def test_a_new_way_supersedes_the_old_one_with_its_history(world):
     world.learn()
     world.release("1.5.0")
     world.learn()
-    old = world.memories.promote(world.procedure().id)
+    old = api.promote(world.memories, world.procedure().id)
     for number in range(6, 9):
         task = f"Cut release 1.{number}.0 of the app"
         steps = [edit("CHANGELOG.md"), run("npm test"), run(f"npm version 1.{number}.0")]
@@ -345,7 +346,7 @@ def test_a_new_way_supersedes_the_old_one_with_its_history(world):
     assert gone.details.superseded_by_memory_id == new.id
     assert gone.memory.superseded_by == new.id
     assert table.history(world.store, gone.id)
-    found = [hit.memory.id for hit in world.memories.search("release").hits]
+    found = [hit.memory.id for hit in api.search(world.memories, "release").hits]
     assert new.id in found
     assert old.id not in found
     assert world.learn()["superseded"] == 0
@@ -355,7 +356,9 @@ def test_a_persons_version_is_kept_by_what_is_learned_later(world):
     world.releases(3)
     world.learn()
     id = world.procedure().id
-    world.memories.edit(id, content="Use when the boss calls.\n\n1. Run `npm test`.\n2. Call her.")
+    api.edit(
+        world.memories, id, content="Use when the boss calls.\n\n1. Run `npm test`.\n2. Call her."
+    )
     world.release("1.4.0")
 
     world.learn()

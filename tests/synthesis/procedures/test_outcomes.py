@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from ademem import api
 from ademem.core.memory import Status
 from ademem.store import procedures as table
 from ademem.store.database import SCHEMA, statements
@@ -26,8 +27,8 @@ def standing(world):
 
 
 def tell(world, outcome):
-    world.memories.procedure_outcome(world.procedure().id, outcome)
-    return world.memories.log(1)[0].id
+    api.record_outcome(world.memories, world.procedure().id, outcome)
+    return api.list_events(world.memories, 1)[0].id
 
 
 @pytest.mark.parametrize("outcome", ["success", "failure"])
@@ -36,16 +37,16 @@ def test_an_outcome_that_is_taken_back_counts_no_more(learned, outcome):
     event = tell(learned, outcome)
     assert standing(learned) != before
 
-    learned.memories.undo(event)
+    api.undo(learned.memories, event)
     assert standing(learned) == before
 
 
 def test_taking_it_back_is_taken_back_too(learned):
     event = tell(learned, "failure")
     told = standing(learned)
-    undone = learned.memories.undo(event)
-    again = learned.memories.log(1)[0].id
-    learned.memories.undo(again)
+    undone = api.undo(learned.memories, event)
+    again = api.list_events(learned.memories, 1)[0].id
+    api.undo(learned.memories, again)
 
     assert undone
     assert standing(learned) == told
@@ -54,7 +55,7 @@ def test_taking_it_back_is_taken_back_too(learned):
 def test_of_two_outcomes_the_one_that_stands_is_counted(learned):
     tell(learned, "success")
     one = standing(learned)
-    learned.memories.undo(tell(learned, "failure"))
+    api.undo(learned.memories, tell(learned, "failure"))
 
     assert standing(learned) == one
     assert one[1] == (4, 0)
@@ -65,7 +66,7 @@ def test_a_promotion_by_outcomes_is_taken_back_with_the_last_of_them(learned):
     assert learned.procedure().memory.status is Status.PROMOTED
 
     for event in reversed(events):
-        learned.memories.undo(event)
+        api.undo(learned.memories, event)
     assert learned.procedure().memory.status is Status.CANDIDATE
     assert standing(learned)[1:3] == ((3, 0), [])
 
@@ -76,6 +77,6 @@ def test_outcomes_told_before_their_acts_were_noted_are_found_by_their_moment(le
     migration = Path(SCHEMA, "0016_outcomes_taken_back.sql").read_text(encoding="utf-8")
     (backfill,) = (each for each in statements(migration) if "\nupdate " in each)
     learned.store.db.execute(backfill)
-    learned.memories.undo(event)
+    api.undo(learned.memories, event)
 
     assert standing(learned)[1:3] == ((3, 0), [])

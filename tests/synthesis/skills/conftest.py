@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from ademem import api
 from ademem.store import skills as table
 from tests.world import Open
 
@@ -44,13 +45,13 @@ class World(Open):
         return whole
 
     def scan(self, **options):
-        return self.memories.reindex_skills(**options)
+        return api.reindex_skills(self.memories, **options)
 
     def entries(self):
         return {entry.path: entry for entry in table.all_of(self.store)}
 
     def memory(self, path):
-        return self.memories.get(self.entries()[path].memory_id)
+        return api.get(self.memories, self.entries()[path].memory_id)
 
     def rows(self):
         """All that a scan could write, as text."""

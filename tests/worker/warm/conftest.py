@@ -50,7 +50,7 @@ class World:
         self.environment = {"CLAUDE_PROJECT_DIR": str(root), "TMPDIR": str(root), "HOME": str(root)}
         self.configure(warm_ms=60_000)
         self.memories = api.open_memories(str(root), environment=self.environment)
-        self.runtime = self.memories.runtime
+        self.runtime = self.memories
         self.project = self.runtime.project
         self.prompts = 0
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from ademem import api
 from tests.test_architecture import SLOW
 
 PASSKEYS = "We moved to passkeys in March"
@@ -45,8 +46,8 @@ def test_what_was_shown_in_a_session_is_not_shown_again(world):
 def test_what_became_invisible_meanwhile_is_not_shown(world):
     world.know(PASSKEYS)
     with world.server():
-        (known,) = world.memories.list()
-        world.memories.archive(known.id)
+        (known,) = api.list_memories(world.memories)
+        api.archive(world.memories, known.id)
         assert world.prompt(QUESTION) == ""
 
 

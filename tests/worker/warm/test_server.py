@@ -15,7 +15,7 @@ from threading import Event, Thread
 import numpy as np
 import pytest
 
-from ademem import __version__
+from ademem import __version__, api
 from ademem.api import serving
 from ademem.core import project, trust
 from ademem.core.errors import AdememError
@@ -80,7 +80,7 @@ def test_it_embeds(world):
 
 def test_it_searches_and_hands_out_row_numbers_and_scores(world):
     world.know("We moved to passkeys in March", "Invoices are rounded half to even")
-    (known,) = world.memories.search("passkeys").hits
+    (known,) = api.search(world.memories, "passkeys").hits
     with answering(world):
         answer = world.ask("search", query="sign-in", floor=0.4, limit=3)
 

@@ -1,4 +1,4 @@
-"""Health in numbers, read only."""
+"""Reports: health, costs, knowledge, impressions, decisions; read only."""
 
 from __future__ import annotations
 
@@ -30,9 +30,11 @@ from ademem.worker import journal, running, schedule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from ademem.core.project import Project
+    from ademem.guard.mutation import Judgement
     from ademem.store import Store
     from ademem.store.ageing import Sweep
     from ademem.store.consolidating import Consolidation
@@ -42,8 +44,9 @@ TOP_TAGS = 10
 SHOWN_CHARS = 100
 
 
-def overview(runtime: Runtime) -> dict[str, Any]:
-    """What `ademem status` shows."""
+def get_status(runtime: Runtime) -> dict[str, Any]:
+    """Return the keys of `ademem status --json`."""
+    runtime.now = runtime.clock()
     store = runtime.store
     return {
         "project": store.project_id,
@@ -52,7 +55,7 @@ def overview(runtime: Runtime) -> dict[str, Any]:
         "schema": schema_version(store),
         "branch": branch(runtime.project.root),
         "scopes": {scope.value: _scope(runtime, scope) for scope in Scope},
-        "overfull": overfull(runtime),
+        "overfull": find_overfull(runtime),
         "memories": {
             "promoted": _count(store, f"status = 'promoted' and {LIVE}"),
             "candidates": _count(store, f"status = 'candidate' and {LIVE}"),
@@ -74,7 +77,7 @@ def overview(runtime: Runtime) -> dict[str, Any]:
 
 
 def imports(project: Project) -> list[str]:
-    """What of each file waits to be imported; empty when nothing does."""
+    """Return a line for each file that waits to be imported."""
     if not worktree.import_waits(project):
         return []
     from ademem.sync import progress
@@ -83,7 +86,7 @@ def imports(project: Project) -> list[str]:
 
 
 def vectors(runtime: Runtime) -> dict[str, Any]:
-    """How far the memories are embedded, and what the log holds of the runs that did it."""
+    """Return how many memories have a vector, and figures of the runs that made them."""
     model = running.installed(runtime)
     counts = embeddings.counts(runtime.store, model.id) if model else None
     runs = [run for run in journal.recent(runtime.project) if run["job"] == "embed"]
@@ -103,7 +106,7 @@ def vectors(runtime: Runtime) -> dict[str, Any]:
 
 
 def work_due(runtime: Runtime) -> dict[str, Any]:
-    """What waits to be done now, what gave up and why, and how the last job ended."""
+    """Return due, failing and parked jobs, and how the last one ended."""
     shift = running.Shift(runtime, lambda: runtime.now, running.installed(runtime))
     able = [kind.name for kind in running.JOBS if kind.able(shift)]
     due = {name: len(jobs.due(runtime.store, name, runtime.now)) for name in able}
@@ -118,8 +121,8 @@ def work_due(runtime: Runtime) -> dict[str, Any]:
     }
 
 
-def cost(runtime: Runtime, days: int) -> dict[str, Any]:
-    """What `ademem cost` shows; `usd` is None while no call told its price."""
+def get_cost(runtime: Runtime, days: int = 30) -> dict[str, Any]:
+    """Return the keys of `ademem cost --json`; `usd` is None while no call has a price."""
     since = runtime.now - timedelta(days=days - 1)
     calls, output = ai_calls.spent(runtime.store, since), logs.told(runtime.store, since)
     prices = [row["usd"] for row in calls if row["usd"] is not None]
@@ -138,7 +141,7 @@ def cost(runtime: Runtime, days: int) -> dict[str, Any]:
 
 
 def _ai(runtime: Runtime) -> dict[str, Any]:
-    """Who is asked, and how the last call ended."""
+    """Return the AI provider, today's calls, and how the last call ended."""
     last = ai_calls.last(runtime.store)
     return {
         "provider": runtime.settings.ai.provider,
@@ -150,7 +153,7 @@ def _ai(runtime: Runtime) -> dict[str, Any]:
 
 
 def lifecycle(runtime: Runtime) -> dict[str, Any]:
-    """When memory was last kept in order, how that ended, and when it is due again."""
+    """Return the last and the next sweep and consolidation, conflicts and running missions."""
     store, settings = runtime.store, runtime.settings.lifecycle
     swept, merged = ageing.last(store), consolidating.last(store)
     return {
@@ -163,8 +166,8 @@ def lifecycle(runtime: Runtime) -> dict[str, Any]:
     }
 
 
-def knowledge(runtime: Runtime) -> dict[str, Any]:
-    """What `ademem recall --stats` shows: captures, kept entries, and where they came from."""
+def get_knowledge(runtime: Runtime) -> dict[str, Any]:
+    """Return the keys of `ademem recall --stats --json`: captures, memories, and their sources."""
     store = runtime.store
     rows = _rows(
         store,
@@ -185,8 +188,8 @@ def knowledge(runtime: Runtime) -> dict[str, Any]:
     }
 
 
-def exposed(runtime: Runtime, limit: int) -> dict[str, Any]:
-    """What `ademem stats` shows: how often memories were shown, and what came of it."""
+def get_impressions(runtime: Runtime, limit: int = 20) -> dict[str, Any]:
+    """Return how often memories were shown and used: the keys of `ademem stats --json`."""
     store, patience = runtime.store, runtime.settings.briefing.patience
     total = impressions.totals(store, patience)
     return {
@@ -214,8 +217,8 @@ def exposed(runtime: Runtime, limit: int) -> dict[str, Any]:
     }
 
 
-def guard(runtime: Runtime) -> dict[str, Any]:
-    """What `ademem guard status` shows: the settings and the turns under way."""
+def get_guard_state(runtime: Runtime) -> dict[str, Any]:
+    """Return settings, open turns and decisions: the keys of `ademem guard status --json`."""
     turns = _rows(
         runtime.store,
         "select session_id, agent_id, class, why, searched_at, denied, started_at from turns"
@@ -243,20 +246,52 @@ def guard(runtime: Runtime) -> dict[str, Any]:
     }
 
 
-def overfull(runtime: Runtime) -> str | None:
-    """What the next sweep archives for want of room alone, and how to keep it."""
+def find_overfull(runtime: Runtime) -> str | None:
+    """Say what the next sweep archives because a scope exceeds its limit, and how to keep it."""
     settings = runtime.settings.lifecycle
     limits = {scope.value: getattr(settings, f"{scope}_limit") for scope in Scope}
     over = ageing.above(runtime.store, limits)
     if not over:
         return None
-    told = ", ".join(f"{count:,} above {scope}_limit" for scope, count in over.items())
+    above = ", ".join(f"{count:,} above {scope}_limit" for scope, count in over.items())
     when = stamp(schedule.next_sweep(runtime.store, settings, runtime.now))[:16].replace("T", " ")
     keep = ", ".join(f"lifecycle.{scope}_limit = 0" for scope in over)
     return (
-        f"{told}: a sweep from {when} UTC on archives the lowest (`ademem sweep --dry-run`);"
+        f"{above}: a sweep from {when} UTC on archives the lowest (`ademem sweep --dry-run`);"
         f" {keep} in .ade/config.toml keeps them"
     )
+
+
+def get_digest(runtime: Runtime) -> dict[str, Any]:
+    """Return commits of this worktree that no session made or was told of."""
+    from ademem.capture import commits
+
+    return commits.report(runtime.project, runtime.store, runtime.clock())
+
+
+def list_refusals(runtime: Runtime, limit: int = 20) -> list[dict[str, Any]]:
+    """Return what the write gate refused, newest first."""
+    return logs.refusals(runtime.store, limit)
+
+
+def list_decisions(runtime: Runtime, limit: int = 20) -> list[dict[str, Any]]:
+    """Return decisions of the guard, newest first."""
+    return logs.decisions(runtime.store, limit)
+
+
+def judge_command(
+    command: str, root: str | None = None, *, environment: Mapping[str, str] = os.environ
+) -> Judgement:
+    """Judge whether a shell command is a mutation, by the settings of the project, if any."""
+    from ademem.core import configuration, project
+    from ademem.core.errors import NotEnrolled
+    from ademem.guard.mutation import judge
+
+    try:
+        found = project.find(root, environment, os.getcwd())
+    except NotEnrolled:
+        return judge(command)
+    return judge(command, configuration.load(found, environment).settings.guard)
 
 
 def _ended(run: Sweep) -> dict[str, Any]:

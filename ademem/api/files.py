@@ -1,0 +1,185 @@
+"""The files of a project: refresh, import and check them; import and export as JSON lines."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import suppress
+
+from ademem import sync
+from ademem.core import clock, configuration, confined, project, worktree
+from ademem.core.repository import under_way
+from ademem.files import standing_brief
+from ademem.store import admission, jobs, mission_binding, store_aside
+from ademem.store.runtime import Runtime, is_writable, open_runtime
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from datetime import datetime
+    from typing import Any, Self
+
+    from ademem.capture.review import Captured
+    from ademem.files.formats import Imported
+    from ademem.files.standing_brief import BadCore, CoreMemory
+    from ademem.sync import Preview, Problem, Refreshed, Taken
+
+
+class Inspection:
+    """The files of a project beside its store, which are only read; a context manager."""
+
+    def __init__(self, runtime: Runtime, read: Taken | None = None) -> None:
+        self.runtime = runtime
+        self.read = read
+        """What an empty store in memory made of the files; None where there is a database."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.runtime.close()
+
+
+def inspect_files(
+    root: str | None = None,
+    *,
+    environment: Mapping[str, str] = os.environ,
+    now: Callable[[], datetime] = clock.now,
+) -> Inspection:
+    """Open the files beside the database or, in a fresh clone, beside an empty store in memory.
+
+    Creates and changes no file. Raises what `open_memories` raises.
+    """
+    found = project.find(root, environment, os.getcwd())
+    if not is_writable(found):
+        from ademem.worker.read_only import open_copy
+
+        return Inspection(open_copy(found, environment, now()))
+    if os.path.exists(found.database) and not admission.why_foreign(found):
+        return Inspection(open_runtime(found, environment, now()))
+    read = configuration.load(found, environment)
+    store = store_aside(found, now())
+    runtime = Runtime(found, read.settings, store, environment, now(), read.warnings)
+    return Inspection(runtime, sync.read_aside(found, store, read.settings, now()))
+
+
+def check_files(inspection: Inspection) -> tuple[Problem, ...]:
+    """Find what is wrong with the files, by file and line."""
+    runtime = inspection.runtime
+    return sync.check(
+        runtime.project,
+        runtime.store,
+        runtime.settings.mirror,
+        runtime.settings.gate,
+        read=inspection.read,
+    )
+
+
+def preview_files(inspection: Inspection, *, force: bool = False) -> Preview:
+    """Foresee what an import would change and a refresh would write; *force* drops edits."""
+    runtime = inspection.runtime
+    if inspection.read is not None:
+        return sync.preview_aside(runtime.project, runtime.store, runtime.settings)
+    return sync.preview(
+        runtime.project,
+        runtime.store,
+        runtime.settings,
+        runtime.clock(),
+        force=force,
+        environment=runtime.environment,
+    )
+
+
+def refresh_files(
+    runtime: Runtime,
+    *,
+    force: bool = False,
+    on_import: Callable[[int, int], None] | None = None,
+) -> Refreshed:
+    """Import edits of `.ade/memory/`, then render it; *force* drops the edits instead."""
+    return sync.refresh(
+        runtime.project,
+        runtime.store,
+        runtime.settings,
+        runtime.clock(),
+        force=force,
+        tell=on_import,
+        environment=runtime.environment,
+    )
+
+
+def import_files(runtime: Runtime, *, on_import: Callable[[int, int], None] | None = None) -> Taken:
+    """Import edits of the files, and leave the files as they are."""
+    return sync.take_over(
+        runtime.project,
+        runtime.store,
+        runtime.settings,
+        runtime.clock(),
+        tell=on_import,
+        environment=runtime.environment,
+    )
+
+
+def import_pending(
+    runtime: Runtime,
+    on_import: Callable[[int, int], None] | None = None,
+    *,
+    is_new: bool = False,
+) -> None:
+    """Import what waits for the worker, which may not run here, or what a new store lacks.
+
+    A store that cannot be written is read as it is; `check_files` names refused files.
+    """
+    with suppress(confined.Refused):
+        if is_new:
+            if worktree.changed(runtime.project):
+                refresh_files(runtime, on_import=on_import)
+        elif not under_way(runtime.project.root):
+            with suppress(sqlite3.OperationalError, OSError):
+                import_files(runtime, on_import=on_import)
+                jobs.queue(runtime.store, "mirror", "project", runtime.clock())
+
+
+def read_pending_brief(runtime: Runtime) -> tuple[CoreMemory | None, BadCore | None]:
+    """Return what the file of the standing brief has that is not imported, or why it cannot be."""
+    return standing_brief.news(runtime.store, runtime.project)
+
+
+def export_memories(
+    runtime: Runtime, *, include_personal: bool = False
+) -> Iterator[dict[str, Any]]:
+    from ademem.files import formats
+
+    return formats.export_lines(runtime.store, include_personal=include_personal)
+
+
+def import_lines(
+    runtime: Runtime, lines: Iterable[str], on_progress: Callable[[int], None] | None = None
+) -> Imported:
+    """Pass JSON lines through the gate; bad lines are reported, never fatal."""
+    from ademem.files import formats
+
+    return formats.import_lines(
+        lines,
+        runtime.store,
+        runtime.settings,
+        runtime.clock(),
+        on_progress,
+        mission=mission_binding.mission_of(runtime.environment),
+    )
+
+
+def import_beads(runtime: Runtime, source: str) -> Imported:
+    """Import the knowledge of a Beads project; bad lines are kept in `.ade/log/`, redacted."""
+    from ademem.files.formats import beads
+
+    imported = beads.bring(source, runtime.store, runtime.settings.gate, runtime.clock())
+    beads.put_aside(imported.misread, runtime.project)
+    return imported
+
+
+def import_feedback(runtime: Runtime, text: str) -> Captured:
+    """Make candidates of what `gh` prints about a pull request; raises BadFeedback."""
+    from ademem.capture.review import capture
+
+    return capture(text, runtime)

@@ -1,0 +1,162 @@
+"""Find memories: by question, by filter, by id."""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+from ademem.core import client
+from ademem.core.turn import TurnKey
+from ademem.core.value import replace
+from ademem.search import embedding, engine
+from ademem.search.engine import UNARCHIVED, Filters
+from ademem.search.recall import recall as recall_
+from ademem.store import embeddings, logs, memories, mission_binding
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ademem.core.memory import Memory
+    from ademem.search.embedding import Embedder
+    from ademem.search.engine import Results
+    from ademem.store.runtime import Runtime
+    from ademem.synthesis.anchor_verification import Checked
+
+_models: WeakKeyDictionary[Runtime, Embedder] = WeakKeyDictionary()
+
+SIMILAR_CHARS = 300
+"""Beginning of a text by which similar ones are searched."""
+
+
+def recall(
+    runtime: Runtime, query: str, filters: Filters | None = None, limit: int | None = None
+) -> Results:
+    """Search, and count an access for each hit."""
+    return recall_(
+        query,
+        runtime.store,
+        runtime.settings.search,
+        _filters(runtime, filters),
+        runtime.clock(),
+        limit,
+        key=_turn(runtime),
+        embedder=_embedder(runtime),
+    )
+
+
+def search(
+    runtime: Runtime, query: str, filters: Filters | None = None, limit: int | None = None
+) -> Results:
+    """Rank what answers *query*; in a session, only note that it ran."""
+    results = engine.search(
+        query,
+        runtime.store,
+        runtime.settings.search,
+        _filters(runtime, filters),
+        runtime.clock(),
+        limit=limit,
+        embedder=_embedder(runtime),
+    )
+    if turn := _turn(runtime):
+        shown = engine.as_shown(results.hits)
+        logs.shown(runtime.store, "search", shown, runtime.clock(), key=turn)
+    return results
+
+
+def find_similar(runtime: Runtime, memory: Memory, limit: int = 3) -> list[Memory]:
+    """Find other memories with similar words; leaves no trace."""
+    from ademem.core.text import preview
+
+    found = engine.search(
+        preview(memory.content, SIMILAR_CHARS),
+        runtime.store,
+        runtime.settings.search,
+        Filters(statuses=UNARCHIVED),
+        runtime.clock(),
+        limit=limit + 1,
+    )
+    return [hit.memory for hit in found.hits if hit.memory.id != memory.id][:limit]
+
+
+def list_memories(
+    runtime: Runtime, filters: Filters | None = None, limit: int | None = 100
+) -> list[Memory]:
+    """Filter without ranking, newest first; by default all but the archive."""
+    mission = mission_binding.mission_of(runtime.environment)
+    filters = filters or Filters(statuses=UNARCHIVED, mission=mission)
+    return engine.listed(runtime.store, filters, limit)
+
+
+def get(runtime: Runtime, id: str) -> Memory:
+    """Return one memory by id, sync id or the beginning of its id; raises NoSuchMemory."""
+    return memories.get(runtime.store, id)
+
+
+def find_related(runtime: Runtime, id: str) -> dict[str, list[str]]:
+    """Return ids of what a memory contradicts, was merged from and was merged into, by relation."""
+    from ademem.store import relations
+
+    memory = memories.get(runtime.store, id)
+    pairs = [(each.left, each.right) for each in relations.conflicts(runtime.store)]
+    others = [b if a == memory.id else a for a, b in pairs if memory.id in (a, b)]
+    parts = memories.find(runtime.store, "superseded_by = :id", "order by seq", id=memory.id)
+    into = [memory.superseded_by] if memory.superseded_by else []
+    found = {
+        "conflicts with": others,
+        "merged from": [part.id for part in parts],
+        "merged into": into,
+    }
+    return {name: ids for name, ids in found.items() if ids}
+
+
+def verify(runtime: Runtime, *, fix: bool = False) -> list[Checked]:
+    """Check every anchor of every live memory; *fix* follows text that moved."""
+    from ademem.api.curation import act
+    from ademem.synthesis import anchor_verification
+
+    found = anchor_verification.check(runtime.project, runtime.store)
+    if not fix:
+        return found
+    return anchor_verification.fix(found, runtime.store, runtime.clock(), act(runtime).actor)
+
+
+def find_astray(runtime: Runtime, found: Iterable[Memory]) -> dict[str, str]:
+    """Return by id `moved`, `changed` or `gone`, for memories whose anchors do not hold."""
+    anchored = [memory for memory in found if memory.anchors]
+    if not anchored:
+        return {}
+    from ademem.synthesis import anchor_verification
+
+    return anchor_verification.states(anchored, runtime.project)
+
+
+def _turn(runtime: Runtime) -> TurnKey | None:
+    session_id = client.session_of(runtime.environment)
+    return TurnKey(session_id=session_id) if session_id else None
+
+
+def _filters(runtime: Runtime, filters: Filters | None) -> Filters:
+    """Search faded memories too, from this branch and for this mission."""
+    filters = filters or Filters()
+    return replace(
+        filters,
+        faded=True,
+        here=filters.here or runtime.branch,
+        mission=filters.mission or mission_binding.mission_of(runtime.environment),
+    )
+
+
+def _embedder(runtime: Runtime) -> Embedder | None:
+    """Load the model, if there are vectors to compare; None where words alone decide."""
+    wanted = embedding.model_id(runtime.settings.embed)
+    if not (runtime.settings.search.hybrid and embeddings.has_any(runtime.store, wanted)):
+        return None
+    if runtime not in _models:
+        try:
+            model = embedding.load_aside(runtime.settings.embed, runtime.environment)
+        except embedding.DamagedModel:  # `doctor` reports it
+            return None
+        if model is None:
+            return None
+        _models[runtime] = model
+    return _models[runtime]

@@ -1,0 +1,104 @@
+"""Write memories through the gate."""
+
+from __future__ import annotations
+
+import os
+
+from ademem.capture import gate, provenance
+from ademem.core import client
+from ademem.core.errors import UsageError
+from ademem.core.memory import Draft, Origin, Scope, Trust
+from ademem.core.value import replace
+from ademem.store import mission_binding
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ademem.capture.gate import Step, Written
+    from ademem.store.runtime import Runtime
+
+
+def write(runtime: Runtime, draft: Draft | str) -> Written:
+    """Pass a draft through the gate; a plain text is a fact from an agent."""
+    return gate.write(
+        complete_draft(runtime, draft), runtime.store, runtime.settings.gate, runtime.clock()
+    )
+
+
+def explain(runtime: Runtime, draft: Draft | str) -> list[Step]:
+    """Return the verdict of each rule of the gate; writes nothing."""
+    return gate.explain(
+        complete_draft(runtime, draft), runtime.store, runtime.settings.gate, runtime.clock()
+    )
+
+
+def learn(
+    runtime: Runtime,
+    text: str,
+    *,
+    prefix: str = "LEARNED",
+    bead: str | None = None,
+    tags: Iterable[str] = (),
+    key: str | None = None,
+    cwd: str | None = None,
+) -> Written:
+    """Write the memory that `bd comment … LEARNED:` makes, without `bd`."""
+    from ademem.capture.learned import source_of
+    from ademem.capture.learned_drafts import Lesson, draft_of
+
+    lesson = Lesson(content=text, prefix=prefix, bead=bead, key=key, tags=tuple(tags))
+    source = source_of(cwd or os.getcwd())
+    return write(runtime, place_draft(runtime, draft_of(lesson, origin(runtime, source))))
+
+
+def origin(runtime: Runtime, source_type: str = "") -> Origin:
+    """The person is the source, or inside a client's shell the agent."""
+    trust = provenance.speaker(runtime.environment, runtime.store)
+    speaker = Trust.USER if trust is Trust.USER else Trust.AGENT
+    return Origin(
+        trust=trust,
+        source_type=source_type or speaker.value,
+        session_id=client.session_of(runtime.environment) or None,
+    )
+
+
+def place_draft(
+    runtime: Runtime,
+    draft: Draft,
+    scope: str | None = None,
+    owner: str | None = None,
+    *,
+    start_mission: bool = True,
+) -> Draft:
+    """Set the scope that was asked for, or else the mission that this process works for.
+
+    With *start_mission* a mission that does not exist starts. Raises UsageError for none at all.
+    """
+    if scope is None:
+        if not start_mission:
+            return mission_binding.placed(draft, runtime.environment)
+        return mission_binding.bound(draft, runtime.environment, runtime.store, runtime.clock())
+    if Scope.is_mission(scope):
+        owner = owner or mission_binding.mission_of(runtime.environment)
+        if not owner:
+            raise UsageError("which mission?", f"--owner ID, or {mission_binding.VARIABLE}")
+    return replace(draft, scope=scope, owner=owner)
+
+
+def complete_draft(runtime: Runtime, draft: Draft | str) -> Draft:
+    """Add session and branch, and anchors as they are stored.
+
+    Raises NoSuchPlace or NoSuchCommand.
+    """
+    from ademem.synthesis import working_tree
+
+    if isinstance(draft, str):
+        draft = Draft(content=draft)
+    origin = replace(
+        draft.origin,
+        session_id=draft.origin.session_id or client.session_of(runtime.environment) or None,
+        branch=draft.origin.branch or runtime.branch,
+    )
+    anchors = working_tree.all_noted(draft.anchors, runtime.project.root, os.getcwd())
+    return replace(draft, origin=origin, anchors=anchors)
