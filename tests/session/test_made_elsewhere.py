@@ -240,8 +240,8 @@ def test_files_check_names_a_database_that_git_tracks(world):
     foreign.git(world.root, "init", "-q", ".")
     world.live()
     foreign.commit(world.root, ".ade/ade.db")
-    with api.inspect(str(world.root), environment=world.environment) as inspection:
-        problems = {problem.path: problem.message for problem in inspection.check()}
+    with api.inspect_files(str(world.root), environment=world.environment) as inspection:
+        problems = {problem.path: problem.message for problem in api.check_files(inspection)}
 
     assert "git rm --cached .ade/ade.db" in problems[".ade/ade.db"]
 
