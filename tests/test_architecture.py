@@ -119,7 +119,7 @@ def test_two_modules_can_reach_the_network():
     assert reached == ABROAD | LOCAL
 
 
-STARTING = {"core/process.py", "synthesis/ai/program.py"}
+STARTING = {"core/process.py", "synthesis/ai/claude.py"}
 """What starts other programs: one module for all of them, and the door to an AI's."""
 
 _STARTERS = "fork forkpty posix_spawn posix_spawnp system popen startfile"

@@ -1,6 +1,6 @@
-"""One question to an AI, if there is one: for the worker and for typed commands, never for a hook.
+"""Ask an AI one question, from the worker and typed commands; hooks never do.
 
-What comes back is data of a model that read what others wrote: who keeps it asks the gate.
+An answer comes from a model that read untrusted text: it passes the write gate before it is stored.
 """
 
 from __future__ import annotations
@@ -10,8 +10,13 @@ import time
 from ademem.core.redaction import redact
 from ademem.core.value import replace
 from ademem.store import ai_calls
-from ademem.synthesis.ai.fit import Misfit, fitted, found_in
-from ademem.synthesis.ai.reply import Provider, Question, Reply
+from ademem.synthesis.ai.answer import (
+    InvalidAnswer,
+    Provider,
+    Question,
+    find_object,
+    validate,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,19 +27,19 @@ if TYPE_CHECKING:
     from ademem.store.runtime import Runtime
 
 PROMPT_CHARS = 120_000
-"""Longest question, in characters: what is more is cut off its end."""
+"""Longest question; the rest is cut off."""
 
 
 def ask(
     runtime: Runtime, purpose: str, prompt: str, schema: dict[str, Any]
 ) -> dict[str, Any] | None:
-    """An answer that fits the JSON Schema *schema*, redacted and within its bounds.
+    """Return an answer that fits the JSON Schema *schema*, redacted and within its bounds.
 
-    None, which every caller has to live with: nobody is to be asked, the day has had its calls, or
-    no good answer came in time. *purpose* is a word under which `ademem cost` counts the call.
+    None without a provider, after the day's last call, and for every failure; `ademem cost` lists
+    the call under *purpose*.
     """
     settings = runtime.settings.ai
-    if not _somebody(runtime):
+    if not _has_provider(runtime):
         return None
     call = ai_calls.begin(
         runtime.store, purpose, settings.provider, runtime.now, daily_calls=settings.daily_calls
@@ -42,35 +47,41 @@ def ask(
     if call is None:
         return None
     question = replace(
-        _question(settings, runtime.environment),
+        _empty_question(settings, runtime.environment),
         prompt=redact(prompt[: 2 * PROMPT_CHARS]).text[:PROMPT_CHARS],
         schema=schema,
         purpose=purpose,
     )
     began = time.monotonic()
-    answer, reply = _checked(_PROVIDERS[settings.provider]().ask(question), schema)
+    reply = _PROVIDERS[settings.provider]().ask(question)
+    answer = None
+    if reply.outcome == "ok":
+        try:
+            data = reply.value if reply.value is not None else find_object(reply.text)
+            answer = validate(data, schema, _clean)
+        except InvalidAnswer as error:
+            reply = replace(reply, outcome="invalid", error=str(error))
     ms = round((time.monotonic() - began) * 1000)
     ai_calls.end(runtime.store, call, reply.outcome, reply.price, ms=ms, error=reply.error)
     return answer
 
 
-def is_there(runtime: Runtime) -> bool:
-    """Whether `ask` would ask somebody now."""
+def is_available(runtime: Runtime) -> bool:
+    """Tell whether a provider is set and the day has calls left."""
     left = runtime.settings.ai.daily_calls - ai_calls.today(runtime.store, runtime.now)
-    return _somebody(runtime) and left > 0
+    return _has_provider(runtime) and left > 0
 
 
 def problem(settings: AISettings, environment: Mapping[str, str]) -> str:
-    """Why the one who is named cannot be asked; empty: as far as can be told unasked, he can."""
+    """Say why the provider cannot be asked, as far as that shows without a call; else empty."""
     if settings.provider not in _PROVIDERS:
         return ""
     if not settings.daily_calls:
         return f"ai.daily_calls is 0, so {settings.provider} is never asked"
-    return _PROVIDERS[settings.provider]().problem(_question(settings, environment))
+    return _PROVIDERS[settings.provider]().problem(_empty_question(settings, environment))
 
 
-def _question(settings: AISettings, environment: Mapping[str, str]) -> Question:
-    """Nothing yet, to whom the settings say."""
+def _empty_question(settings: AISettings, environment: Mapping[str, str]) -> Question:
     return Question(
         prompt="",
         schema={},
@@ -82,24 +93,13 @@ def _question(settings: AISettings, environment: Mapping[str, str]) -> Question:
     )
 
 
-def _somebody(runtime: Runtime) -> bool:
-    """Nobody is asked by what was itself started to answer."""
+def _has_provider(runtime: Runtime) -> bool:
+    """An AI that ademem started asks no other one: ADEMEM_ASKED marks its processes."""
     return runtime.settings.ai.provider in _PROVIDERS and "ADEMEM_ASKED" not in runtime.environment
 
 
-def _checked(reply: Reply, schema: dict[str, Any]) -> tuple[dict[str, Any] | None, Reply]:
-    """The answer as data, if it is one, and how the call ended."""
-    if reply.outcome != "ok":
-        return None, reply
-    try:
-        value = reply.value if reply.value is not None else found_in(reply.text)
-        return fitted(value, schema, _clean), reply
-    except Misfit as misfit:
-        return None, replace(reply, outcome="invalid", error=str(misfit))
-
-
 def _clean(text: str) -> str:
-    """Without secrets and without control characters, line breaks and tabs excepted."""
+    """Remove secrets and control characters other than line breaks and tabs."""
     visible = "".join(char for char in text if char >= " " or char in "\n\t")
     return redact(visible.encode("utf-8", "replace").decode()).text
 

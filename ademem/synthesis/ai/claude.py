@@ -1,33 +1,37 @@
-"""Asking `claude -p`: without hooks, tools, servers, notes or a trace of the conversation."""
+"""Ask `claude -p`: without hooks, tools, servers, memory files or a stored conversation."""
 
 from __future__ import annotations
 
 import json
 import os
+import selectors
 import shutil
+import signal
+import subprocess
+import tempfile
+import time
 from contextlib import suppress
 
 from ademem.core.client import config_dir
 from ademem.core.json_text import loads
+from ademem.core.value import Value
 from ademem.store.ai_calls import Price
-from ademem.synthesis.ai.program import run
-from ademem.synthesis.ai.reply import ANSWER_BYTES, RULES, Reply, failed, number
+from ademem.synthesis.ai.answer import ANSWER_BYTES, RULES, Reply, failed, number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from ademem.synthesis.ai.program import Ran
-    from ademem.synthesis.ai.reply import Question
+    from ademem.synthesis.ai.answer import Question
 
 MODEL = "haiku"
-"""Small, and an alias that every account has."""
+"""A small model, by an alias that every account has."""
 MAX_USD = "0.50"
 """The client ends a conversation that costs more."""
 UNBOUND = ("/bin/sh", "-c", 'ulimit -S -d "$(ulimit -H -d)" 2>&-; exec "$@"', "sh")
-"""Runs what follows without the bound that a worker sets to its own memory."""
-OF_THE_CALLER = (
+"""Runs a command without the memory limit that a worker sets for itself."""
+SESSION_VARIABLES = (
     "CLAUDECODE",
     "CLAUDE_CODE_ENTRYPOINT",
     "CLAUDE_CODE_SESSION_ID",
@@ -38,55 +42,32 @@ OF_THE_CALLER = (
     "CLAUDE_PROJECT_DIR",
     "ADEMEM_AI_KEY",
 )
-"""What a session tells its children; a client that hears it takes itself for a part of it."""
-
-
-NOT_THERE = "no program `claude` on PATH"
+"""Variables a session sets for its children; with them the client joins that session."""
+NOT_INSTALLED = "no program `claude` on PATH"
+CHUNK = 1 << 16
+POLL_S = 0.05
+"""Interval at which the end of a silent program is noticed."""
+ERROR_BYTES = 4_000
+"""Bytes of standard error that are kept, from its end."""
 
 
 def problem(question: Question) -> str:
-    """Why this cannot be asked; empty: it can."""
-    return "" if _program(question.environment) else NOT_THERE
+    return "" if _find_program(question.environment) else NOT_INSTALLED
 
 
 def ask(question: Question) -> Reply:
-    program = _program(question.environment)
+    program = _find_program(question.environment)
     if program is None:
-        return failed(NOT_THERE)
-    try:
-        ran = run(
-            [*UNBOUND, program, *_options(question)],
-            question.prompt,
-            environment=_environment(question.environment),
-            timeout_s=question.timeout_s,
-            max_bytes=ANSWER_BYTES,
-        )
-    except OSError as error:
-        return failed(f"`claude` cannot be started: {error.strerror}")
-    return _read(ran)
-
-
-def _program(environment: Mapping[str, str]) -> str | None:
-    """On PATH, or where the client's own installers put it for whom a shell alias finds it."""
-    places = (
-        environment.get("PATH", ""),
-        os.path.join(config_dir(environment), "local"),
-        os.path.join(environment.get("HOME", "/"), ".local", "bin"),
-    )
-    return shutil.which("claude", path=os.pathsep.join(filter(None, places)))
-
-
-def _options(question: Question) -> list[str]:
+        return failed(NOT_INSTALLED)
     schema = json.dumps(question.schema)
-    settings = json.dumps({"disableAllHooks": True, "autoMemoryEnabled": False})
-    return [
+    options = [
         "-p",
         *("--output-format", "json"),
         *("--model", question.model or MODEL),
         *("--json-schema", schema),
         *("--system-prompt", RULES + schema),
-        *("--settings", settings),
-        *("--setting-sources", "user"),  # whose account it is stands there
+        *("--settings", json.dumps({"disableAllHooks": True, "autoMemoryEnabled": False})),
+        *("--setting-sources", "user"),  # they name the account
         *("--tools", ""),
         *("--max-budget-usd", MAX_USD),
         "--safe-mode",
@@ -94,47 +75,134 @@ def _options(question: Question) -> list[str]:
         "--disable-slash-commands",
         "--no-session-persistence",
     ]
+    inherited = {
+        name: value for name, value in question.environment.items() if name not in SESSION_VARIABLES
+    }
+    try:
+        ran = _run(
+            [*UNBOUND, program, *options],
+            question.prompt,
+            environment=inherited | {"ADEMEM_DISABLE": "1", "ADEMEM_ASKED": "1"},
+            timeout_s=question.timeout_s,
+            max_bytes=ANSWER_BYTES,
+        )
+    except OSError as error:
+        return failed(f"`claude` cannot be started: {error.strerror}")
+    return _parse(ran)
 
 
-def _environment(given: Mapping[str, str]) -> dict[str, str]:
-    """With the marks that keep its hooks silent, should any run, and `ademem` from asking again."""
-    kept = {name: value for name, value in given.items() if name not in OF_THE_CALLER}
-    return kept | {"ADEMEM_DISABLE": "1", "ADEMEM_ASKED": "1"}
+def _find_program(environment: Mapping[str, str]) -> str | None:
+    """Look on PATH, and where the client's installers put it behind a shell alias."""
+    folders = (
+        environment.get("PATH", ""),
+        os.path.join(config_dir(environment), "local"),
+        os.path.join(environment.get("HOME", "/"), ".local", "bin"),
+    )
+    return shutil.which("claude", path=os.pathsep.join(filter(None, folders)))
 
 
-def _read(ran: Ran) -> Reply:
+def _parse(ran: Finished) -> Reply:
     if ran.stopped == "timeout":
         return failed("it took too long", "timeout")
     if ran.stopped:
-        return failed(f"it said more than {ANSWER_BYTES:,} bytes")
-    said: Any = None
+        return failed(f"its answer is longer than {ANSWER_BYTES:,} bytes")
+    answer: Any = None
     with suppress(ValueError, RecursionError):
-        said = loads(ran.output.decode("utf-8", "replace"))
-    if not isinstance(said, dict):
-        complaint = (ran.complaints or ran.output).decode("utf-8", "replace")
-        return failed(f"exit code {ran.exit_code}: {' '.join(complaint.split())}")
-    result = said.get("result")
+        answer = loads(ran.output.decode("utf-8", "replace"))
+    if not isinstance(answer, dict):
+        error = (ran.errors or ran.output).decode("utf-8", "replace")
+        return failed(f"exit code {ran.exit_code}: {' '.join(error.split())}")
+    result, models = answer.get("result"), answer.get("modelUsage")
     text = result if isinstance(result, str) else ""
-    if ran.exit_code or said.get("is_error") or said.get("subtype") != "success":
-        return Reply(outcome="failed", error=text or str(said.get("subtype")), price=_price(said))
-    refused = said.get("stop_reason") == "refusal"
+    has_cost = answer.get("total_cost_usd") is not None
+    price = Price(
+        model=" ".join(models) if isinstance(models, dict) else "",
+        tokens_in=sum(
+            int(number(answer, "usage", f"{kind}input_tokens"))
+            for kind in ("", "cache_creation_", "cache_read_")
+        ),
+        tokens_out=int(number(answer, "usage", "output_tokens")),
+        cost_usd=number(answer, "total_cost_usd") if has_cost else None,
+    )
+    if ran.exit_code or answer.get("is_error") or answer.get("subtype") != "success":
+        return Reply(outcome="failed", error=text or str(answer.get("subtype")), price=price)
+    refused = answer.get("stop_reason") == "refusal"
     return Reply(
         outcome="refused" if refused else "ok",
         text=text,
-        value=said.get("structured_output"),
-        price=_price(said),
+        value=answer.get("structured_output"),
+        price=price,
     )
 
 
-def _price(said: dict[str, Any]) -> Price:
-    models = said.get("modelUsage")
-    cost = said.get("total_cost_usd")
-    return Price(
-        model=" ".join(models) if isinstance(models, dict) else "",
-        tokens_in=sum(
-            int(number(said, "usage", f"{kind}input_tokens"))
-            for kind in ("", "cache_creation_", "cache_read_")
-        ),
-        tokens_out=int(number(said, "usage", "output_tokens")),
-        cost_usd=number(said, "total_cost_usd") if cost is not None else None,
-    )
+class Finished(Value):
+    exit_code: int
+    """Negative: the signal that ended it."""
+    output: bytes
+    errors: bytes
+    stopped: str = ""
+    """Why we ended it: timeout | length; else empty."""
+
+
+def _run(
+    command: Sequence[str],
+    text: str,
+    *,
+    environment: Mapping[str, str],
+    timeout_s: float,
+    max_bytes: int,
+) -> Finished:
+    """Run *command* in an empty folder with *text* as its input; none of its children outlives it.
+
+    Raises OSError when it cannot be started.
+    """
+    with tempfile.TemporaryDirectory(prefix="ademem-") as folder, tempfile.TemporaryFile() as given:
+        given.write(text.encode("utf-8", "replace"))
+        given.seek(0)
+        process = subprocess.Popen(
+            command,
+            stdin=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env=dict(environment),
+            start_new_session=True,  # so that its whole process group can be ended
+        )
+        with process:
+            try:
+                output, errors, stopped = _read_streams(process, timeout_s, max_bytes)
+            finally:
+                with suppress(ProcessLookupError, PermissionError):  # macOS: an empty group
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    return Finished(exit_code=process.returncode, output=output, errors=errors, stopped=stopped)
+
+
+def _read_streams(
+    process: subprocess.Popen[bytes], timeout_s: float, max_bytes: int
+) -> tuple[bytes, bytes, str]:
+    """Return output, errors and the reason why it was stopped.
+
+    Reading ends with the process: one of its children may hold the streams open for longer.
+    """
+    assert process.stdout is not None
+    assert process.stderr is not None
+    output, errors = bytearray(), bytearray()
+    deadline = time.monotonic() + timeout_s
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ, output)
+        selector.register(process.stderr, selectors.EVENT_READ, errors)
+        while True:
+            ended = process.poll() is not None
+            ready = selector.select(0 if ended else POLL_S)
+            for key, _ in ready:
+                chunk = os.read(key.fd, CHUNK)
+                key.data.extend(chunk)
+                if not chunk:
+                    selector.unregister(key.fileobj)
+            del errors[:-ERROR_BYTES]
+            stopped = "length" if len(output) > max_bytes else ""
+            if not ended and time.monotonic() > deadline:
+                stopped = stopped or "timeout"
+            if stopped or (ended and not ready):
+                return bytes(output), bytes(errors), stopped

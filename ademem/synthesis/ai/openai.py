@@ -1,4 +1,4 @@
-"""Asking an OpenAI-compatible API; the one module that sends anything to where a setting says."""
+"""Ask an OpenAI-compatible API at the address of `ai.url`; no other module sends data there."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from ademem.core.json_text import loads
 from ademem.store.ai_calls import Price
-from ademem.synthesis.ai.reply import ANSWER_BYTES, RULES, Reply, failed, number
+from ademem.synthesis.ai.answer import ANSWER_BYTES, RULES, Reply, failed, number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ademem.synthesis.ai.reply import Question
+    from ademem.synthesis.ai.answer import Question
 
 CHUNK = 1 << 16
-HERE = ("localhost", "127.0.0.1", "::1")
-UNKNOWN_SHAPE = (400, 404, 415, 422)
-"""What servers answer that know nothing of schemas; asked again without one, they may know how."""
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+SCHEMA_REFUSED = (400, 404, 415, 422)
+"""Status codes of servers that do not support schemas; they are asked again without one."""
 
 
-class _Stay(HTTPRedirectHandler):
-    """Sent elsewhere, the key would go along."""
+class _NoRedirect(HTTPRedirectHandler):
+    """A redirect would carry the key to another server."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
-class _TooLong(Exception):
-    """It says more than anybody reads, or takes longer than anybody waits."""
+class _TooLate(Exception):
+    """The time-out of the whole call has passed."""
 
 
 def ask(question: Question) -> Reply:
@@ -43,34 +43,34 @@ def ask(question: Question) -> Reply:
     deadline = time.monotonic() + question.timeout_s
     for with_schema in (True, False):
         try:
-            return _read(_said(question, deadline, with_schema=with_schema))
+            return _parse(_post(question, deadline, with_schema=with_schema))
         except HTTPError as error:
             with error:
-                if with_schema and error.code in UNKNOWN_SHAPE:
+                if with_schema and error.code in SCHEMA_REFUSED:
                     continue
                 return failed(f"{error.code} {error.reason}")
-        except (TimeoutError, _TooLong):
+        except (TimeoutError, _TooLate):
             return failed("it took too long", "timeout")
         except URLError as error:
             late = isinstance(error.reason, TimeoutError)
             return failed(str(error.reason), "timeout" if late else "failed")
         except (HTTPException, OSError, ValueError, RecursionError) as error:
             return failed(f"{type(error).__name__}: {error}")
-    raise AssertionError("the second try ends the loop")
+    raise AssertionError("the second attempt returns")
 
 
 def problem(question: Question) -> str:
-    """Why this cannot be asked; a key goes to this machine or through TLS, and nowhere else."""
+    """A key is sent to this machine or over TLS alone."""
     try:
         url = urlsplit(question.url)
         is_address = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
-    except ValueError:  # no such host or port can be
+    except ValueError:  # an invalid host or port
         is_address = False
     if not is_address:
         return "ai.url has to be an address such as http://localhost:11434/v1"
     if not question.model:
         return "ai.model has to name one of the models there"
-    if url.scheme == "http" and url.hostname not in HERE and _key(question):
+    if url.scheme == "http" and url.hostname not in LOCAL_HOSTS and _key(question):
         return "ADEMEM_AI_KEY is only sent to an address with https"
     return ""
 
@@ -79,7 +79,11 @@ def _key(question: Question) -> str:
     return question.environment.get("ADEMEM_AI_KEY", "").strip()
 
 
-def _said(question: Question, deadline: float, *, with_schema: bool) -> dict[str, Any]:
+def _post(question: Question, deadline: float, *, with_schema: bool) -> dict[str, Any]:
+    """Return the JSON object that the server answers.
+
+    The time-out of a socket ends silence alone; the deadline ends a slow trickle as well.
+    """
     body: dict[str, Any] = {
         "model": question.model,
         "messages": [
@@ -88,8 +92,8 @@ def _said(question: Question, deadline: float, *, with_schema: bool) -> dict[str
         ],
     }
     if with_schema:
-        shape = {"name": question.purpose, "schema": question.schema}
-        body["response_format"] = {"type": "json_schema", "json_schema": shape}
+        schema = {"name": question.purpose, "schema": question.schema}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
     headers = {"Content-Type": "application/json"}
     if key := _key(question):
         headers["Authorization"] = f"Bearer {key}"
@@ -100,52 +104,38 @@ def _said(question: Question, deadline: float, *, with_schema: bool) -> dict[str
     )
     left = deadline - time.monotonic()
     if left <= 0:
-        raise _TooLong
-    with build_opener(_Stay).open(request, timeout=left) as answer:
-        return _object(_bounded(answer, deadline))
-
-
-def _bounded(answer: Any, deadline: float) -> bytes:
-    """The time-out of a socket is one of silence: who drips for ever is cut off here."""
-    said = bytearray()
-    while chunk := answer.read1(CHUNK):
-        said += chunk
-        if time.monotonic() > deadline:
-            raise _TooLong
-        if len(said) > ANSWER_BYTES:
-            raise ValueError(f"it said more than {ANSWER_BYTES:,} bytes")
-    return bytes(said)
-
-
-def _object(said: bytes) -> dict[str, Any]:
-    value = loads(said.decode("utf-8", "replace"))
+        raise _TooLate
+    data = bytearray()
+    with build_opener(_NoRedirect).open(request, timeout=left) as response:
+        while chunk := response.read1(CHUNK):
+            data += chunk
+            if time.monotonic() > deadline:
+                raise _TooLate
+            if len(data) > ANSWER_BYTES:
+                raise ValueError(f"its answer is longer than {ANSWER_BYTES:,} bytes")
+    value = loads(data.decode("utf-8", "replace"))
     if not isinstance(value, dict):
         raise ValueError("its answer is no JSON object")
     return value
 
 
-def _read(said: dict[str, Any]) -> Reply:
-    """The first choice; what has another shape is no answer."""
+def _parse(answer: dict[str, Any]) -> Reply:
+    model, usage = answer.get("model"), answer.get("usage")
+    has_cost = isinstance(usage, dict) and usage.get("cost") is not None
+    price = Price(
+        model=model if isinstance(model, str) else "",
+        tokens_in=int(number(answer, "usage", "prompt_tokens")),
+        tokens_out=int(number(answer, "usage", "completion_tokens")),
+        cost_usd=number(answer, "usage", "cost") if has_cost else None,
+    )
     message: Any = None
     reason = ""
     with suppress(KeyError, IndexError, TypeError):
-        choice = said["choices"][0]
+        choice = answer["choices"][0]
         message, reason = choice["message"], choice.get("finish_reason")
     if not isinstance(message, dict):
-        return Reply(outcome="failed", error="its answer has no message", price=_price(said))
+        return Reply(outcome="failed", error="its answer has no message", price=price)
     content, refusal = message.get("content"), message.get("refusal")
     if refusal or reason == "content_filter":
-        return Reply(outcome="refused", error=str(refusal or reason), price=_price(said))
-    return Reply(outcome="ok", text=content if isinstance(content, str) else "", price=_price(said))
-
-
-def _price(said: dict[str, Any]) -> Price:
-    """Some tell the price beside the tokens."""
-    model, usage = said.get("model"), said.get("usage")
-    told = isinstance(usage, dict) and usage.get("cost") is not None
-    return Price(
-        model=model if isinstance(model, str) else "",
-        tokens_in=int(number(said, "usage", "prompt_tokens")),
-        tokens_out=int(number(said, "usage", "completion_tokens")),
-        cost_usd=number(said, "usage", "cost") if told else None,
-    )
+        return Reply(outcome="refused", error=str(refusal or reason), price=price)
+    return Reply(outcome="ok", text=content if isinstance(content, str) else "", price=price)

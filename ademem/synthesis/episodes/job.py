@@ -110,7 +110,7 @@ def _named_by_deeds(gathered: Gathering) -> str:
 
 def told(episode: Episode, beside: Iterable[str], runtime: Runtime) -> Told:
     """In the words of an AI that hears what was said *beside*; never lost because none answered."""
-    if not ai.is_there(runtime):
+    if not ai.is_available(runtime):
         return description.by_rules(episode)
     answer = ai.ask(runtime, PURPOSE, description.question(episode, beside), description.SCHEMA)
     if answer is None:

@@ -49,7 +49,7 @@ Steps:
 
 def reworded(wording: Wording, cluster: Sequence[Context], runtime: Runtime) -> Wording:
     """The wording as it is when nobody answers, or the answer is about other steps."""
-    if not ai.is_there(runtime):
+    if not ai.is_available(runtime):
         return wording
     tasks = "\n".join(f"- {context.task[:TASK_CHARS]}" for context in cluster[-TASKS:])
     prompt = _PROMPT.format(tasks=tasks, steps=wording.markdown)

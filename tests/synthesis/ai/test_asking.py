@@ -7,7 +7,7 @@ import pytest
 from ademem import api
 from ademem.core.value import replace
 from ademem.synthesis import ai
-from ademem.synthesis.ai.reply import Provider
+from ademem.synthesis.ai.answer import Provider
 from tests.synthesis.ai.conftest import SCHEMA, said
 
 KEY = "ghp_" + "a1B2c3D4e5" * 4
@@ -19,7 +19,7 @@ def test_nobody_is_asked_unless_a_person_turned_it_on(ask):
 
     assert ask() is None
     assert ask.calls() == []
-    assert not ai.is_there(ask.runtime)
+    assert not ai.is_available(ask.runtime)
 
 
 def test_an_answer_that_fits_comes_back(ask, served):
@@ -51,9 +51,9 @@ def test_a_day_has_only_so_many_calls(ask, served):
     tomorrow = ask.runtime.now.replace(day=1, month=2)
 
     assert answers == [{"task": "x"}, {"task": "x"}, None]
-    assert not ai.is_there(ask.runtime)
+    assert not ai.is_available(ask.runtime)
     ask.runtime.now = tomorrow
-    assert ai.is_there(ask.runtime)
+    assert ai.is_available(ask.runtime)
     assert ask() == {"task": "x"}
 
 

@@ -290,7 +290,7 @@ def test_an_ai_words_it_as_long_as_it_keeps_to_the_steps(world, monkeypatch, ans
         asked.append((purpose, prompt))
         return answer
 
-    monkeypatch.setattr(asking.ai, "is_there", lambda _runtime: True)
+    monkeypatch.setattr(asking.ai, "is_available", lambda _runtime: True)
     monkeypatch.setattr(asking.ai, "ask", ask)
     world.releases(3)
     world.learn()

@@ -34,7 +34,7 @@ SCHEMA = {
 
 def writer(runtime: Runtime) -> Write | None:
     """None when there is nobody to ask."""
-    if not ai.is_there(runtime):
+    if not ai.is_available(runtime):
         return None
 
     def write(members: Sequence[Memory]) -> str | None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ademem.synthesis.ai.fit import ITEMS, TEXT_CHARS, Misfit, fitted, found_in
+from ademem.synthesis.ai.answer import ITEMS, TEXT_CHARS, InvalidAnswer, find_object, validate
 
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}
@@ -32,7 +32,7 @@ def thing(required=(), **properties):
     ],
 )
 def test_what_fits_stays_as_it_is(schema, value):
-    assert fitted(value, schema, same) == value
+    assert validate(value, schema, same) == value
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ def test_what_fits_stays_as_it_is(schema, value):
     ],
 )
 def test_what_does_not_fit_is_refused_with_its_place(schema, value, complaint):
-    with pytest.raises(Misfit, match=complaint):
-        fitted(value, schema, same)
+    with pytest.raises(InvalidAnswer, match=complaint):
+        validate(value, schema, same)
 
 
 @pytest.mark.parametrize(
@@ -73,13 +73,13 @@ def test_what_does_not_fit_is_refused_with_its_place(schema, value, complaint):
     ],
 )
 def test_what_is_too_much_is_left_out(schema, value, kept):
-    assert fitted(value, schema, same) == kept
+    assert validate(value, schema, same) == kept
 
 
 def test_every_text_is_cleaned_before_it_is_cut():
     schema = thing(a={"type": "array", "items": {"type": "string", "maxLength": 2}})
 
-    assert fitted({"a": ["--xy", "z"]}, schema, lambda t: t.strip("-")) == {"a": ["xy", "z"]}
+    assert validate({"a": ["--xy", "z"]}, schema, lambda t: t.strip("-")) == {"a": ["xy", "z"]}
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_every_text_is_cleaned_before_it_is_cut():
     ],
 )
 def test_the_object_is_found_among_words(text):
-    assert found_in(text) == {"a": 1}
+    assert find_object(text) == {"a": 1}
 
 
 @pytest.mark.parametrize(
@@ -107,10 +107,10 @@ def test_the_object_is_found_among_words(text):
     ],
 )
 def test_without_an_object_there_is_no_answer(text):
-    with pytest.raises(Misfit, match="no JSON object"):
-        found_in(text)
+    with pytest.raises(InvalidAnswer, match="no JSON object"):
+        find_object(text)
 
 
 def test_an_object_below_braces_beyond_count_is_not_looked_for():
-    with pytest.raises(Misfit):
-        found_in("{" * 1_000 + json.dumps({"a": 1}))
+    with pytest.raises(InvalidAnswer):
+        find_object("{" * 1_000 + json.dumps({"a": 1}))
