@@ -16,7 +16,7 @@ from ademem.core import untrusted
 from ademem.core.redaction import redact
 from ademem.core.settings import GuardSettings
 from ademem.core.text import clean, opening, preview, slug, whole_words
-from ademem.guard import mutation, turn
+from ademem.guard import mutation, prompts
 from ademem.search.query import keywords
 
 FUNCTIONS: dict[str, Callable[[str], object]] = {
@@ -40,7 +40,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "dictated": lambda text: dictation.told(f"remember: {text}"),
     "corrections": corrections.corrections,
     "shell": mutation.judge,
-    "prompt": lambda text: turn.classify(text, plan_mode=False, settings=GuardSettings()),
+    "prompt": lambda text: prompts.classify(text, plan_mode=False, settings=GuardSettings()),
     "keywords": lambda text: keywords(text, 4),
 }
 

@@ -18,10 +18,10 @@ READING = frozenset(
 """Verbs of tools that change nothing."""
 
 NOUNS = frozenset("view status check diff query count preview info".split())
-"""Verbs that are as often what another verb is about: `status_set`, `view_create`."""
+"""Words of `READING` that are as often the object of another verb: `status_set`, `view_create`."""
 
-PREFIXED = READING - NOUNS - {"is", "has"}
-"""Verbs that may stand behind the name of a service: `slack_get_users`."""
+TRAILING = READING - NOUNS - {"is", "has"}
+"""Verbs that may stand behind a noun or the name of a service: `issues_list`, `x_get_users`."""
 
 CHANGING = frozenset(
     """
@@ -30,27 +30,25 @@ CHANGING = frozenset(
     """.split()
 )
 
-_JOINING = frozenset({"and", "or", "then"})
-
 
 def changes(tool: str, settings: GuardSettings) -> bool:
-    """Judge `mcp__SERVER__NAME`; the settings go before the name."""
-    if _listed(tool, settings.changes):
+    """Judge `mcp__SERVER__NAME`; the settings precede the name."""
+    if _is_listed(tool, settings.changes):
         return True
-    if _listed(tool, settings.reads):
+    if _is_listed(tool, settings.reads):
         return False
     _, server, name = (*tool.split("__", 2), "", "")[:3]
-    words = _words(name)
+    words = _split_words(name)
     if not frozenset(settings.mutating_mcp).isdisjoint(words):
         return True
-    service = frozenset(_words(server))
+    service = frozenset(_split_words(server))
     while len(words) > 1 and words[0] in service:
         words = words[1:]
     return not _reads(words)
 
 
-def _listed(tool: str, entries: tuple[str, ...]) -> bool:
-    """`mcp__docs__*` is every tool of that server."""
+def _is_listed(tool: str, entries: tuple[str, ...]) -> bool:
+    """`mcp__docs__*` lists every tool of that server."""
     return any(
         tool.startswith(entry[:-1]) if entry.endswith("*") else tool == entry
         for entry in entries
@@ -58,8 +56,8 @@ def _listed(tool: str, entries: tuple[str, ...]) -> bool:
     )
 
 
-def _words(name: str) -> list[str]:
-    """The words of snake_case, kebab-case and camelCase in lower case: `getURLs2` is get, urls."""
+def _split_words(name: str) -> list[str]:
+    """Split snake_case, kebab-case and camelCase in lower case: `getURLs2` is get, urls."""
     import re
 
     name = re.sub(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
@@ -67,38 +65,29 @@ def _words(name: str) -> list[str]:
 
 
 def _reads(words: list[str]) -> bool:
-    """Whether the verb reads: the first word, the one behind a service's name, or the last."""
-    if not words or _joins_a_change(words):
+    """True if the verb reads: the first word, the one behind a service's name, or the last."""
+    joins_change = any(
+        word in ("and", "or", "then") and _may_change(following)
+        for word, following in pairwise(words)
+    )
+    if not words or joins_change:
         return False
     first, *rest = words
     verb = first if first in READING else first.removesuffix("s")
+    if verb in NOUNS:
+        return CHANGING.isdisjoint(rest)
     if verb in READING:
-        if verb in NOUNS:
-            return CHANGING.isdisjoint(rest)
         return verb not in ("list", "read") or CHANGING.isdisjoint(rest[-1:])
     if not rest or _may_change(first):
         return False
-    if rest[0] in PREFIXED:
+    if rest[0] in TRAILING:
         return CHANGING.isdisjoint(rest[-1:])
-    return rest[-1] in READING and not any(map(_may_change, rest[:-1]))
-
-
-def _joins_a_change(words: list[str]) -> bool:
-    """`get_or_create_user`"""
-    return any(word in _JOINING and _may_change(following) for word, following in pairwise(words))
+    return rest[-1] in TRAILING and not any(map(_may_change, rest[:-1]))
 
 
 def _may_change(word: str) -> bool:
-    """Whether people order a change by the word; what is rather a noun only if tools use it so."""
-    from ademem.guard.vocabulary import CHANGE
+    from ademem.guard import prompts
 
-    return word in CHANGING or (word in CHANGE and word not in READING and word not in _OBJECTS)
-
-
-_OBJECTS = frozenset(
-    """
-    address branch build cache document export group hook host image index issue job label load log
-    map order package port pull release schedule secret stream tag test trace version
-    """.split()
-)
-"""What stands before a trailing verb more often than it is ordered: `branch_list`."""
+    return word in CHANGING or (
+        word in prompts.CHANGE and word not in READING and word not in prompts.NOUNS
+    )

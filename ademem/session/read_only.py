@@ -6,7 +6,7 @@ from ademem.core import client, untrusted
 from ademem.core.redaction import redact
 from ademem.core.repository import branch
 from ademem.core.text import bounded, whole_words
-from ademem.guard.turn import TurnClass, classify
+from ademem.guard.prompts import TurnClass, classify
 from ademem.search.engine import UNARCHIVED, Filters, current, hurried, search
 from ademem.session import briefing
 from ademem.session.briefing import Reader

@@ -10,7 +10,7 @@ from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import bounded, whole_words
 from ademem.guard import flags
-from ademem.guard.turn import TurnClass, classify
+from ademem.guard.prompts import TurnClass, classify
 from ademem.search.engine import UNARCHIVED, Filters, current, hurried, search
 from ademem.search.filters import visible
 from ademem.search.query import keywords

@@ -11,7 +11,7 @@ from ademem.core.memory import Category
 from ademem.core.redaction import redact
 from ademem.core.text import fold, preview, whole_words
 from ademem.guard.policy import SHELL_TOOLS
-from ademem.guard.turn import TurnClass, classify
+from ademem.guard.prompts import TurnClass, classify
 from ademem.store.episodes import Action, Run
 from ademem.synthesis.episodes import actions, checks
 
