@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.guard.shell import Script, argvs, grammar, parse, unwrapped
-from ademem.guard.shell.reading import plain
+from ademem.guard.shell import Script, argvs, grammar, parse, unwrap
+from ademem.guard.shell.command import parse_plain
 
 
 def commands(text):
@@ -295,15 +295,13 @@ def test_what_is_sure_to_run_if_all_goes_well(text, expected):
     ],
 )
 def test_wrappers_are_taken_off(text, expected):
-    found = [
-        inner.line for each in parse(text).commands for inner in unwrapped(each) if inner.words
-    ]
+    found = [inner.line for each in parse(text).commands for inner in unwrap(each) if inner.words]
 
     assert found == expected
 
 
 def test_a_wrapped_command_keeps_what_was_said_around_it():
-    (inner,) = unwrapped(last("A=1 env B=2 a > f <<< x"))
+    (inner,) = unwrap(last("A=1 env B=2 a > f <<< x"))
 
     assert [word.text for word in inner.assignments] == ["A=1", "B=2"]
     assert [each.target.text for each in inner.redirects] == ["f", "x"]
@@ -311,13 +309,13 @@ def test_a_wrapped_command_keeps_what_was_said_around_it():
 
 
 def test_words_that_xargs_fills_in_are_marked():
-    (inner,) = unwrapped(last("ls | xargs -I% a %.x b"))
+    (inner,) = unwrap(last("ls | xargs -I% a %.x b"))
 
     assert [word.expands for word in inner.words] == [False, True, False]
 
 
 def test_wrappers_beyond_reason_hide_what_they_run():
-    (inner,) = unwrapped(last("env " * 50 + "a"))
+    (inner,) = unwrap(last("env " * 50 + "a"))
 
     assert inner.words[0].expands
 
@@ -396,7 +394,7 @@ def test_reading_takes_time_in_proportion_to_the_text(repeated):
     def once(times):
         started = time.process_time()
         for command in (parse(repeated * times + "\n") or Script(commands=())).commands:
-            list(unwrapped(command))
+            list(unwrap(command))
         return time.process_time() - started
 
     seconds(500)
@@ -417,7 +415,7 @@ PLAIN_WORDS = st.lists(
 
 @given(PLAIN_WORDS.map(" ".join))
 def test_plain_words_are_read_as_the_grammar_would(command):
-    single = plain(command)
+    single = parse_plain(command)
 
     assert single is None or grammar.parse(command) == Script(commands=(single,))
 
@@ -426,4 +424,4 @@ def test_plain_words_are_read_as_the_grammar_would(command):
     "command", ["git log -3", "rm -rf build", 'git commit -m "fix: the login"']
 )
 def test_most_commands_are_plain(command):
-    assert plain(command) is not None
+    assert parse_plain(command) is not None

@@ -101,7 +101,7 @@ def entries(command: str, *, read_file: ReadFile) -> list[Entry]:
         entry
         for written in script.commands
         if written.reached
-        for plain in shell.unwrapped(written)
+        for plain in shell.unwrap(written)
         for body in (*_comments(plain, read_file), *_messages(plain, read_file))
         for entry in _lessons(body)
     ]

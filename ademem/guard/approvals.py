@@ -6,7 +6,7 @@ import re
 
 from ademem.core.settings import find_key
 from ademem.guard import mutation, shell
-from ademem.guard.shell.options import is_option, takes_next
+from ademem.guard.shell.command import is_option, takes_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _operands(words: tuple[Word, ...]) -> list[Word]:
     for word in left:
         if not is_option(word.text):
             found.append(word)
-        elif takes_next(word.text, valued):
+        elif takes_value(word.text, valued):
             next(left, None)
     return found
 

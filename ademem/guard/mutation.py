@@ -29,7 +29,7 @@ from ademem.guard.programs import (
     WRITING_OPTIONS,
 )
 from ademem.guard.shell import Command, Word
-from ademem.guard.shell.options import gives, is_option, takes_next
+from ademem.guard.shell.command import is_option, sets_option, takes_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Part(Value):
     def _sets(self, text: str, option: str) -> bool:
         if self.program in _ONE_DASH:
             return is_option(text) and text.partition("=")[0].lstrip("-") == option.lstrip("-")
-        return gives(text, option)
+        return sets_option(text, option)
 
 
 def judge(command: str, settings: GuardSettings | None = None) -> Judgement:
@@ -126,17 +126,17 @@ def parts_in(script: Script, settings: GuardSettings) -> Iterator[Part]:
     parts = [
         look_up(inner, settings, script.functions if inner is outer else frozenset())
         for outer in script.commands
-        for inner in shell.unwrapped(outer)
+        for inner in shell.unwrap(outer)
     ]
     if not settings.aliases and not any(part.key == "alias" for part in parts):
         yield from parts
         return
-    from ademem.guard.shell import aliases
+    from ademem.guard.shell import wrappers
 
-    defined = aliases.definitions(part.command for part in parts)
-    meanings = aliases.meanings((*settings.aliases, *defined))
+    defined = wrappers.alias_definitions(part.command for part in parts)
+    meanings = wrappers.parse_aliases((*settings.aliases, *defined))
     for part in parts:
-        expanded = [look_up(e, settings) for e in aliases.expanded(part.command, meanings)]
+        expanded = [look_up(e, settings) for e in wrappers.expand_alias(part.command, meanings)]
         yield from expanded
         # a shell that expands no aliases would run the program of this name
         if not expanded or part.is_listed or part.effect or project_entry(part):
@@ -153,7 +153,7 @@ def look_up(
     while _subcommands(key) is not None:
         valued, at = VALUE_OPTIONS.get(key, "").split(), 0
         while at < len(words) and words[at].text[:1] in ("-", "+"):
-            at += 2 if takes_next(words[at].text, valued) else 1
+            at += 2 if takes_value(words[at].text, valued) else 1
         if at >= len(words):
             break
         options += words[:at]
@@ -176,7 +176,7 @@ def _without_values(words: tuple[Word, ...], valued: list[str]) -> Iterator[Word
     left = iter(words)
     for word in left:
         yield word
-        if is_option(word.text) and takes_next(word.text, valued):
+        if is_option(word.text) and takes_value(word.text, valued):
             next(left, None)
 
 

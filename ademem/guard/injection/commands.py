@@ -133,7 +133,7 @@ def _sources(command: Command) -> Iterator[Command]:
     """What is piped into the command, nearest first, wrappers removed."""
     source = command.source
     while source is not None:
-        yield from wrappers.unwrapped(source)
+        yield from wrappers.unwrap(source)
         source = source.source
 
 
@@ -734,7 +734,7 @@ def _commands(text: str, *, marked: bool) -> tuple[Command, ...]:
         return ()
     found: list[Command] = []
     for command in script.commands:
-        for inner in wrappers.unwrapped(command):
+        for inner in wrappers.unwrap(command):
             found.append(inner)
             found.extend(_powershell(inner))
             found.extend(_printed(inner))

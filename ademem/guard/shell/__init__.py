@@ -1,9 +1,8 @@
-"""Command text as values: what a shell would run, told without running it."""
+"""Parse shell commands into values, without running anything."""
 
 from __future__ import annotations
 
-from ademem.guard.shell.reading import parse
-from ademem.guard.shell.values import Command, Redirect, Script, Word
-from ademem.guard.shell.wrappers import argvs, unwrapped
+from ademem.guard.shell.command import Command, Redirect, Script, Word, parse
+from ademem.guard.shell.wrappers import argvs, unwrap
 
-__all__ = ["Command", "Redirect", "Script", "Word", "argvs", "parse", "unwrapped"]
+__all__ = ["Command", "Redirect", "Script", "Word", "argvs", "parse", "unwrap"]

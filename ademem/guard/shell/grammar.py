@@ -1,27 +1,26 @@
-"""The grammar of POSIX shells and bash: lists, pipelines, simple commands, heredocs."""
+"""Parse scripts of POSIX shells and bash: lists, pipelines, compound commands, heredocs."""
 
 from __future__ import annotations
 
 from functools import cached_property
 
-from ademem.guard.shell.compounds import COMPOUNDS
-from ademem.guard.shell.cursor import Cursor, Unreadable
-from ademem.guard.shell.output import printed
-from ademem.guard.shell.values import Command, Redirect, Script, Word
-from ademem.guard.shell.words import PLAIN, Words
+from ademem.guard.shell.command import Command, Redirect, Script, Word
+from ademem.guard.shell.words import PLAIN, Cursor, Unreadable, Words, known_output
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _BLANKS = r"(?:[ \t]|\\\n)+"
 _ASSIGNMENT = r"(?a)[A-Za-z_]\w*(?:\[[^\]\n]*\])?\+?="
 _EMPTY_PARENTHESES = r"[ \t]*\([ \t]*\)"
 _REDIRECT = r"(?a)(\d+|\{\w+\})?(&>>|&>|<<<|<<-|<<|<>|<&|>>|>\||>&|<(?!\()|>(?!\())"
 _OTHERS = ("then", "elif", "else", "fi", "do", "done", "in", "esac", "time", "!", "}")
-_RESERVED = frozenset((*COMPOUNDS, *_OTHERS))
 _QUOTES = ("'", '"', "$", "`", "\\")
 _ANSWERS = {"false": False, "exit": None, "return": None}
 
 
 def parse(command: str) -> Script | None:
-    """Read a script as bash would; None when it is not one, such as an unclosed quote."""
     grammar = Grammar(command)
     try:
         grammar.commands("")
@@ -33,9 +32,9 @@ def parse(command: str) -> Script | None:
 
 
 class Draft:
-    """A command whose heredoc may still follow on a later line.
+    """A command under construction: its heredoc may follow on a later line.
 
-    *answer*: whether it succeeds, as far as reading tells; None when nothing after it runs.
+    *answer*: True if it succeeds, as far as parsing can tell; None if nothing after it runs.
     """
 
     def __init__(self, reached: bool, answer: bool | None = True) -> None:
@@ -50,7 +49,7 @@ class Draft:
     @cached_property
     def command(self) -> Command:
         source = self.source.command if self.source else None
-        piped = printed(source) if source else None
+        piped = known_output(source) if source else None
         return Command(
             words=tuple(self.words),
             assignments=tuple(self.assignments),
@@ -73,9 +72,9 @@ class Grammar:
         self._heredocs: list[tuple[Draft, Word, bool]] = []
 
     def commands(self, *closers: str, possible: bool = True) -> tuple[str, bool | None]:
-        """Read commands up to one of the words or signs that close them: which, and the answer.
+        """Parse commands up to one of *closers*; return the closer and the last answer.
 
-        Every command is taken to succeed unless it is known not to.
+        Every command counts as successful unless it is known to fail.
         """
         outer, self.reached = self.reached, self.reached and possible
         answer: bool | None = True
@@ -179,7 +178,7 @@ class Grammar:
         return draft
 
     def function(self, name: str) -> Draft:
-        """The body of a function; it may be called or not, so nothing in it is reached."""
+        """Parse the body of a function; nothing in it counts as reached."""
         self.functions.add(name)
         self.lines()
         reached, self.reached = self.reached, False
@@ -201,7 +200,6 @@ class Grammar:
         return True
 
     def word(self) -> Word | None:
-        """The word that stands here, if one does."""
         cursor = self.cursor
         self._blanks()
         if cursor.done or (cursor.char in "\n|&;()<>" and not cursor.sees("<(", ">(")):
@@ -235,7 +233,7 @@ class Grammar:
         return True
 
     def reserved(self) -> str:
-        """The reserved word that stands here, not yet passed."""
+        """Return the reserved word at the cursor without moving."""
         self._blanks()
         found = self.cursor.peek(PLAIN)
         if not found or found[0] not in _RESERVED:
@@ -248,7 +246,7 @@ class Grammar:
             self.cursor.match(r"[^\n]*")
 
     def lines(self) -> bool:
-        """Skip blanks, comments, line breaks and the heredocs behind them; True for a new line."""
+        """Skip blanks, comments, line breaks and heredocs; True if there was a line break."""
         self._blanks()
         start = self.cursor.at
         while self.cursor.takes("\n"):
@@ -271,7 +269,7 @@ class Grammar:
         return Grammar(body, outer=self).words.heredoc()
 
     def _substitution(self) -> Word | None:
-        """Commands up to `)`; the text that takes their place, if it can be told."""
+        """Parse commands up to `)`; return the text that replaces them, if known."""
         outer, self._heredocs, first = self._heredocs, [], len(self.drafts)
         self.commands(")")
         self._heredocs = outer
@@ -283,4 +281,103 @@ class Grammar:
         return self._known(first)
 
     def _known(self, first: int) -> Word | None:
-        return printed(self.drafts[first].command) if len(self.drafts) == first + 1 else None
+        return known_output(self.drafts[first].command) if len(self.drafts) == first + 1 else None
+
+
+def _if(grammar: Grammar) -> bool:
+    closer, possible = "elif", True
+    while closer == "elif":
+        _, answer = grammar.commands("then", possible=possible)
+        closer, _ = grammar.commands("elif", "else", "fi", possible=possible and answer is True)
+        possible = possible and answer is False
+    if closer == "else":
+        grammar.commands("fi", possible=possible)
+    return True
+
+
+def _while(grammar: Grammar) -> bool:
+    _, answer = grammar.commands("do")
+    grammar.commands("done", possible=answer is True)
+    return True
+
+
+def _until(grammar: Grammar) -> bool:
+    _, answer = grammar.commands("do")
+    grammar.commands("done", possible=answer is False)
+    return True
+
+
+def _for(grammar: Grammar) -> bool:
+    if grammar.cursor.match(r"[ \t]*\(\("):
+        grammar.words.arithmetic()
+    else:
+        grammar.word()
+        grammar.lines()
+        if grammar.reserved() == "in":
+            grammar.cursor.take(2)
+            while grammar.word():
+                pass
+    grammar.cursor.takes(";")
+    grammar.commands("do", "{")
+    grammar.commands("done", "}")
+    return True
+
+
+def _case(grammar: Grammar) -> bool:
+    """Parse a case; none of its branches is certain to run."""
+    grammar.word()
+    grammar.lines()
+    if grammar.reserved() != "in":
+        raise Unreadable("case without in")
+    grammar.cursor.take(2)
+    grammar.lines()
+    while grammar.reserved() != "esac":
+        grammar.cursor.takes("(")
+        while grammar.word() or grammar.cursor.takes("|"):
+            pass
+        if not grammar.cursor.takes(")"):
+            raise Unreadable("no ) after a pattern")
+        closer, _ = grammar.commands(";;&", ";;", ";&", "esac", possible=False)
+        if closer == "esac":
+            return True
+        grammar.lines()
+    grammar.cursor.take(4)
+    return True
+
+
+def _function(grammar: Grammar) -> bool:
+    name = grammar.word()
+    grammar.cursor.match(r"[ \t]*\([ \t]*\)")
+    grammar.function(name.text if name else "")
+    return True
+
+
+def _test(grammar: Grammar) -> bool:
+    words = [Word(text="[[")]
+    grammar.lines()
+    while not grammar.cursor.match(r"\]\](?=[ \t\n;&|()<>]|\Z)"):
+        if grammar.cursor.done:
+            raise Unreadable("no ]]")
+        words.append(grammar.words.loose())
+        grammar.lines()
+    grammar.add(words)
+    return True
+
+
+def _group(grammar: Grammar) -> bool | None:
+    _, answer = grammar.commands("}")
+    return answer
+
+
+COMPOUNDS: dict[str, Callable[[Grammar], bool | None]] = {
+    "if": _if,
+    "while": _while,
+    "until": _until,
+    "for": _for,
+    "select": _for,
+    "case": _case,
+    "function": _function,
+    "[[": _test,
+    "{": _group,
+}
+_RESERVED = frozenset((*COMPOUNDS, *_OTHERS))

@@ -1,16 +1,135 @@
-"""Reading one word: quotes, escapes and expansions."""
+"""Tokenize the words of a shell script: quotes, escapes, expansions."""
 
 from __future__ import annotations
 
 import re
 
-from ademem.guard.shell.cursor import Cursor, Unreadable
-from ademem.guard.shell.output import unescaped
-from ademem.guard.shell.values import Word
+from ademem.guard.shell.command import Command, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+class Unreadable(Exception):
+    """The text is not a complete shell script, or nests too deep."""
+
+
+class Cursor:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+
+    @property
+    def done(self) -> bool:
+        return self.at >= len(self.text)
+
+    @property
+    def char(self) -> str:
+        return self.text[self.at : self.at + 1]
+
+    def sees(self, *literals: str) -> bool:
+        return self.text.startswith(literals, self.at)
+
+    def takes(self, literal: str) -> bool:
+        if not self.text.startswith(literal, self.at):
+            return False
+        self.at += len(literal)
+        return True
+
+    def take(self, length: int) -> str:
+        taken = self.text[self.at : self.at + length]
+        self.at += len(taken)
+        return taken
+
+    def peek(self, pattern: str) -> re.Match[str] | None:
+        return re.compile(pattern).match(self.text, self.at)
+
+    def match(self, pattern: str) -> re.Match[str] | None:
+        """Match *pattern* here and move behind it."""
+        found = self.peek(pattern)
+        if found:
+            self.at = found.end()
+        return found
+
+    def through(self, literal: str) -> str:
+        """Return the text before the next *literal* and move behind it."""
+        end = self.text.find(literal, self.at)
+        if end < 0:
+            raise Unreadable(f"no closing {literal}")
+        taken = self.text[self.at : end]
+        self.at = end + len(literal)
+        return taken
+
+
+_ESCAPE = r"(?s)\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|[0-7]{1,3}|c.|.)"
+_LETTERS = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n"}
+_LETTERS |= {"r": "\r", "t": "\t", "v": "\v", "\\": "\\", "'": "'", '"': '"', "?": "?"}
+_CONVERSION = r"(?s)%(.)"
+
+
+def unescape(text: str) -> str:
+    r"""Resolve `\n`, `\x41` and their like as `$'…'`, `echo -e` and `printf` do."""
+    return re.sub(_ESCAPE, _character, text) if "\\" in text else text
+
+
+def known_output(command: Command) -> Word | None:
+    """Return the output of an echo, printf or cat without the last line break; None if unknown."""
+    if any(redirect.operator[0] in ">&" for redirect in command.redirects):
+        return None
+    return _PRINTERS[command.name](command) if command.name in _PRINTERS else None
+
+
+def _echo(command: Command) -> Word:
+    words = command.words[1:]
+    escapes = False
+    while words and re.fullmatch(r"-[neE]+", words[0].text):
+        escapes = escapes or "e" in words[0].text
+        words = words[1:]
+    text = " ".join(word.text for word in words)
+    return _word(unescape(text) if escapes else text, words)
+
+
+def _printf(command: Command) -> Word | None:
+    words = command.words[1:]
+    if not words or set(re.findall(_CONVERSION, words[0].text)) - {"s", "%"}:
+        return None
+    form, *values = (word.text for word in words)
+    if form.count("%s") < len(values):
+        return None
+    left = iter(values)
+    filled = re.sub(
+        _CONVERSION, lambda found: "%" if found[1] == "%" else next(left, ""), unescape(form)
+    )
+    return _word(filled, words)
+
+
+def _cat(command: Command) -> Word | None:
+    return command.stdin if all(word.text == "-" for word in command.words[1:]) else None
+
+
+_PRINTERS = {"echo": _echo, "printf": _printf, "cat": _cat}
+
+
+def _word(text: str, words: tuple[Word, ...]) -> Word:
+    return Word(text=text.rstrip("\n"), expands=any(word.expands for word in words), quoted=True)
+
+
+def _character(escape: re.Match[str]) -> str:
+    code = escape[1]
+    if code in _LETTERS:
+        return _LETTERS[code]
+    if code[0] in "xuU" and len(code) > 1:
+        number = int(code[1:], 16)
+        return (
+            chr(number)
+            if number < 0xD800 or 0xDFFF < number < 0x110000
+            else "\N{REPLACEMENT CHARACTER}"
+        )
+    if code[0] in "01234567":
+        return chr(int(code, 8) & 0xFF)
+    return chr(ord(code[1]) & 0x1F) if code[0] == "c" and len(code) > 1 else escape[0]
+
 
 PLAIN = r"[^ \t\n|&;()<>\\'\"`$]+"
 _LOOSE = r"[^ \t\n<>\\'\"`$]+"
@@ -23,8 +142,8 @@ _ANSI_C = r"(?s)((?:[^'\\]|\\.)*)'"
 _VARIABLE = r"(?a)\w+|[@*#?$!-]"
 
 
-class Building:
-    """A word while it is read; `shape` is its unquoted part, where patterns count."""
+class WordBuilder:
+    """A word under construction; `shape` is its unquoted part, where patterns count."""
 
     __slots__ = ("expands", "quoted", "shape", "text")
 
@@ -52,7 +171,7 @@ class Building:
 
 
 class Words:
-    """Reads words at the cursor; commands inside them go to the grammar through the two calls."""
+    """Tokenizer at a cursor; *inside* and *script* parse the commands inside a word."""
 
     def __init__(
         self,
@@ -65,7 +184,7 @@ class Words:
         self._script = script
 
     def word(self) -> Word:
-        cursor, word = self.cursor, Building()
+        cursor, word = self.cursor, WordBuilder()
         while not cursor.done:
             if run := cursor.match(PLAIN):
                 word.bare(run[0])
@@ -74,8 +193,8 @@ class Words:
         return word.word()
 
     def loose(self) -> Word:
-        """A word between `[[` and `]]`, where signs are only signs."""
-        cursor, word = self.cursor, Building()
+        """Read a word between `[[` and `]]`, where operators are text."""
+        cursor, word = self.cursor, WordBuilder()
         while not cursor.done and cursor.char not in " \t\n":
             if run := cursor.match(_LOOSE):
                 word.bare(run[0])
@@ -84,15 +203,15 @@ class Words:
         return word.word()
 
     def heredoc(self) -> Word:
-        """The rest of the text, read as the body of a heredoc whose mark was not quoted."""
-        word = Building()
+        """Read the rest as the body of a heredoc with an unquoted delimiter."""
+        word = WordBuilder()
         while not self.cursor.done:
             self._soft(word, _IN_HEREDOC, special="\\`$")
         return Word(text="".join(word.text), expands=word.expands, quoted=True)
 
     def arithmetic(self) -> None:
-        """Pass what stands before `))`; commands in it are read."""
-        cursor, ignored, depth = self.cursor, Building(), 0
+        """Move behind `))`; parse the commands before it."""
+        cursor, ignored, depth = self.cursor, WordBuilder(), 0
         while depth or not cursor.takes("))"):
             if cursor.takes("("):
                 depth += 1
@@ -101,8 +220,8 @@ class Words:
             elif not cursor.match(_IN_ARITHMETIC) and not self._part(ignored):
                 raise Unreadable("no closing ))")
 
-    def _part(self, word: Building) -> bool:
-        """A quoted or expanding part of a word."""
+    def _part(self, word: WordBuilder) -> bool:
+        """Read a quoted or expanding part of a word; False if there is none."""
         cursor = self.cursor
         if cursor.takes("'"):
             word.literal(cursor.through("'"))
@@ -113,7 +232,7 @@ class Words:
             if escaped != "\n":
                 word.literal(escaped or "\\")
         elif cursor.takes("$'"):
-            word.literal(unescaped(self._closed(_ANSI_C, "'")).partition("\0")[0])
+            word.literal(unescape(self._closed(_ANSI_C, "'")).partition("\0")[0])
         elif cursor.sees("<(", ">("):
             start = cursor.at
             cursor.take(2)
@@ -125,15 +244,15 @@ class Words:
             return False
         return True
 
-    def _double(self, word: Building) -> None:
+    def _double(self, word: WordBuilder) -> None:
         word.literal("")
         while not self.cursor.takes('"'):
             if self.cursor.done:
                 raise Unreadable('no closing "')
             self._soft(word, _IN_DOUBLE, special='"\\`$')
 
-    def _soft(self, word: Building, plain: str, special: str) -> None:
-        """The next piece where quotes are soft: backslashes escape only what is *special*."""
+    def _soft(self, word: WordBuilder, plain: str, special: str) -> None:
+        """Read a piece in double quotes: backslashes escape only *special* characters."""
         cursor = self.cursor
         if run := cursor.match(plain):
             word.literal(run[0])
@@ -144,11 +263,11 @@ class Words:
         else:
             self._substitution(word, special)
 
-    def _substitution(self, word: Building, special: str = "") -> None:
-        """A `$…` or backquoted part; what it stands for if that can be told, else its source."""
+    def _substitution(self, word: WordBuilder, special: str = "") -> None:
+        """Read a `$…` or backquoted part: its value if known, else its source."""
         cursor, start, known = self.cursor, self.cursor.at, None
         if cursor.takes("`"):
-            known = self._script(_unescaped(self._closed(_IN_BACKQUOTES, "`"), special or "\\`$"))
+            known = self._script(_unescape(self._closed(_IN_BACKQUOTES, "`"), special or "\\`$"))
         elif cursor.takes("$(("):
             self.arithmetic()
         elif cursor.takes("$("):
@@ -166,7 +285,7 @@ class Words:
             word.literal(known.text)
 
     def _parameter(self, *, soft: bool) -> None:
-        cursor, ignored = self.cursor, Building()
+        cursor, ignored = self.cursor, WordBuilder()
         if cursor.char in " \t\n|(":
             raise Unreadable("not a parameter")
         while not cursor.takes("}"):
@@ -182,18 +301,18 @@ class Words:
         return body[1]
 
 
-def _unescaped(text: str, special: str) -> str:
-    """Without the backslashes before *special* signs."""
+def _unescape(text: str, special: str) -> str:
+    """Remove the backslashes before *special* characters."""
     return re.sub(r"(?s)\\(.)", lambda found: found[found[1] in special], text)
 
 
 def _splits(text: str) -> bool:
-    """Whether the output of a command, unquoted, becomes anything else than one word."""
+    """True if unquoted output of a command does not become exactly one word."""
     return not text or _is_pattern(text) or any(map(str.isspace, text))
 
 
 def _is_pattern(shape: str) -> bool:
-    """Whether the shell may replace the word by names of files, or by several words."""
+    """True if the shell may replace the word by file names or by several words."""
     return (
         "*" in shape
         or "?" in shape

@@ -1,17 +1,26 @@
-"""Programs that run other programs: sudo, env, xargs, sh -c, find -exec."""
+"""Unwrap programs that run other programs (sudo, env, xargs, sh -c, find -exec), and aliases."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
 from ademem.core.value import Value, replace
-from ademem.guard.shell.options import gives, is_assignment, is_option, takes_next
-from ademem.guard.shell.reading import parse
-from ademem.guard.shell.values import Command, Script, Word
+from ademem.guard.shell.command import (
+    Command,
+    Script,
+    Word,
+    is_assignment,
+    is_option,
+    parse,
+    sets_option,
+    takes_value,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+    Aliases = dict[str, tuple[str, ...]]
 
 _DEEPEST = 8
 _UNKNOWN = Word(text="{}", expands=True)
@@ -22,7 +31,7 @@ _EXECS = {
     "fd": "--exec --exec-batch -X -x",
     "fdfind": "--exec --exec-batch -X -x",
 }
-"""Programs that search files, and the options behind which stands what they run on them."""
+"""Programs that search files, and their options before a command."""
 _NODE_TOOLS = "ava biome eslint jest mocha playwright prettier pyright stylelint tap tsc vitest"
 _EXEC_VALUED = "-e -u -w --detach-keys --env --env-file --index --user --workdir"
 _PYTHON_TOOLS = "black flake8 isort mypy pylint pyright pytest ruff"
@@ -33,17 +42,17 @@ class Prefix(Value):
     """A program whose remaining arguments are another command."""
 
     valued: str = ""
-    """Its options that take the next word as their value."""
+    """Options that take the next word as their value."""
     operands: int = 0
-    """Its own arguments before the command."""
+    """Number of its own arguments before the command."""
     stops: str = ""
-    """Options with which it runs nothing, or nothing that can be told."""
+    """Options with which it runs nothing, or something unknown."""
     only: str = ""
-    """Where names mean something else than on PATH: the programs it is known to run."""
+    """The only programs to unwrap, where names do not stand for programs on PATH."""
     marked: bool = False
-    """Whether the command stands behind `--`."""
+    """True if the command stands behind `--`."""
     joins: bool = False
-    """Whether a shell reads its words as one text."""
+    """True if a shell parses its words as one text."""
 
 
 PREFIXES = {
@@ -81,15 +90,15 @@ PREFIXES = {
 
 
 def argvs(script: Script) -> Iterator[tuple[str, ...]]:
-    """The words of every command that is sure to run, wrappers removed."""
+    """Yield the words of every command that is sure to run, wrappers removed."""
     for command in script.commands:
-        for inner in unwrapped(command):
+        for inner in unwrap(command):
             if inner.reached and inner.words:
                 yield tuple(word.text for word in inner.words)
 
 
-def unwrapped(command: Command, depth: int = 0) -> Iterator[Command]:
-    """The commands that *command* really runs; itself too where that is not the whole of it."""
+def unwrap(command: Command, depth: int = 0) -> Iterator[Command]:
+    """Yield the commands that *command* runs; itself too if it does more than run them."""
     if depth == _DEEPEST:
         yield replace(command, words=(Word(text=command.line, expands=True),))
         return
@@ -98,7 +107,7 @@ def unwrapped(command: Command, depth: int = 0) -> Iterator[Command]:
             yield command
         else:
             reached = inner.reached and command.reached
-            yield from unwrapped(replace(inner, reached=reached), depth + 1)
+            yield from unwrap(replace(inner, reached=reached), depth + 1)
 
 
 def _inside(command: Command) -> list[Command]:
@@ -127,7 +136,7 @@ def _prefixed(command: Command, prefix: Prefix, start: int) -> list[Command]:
     if prefix.marked:
         at = next((i + 1 for i, word in enumerate(words) if word.text == "--"), len(words))
     own, inner = words[start:at], words[at + prefix.operands :]
-    stopped = any(gives(word.text, stop) for word in own for stop in prefix.stops.split())
+    stopped = any(sets_option(word.text, stop) for word in own for stop in prefix.stops.split())
     if stopped or not inner or (prefix.only and inner[0].text not in prefix.only.split()):
         return [command]
     if prefix.joins:
@@ -140,17 +149,17 @@ def _prefixed(command: Command, prefix: Prefix, start: int) -> list[Command]:
 def _behind_options(
     words: tuple[Word, ...], at: int, valued: list[str], skipped: Callable[[str], bool]
 ) -> int:
-    """Where operands begin, with words that are *skipped* like options."""
+    """Return the index of the first operand; words that are *skipped* count as options."""
     while at < len(words) and (is_option(words[at].text) or skipped(words[at].text)):
         option = words[at].text
-        at += 2 if takes_next(option, valued) else 1
+        at += 2 if takes_value(option, valued) else 1
         if option == "--":
             break
     return at
 
 
 def _fed(inner: Command, options: tuple[Word, ...]) -> Command:
-    """A command as xargs completes it, with the words it is given or words nobody can tell."""
+    """Complete a command as xargs does, with its input or with unknown words."""
     for option, following in pairwise((*options, _UNKNOWN)):
         if option.text.startswith("-I"):
             mark = option.text[2:] or following.text
@@ -165,7 +174,7 @@ def _filled(words: tuple[Word, ...], mark: str) -> tuple[Word, ...]:
 
 
 def _executed(command: Command) -> Iterator[Command]:
-    """The commands behind -exec and its like."""
+    """Yield the commands behind -exec and similar options."""
     options = _EXECS[command.name].split()
     left = iter(command.words)
     for word in left:
@@ -177,14 +186,14 @@ def _executed(command: Command) -> Iterator[Command]:
                 inner.append(part)
             if inner:
                 yield replace(command, words=_filled(tuple(inner), "{}"))
-        elif any(gives(word.text, option) for option in options):
+        elif any(sets_option(word.text, option) for option in options):
             yield replace(command, words=(replace(word, expands=True),))
 
 
 def _shell(command: Command) -> list[Command]:
     words = command.words
     at = _behind_options(words, 1, _SHELL_VALUED, lambda _: False)
-    if at < len(words) and any(gives(word.text, "-c") for word in words[1:at]):
+    if at < len(words) and any(sets_option(word.text, "-c") for word in words[1:at]):
         return _scripted(command, words[at])
     if command.stdin and at >= len(words):
         return _scripted(command, command.stdin)
@@ -192,7 +201,7 @@ def _shell(command: Command) -> list[Command]:
 
 
 def _scripted(command: Command, text: Word) -> list[Command]:
-    """The commands of a script given as text, and what belongs to the shell that runs it."""
+    """Return the commands of a script given as text, and the redirections of its shell."""
     script = parse(text.text)
     if script is None:
         return [command]
@@ -205,3 +214,68 @@ def _scripted(command: Command, text: Word) -> list[Command]:
 def _joined(words: tuple[Word, ...]) -> Word:
     text = " ".join(word.text for word in words)
     return Word(text=text, expands=any(word.expands for word in words))
+
+
+_MARK = "the-rest-of-the-call"
+
+
+def alias_definitions(commands: Iterable[Command]) -> Iterator[str]:
+    """Yield the aliases that the commands define: `gs=git status`."""
+    for command in commands:
+        if command.name == "alias":
+            texts = (word.text for word in command.words[1:])
+            yield from (text for text in texts if "=" in text and not is_option(text))
+
+
+def parse_aliases(definitions: Iterable[str]) -> Aliases:
+    """Map names to values; a name that is defined twice may have either."""
+    found: Aliases = {}
+    for definition in definitions:
+        name, _, value = definition.partition("=")
+        found[name.strip()] = (*found.get(name.strip(), ()), value)
+    return found
+
+
+def expand_alias(command: Command, aliases: Aliases) -> Iterator[Command]:
+    """Yield the commands that an alias stands for; nothing if the name is none.
+
+    A name is replaced once, and not where it is quoted.
+    """
+    name = command.words[0] if command.words else None
+    if name is None or name.quoted or name.expands:
+        return
+    for value in aliases.get(name.text, ()):
+        others = {other: meant for other, meant in aliases.items() if other != name.text}
+        for meant in _meant(command, value):
+            yield from expand_alias(meant, others) if _is_alias(meant, others) else (meant,)
+
+
+def _meant(command: Command, value: str) -> Iterator[Command]:
+    """Parse *value* with the rest of the call behind it.
+
+    A placeholder marks the rest, which brings its redirections and its input along. A value that
+    defines aliases may be any command.
+    """
+    script = parse(f"{value} {_MARK}")
+    found = script.commands if script else ()
+    texts = [word.text for each in found for word in each.words]
+    if texts.count(_MARK) != 1 or any(each.name == "alias" for each in found):
+        yield replace(command, words=(replace(command.words[0], text=value, expands=True),))
+        return
+    for each in found:
+        texts = [word.text for word in each.words]
+        if _MARK in texts:
+            at = texts.index(_MARK)
+            each = replace(
+                each,
+                words=each.words[:at] + command.words[1:] + each.words[at + 1 :],
+                assignments=each.assignments + command.assignments,
+                redirects=each.redirects + command.redirects,
+                stdin=command.stdin or each.stdin,
+                reached=each.reached and command.reached,
+            )
+        yield from unwrap(each)
+
+
+def _is_alias(command: Command, aliases: Aliases) -> bool:
+    return bool(command.words) and command.words[0].text in aliases

@@ -60,7 +60,7 @@ def is_test(command: str) -> bool:
     script = shell.parse(command)
     if script is None:
         return False
-    return any(_tests(plain) for each in script.commands for plain in shell.unwrapped(each))
+    return any(_tests(plain) for each in script.commands for plain in shell.unwrap(each))
 
 
 def outcome(command: str, output: str, *, failed: bool) -> Run:
