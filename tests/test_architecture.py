@@ -282,6 +282,7 @@ OPENERS = {
     "api/recovery.py": "sets a damaged database aside",
     "store/__init__.py": "is there a database",
     "store/database.py": "makes the database, and reads the schema",
+    "store/salvage.py": "copies a damaged database, and reads the copy",
     "store/vectors.py": "inode of the database",
     "store/admission.py": "sets a database aside, by the descriptor of its checked folder",
     "store/inspection.py": "copies of a database that it made",

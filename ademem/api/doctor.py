@@ -18,7 +18,7 @@ from ademem.core.value import Value
 from ademem.search.embedding import report
 from ademem.search.embedding.cache import State
 from ademem.session import install
-from ademem.store import admission, bad_rows, indexes, jobs, unreadable
+from ademem.store import admission, bad_rows, indexes, jobs, salvage, unreadable
 from ademem.store.runtime import open_runtime, program
 from ademem.synthesis import ai
 
@@ -51,8 +51,7 @@ class Patient(Value):
 
 def sqlite_is_able(_patient: Patient) -> Finding:
     try:
-        db = sqlite3.connect(":memory:")
-        db.execute("create virtual table t using fts5(x, tokenize='trigram')")
+        indexes.check_fts5()
     except sqlite3.Error as error:
         return _bad(
             "sqlite",
@@ -92,7 +91,7 @@ def database_is_sound(patient: Patient) -> Finding:
     except (sqlite3.Error, OSError, AdememError) as error:
         return _bad("database", f"{patient.project.database}: {error}", _next_step(error))
     try:
-        damage = recovery.find_damage(patient.project.database)
+        damage = salvage.find_damage(patient.project.database)
         bad = [row.named for row in bad_rows.find(runtime.store.db)]
         lost = [index.name for index in indexes.astray(runtime.store)]
         parked = jobs.parked(runtime.store)

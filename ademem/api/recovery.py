@@ -3,54 +3,31 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
-import tempfile
-from contextlib import closing, suppress
+from contextlib import suppress
 
 from ademem import sync
 from ademem.core import clock, confined, trust
 from ademem.core.json_text import loads
-from ademem.core.text import counted, dedupe_key
-from ademem.store import admission, bad_rows, distrust, indexes, inspection, memories
+from ademem.core.text import counted
+from ademem.store import admission, salvage
 from ademem.store.database import (
-    SCHEMA_VERSION,
     NewerDatabase,
-    add_secret,
-    is_locked,
-    read_secret,
-    run_schema,
 )
 from ademem.store.runtime import find_order, open_runtime
 from ademem.sync import base
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from datetime import datetime
-    from typing import Any
 
     from ademem.core.project import Project
-    from ademem.store import Store
     from ademem.store.runtime import Runtime
 
-VALUES = ("CHECK constraint failed", "NULL value in")
-"""How SQLite's check begins a line about a value; rows with such values are repaired in place."""
-HEADER = (
-    (0, b"SQLite format 3\x00\x10\x00"),
-    (20, b"\x00\x40\x20\x20"),
-    (44, b"\x00\x00\x00\x04"),
-    (56, b"\x00\x00\x00\x01"),
-    (60, SCHEMA_VERSION.to_bytes(4)),
-)
-"""Bytes at the beginning of each of our databases, by their place."""
 WAIT_S = 5.0
 """Longest wait for another process."""
-JOURNAL_MODES = (b"\x01\x01", b"\x02\x02")
-OTHERS = ("index", "trigger", "view")
 LISTED = "knowledge.jsonl"
-DERIVED = ("search_files", "search_changes")
-"""Tables about files of the search index, which are written anew."""
 
 
 def recover(project: Project, environment: Mapping[str, str], now: datetime) -> list[str]:
@@ -62,12 +39,12 @@ def recover(project: Project, environment: Mapping[str, str], now: datetime) -> 
     corrected, damage = _admit(project, environment, now)
     if not os.path.exists(project.database):
         return _rebuild(project, environment, now, None)
-    damage = damage or find_damage(project.database)
+    damage = damage or salvage.find_damage(project.database)
     if not damage:
         try:
             return corrected + _repair(project, environment, now)
         except sqlite3.DatabaseError as error:
-            _raise_locked(error)
+            salvage.raise_locked(error)
             damage = str(error)
     kept = f"{project.database}.damaged-{clock.stamp(now).replace(':', '')}"
     for suffix in ("", "-wal", "-shm"):
@@ -90,73 +67,20 @@ def _admit(
     try:
         admission.admit(project, environment, clock.stamp(now), WAIT_S, find_order, noted)
     except NewerDatabase:
-        corrected = _correct_version(project.database)
+        corrected = salvage.correct_version(project.database)
         if not corrected:
             raise
         return corrected, ""
     except sqlite3.Error as error:
-        _raise_locked(error)
+        salvage.raise_locked(error)
         return [], str(error)
-    return _correct_version(project.database), ""
-
-
-def _raise_locked(error: sqlite3.Error | UnicodeDecodeError) -> None:
-    """A database that another process holds is not damaged."""
-    if isinstance(error, sqlite3.Error) and is_locked(error):
-        raise error
-
-
-def find_damage(path: str) -> str:
-    """What is wrong with the pages, the indexes or the schema; empty when nothing is.
-
-    Raises sqlite3.Error where another process has locked the database.
-    """
-    try:
-        with closing(sqlite3.connect(path)) as db:
-            for (line,) in db.execute("pragma integrity_check"):
-                if line != "ok" and not line.startswith(VALUES):
-                    return str(line)
-            if _version(db) == SCHEMA_VERSION and _schema(db) != _own_schema():
-                return "its schema is another than that of its version"
-    except (sqlite3.Error, UnicodeDecodeError) as error:
-        _raise_locked(error)
-        return str(error)
-    return ""
-
-
-def _correct_version(path: str) -> list[str]:
-    """A database with today's schema and another number lost the number."""
-    if not os.path.exists(path):
-        return []
-    with suppress(sqlite3.Error, UnicodeDecodeError), closing(sqlite3.connect(path)) as db:
-        if _version(db) != SCHEMA_VERSION and _schema(db) == _own_schema():
-            db.execute(f"pragma user_version = {SCHEMA_VERSION}")
-            return [f"wrote the version of its schema into {path} again"]
-    return []
-
-
-def _version(db: sqlite3.Connection) -> int:
-    return int(db.execute("pragma user_version").fetchone()[0])
-
-
-def _schema(db: sqlite3.Connection) -> list[tuple[str, ...]]:
-    query = (
-        "select type, name, tbl_name, sql from sqlite_master where name not like 'sqlite_stat%'"
-        " order by type, name"
-    )
-    return db.execute(query).fetchall()
-
-
-def _own_schema() -> list[tuple[str, ...]]:
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
-        run_schema(db)
-        return _schema(db)
+    return salvage.correct_version(project.database), ""
 
 
 def _repair(project: Project, environment: Mapping[str, str], now: datetime) -> list[str]:
     runtime = open_runtime(project, environment, now)
     try:
-        done = _mend(runtime)
+        done = salvage.mend(runtime.store, runtime.now)
         if _missing(runtime):
             base.forget(project)
             done += _take_from_files(runtime)
@@ -173,9 +97,9 @@ def _rebuild(
     try:
         done = []
         if damaged:
-            copied = _salvage(runtime.store, damaged)
+            copied = salvage.salvage(runtime.store, damaged)
             done.append(f"copied {counted(copied, 'row')} that could still be read")
-            done += _mend(runtime)
+            done += salvage.mend(runtime.store, runtime.now)
         return done + _take_from_files(runtime)
     finally:
         runtime.close()
@@ -193,75 +117,6 @@ def _take_from_files(runtime: Runtime) -> list[str]:
     return said + [f"not taken: {problem.path}: {problem.message}" for problem in taken.refused]
 
 
-def _mend(runtime: Runtime) -> list[str]:
-    """Rows, references, texts, vectors and indexes; tells what was done."""
-    store, now = runtime.store, runtime.now
-    done = []
-    was_trusted = store.is_trusted
-    store.believe()  # what is repaired are the rows as they are
-    store.db.execute("pragma foreign_keys = off")
-    try:
-        with store.transaction() as db:
-            mended = bad_rows.repair(db, now) + bad_rows.repair_references(db)
-            mended += _restore_memories(db)
-            bad_rows.keep(db, mended, now)
-            done += [
-                f"{'removed' if one.removed else 'repaired'} {one.bad.named}" for one in mended
-            ]
-            vectors = _drop_bad_vectors(db)
-            if vectors:
-                done.append(f"dropped {counted(vectors, 'damaged vector')}; they are made anew")
-    finally:
-        store.db.execute("pragma foreign_keys = on")
-    lost = indexes.astray(store)
-    for index in lost:
-        indexes.rebuild(store, index)
-    if not was_trusted:
-        store.is_trusted = False
-        distrust(store.db, store.judged)
-    return done + [f"rebuilt {index.name}" for index in lost]
-
-
-def _restore_memories(db: sqlite3.Connection) -> list[bad_rows.Mended]:
-    """Give a memory back what its last revision has, where the memory alone is wrong.
-
-    A text is wrong that its digest does not fit, a successor that is not there.
-    """
-    done = []
-    query = (
-        "select memory.seq, memory.content, memory.superseded_by, memory.topic_key,"
-        " memory.dedupe_key, snapshot,"
-        " superseded_by not in (select id from unified_memories) as is_lost"
-        " from unified_memories as memory join memory_revisions as revision"
-        " on revision.memory_id = memory.id and revision.revision ="
-        "  (select max(revision) from memory_revisions where memory_id = memory.id)"
-    )
-    for row in db.execute(query).fetchall():
-        fits = dedupe_key(row["content"], row["topic_key"]) == row["dedupe_key"]
-        if fits and not row["is_lost"]:
-            continue
-        before = loads(row["snapshot"])
-        key = dedupe_key(before["content"], row["topic_key"])
-        for column, wrong in (
-            ("content", not fits and key == row["dedupe_key"]),
-            ("superseded_by", row["is_lost"] and row["superseded_by"] != before["superseded_by"]),
-        ):
-            if wrong:
-                update = f"update unified_memories set {column} = ? where seq = ?"
-                db.execute(update, (before[column], row["seq"]))
-                bad = bad_rows.BadRow(table=memories.TABLE, key=(row["seq"],), columns=(column,))
-                original = {"seq": row["seq"], column: row[column]}
-                done.append(bad_rows.Mended(bad=bad, original=original, removed=False))
-    return done
-
-
-def _drop_bad_vectors(db: sqlite3.Connection) -> int:
-    cursor = db.execute(
-        "delete from unified_memory_embeddings where length(embedding_blob) <> 4 * dimensions"
-    )
-    return cursor.rowcount
-
-
 def _missing(runtime: Runtime) -> bool:
     """Whether the files list a memory that the database has no trace of."""
     path = os.path.join(runtime.project.memory, LISTED)
@@ -270,141 +125,5 @@ def _missing(runtime: Runtime) -> bool:
         for line in (confined.read_text(runtime.project.root, path) or "").splitlines():
             with suppress(ValueError, RecursionError, AttributeError):
                 listed.append(loads(line).get("id"))
-    db = runtime.store.db
-    traces = {row[0] for row in db.execute("select id from unified_memories")}
-    traces |= {row[0] for row in db.execute("select memory_id from memory_revisions")}
-    return any(isinstance(id, str) and id not in traces for id in listed)
-
-
-def _salvage(store: Store, damaged: str) -> int:
-    """Copy row by row, table by table; a row or table that cannot be read is passed over."""
-    with tempfile.TemporaryDirectory() as folder:
-        aside = os.path.join(folder, "copy.db")
-        for suffix in ("", "-wal"):
-            if os.path.exists(damaged + suffix):
-                shutil.copyfile(damaged + suffix, aside + suffix)
-        with closing(_opened(aside)) as source:
-            return _copy(source, store)
-
-
-def _opened(path: str) -> sqlite3.Connection:
-    """A connection that reads on where the header, or a line of the schema, is damaged."""
-    try:
-        version = _restore_schema(path)
-    except (sqlite3.Error, UnicodeDecodeError):
-        version = 0
-    if version not in range(1, SCHEMA_VERSION):
-        _restore_header(path)
-        with suppress(sqlite3.Error, UnicodeDecodeError):
-            _restore_schema(path)
-    db = sqlite3.connect(path, isolation_level=None)
-    inspection.set_bounds(db, inspection.COPY_S)
-    return db
-
-
-def _restore_header(path: str) -> None:
-    with open(path, "r+b") as file:
-        mode = file.read(20)[18:20]
-        for at, right in HEADER:
-            file.seek(at)
-            file.write(right)
-        if mode not in JOURNAL_MODES:
-            file.seek(18)
-            file.write(JOURNAL_MODES[1])
-
-
-def _restore_schema(path: str) -> int:
-    """Write the definitions of today's tables over those in the file, without indexes or triggers.
-
-    Return the version that the file names; an older one keeps its definitions.
-    """
-    with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        db.execute("pragma writable_schema = on")
-        db.text_factory = bad_rows.decode
-        version = _version(db)
-        if version in range(1, SCHEMA_VERSION):
-            return version
-        rows = db.execute("select rowid, type, name, tbl_name from sqlite_master").fetchall()
-        for kind, name, table, sql in _own_schema():
-            if kind == "table":
-                at = [row[0] for row in rows if name in row[2:] and row[1] not in OTHERS]
-                if len(at) == 1:
-                    db.execute(
-                        "update sqlite_master set type = ?, name = ?, tbl_name = ?, sql = ?"
-                        " where rowid = ?",
-                        (kind, name, table, sql, at[0]),
-                    )
-        db.execute("delete from sqlite_master where type in ('trigger', 'view')")
-        return version
-
-
-def _copy(source: sqlite3.Connection, store: Store) -> int:
-    db = store.db
-    db.execute("pragma foreign_keys = off")
-    db.execute("pragma ignore_check_constraints = on")
-    source.text_factory = bad_rows.decode
-    copied = 0
-    try:
-        plain = inspection.plain_tables(source)
-    except (sqlite3.Error, inspection.TooMuch):
-        plain = {}
-    try:
-        with store.transaction():
-            for table in _tables(db):
-                db.execute(f"savepoint {table}")
-                copied += _copy_table(source, db, table, plain.get(table, []))
-                db.execute(f"release {table}")
-            _adopt_project(store)
-            if not read_secret(db):
-                add_secret(db)  # which nobody registered: whose it was cannot be read
-    finally:
-        db.execute("pragma ignore_check_constraints = off")
-        db.execute("pragma foreign_keys = on")
-    return copied
-
-
-def _tables(db: sqlite3.Connection) -> list[str]:
-    """Memories first: triggers on them write to other tables, whose own rows replace that."""
-    shadows = ("sqlite_", *(index.name for index in indexes.INDEXES))
-    rows = db.execute("select name from sqlite_master where type = 'table' order by rowid")
-    names = [row[0] for row in rows if not row[0].startswith(shadows)]
-    return sorted(names, key=lambda name: name != memories.TABLE)
-
-
-def _copy_table(
-    source: sqlite3.Connection, db: sqlite3.Connection, table: str, there: list[str]
-) -> int:
-    """Copy the columns that are *there*; a table of an older version may have fewer of them."""
-    if table != "projects":
-        db.execute(f"delete from {table}")
-    if table in DERIVED or not there:
-        return 0
-    names = [row[1] for row in db.execute(f"pragma table_info({table})")]
-    listed = ", ".join(name for name in names if name in there)
-    marks = ", ".join("?" for name in names if name in there)
-    insert = f"insert or ignore into {table} ({listed}) values ({marks})"
-    return sum(db.execute(insert, row).rowcount for row in _readable(source, table, listed))
-
-
-def _readable(source: sqlite3.Connection, table: str, columns: str) -> Iterator[tuple[Any, ...]]:
-    """Rows by rising and falling key until the damage is met from both sides."""
-    for order in ("", " order by rowid desc"):
-        try:
-            yield from source.execute(f"select {columns} from {table} not indexed{order}")
-        except sqlite3.Error:
-            continue
-        else:
-            return
-
-
-def _adopt_project(store: Store) -> None:
-    """The new database speaks for the project that most of the memories name."""
-    row = store.db.execute(
-        "select project_id from unified_memories"
-        " group by project_id order by count(*) desc, project_id limit 1"
-    ).fetchone()
-    if row and row[0] != store.project_id:
-        store.db.execute("delete from projects where id = ?", (row[0],))
-        store.db.execute("update projects set id = ? where id = ?", (row[0], store.project_id))
-        store.project_id = row[0]
-    store.db.execute("delete from projects where id <> ?", (store.project_id,))
+    known = salvage.traces(runtime.store)
+    return any(isinstance(id, str) and id not in known for id in listed)

@@ -14,7 +14,6 @@ from ademem.core.repository import branch
 from ademem.core.text import preview, said
 from ademem.session.briefing.selection import sunk
 from ademem.store import (
-    LIVE,
     ageing,
     ai_calls,
     consolidating,
@@ -25,6 +24,7 @@ from ademem.store import (
     missions,
     relations,
     schema_version,
+    statistics,
 )
 from ademem.worker import journal, running, schedule
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from ademem.core.project import Project
     from ademem.guard.mutation import Judgement
-    from ademem.store import Store
     from ademem.store.ageing import Sweep
     from ademem.store.consolidating import Consolidation
     from ademem.store.runtime import Runtime
@@ -56,17 +55,9 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
         "branch": branch(runtime.project.root),
         "scopes": {scope.value: _scope(runtime, scope) for scope in Scope},
         "overfull": find_overfull(runtime),
-        "memories": {
-            "promoted": _count(store, f"status = 'promoted' and {LIVE}"),
-            "candidates": _count(store, f"status = 'candidate' and {LIVE}"),
-            "quarantined": _count(store, f"quarantine_reason is not null and {LIVE}"),
-            "archived": _count(store, "status = 'archived' and deleted_at is null"),
-            "pinned": _count(store, f"pinned = 1 and {LIVE}"),
-        },
-        "sessions": _number(store, "select count(*) from sessions"),
-        "refusals_7d": _number(
-            store, "select count(*) from gate_log where created_at > date('now', '-7 days')"
-        ),
+        "memories": statistics.memories(store),
+        "sessions": statistics.sessions(store),
+        "refusals_7d": statistics.refusals(store, days=7),
         "embeddings": vectors(runtime),
         "imports": imports(runtime.project),
         "jobs": work_due(runtime),
@@ -169,18 +160,12 @@ def lifecycle(runtime: Runtime) -> dict[str, Any]:
 def get_knowledge(runtime: Runtime) -> dict[str, Any]:
     """Return the keys of `ademem recall --stats --json`: captures, memories, and their sources."""
     store = runtime.store
-    rows = _rows(
-        store,
-        "select tags, category, source_type from unified_memories"
-        f" where {LIVE} and quarantine_reason is null",
-    )
+    rows = statistics.live_kinds(store)
     tags = Counter(tag for row in rows for tag in row["tags"].split())
     return {
-        "observations": _number(
-            store, "select ifnull(sum(observation_count), 0) from unified_memories"
-        ),
+        "observations": statistics.observations(store),
         "entries": len(rows),
-        "archived": _count(store, "status = 'archived' and deleted_at is null"),
+        "archived": statistics.memories(store)["archived"],
         "by_category": dict(Counter(row["category"] for row in rows).most_common()),
         "by_source": dict(Counter(row["source_type"] for row in rows).most_common()),
         "top_tags": dict(tags.most_common(TOP_TAGS)),
@@ -219,17 +204,12 @@ def get_impressions(runtime: Runtime, limit: int = 20) -> dict[str, Any]:
 
 def get_guard_state(runtime: Runtime) -> dict[str, Any]:
     """Return settings, open turns and decisions: the keys of `ademem guard status --json`."""
-    turns = _rows(
-        runtime.store,
-        "select session_id, agent_id, class, why, searched_at, denied, started_at from turns"
-        " where ended_at is null order by started_at desc limit 5",
-    )
-    counts = _rows(runtime.store, "select decision, count(*) from guard_log group by decision")
+    turns = statistics.open_turns(runtime.store, limit=5)
     return {
         "mode": runtime.settings.guard.mode,
         "max_blocks": runtime.settings.guard.max_blocks,
         "fail": runtime.settings.guard.fail,
-        "decisions": {row[0]: row[1] for row in counts},
+        "decisions": statistics.guard_decisions(runtime.store),
         "last": [
             f"{row['decision']} {row['tool']}: {row['target']}"
             for row in logs.decisions(runtime.store, 3)
@@ -306,12 +286,7 @@ def _consolidated(run: Consolidation) -> dict[str, Any]:
 
 
 def _scope(runtime: Runtime, scope: Scope) -> dict[str, Any]:
-    owners = _rows(
-        runtime.store,
-        "select count(*) from unified_memories"
-        f" where scope = '{scope}' and {LIVE} group by scope_owner_id",
-    )
-    counts = [row[0] for row in owners]
+    counts = statistics.by_owner(runtime.store, scope)
     return {
         "count": sum(counts),
         "fullest_owner": max(counts, default=0),
@@ -329,15 +304,3 @@ def _sizes(runtime: Runtime) -> dict[str, int]:
     roots = (project.home_root, project.root, project.root)
     found = ((path, confined.status(root, path)) for root, path in zip(roots, paths, strict=True))
     return {os.path.basename(path): there.st_size for path, there in found if there}
-
-
-def _count(store: Store, where: str) -> int:
-    return _number(store, f"select count(*) from unified_memories where {where}")
-
-
-def _number(store: Store, query: str) -> int:
-    return int(_rows(store, query)[0][0])
-
-
-def _rows(store: Store, query: str) -> list[Any]:
-    return store.db.execute(query).fetchall()

@@ -8,12 +8,11 @@ from contextlib import closing
 
 from ademem import sync
 from ademem.core import confined, failure_log, git
-from ademem.core.digest import sha256_hex
 from ademem.core.errors import AdememError
 from ademem.core.redaction import redact
-from ademem.core.text import counted, dedupe_key, fold
+from ademem.core.text import counted
 from ademem.core.value import Value
-from ademem.store import Store, admission, indexes, texts
+from ademem.store import Store, admission, texts
 from ademem.store.database import connect
 
 TYPE_CHECKING = False
@@ -76,60 +75,14 @@ def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
 
 def _database(store: Store, *, dry_run: bool) -> dict[str, int]:
     """All or nothing; then the file is written anew."""
-    store.db.execute("pragma secure_delete = on")
     try:
-        with store.transaction():
-            rows = texts.rewrite(store, _redacted)
-            if rows:
-                _renew_digests(store)
-            if dry_run:
-                raise _DryRun
-    except _DryRun:
-        return rows
-    _shake(store)
-    return rows
-
-
-class _DryRun(Exception):
-    """Takes the transaction back."""
+        return texts.scrub(store, _redacted, dry_run=dry_run)
+    except texts.InUse as error:
+        raise Busy(DATABASE) from error
 
 
 def _redacted(text: str) -> str:
     return redact(text).text
-
-
-def _renew_digests(store: Store) -> None:
-    """A digest tells whether a text was just that; of two that are one now, one is archived."""
-    db = store.db
-    rows = db.execute("select seq, content, topic_key, dedupe_key from unified_memories")
-    for row in rows.fetchall():
-        key = dedupe_key(row["content"], row["topic_key"])
-        if key == row["dedupe_key"]:
-            continue
-        change = "update main.unified_memories set dedupe_key = :key where seq = :seq"
-        values = {"key": key, "seq": row["seq"]}
-        try:
-            db.execute(change, values)
-        except sqlite3.IntegrityError:
-            gone = change.replace(" where", ", status = 'archived', pinned = 0 where")
-            db.execute(gone, values)
-    rows = db.execute("select id, preview from gate_log where preview like '%[redacted:%'")
-    for row in rows.fetchall():
-        digest = sha256_hex(fold(row["preview"]))
-        db.execute("update gate_log set text_hash = ? where id = ?", (digest, row["id"]))
-
-
-def _shake(store: Store) -> None:
-    """Leave nothing in the word indexes, the free pages and the log of the database."""
-    try:
-        for index in indexes.INDEXES:
-            indexes.rebuild(store, index)
-        store.db.execute("vacuum")
-        busy, *_ = store.db.execute("pragma wal_checkpoint(truncate)").fetchone()
-    except sqlite3.OperationalError as error:
-        raise Busy(DATABASE) from error
-    if busy:
-        raise Busy(DATABASE)
 
 
 def _copies(project: Project, *, dry_run: bool) -> tuple[dict[str, int], list[Left]]:

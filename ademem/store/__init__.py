@@ -15,6 +15,7 @@ from ademem.store.database import (
     LONG_LOG_BYTES,
     MigrationFailed,
     NewerDatabase,
+    Savepoint,
     Transaction,
     connect,
     create,
@@ -54,6 +55,19 @@ BROWSED = "source_type not in ('skill', 'episode')"
 """Not `Memory.hidden`, in SQL."""
 FOREVER = "~"
 """Sorts after every stamp."""
+WRITES = (
+    "insert on main.unified_memories",
+    "delete on main.unified_memories",
+    "update of revision_count on main.unified_memories",
+    "insert on main.memory_missions",
+    "update on main.memory_missions",
+    "insert on main.memory_relations",
+    "update on main.memory_relations",
+    "insert on main.cto_core_memory_state",
+    "insert on main.agent_core_memory_state",
+)
+"""Changes that a read-only copy of the database refuses; counts and logs may be lost with it."""
+
 
 JUDGING_S = 0.5
 """Longest search for orders in a database that was not made here, at one opening."""
@@ -91,6 +105,20 @@ class Store:
         if not self.is_trusted:
             self.db.execute("drop view if exists temp.unified_memories")
             self.is_trusted = True
+
+    def forbid_changes(self) -> None:
+        """Let this connection refuse WRITES."""
+        from ademem.core.machine_errors import READ_ONLY
+
+        for number, write in enumerate(WRITES):
+            self.db.execute(
+                f"create temp trigger read_only_{number} before {write}"
+                f" begin select raise(abort, '{READ_ONLY}'); end"
+            )
+
+    def savepoint(self) -> Savepoint:
+        """A part of a transaction that is undone alone when it raises."""
+        return Savepoint(self.db)
 
     def leave(self) -> None:
         """Before a process ends: leave the log to the next one, which would have to make it again.

@@ -116,6 +116,23 @@ class Transaction:
                 self.db.execute("rollback")
 
 
+class Savepoint:
+    """`with` block inside a transaction; raising in it undoes the block alone."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self.db = db
+
+    def __enter__(self) -> None:
+        self.db.execute("savepoint block")
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if not self.db.in_transaction:
+            return  # SQLite has rolled all of it back, and the error tells why
+        if kind is not None:
+            self.db.execute("rollback to block")
+        self.db.execute("release block")
+
+
 def log_bytes(db: sqlite3.Connection) -> int:
     """Size of the log beside the database; 0 when there is none."""
     path = db.execute("pragma database_list").fetchone()["file"]

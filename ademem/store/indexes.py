@@ -62,3 +62,11 @@ def _agrees(index: FullText, db: sqlite3.Connection) -> bool:
     indexed = db.execute(f"select count(*) from {index.name}_docsize").fetchone()[0]
     query = f"select count(*) from {index.table} where deleted_at is null"
     return bool(indexed == db.execute(query).fetchone()[0])
+
+
+def check_fts5() -> None:
+    """Raise sqlite3.Error where this SQLite lacks FTS5 or its trigram tokenizer."""
+    from contextlib import closing
+
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.execute("create virtual table t using fts5(x, tokenize='trigram')")

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import sqlite3
 
+from ademem.core.digest import sha256_hex
+from ademem.core.text import dedupe_key, fold
 from ademem.core.value import Value
+from ademem.store import indexes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,6 +106,64 @@ SAFE = {
     ),
 }
 """Why the other columns hold nothing that somebody wrote, by their names in any table."""
+
+
+class InUse(Exception):
+    """Another connection keeps the free pages from being cleaned."""
+
+
+class _DryRun(Exception):
+    """Takes the transaction back."""
+
+
+def scrub(store: Store, change: Change, *, dry_run: bool) -> dict[str, int]:
+    """Do *change* to every text in one transaction, then rewrite the file; raises InUse."""
+    store.db.execute("pragma secure_delete = on")
+    try:
+        with store.transaction():
+            rows = rewrite(store, change)
+            if rows:
+                _renew_digests(store)
+            if dry_run:
+                raise _DryRun
+    except _DryRun:
+        return rows
+    _shake(store)
+    return rows
+
+
+def _renew_digests(store: Store) -> None:
+    """A digest tells whether a text was just that; of two that are one now, one is archived."""
+    db = store.db
+    rows = db.execute("select seq, content, topic_key, dedupe_key from unified_memories")
+    for row in rows.fetchall():
+        key = dedupe_key(row["content"], row["topic_key"])
+        if key == row["dedupe_key"]:
+            continue
+        change = "update main.unified_memories set dedupe_key = :key where seq = :seq"
+        values = {"key": key, "seq": row["seq"]}
+        try:
+            db.execute(change, values)
+        except sqlite3.IntegrityError:
+            gone = change.replace(" where", ", status = 'archived', pinned = 0 where")
+            db.execute(gone, values)
+    rows = db.execute("select id, preview from gate_log where preview like '%[redacted:%'")
+    for row in rows.fetchall():
+        digest = sha256_hex(fold(row["preview"]))
+        db.execute("update gate_log set text_hash = ? where id = ?", (digest, row["id"]))
+
+
+def _shake(store: Store) -> None:
+    """Leave nothing in the word indexes, the free pages and the log of the database."""
+    try:
+        for index in indexes.INDEXES:
+            indexes.rebuild(store, index)
+        store.db.execute("vacuum")
+        busy, *_ = store.db.execute("pragma wal_checkpoint(truncate)").fetchone()
+    except sqlite3.OperationalError as error:
+        raise InUse from error
+    if busy:
+        raise InUse
 
 
 def rewrite(store: Store, change: Change) -> dict[str, int]:

@@ -269,16 +269,14 @@ def _name(base: Base, texts: Mapping[str, str] | Texts, lineage: Lineage) -> str
 
 
 def _taken_over(difference: Difference, taking: Taking) -> None:
-    db = taking.act.store.db
-    db.execute("savepoint difference")
     try:
-        _TAKE[type(difference)](difference, taking)
-    except (BadLine, CannotDo) as error:
-        _refuse(difference, str(error), taking)
+        with taking.act.store.savepoint():
+            try:
+                _TAKE[type(difference)](difference, taking)
+            except (BadLine, CannotDo) as error:
+                _refuse(difference, str(error), taking)
     except _ODD as error:
-        db.execute("rollback to difference")
         _refuse(difference, f"cannot be taken over ({type(error).__name__}: {error})", taking)
-    db.execute("release difference")
 
 
 def _refuse(difference: Difference, message: str, taking: Taking) -> None:

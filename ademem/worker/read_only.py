@@ -9,14 +9,12 @@ from contextlib import suppress
 
 from ademem.core import atomic_files, configuration, confined, failure_log
 from ademem.core.digest import sha256_hex
-from ademem.core.machine_errors import READ_ONLY
 from ademem.core.value import replace
 from ademem.store import admission, open_store
 from ademem.store.runtime import Runtime, find_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Mapping
     from datetime import datetime
 
@@ -24,18 +22,6 @@ if TYPE_CHECKING:
 
 LINE = "ademem reads a copy of this project's memory: its `.ade/` cannot be written"
 """The line that the person sees."""
-WRITES = (
-    "insert on main.unified_memories",
-    "delete on main.unified_memories",
-    "update of revision_count on main.unified_memories",
-    "insert on main.memory_missions",
-    "update on main.memory_missions",
-    "insert on main.memory_relations",
-    "update on main.memory_relations",
-    "insert on main.cto_core_memory_state",
-    "insert on main.agent_core_memory_state",
-)
-"""What would be lost with the copy; counts and logs may be."""
 _COPIED = ("", "-wal")
 
 
@@ -60,18 +46,10 @@ def open_copy(project: Project, environment: Mapping[str, str], now: datetime) -
         from ademem.sync import read_aside
 
         read_aside(project, store, found.settings, now)
-    _forbid_changes(store.db)
+    store.forbid_changes()
     return Runtime(
         project, found.settings, store, environment, now, found.warnings, is_read_only=True
     )
-
-
-def _forbid_changes(db: sqlite3.Connection) -> None:
-    for number, write in enumerate(WRITES):
-        db.execute(
-            f"create temp trigger read_only_{number} before {write}"
-            f" begin select raise(abort, '{READ_ONLY}'); end"
-        )
 
 
 def _refresh(project: Project, copy: Project, has_database: bool) -> bool:

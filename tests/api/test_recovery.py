@@ -13,7 +13,7 @@ from ademem.core import clock, project
 from ademem.core.memory import Draft
 from ademem.search.embedding import cache
 from ademem.session import install
-from ademem.store import inspection
+from ademem.store import inspection, salvage
 from tests.store import foreign
 
 TEXTS = ("Tabs are forbidden in this code", "Deploys go through staging", "Never edit the parser")
@@ -255,7 +255,7 @@ def test_whatever_happened_to_the_file_its_memories_are_there_afterwards(root, w
 
     assert done
     assert contents(root) == sorted(TEXTS)
-    assert recovery.find_damage(str(written)) == ""
+    assert salvage.find_damage(str(written)) == ""
     assert fixed(root) == []
 
 
