@@ -1,24 +1,28 @@
 """What every test stands on."""
 
+import functools
 import os
 from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
+import typer.main
 from hypothesis import HealthCheck, settings
 
 from ademem.core import caller
 from ademem.session import session_start
 from tests.builders import open_project, project
+from tests.examples import examples
 from tests.world import World
 
 pytest_plugins = ["pytester", "tests.skips"]
 
-# How fast the machine is decides no test.
+# How fast the machine is decides no test; each property gets a third of the usual 100 examples.
 settings.register_profile(
     "patient",
     parent=settings(),
     deadline=None,
+    max_examples=examples(100),
     suppress_health_check=[HealthCheck.too_slow, *settings().suppress_health_check],
 )
 settings.load_profile("patient")
@@ -37,6 +41,15 @@ def time_to_read():
     """In this process a session that starts imports what is new however busy the machine is."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(session_start, "READING_S", 600.0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_waste():
+    """Build the command line once a process, and wait for no disk: no test cuts the power."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", functools.cache(typer.main.get_command))
+        patch.setattr(os, "fsync", lambda _file: None)
         yield
 
 

@@ -22,11 +22,11 @@ from ademem.api.rehearsal import rehearse
 from ademem.doors import cli
 from ademem.session import install
 from ademem.store import bad_rows, indexes
+from tests.examples import FULL, examples
 from tests.session import payloads
 from tests.store import damage
 
-FULL = os.environ.get("ADEMEM_EXAMPLES") == "full"
-VALUES, FLIPS, LOGGED = (150, 40, 10) if FULL else (30, 12, 4)
+VALUES, FLIPS, LOGGED = examples(150, 7), examples(40, 7), examples(10)
 LATEST = "Releases are tagged by the pipeline"
 """What only the log beside the database holds."""
 COMMANDS = """

@@ -19,6 +19,7 @@ from ademem.store import memories, transitions
 from ademem.store.transitions import Act, CannotDo
 from tests import builders
 from tests.builders import NOW
+from tests.examples import examples
 from tests.store.stores import in_memory
 
 
@@ -201,7 +202,7 @@ ACTS = {
 }
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     acts=st.lists(
         st.tuples(st.sampled_from(sorted(ACTS)), st.sampled_from(CONTENTS), st.integers(0, 5)),

@@ -13,6 +13,7 @@ from ademem.core.configuration.sources import MAX_BYTES, fingerprint, local_file
 from ademem.core.configuration.values import as_value
 from ademem.core.project import at
 from ademem.core.settings import LONGEST_TEXT, MOST_WORDS, Settings, all_keys
+from tests.examples import examples
 from tests.repositories import Repository
 
 
@@ -500,7 +501,7 @@ ODD = st.recursive(
 )
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(
     st.binary(max_size=200)
     | st.dictionaries(st.sampled_from([name for name, _ in all_keys()]), ODD, max_size=5).map(

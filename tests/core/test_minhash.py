@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ademem.core import minhash
 from ademem.core.text import jaccard, words
+from tests.examples import examples
 
 WORD = st.text("abcdefghij", min_size=1, max_size=9)
 SIGNS = st.sampled_from("在的是了数据库文件不能放网络共享上否则会损坏索引")
@@ -21,7 +22,7 @@ PAIRS = {
 """What two texts have in common, and each alone."""
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(**PAIRS)
 def test_no_two_texts_that_are_alike_lack_a_common_signature(shared, mine, theirs):
     left, right = shared | mine, shared | theirs
@@ -31,7 +32,7 @@ def test_no_two_texts_that_are_alike_lack_a_common_signature(shared, mine, their
         assert minhash.own(right, "p") & minhash.of_likes(left, "p")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(**PAIRS)
 def test_sketches_of_texts_that_are_alike_differ_in_few_bits(shared, mine, theirs):
     left, right = shared | mine, shared | theirs

@@ -6,7 +6,6 @@ ADEMEM_EXAMPLES=full takes the sizes of a hostile clone; `-s` shows memory and t
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ import pytest
 
 from ademem import api
 from ademem.session.install.registration import EVENTS
+from tests.examples import FULL
 from tests.session.payloads import NAMES, payload
 
 pytestmark = pytest.mark.slow
@@ -24,7 +24,6 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 MEASURED = ROOT / "tests/hostile/measured.py"
 TIMEOUT_S = {event.hook: event.timeout for event in EVENTS}
-FULL = os.environ.get("ADEMEM_EXAMPLES") == "full"
 MOST_MB = 200
 """Peak memory of a hook, and of the worker."""
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from ademem import api, session
 from ademem.core.memory import Draft
+from tests.examples import examples
 
 PROMPTS = {
     "required": "Fix login bug number {} in src/auth.py",
@@ -397,7 +398,7 @@ def impatient():
         yield
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(setup=SETUPS, steps=st.lists(STEPS, min_size=5, max_size=40))
 def test_the_guard_decides_as_on_paper(template, setup, steps):
     with tempfile.TemporaryDirectory() as home:

@@ -13,6 +13,7 @@ from ademem.search.engine import Filters, search
 from ademem.search.query import parse
 from ademem.store import Store
 from tests.builders import NOW, insert, memory, open_project
+from tests.examples import examples
 
 PIECES = (
     *"\"'`*-^+:;,.!?()[]{}<>|&\\/~=#$%@_",
@@ -53,7 +54,7 @@ def test_10000_hostile_texts_are_queries_and_the_known_word_in_them_is_found(gar
 
 
 @given(before=st.text(max_size=200), after=st.text(max_size=200))
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(200), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_known_word_is_found_between_any_two_texts(garden, before, after):
     query = f"{before} {KNOWN} {after}"
     assume(not parse(query).is_question)  # one word of several answers none: see test_floor.py

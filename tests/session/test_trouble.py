@@ -11,6 +11,7 @@ from ademem.api.doctor import Patient, hooks_do_not_fail
 from ademem.core import client, failure_log
 from ademem.core.project import at
 from ademem.session import answer
+from tests.examples import examples
 from tests.session.mutants import mutants
 from tests.session.payloads import LEARNED, LESSON, NAMES, ODD, RECORDED, payload, understood
 
@@ -34,7 +35,7 @@ def checkup(world):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(examples(10)))
 def test_of_ten_thousand_mutants_only_those_that_are_no_object_are_failures(world, seed):
     world.know("Login sessions expire after ten minutes")
     refused = 0

@@ -18,6 +18,7 @@ from ademem.store.logs import Shown
 from ademem.store.memories import Change
 from tests import builders
 from tests.builders import NOW, memory
+from tests.examples import examples
 from tests.store.stores import in_memory
 
 CHANGE = Change(operation="edit", actor="user", at=NOW)
@@ -135,7 +136,7 @@ NAMES = st.lists(st.sampled_from(["a", "b", "a.py", "b.ts", "src"]), min_size=1,
 PARTS = st.sampled_from(["a", "src", "*", "**", "*.py", "?.ts", "[ab]", "[!a].py", "{a,b}"])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     patterns=st.lists(
         st.lists(PARTS, min_size=1, max_size=4).map("/".join), min_size=1, max_size=6, unique=True

@@ -24,6 +24,7 @@ from ademem.store import memories, signatures
 from ademem.store.memories import Change
 from tests import builders
 from tests.builders import NOW, memory
+from tests.examples import examples
 from tests.store.stores import in_memory
 
 INDEXES = ("unified_memories_fts", "unified_memories_trigram")
@@ -324,7 +325,7 @@ class Histories(RuleBasedStateMachine):
 
 
 TestHistories = Histories.TestCase
-TestHistories.settings = settings(max_examples=25, stateful_step_count=30)
+TestHistories.settings = settings(max_examples=examples(25), stateful_step_count=30)
 
 
 def test_a_row_that_is_gone_cannot_be_changed(store):

@@ -16,6 +16,7 @@ from ademem.store import memories
 from ademem.store.memories import Change
 from tests import builders
 from tests.builders import NOW, memory
+from tests.examples import examples
 from tests.store.stores import in_memory
 
 LATER = NOW + timedelta(hours=1)
@@ -50,7 +51,7 @@ def rows():
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(rows())
 def test_a_row_comes_back_as_it_was_written(row):
     store = in_memory()

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import operator
-import os
 
 from hypothesis import given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 from ademem.api import history
+from tests.examples import FULL
 from tests.sync import team as team_
 from tests.sync.team import BY_COMMAND, BY_HAND, COMMITS, add
 
-MANY = int(os.environ.get("ADEMEM_HISTORIES", "1"))
-"""How many times more histories than in everyday runs; CI says it."""
+MANY = 20 if FULL else 1
+"""Factor of the numbers of histories below: 100 in all, or 2,000 in a full run."""
 ALL = (*BY_COMMAND, *BY_HAND, *COMMITS)
 
 

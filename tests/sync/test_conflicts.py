@@ -14,6 +14,7 @@ from ademem.core.clock import stamp, timedelta
 from ademem.files import conflicts, entry, knowledge, tombstones
 from ademem.sync import records
 from tests.builders import NOW
+from tests.examples import examples
 
 ID = "0a1b2c3d4e5f"
 BASE = {
@@ -123,7 +124,7 @@ ACTS = st.lists(
 )
 
 
-@hypothesis(max_examples=150)
+@hypothesis(max_examples=examples(150))
 @given(acts=st.lists(ACTS, min_size=2, max_size=4))
 @pytest.mark.parametrize("said", [said, said_by_all])
 def test_everybody_ends_with_the_same_and_no_text_is_lost(acts, said):

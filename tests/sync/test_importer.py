@@ -21,6 +21,7 @@ from ademem.store.memories import Change
 from ademem.store.transitions import Act
 from tests import builders
 from tests.builders import memory
+from tests.examples import examples
 from tests.sync.clone import FACTS, FOLDER, GOTCHAS, LINES, Clone, fork, gotcha, with_driver
 
 
@@ -566,7 +567,7 @@ def stores(draw):
     return rows
 
 
-@hypothesis(max_examples=60)
+@hypothesis(max_examples=examples(60))
 @given(rows=stores())
 def test_files_of_any_store_make_a_store_with_the_same_files(rows, tmp_path_factory):
     first = Clone(tmp_path_factory.mktemp("first"))

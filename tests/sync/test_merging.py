@@ -24,6 +24,7 @@ from ademem.sync.git_history import Lineage
 from ademem.sync.merging import merged
 from ademem.sync.provenance import Provenance
 from tests.builders import NOW, memory
+from tests.examples import examples
 from tests.store.stores import in_memory
 
 GOTCHAS = ".ade/memory/gotchas.md"
@@ -301,7 +302,7 @@ def act(branch, name, which, value):
             branch.edit(row, status=Status.ARCHIVED)
 
 
-@hypothesis(max_examples=60)
+@hypothesis(max_examples=examples(60))
 @given(histories=st.lists(ACTS, min_size=2, max_size=3))
 def test_branches_merged_in_any_order_end_in_the_same_files(histories):
     start = Branch()

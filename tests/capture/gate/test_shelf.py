@@ -14,6 +14,7 @@ from ademem.store import memories, signatures
 from ademem.store.memories import Change
 from tests.builders import NOW, insert, memory
 from tests.capture.gate.shelf import SETTINGS, reviewed
+from tests.examples import examples
 
 TEXT = "the importer reads every file twice because the first pass only counts lines"
 
@@ -81,7 +82,7 @@ def test_a_near_duplicate_is_found_by_the_words_of_the_draft(store, known, draft
 WORD = st.sampled_from([a + b + c for a in "bdkt" for b in "aeiou" for c in "lmnr"])
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     text=st.lists(WORD, min_size=1, max_size=40, unique=True),
     gone=st.sets(st.integers(0, 39), max_size=4),
@@ -209,7 +210,9 @@ def test_a_near_duplicate_is_found_among_any_number_of_others_of_its_kind(store)
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(25),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     known=st.lists(st.lists(WORD, min_size=1, max_size=9), min_size=1, max_size=12),

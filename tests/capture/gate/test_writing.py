@@ -16,6 +16,7 @@ from ademem.store import jobs, logs, memories
 from ademem.store.memories import Change
 from tests.builders import NOW, insert, memory, open_project
 from tests.capture.gate.shelf import SETTINGS, reviewed
+from tests.examples import examples
 
 CAR_MANUAL = "car manual for electric charging stations"
 AGENT = Origin(session_id="s1")
@@ -277,7 +278,7 @@ DRAFTS = st.builds(
 )
 
 on_one_store = settings(
-    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

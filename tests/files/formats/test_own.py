@@ -17,6 +17,7 @@ from ademem.guard.injection import instruction_in
 from ademem.store import memories
 from ademem.store.memories import Change
 from tests.builders import NOW, insert, memory, open_project
+from tests.examples import examples
 
 LATER = NOW + timedelta(days=1)
 CANARY = "canary-7Qx"
@@ -109,7 +110,7 @@ texts = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_si
 )
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     contents=st.lists(texts.map("a {}".format), unique_by=str.casefold, max_size=5),
     category=st.sampled_from(Category),

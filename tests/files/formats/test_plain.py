@@ -14,6 +14,7 @@ from ademem.core.settings import Settings
 from ademem.files import formats
 from ademem.store import jobs, memories
 from tests.builders import NOW
+from tests.examples import examples
 from tests.store.stores import in_memory
 
 SECRET = "AKIA" + "A1B2C3D4E5F6G7H8"
@@ -251,7 +252,9 @@ LINE = st.fixed_dictionaries(
 
 
 @settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(30),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(lines=st.lists(LINE, max_size=12), size=st.integers(1, 5))
 def test_chunks_bring_what_line_by_line_would(monkeypatch, lines, size):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, event, given, settings
 
 from ademem.guard.shell import grammar
+from tests.examples import examples
 from tests.guard.commands import READS, WRITES
 from tests.guard.shell.scripts import scripts
 from tests.guard.shell.tree import ours, theirs
@@ -77,13 +78,13 @@ def test_every_difference_is_there_for_its_reason():
     assert all(theirs(each) is None for each in listed(THEY_REFUSE))
 
 
-@settings(derandomize=True, max_examples=300, database=None)
+@settings(derandomize=True, max_examples=examples(300), database=None)
 @given(scripts(0))
 def test_of_lists_of_commands_both_read_the_same(text):
     compared(text)
 
 
-@settings(derandomize=True, max_examples=120, database=None)
+@settings(derandomize=True, max_examples=examples(120), database=None)
 @given(scripts(1))
 def test_of_scripts_that_nest_both_read_the_same(text):
     compared(text)

@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ademem.search.hints import globs
+from tests.examples import examples
 
 PATHS = st.lists(st.text("ab.-[]^!*", min_size=1, max_size=3), min_size=1, max_size=4).map("/".join)
 PATTERNS = st.lists(
@@ -26,7 +27,7 @@ def matches(path, pattern):
         return glob is not None and bool(db.execute("select ? glob ?", (path, glob)).fetchone()[0])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(path=PATHS, pattern=PATTERNS)
 @example(path="a]", pattern="[]a]]")
 @example(path="^", pattern="[^]")
@@ -46,7 +47,7 @@ def pairs(draw):
     return path, path[:start] + draw(wild) + draw(wild) + path[end:]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(pair=pairs())
 def test_a_pattern_is_found_under_a_key_of_each_path_it_matches(pair):
     path, pattern = pair
@@ -54,7 +55,7 @@ def test_a_pattern_is_found_under_a_key_of_each_path_it_matches(pair):
     assert not fnmatchcase(path, pattern) or globs.key(pattern) in globs.keys(path)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(pair=pairs())
 def test_grep_lets_every_match_through(tmp_path_factory, pair):
     path, pattern = pair

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ademem.core.anchor import Place, place
 from ademem.synthesis import working_tree
 from ademem.synthesis.working_tree import NoSuchPlace, Tree, blob_hash, noted, standing
+from tests.examples import examples
 
 CODE = "import os\n\n\ndef login():\n    return utc()\n\n\ndef logout():\n    pass\n"
 
@@ -213,7 +214,7 @@ def test_the_hash_is_that_of_git(tmp_path, text):
 LINES = st.lists(st.sampled_from(["a", "b", "", "c d"]), max_size=8)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(above=LINES, span=LINES.filter(bool), below=LINES, new=LINES)
 def test_a_text_that_is_still_there_is_found(tmp_path_factory, above, span, below, new):
     root = tmp_path_factory.mktemp("project")

@@ -15,6 +15,7 @@ from ademem.search import lexical, whitening
 from ademem.search.index import ranks, words
 from ademem.store import database, indexes
 from tests.builders import open_project
+from tests.examples import examples
 from tests.search.index.world import World
 
 VOCABULARY = "run runs running tests tested naïve Naive über alpha beta alphabet 42 数据库 foo_bar"
@@ -95,7 +96,7 @@ def assert_says_what_the_database_says(index, world):
     assert meanings == pytest.approx(through, abs=1e-4)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(st.lists(ADD, max_size=25), st.lists(STEPS, max_size=25))
 @example([], [("edit", 0, "run"), ("build",), ("add", "run", None, None, [], True)])
 def test_scores_and_neighbours_are_those_of_the_database(first, later):
@@ -118,7 +119,7 @@ def test_scores_and_neighbours_are_those_of_the_database(first, later):
             assert_says_what_the_database_says(index, world)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=8))
 def test_any_text_has_the_words_that_fts5_finds_in_it(texts):
     with tempfile.TemporaryDirectory() as folder, closing(open_project(Path(folder))) as store:

@@ -20,6 +20,7 @@ from ademem.search.engine import Filters, search
 from ademem.search.index import file, source
 from ademem.store import search_files
 from tests.builders import NOW, open_project
+from tests.examples import examples
 from tests.search.index.world import DIMENSIONS, MODEL, World
 
 WORDS = "login tokens expire expired cache redis sqlite wal lock busy deploy flag"
@@ -82,7 +83,7 @@ def assert_same(one, other):
         assert mine.signals == pytest.approx(theirs.signals, abs=1e-4)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(
     MEMORIES,
     QUERIES,

@@ -16,6 +16,7 @@ from ademem.search import filters
 from ademem.search.engine import Filters
 from ademem.search.index import standing
 from tests.builders import open_project
+from tests.examples import examples
 from tests.search.index.world import World
 
 FIELDS = {
@@ -66,7 +67,7 @@ def by_index(world, asked, statuses):
     return index.seqs(found).tolist()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(
     ROWS,
     ROWS,

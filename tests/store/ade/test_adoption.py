@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from ademem.store import memories, open_store
 from tests import builders
 from tests.builders import NOW
+from tests.examples import examples
 from tests.store import ade_file
 from tests.store.ade.adopting import adopted_store, one, table, tables
 from tests.store.ade_file import CODE, embedding, memory
@@ -198,7 +199,7 @@ ANYTHING = st.one_of(
 COLUMNS = [name for name in memory("m") if name != "id"]
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.lists(st.dictionaries(st.sampled_from(COLUMNS), ANYTHING), max_size=4))
 def test_no_value_in_any_column_stops_the_adoption(odd):
     rows = [memory(f"m{number}") | changes for number, changes in enumerate(odd)]

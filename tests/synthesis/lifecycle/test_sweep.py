@@ -14,6 +14,7 @@ from ademem.store.ageing import ADEMEM
 from ademem.store.transitions import Act
 from ademem.synthesis.lifecycle import sweeping
 from tests.builders import NOW, insert
+from tests.examples import examples
 from tests.store.stores import in_memory
 from tests.synthesis.lifecycle.sweeps import (
     aged,
@@ -406,7 +407,7 @@ def filled(drawn):
     return store, insert(store, *given)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(drawn=st.lists(rows, max_size=12), limit=st.integers(1, 12))
 def test_sweeping_again_at_once_changes_nothing(drawn, limit):
     store, _ = filled(drawn)
@@ -419,7 +420,7 @@ def test_sweeping_again_at_once_changes_nothing(drawn, limit):
     store.close()
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(drawn=st.lists(rows, max_size=6), days=st.lists(st.integers(1, 300), max_size=5))
 def test_many_sweeps_end_where_the_last_one_alone_would_have(drawn, days):
     often, _ = filled(drawn)
@@ -436,7 +437,7 @@ def test_many_sweeps_end_where_the_last_one_alone_would_have(drawn, days):
         store.close()
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(drawn=st.lists(rows, max_size=14), limit=st.integers(1, 8), day=st.integers(0, 400))
 def test_whatever_is_swept_keeps_its_promises(drawn, limit, day):
     store, given_rows = filled(drawn)
