@@ -1,6 +1,7 @@
 """The shape of the package: what imports what, and what a hook loads."""
 
 import ast
+import functools
 import json
 import os
 import re
@@ -50,15 +51,19 @@ BROAD_EXCEPT = (
 """Where a failure that nobody foresaw ends; each of them logs it, or hands it to who waits."""
 
 
+@functools.cache
 def imports(tree):
     """Dotted names of all that is imported, wherever the import stands."""
+    found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+    return found
 
 
+@functools.cache
 def parsed(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 
@@ -299,8 +304,10 @@ LOOKS = ("os.path.lexists", "os.path.exists", "os.path.isdir", "os.path.islink")
 BELOW_ADE = re.compile(r"\.(ade|run|log|memory|config|local_config)\b")
 
 
+@functools.cache
 def file_operations(path):
     """Calls that reach a file by its path alone."""
+    found = []
     for node in ast.walk(parsed(path)):
         if not isinstance(node, ast.Call):
             continue
@@ -313,7 +320,8 @@ def file_operations(path):
             or called == "atomic_files.remove"
             or module in ("shutil", "tempfile")
         ):
-            yield node
+            found.append(node)
+    return found
 
 
 def opener(path):
@@ -339,7 +347,7 @@ def test_files_below_ade_are_reached_through_one_module():
 
     assert unlisted == []
     assert below == []
-    assert {opener(path) for path in SOURCES if any(file_operations(path))} == set(OPENERS)
+    assert {opener(path) for path in SOURCES if file_operations(path)} == set(OPENERS)
 
 
 LOCKING_ELSEWHERE = {
