@@ -8,20 +8,22 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples import FULL
+
 from .product import Product, watched
 from .world import World, opened
 
 CLIENTS = Path(os.environ.get("ADEMEM_CLAUDE_DIR") or Path.home() / ".cache/ademem-ci/claude")
-NEWEST = "2.1.330"
-OLDER = ("2.1.328", "2.1.197")
-"""The last one at the floor of what we support."""
+NEWEST, BEFORE, OLDEST = "2.1.330", "2.1.328", "2.1.197"
+"""The clients that we support; the one between is for full runs."""
+CONTRACT = (NEWEST, BEFORE, OLDEST) if FULL else (NEWEST, OLDEST)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a module marked `contract` on every client, the others on the newest."""
     if "claude" in metafunc.fixturenames:
         contract = metafunc.definition.get_closest_marker("contract")
-        versions = (NEWEST, *OLDER) if contract else (NEWEST,)
+        versions = CONTRACT if contract else (NEWEST,)
         metafunc.parametrize("claude", versions, indirect=True, scope="session")
 
 
@@ -37,6 +39,15 @@ def claude(request: pytest.FixtureRequest) -> Path:
 def world(claude: Path, tmp_path: Path) -> Iterator[World]:
     with opened(claude, tmp_path) as world:
         yield world
+
+
+@pytest.fixture(scope="module")
+def shared(claude: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    """The product in a world that all tests of a module look at."""
+    with opened(claude, tmp_path_factory.mktemp("shared")) as world, watched(world) as product:
+        product.enrol()
+        product.install()
+        yield product
 
 
 @pytest.fixture

@@ -1,16 +1,22 @@
-"""ademem in one world: its command line, and what it left on disk."""
+"""ademem in one world: its command line, in this process, and what it left on disk."""
 
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
+
+from ademem.doors import cli
 
 from .session import HookRun
-from .world import World
+from .world import Derailed, World
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -20,8 +26,24 @@ class Product:
         self.world = world
 
     def __call__(self, *arguments: str) -> str:
-        """What `ademem` prints, run in the project by a person."""
-        return self.world.run("ademem", *arguments)
+        """Return what `ademem` prints in the project; raise Derailed when it fails."""
+        before = os.getcwd()
+        with (
+            patch.dict(os.environ, self.world.environment, clear=True),
+            patch.object(sys, "argv", ["ademem", *arguments]),
+            redirect_stdout(StringIO()) as printed,
+            redirect_stderr(StringIO()) as complaint,
+        ):
+            os.chdir(self.world.project)
+            try:
+                cli.main()
+            except SystemExit as end:
+                if end.code:
+                    said = f"{' '.join(arguments)}: exit {end.code}\n{complaint.getvalue()}"
+                    raise Derailed(said) from None
+            finally:
+                os.chdir(before)
+        return printed.getvalue().strip()
 
     def enrol(self) -> None:
         self("init", "--project", str(self.world.project))

@@ -83,23 +83,34 @@ def test_a_denial_stops_the_tool_and_its_reason_reaches_the_model(world: World) 
     assert (sibling.text, sibling.is_error) == ("sibling", False)
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        pytest.param("exit 1", id="exit 1"),
-        pytest.param("kill -9 $$", id="killed"),
-        pytest.param("echo checking; " + say(deny("no")), id="a line before the verdict"),
-        pytest.param(say(deny("no")) + "; echo; echo checked", id="a line after the verdict"),
-        pytest.param(say(deny("no") + deny("no")), id="two verdicts in one answer"),
-        pytest.param(say(answer("Stop", permissionDecision="deny")), id="another event's name"),
-        pytest.param(say('{"permissionDecision": "deny"}'), id="a verdict of no event"),
-    ],
-)
-def test_all_but_one_clean_verdict_lets_the_tool_run(world: World, command: str) -> None:
-    hook(world, "PreToolUse", command, matcher="Write")
-    world.chat(person("go"), model(write(world.project / "a.txt")), model("done"))
+NO_VERDICTS = {
+    "exit 1": "exit 1",
+    "killed": "kill -9 $$",
+    "a line before the verdict": "echo checking; " + say(deny("no")),
+    "a line after the verdict": say(deny("no")) + "; echo; echo checked",
+    "two verdicts in one answer": say(deny("no") + deny("no")),
+    "another event's name": say(answer("Stop", permissionDecision="deny")),
+    "a verdict of no event": say('{"permissionDecision": "deny"}'),
+}
+"""Shell commands, by what they print or how they end."""
 
-    assert (world.project / "a.txt").exists()
+
+def test_all_but_one_clean_verdict_lets_the_tool_run(world: World) -> None:
+    cases = [f"*verdict-{number}.txt*) {NO_VERDICTS[name]};;" for number, name in numbered()]
+    hook(world, "PreToolUse", f"case $(cat) in {' '.join(cases)} esac", matcher="Write")
+    writes = [write(world.project / f"verdict-{number}.txt") for number, _ in numbered()]
+    world.chat(person("go"), model(*writes), model("done"))
+    stopped = [
+        name
+        for number, name in numbered()
+        if not (world.project / f"verdict-{number}.txt").exists()
+    ]
+
+    assert stopped == []
+
+
+def numbered() -> list[tuple[int, str]]:
+    return list(enumerate(NO_VERDICTS))
 
 
 def test_compaction_forgets_every_context_and_starts_the_session_again(world: World) -> None:

@@ -16,9 +16,11 @@ KNOWN = "Errors are raised as AppError, never as plain strings"
 QUESTION = "The conversation was just compacted"
 
 
-def compacted(world: World, ademem: Product) -> tuple[Session, Session]:
+@pytest.fixture(scope="module")
+def compacted(shared: Product) -> tuple[Session, Session]:
     """A session that found something out, changed a file and was compacted; and so once more."""
-    ademem.know(KNOWN)
+    world = shared.world
+    shared.know(KNOWN)
     first = world.chat(
         person("Fix the login bug in src/auth.py"),
         model(bash('ademem recall "login"')),
@@ -40,9 +42,9 @@ def summaries(world: World) -> list[str]:
     return [text for text in asked if "detailed summary" in text]
 
 
-def test_the_summariser_is_told_what_to_keep(world: World, ademem: Product) -> None:
-    compacted(world, ademem)
-    first, second = summaries(world)
+@pytest.mark.usefixtures("compacted")
+def test_the_summariser_is_told_what_to_keep(shared: Product) -> None:
+    first, second = summaries(shared.world)
 
     for line in (
         "In the summary keep",
@@ -54,10 +56,10 @@ def test_the_summariser_is_told_what_to_keep(world: World, ademem: Product) -> N
     assert "In the summary keep" in second
 
 
-def test_what_was_called_a_finding_is_a_candidate(world: World, ademem: Product) -> None:
-    compacted(world, ademem)
-    ademem("work", "--once")
-    candidates = ademem.memories("candidates")
+@pytest.mark.usefixtures("compacted")
+def test_what_was_called_a_finding_is_a_candidate(shared: Product) -> None:
+    shared("work", "--once")
+    candidates = shared.memories("candidates")
 
     assert candidates[CAUSE]["category"] == "gotcha"
     assert candidates[CAUSE]["observation_count"] == 1
@@ -65,9 +67,9 @@ def test_what_was_called_a_finding_is_a_candidate(world: World, ademem: Product)
 
 
 def test_the_model_is_asked_once_and_gets_the_index_each_time(
-    world: World, ademem: Product
+    compacted: tuple[Session, Session],
 ) -> None:
-    first, second = (session.requests[-1] for session in compacted(world, ademem))
+    first, second = (session.requests[-1] for session in compacted)
 
     assert QUESTION in first.text
     assert "ademem add" in first.text

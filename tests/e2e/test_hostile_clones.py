@@ -13,17 +13,18 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples import FULL
 from tests.hostile.clones import CLONES, EVERYTHING, ORDER, PRIVATE, RULE, Clone, Victim
 from tests.hostile.machine import MOST_MIB, TIMEOUT_S
 
 from .metering import Meter
-from .product import well_behaved
+from .product import Product, well_behaved
 from .script import bash, delegate, helper, model, person, write
 from .world import World
 
 pytestmark = [pytest.mark.e2e, pytest.mark.contract]
 
-EXAMPLES = (*(CLONES if os.environ.get("ADEMEM_EXAMPLES") == "full" else ()), EVERYTHING)
+EXAMPLES = (*(CLONES if FULL else ()), EVERYTHING)
 REPORT = os.environ.get("ADEMEM_REPORT", "")
 PROGRAMS = frozenset({"sh", "cat", "grep", "ademem", "git", "python"})
 """Names of what hooks and worker may start, without versions."""
@@ -46,8 +47,9 @@ def victim(world: World) -> Victim:
     victim = Victim(world.root)
     own = world.home / "code/own"
     own.mkdir(parents=True)
-    world.run("ademem", "init", "--project", str(own))
-    world.run("ademem", "install", "--user", "--project", str(own))
+    ademem = Product(world)
+    ademem("init", "--project", str(own))
+    ademem("install", "--user", "--project", str(own))
     return victim
 
 
