@@ -266,7 +266,7 @@ OPENERS = {
     "core/project.py": "is there a folder `.ade` or a worktree; nothing in it is opened",
     "capture/learned.py": "is there a `.git`",
     "capture/learned_drafts.py": "a source file of the project that a command named",
-    "synthesis/working_tree.py": "source files of the project that memories speak of",
+    "synthesis/anchor_verification.py": "source files of the project that memories speak of",
     "capture/transcript.py": "transcripts of the client",
     "synthesis/episodes/job.py": "size of a transcript",
     "core/caller.py": "processes, in /proc",

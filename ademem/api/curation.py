@@ -94,9 +94,9 @@ def pin(runtime: Runtime, id: str, *, pinned: bool = True) -> Memory:
 def edit(runtime: Runtime, id: str, **changes: Any) -> Memory:
     """Change content, title, category, importance, tags, file_scope_pattern or anchors."""
     if "anchors" in changes:
-        from ademem.synthesis import working_tree
+        from ademem.synthesis import anchor_verification
 
-        changes["anchors"] = working_tree.all_noted(
+        changes["anchors"] = anchor_verification.resolve_anchors(
             changes["anchors"], runtime.project.root, os.getcwd()
         )
     return _decide(runtime, transitions.edit, id, runtime.settings.gate, **changes)

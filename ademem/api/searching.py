@@ -114,7 +114,7 @@ def verify(runtime: Runtime, *, fix: bool = False) -> list[Checked]:
     from ademem.api.curation import act
     from ademem.synthesis import anchor_verification
 
-    found = anchor_verification.check(runtime.project, runtime.store)
+    found = anchor_verification.verify(runtime.project, runtime.store)
     if not fix:
         return found
     return anchor_verification.fix(found, runtime.store, runtime.clock(), act(runtime).actor)
@@ -127,7 +127,7 @@ def find_astray(runtime: Runtime, found: Iterable[Memory]) -> dict[str, str]:
         return {}
     from ademem.synthesis import anchor_verification
 
-    return anchor_verification.states(anchored, runtime.project)
+    return anchor_verification.stale_states(anchored, runtime.project)
 
 
 def _turn(runtime: Runtime) -> TurnKey | None:

@@ -91,7 +91,7 @@ def complete_draft(runtime: Runtime, draft: Draft | str) -> Draft:
 
     Raises NoSuchPlace or NoSuchCommand.
     """
-    from ademem.synthesis import working_tree
+    from ademem.synthesis import anchor_verification
 
     if isinstance(draft, str):
         draft = Draft(content=draft)
@@ -100,5 +100,5 @@ def complete_draft(runtime: Runtime, draft: Draft | str) -> Draft:
         session_id=draft.origin.session_id or client.session_of(runtime.environment) or None,
         branch=draft.origin.branch or runtime.branch,
     )
-    anchors = working_tree.all_noted(draft.anchors, runtime.project.root, os.getcwd())
+    anchors = anchor_verification.resolve_anchors(draft.anchors, runtime.project.root, os.getcwd())
     return replace(draft, origin=origin, anchors=anchors)

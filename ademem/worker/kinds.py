@@ -61,9 +61,9 @@ def current(shift: Shift, _job: Job) -> None:
 
 def anchors(shift: Shift, _job: Job) -> None:
     """See how the places stand that memories are tied to, for the ranking."""
-    from ademem.synthesis.anchor_verification import check
+    from ademem.synthesis.anchor_verification import verify
 
-    check(shift.runtime.project, shift.store)
+    verify(shift.runtime.project, shift.store)
 
 
 def skills(shift: Shift, _job: Job) -> None:

@@ -33,23 +33,23 @@ def verify(
             typer.echo(_line(each))
         if not found:
             typer.echo("no memory is tied to a place")
-    raise typer.Exit(0 if all(each.sound for each in found) else 1)
+    raise typer.Exit(0 if all(each.is_sound for each in found) else 1)
 
 
 def _as_json(each: Checked) -> dict[str, Any]:
-    now = each.standing.now
+    now = each.location.now
     return {
         "memory": each.memory.id,
         "anchor": each.anchor,
-        "state": each.standing.state,
+        "state": each.location.state,
         "now": now.text if now else None,
         "fixed": each.fixed,
     }
 
 
 def _line(each: Checked) -> str:
-    place, now = each.standing.noted, each.standing.now
+    place, now = each.location.noted, each.location.now
     moved = f" -> {now.where}" if now and now.where != place.where else ""
-    state = "fixed" if each.fixed and moved else each.standing.state
+    state = "fixed" if each.fixed and moved else each.location.state
     text = preview(each.memory.content, TEXT_CHARS)
     return f"{state:<8} {place.where}{moved}  {each.memory.id}  [{each.memory.category}] {text}"

@@ -108,7 +108,8 @@ def validate(
     and other properties are left out. Raises InvalidAnswer.
     """
     kind, name = schema["type"], at or "the answer"
-    if not isinstance(value, _TYPES[kind]) or (kind != "boolean" and isinstance(value, bool)):
+    fits = isinstance(value, _TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
+    if not fits:
         raise InvalidAnswer(f"{name} is no {kind}")
     if kind == "object":
         inside = f"{at}." if at else ""

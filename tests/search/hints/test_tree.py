@@ -7,8 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ademem.core.anchor import Place, place
-from ademem.synthesis import working_tree
-from ademem.synthesis.working_tree import NoSuchPlace, Tree, blob_hash, noted, standing
+from ademem.synthesis import anchor_verification
+from ademem.synthesis.anchor_verification import (
+    NoSuchPlace,
+    WorkingTree,
+    blob_hash,
+    locate,
+    resolve_place,
+)
 from tests.examples import examples
 
 CODE = "import os\n\n\ndef login():\n    return utc()\n\n\ndef logout():\n    pass\n"
@@ -32,7 +38,7 @@ class Checkout:
         (self.root / old).rename(self.root / new)
 
     def note(self, text):
-        return noted(place(text), Tree(str(self.root)), str(self.root))
+        return resolve_place(place(text), WorkingTree(str(self.root)), str(self.root))
 
     def git(self, *arguments):
         who = ["-c", "user.name=n", "-c", "user.email=e", "-c", "init.defaultBranch=main"]
@@ -45,7 +51,7 @@ class Checkout:
 
     def stands(self, noted=None):
         """The state, and where the text is now."""
-        found = standing(noted or self.place, Tree(str(self.root)))
+        found = locate(noted or self.place, WorkingTree(str(self.root)))
         return found.state, found.now and found.now.where
 
 
@@ -167,10 +173,12 @@ def test_a_project_inside_a_repository_has_paths_of_its_own(tmp_path):
 def test_git_is_asked_once_for_many(repository, monkeypatch):
     _committed(repository)
     asked = []
-    renames = working_tree._renames
-    monkeypatch.setattr(working_tree, "_renames", lambda root: asked.append(root) or renames(root))
-    files = Tree(str(repository.root))
-    states = [standing(repository.place, files).state for _ in range(5)]
+    renames = anchor_verification._renames
+    monkeypatch.setattr(
+        anchor_verification, "_renames", lambda root: asked.append(root) or renames(root)
+    )
+    files = WorkingTree(str(repository.root))
+    states = [locate(repository.place, files).state for _ in range(5)]
 
     assert (states, len(asked)) == (["moved"] * 5, 1)
 
@@ -191,10 +199,10 @@ def test_a_place_that_does_not_exist_cannot_be_noted(checkout, given, why):
 
 
 def test_a_place_is_named_from_where_one_is(checkout):
-    files, folder = Tree(str(checkout.root)), str(checkout.root / "src")
+    files, folder = WorkingTree(str(checkout.root)), str(checkout.root / "src")
 
-    assert noted(place("auth.py:4-5"), files, folder) == checkout.place
-    assert noted(place("src/auth.py:4-5"), files, folder) == checkout.place
+    assert resolve_place(place("auth.py:4-5"), files, folder) == checkout.place
+    assert resolve_place(place("src/auth.py:4-5"), files, folder) == checkout.place
 
 
 def test_an_anchor_that_was_never_noted_is_fresh_while_it_exists(checkout):
@@ -221,9 +229,9 @@ def test_a_text_that_is_still_there_is_found(tmp_path_factory, above, span, belo
     file = root / "f"
     file.write_text("\n".join([*above, *span, *below]) + "\n")
     given = Place(path="f", first=len(above) + 1, last=len(above) + len(span))
-    was = noted(given, Tree(str(root)), str(root))
+    was = resolve_place(given, WorkingTree(str(root)), str(root))
     file.write_text("\n".join([*new, *span, *below]) + "\n")
-    found = standing(was, Tree(str(root)))
+    found = locate(was, WorkingTree(str(root)))
 
     assert found.state in ("fresh", "moved")
     now = file.read_text().split("\n")[found.now.first - 1 : found.now.last]

@@ -14,8 +14,8 @@ from ademem.search.hints import settle
 from ademem.store import hints as table
 from ademem.store import jobs
 from ademem.store.memories import Change, update
-from ademem.synthesis import working_tree
-from ademem.synthesis.working_tree import NoSuchPlace
+from ademem.synthesis import anchor_verification
+from ademem.synthesis.anchor_verification import NoSuchPlace
 
 CODE = "one\ntwo\nthree\n"
 MOVED = "zero\none\ntwo\nthree\n"
@@ -42,7 +42,7 @@ def write(memories, text, name="a.py"):
 
 
 def states(memories):
-    return [(each.standing.noted.where, each.standing.state) for each in api.verify(memories)]
+    return [(each.location.noted.where, each.location.state) for each in api.verify(memories)]
 
 
 def test_every_place_of_every_live_memory_is_checked(memories, tmp_path, monkeypatch):
@@ -70,7 +70,7 @@ def test_fixing_follows_what_moved_in_one_act_that_can_be_undone(memories):
     write(memories, "zero\none\ntwo\n3\n")
     fixed = api.verify(memories, fix=True)
 
-    assert [(each.fixed, each.standing.state) for each in fixed] == [
+    assert [(each.fixed, each.location.state) for each in fixed] == [
         (True, "moved"),
         (False, "changed"),
     ]
@@ -235,7 +235,7 @@ def test_an_edited_path_and_command_are_redacted(memories, type_):
 def test_recall_does_not_ask_git(memories, type_, monkeypatch):
     type_("add", "Tokens expire in UTC", "--anchor", "a.py:2")
     os.remove(f"{memories.project.root}/a.py")
-    monkeypatch.setattr(working_tree, "_git", None)
+    monkeypatch.setattr(anchor_verification, "_git", None)
 
     assert "code-gone" in type_("recall", "tokens")[1]
 
