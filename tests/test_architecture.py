@@ -268,7 +268,7 @@ OPENERS = {
     "capture/learned_drafts.py": "a source file of the project that a command named",
     "synthesis/anchor_verification.py": "source files of the project that memories speak of",
     "capture/transcript.py": "transcripts of the client",
-    "synthesis/episodes/job.py": "size of a transcript",
+    "synthesis/episode_building.py": "size of a transcript",
     "core/caller.py": "processes, in /proc",
     "core/trust.py": "what the person agreed to, in their own folder",
     "core/configuration/": "the person's own settings, and what was read of them before",

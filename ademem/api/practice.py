@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ademem.store.episodes import Episode
     from ademem.store.missions import Mission
     from ademem.store.runtime import Runtime
-    from ademem.synthesis.lifecycle.missions import Ended
+    from ademem.synthesis.missions import Ended
     from ademem.synthesis.procedures.export import Exported
     from ademem.synthesis.procedures.rows import Procedure
     from ademem.synthesis.skills.listing import Listed
@@ -90,14 +90,14 @@ def export_procedures(
 
 
 def start_mission(runtime: Runtime, goal: str, *, id: str = "") -> Mission:
-    from ademem.synthesis.lifecycle import missions
+    from ademem.synthesis import missions
 
     return missions.start(goal, act(runtime), id=id)
 
 
 def end_mission(runtime: Runtime, id: str, outcome: str, *, reason: str = "") -> Ended:
     """End it with success, failure or cancelled, and copy its lessons accordingly."""
-    from ademem.synthesis.lifecycle import missions
+    from ademem.synthesis import missions
 
     return missions.end(id, outcome, reason, act(runtime), runtime.settings)
 
@@ -111,20 +111,20 @@ def list_missions(runtime: Runtime, *, running: bool = False) -> list[Mission]:
 
 def get_mission(runtime: Runtime, id: str) -> Mission:
     """Raises NoSuchMission."""
-    from ademem.synthesis.lifecycle import missions
+    from ademem.synthesis import missions
 
     return missions.known(runtime.store, id)
 
 
 def list_mission_memories(runtime: Runtime, id: str) -> list[Memory]:
     """List its live memories, oldest first."""
-    from ademem.synthesis.lifecycle import missions
+    from ademem.store import memory_queries
 
-    return missions.entries(runtime.store, id)
+    return memory_queries.of_mission(runtime.store, id)
 
 
 def promote_from_mission(runtime: Runtime, id: str) -> Memory:
     """Copy one memory of a mission to the project."""
-    from ademem.synthesis.lifecycle import missions
+    from ademem.synthesis import missions
 
     return missions.promote(id, act(runtime), runtime.settings)

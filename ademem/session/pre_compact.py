@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ademem import worker
 from ademem.store import jobs, sessions
-from ademem.synthesis.episodes import compaction
-from ademem.synthesis.episodes.location import here
+from ademem.synthesis.compaction import summary_instructions
+from ademem.synthesis.session_location import current_location
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 def handle(payload: Payload, runtime: Runtime) -> str:
     """The client appends the text to the summariser's instructions as it stands."""
-    said = compaction.text(payload.session_id, payload.transcript_path, runtime)
+    instructions = summary_instructions(payload.session_id, payload.transcript_path, runtime)
     try:
         sessions.compacting(runtime.store, payload.session_id, runtime.now)
-        place = here(payload.session_id, runtime)
-        jobs.queue(runtime.store, "extract", place.key, runtime.now)
+        location = current_location(payload.session_id, runtime)
+        jobs.queue(runtime.store, "extract", location.key, runtime.now)
     except runtime.store.db.OperationalError:
-        return said  # somebody holds the database; the end of the session asks again
+        return instructions  # somebody holds the database; the end of the session asks again
     worker.start(runtime)
-    return said
+    return instructions

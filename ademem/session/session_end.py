@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem import worker
 from ademem.store import jobs, sessions
-from ademem.synthesis.episodes.location import here
+from ademem.synthesis.session_location import current_location
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ def handle(payload: Payload, runtime: Runtime) -> None:
         now,
         transcript=payload.transcript_path,
     )
-    place = here(payload.session_id, runtime)
-    jobs.queue(store, "extract", place.key, now)
-    jobs.queue(store, "episode", f"{place.session_id} {place.mission_id}".strip(), now)
+    location = current_location(payload.session_id, runtime)
+    jobs.queue(store, "extract", location.key, now)
+    jobs.queue(store, "episode", location.episode_key, now)
     jobs.queue(store, "current", "project", now)
     worker.start(runtime)

@@ -166,17 +166,17 @@ def sweep_is_due(shift: Shift) -> None:
 
 def extract(shift: Shift, job: Job) -> None:
     """Keep what a session called a finding."""
-    from ademem.synthesis.episodes.extracting import extract
+    from ademem.synthesis.extraction import extract
 
     shift.figures["kept"] = extract(job.key, shift.runtime)
 
 
 def episode(shift: Shift, job: Job) -> None:
     """Keep what a session did; what it used of memory is counted next."""
-    from ademem.synthesis.episodes.job import build
+    from ademem.synthesis.episode_building import build_session_episode
 
     jobs.queue(shift.store, "uses", job.key.partition(" ")[0], shift.now())
-    if made := build(job.key, shift.runtime, shift.now()):
+    if made := build_session_episode(job.key, shift.runtime, shift.now()):
         jobs.queue(shift.store, "procedures", "project", shift.now())
         if made.mission_id:
             jobs.queue(shift.store, "mission", made.mission_id, shift.now())
@@ -184,9 +184,9 @@ def episode(shift: Shift, job: Job) -> None:
 
 def mission(shift: Shift, job: Job) -> None:
     """Keep what a mission was that is over."""
-    from ademem.synthesis.episodes.mission import build
+    from ademem.synthesis.episode_building import build_mission_episode
 
-    build(job.key, shift.runtime, shift.now())
+    build_mission_episode(job.key, shift.runtime, shift.now())
 
 
 def consolidate(shift: Shift, job: Job) -> None:

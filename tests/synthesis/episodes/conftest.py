@@ -11,7 +11,7 @@ from ademem.core.settings import AISettings
 from ademem.core.value import replace
 from ademem.store import sessions
 from ademem.synthesis import ai
-from ademem.synthesis.episodes.job import build
+from ademem.synthesis.episode_building import build_session_episode
 from tests.world import Open
 
 
@@ -36,7 +36,7 @@ class World(Open):
         return str(path)
 
     def build(self, key="s1"):
-        return build(key, self.runtime, self.now)
+        return build_session_episode(key, self.runtime, self.now)
 
     def settings(self, section, **changes):
         settings = self.runtime.settings

@@ -7,8 +7,8 @@ from ademem.capture import record
 from ademem.core.digest import sha256_hex
 from ademem.core.memory import Draft, Origin
 from ademem.store import jobs, ledger
-from ademem.synthesis.episodes.extracting import MOST, extract
-from ademem.synthesis.episodes.location import Place
+from ademem.synthesis.extraction import MOST_CANDIDATES, extract
+from ademem.synthesis.session_location import SessionLocation
 from tests.synthesis.episodes.talk import Talk
 
 CAUSE = "the proxy rewrites the host header"
@@ -122,7 +122,7 @@ def test_a_talkative_session_fills_no_memory(world):
     for number in range(60):
         talk.says(f"Gotcha: module {chr(97 + number % 26) * 5}{number} breaks when reloaded twice")
 
-    assert extracted(world, talk) == MOST
+    assert extracted(world, talk) == MOST_CANDIDATES
 
 
 def test_without_a_transcript_there_is_nothing_to_extract(world):
@@ -159,12 +159,12 @@ def test_what_was_learned_elsewhere_belongs_there(world, key, home):
 @pytest.mark.parametrize(
     "place",
     [
-        Place(session_id="s1"),
-        Place(session_id="s1", branch="feature/x"),
-        Place(session_id="s1", mission_id="apollo one"),
-        Place(session_id="s1", branch="feature/x", mission_id="apollo"),
+        SessionLocation(session_id="s1"),
+        SessionLocation(session_id="s1", branch="feature/x"),
+        SessionLocation(session_id="s1", mission_id="apollo one"),
+        SessionLocation(session_id="s1", branch="feature/x", mission_id="apollo"),
     ],
     ids=["nowhere", "on a branch", "for a mission", "both"],
 )
 def test_a_place_is_read_as_it_was_written(place):
-    assert Place.of(place.key) == place
+    assert SessionLocation.parse(place.key) == place

@@ -8,7 +8,7 @@ from ademem import api
 from ademem.core.memory import Draft
 from ademem.core.value import replace
 from ademem.store import episodes, jobs
-from ademem.synthesis.episodes.mission import build
+from ademem.synthesis.episode_building import build_mission_episode
 from ademem.synthesis.procedures import gathering
 from tests.synthesis.episodes.talk import Talk
 
@@ -28,12 +28,12 @@ def mission(world):
 
 def end(world, outcome="success", reason=""):
     api.end_mission(world.memories, "passkeys", outcome, reason=reason)
-    return build("passkeys", world.runtime, world.now)
+    return build_mission_episode("passkeys", world.runtime, world.now)
 
 
 def test_a_running_mission_is_not_told_yet(mission):
-    assert build("passkeys", mission.runtime, mission.now) is None
-    assert build("unheard of", mission.runtime, mission.now) is None
+    assert build_mission_episode("passkeys", mission.runtime, mission.now) is None
+    assert build_mission_episode("unheard of", mission.runtime, mission.now) is None
 
 
 def test_its_end_is_told_in_one_episode_of_the_project(mission):
@@ -77,7 +77,7 @@ def test_it_is_told_once_and_anew_when_something_came_of_it_since(mission):
 
     mission.session(Talk().types("Write the docs").edits("/p/docs/passkeys.md"), "s3")
     mission.build("s3 passkeys")
-    again = build("passkeys", mission.runtime, mission.now)
+    again = build_mission_episode("passkeys", mission.runtime, mission.now)
     assert again.memory_id == first.memory_id
     assert {*again.files} == {*first.files, "docs/passkeys.md"}
     assert end(mission, "failure").outcome == "failed"

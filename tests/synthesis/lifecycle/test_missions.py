@@ -10,8 +10,8 @@ from ademem.core.settings import Settings
 from ademem.store import memories
 from ademem.store import missions as table
 from ademem.store.transitions import Act, CannotDo
-from ademem.synthesis.lifecycle import missions
-from ademem.synthesis.lifecycle.missions import NoSuchMission
+from ademem.synthesis import missions
+from ademem.synthesis.missions import NoSuchMission
 from tests.builders import NOW, insert, memory
 from tests.synthesis.lifecycle.sweeps import aged, standing, sweep
 

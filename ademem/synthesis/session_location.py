@@ -1,4 +1,4 @@
-"""Where a session learned what it says: by the time of the work, the worker may be elsewhere."""
+"""The branch and mission of a session: the worker that learns from it later may run elsewhere."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from ademem.store.runtime import Runtime
 
 NO_BRANCH = "-"
-"""Of what is everybody's at once; git lets no branch begin so."""
+"""Stands for a detached HEAD or no repository; git allows no branch of this name."""
 
 
-class Place(Value):
+class SessionLocation(Value):
     session_id: str
     branch: str = ""
     mission_id: str = ""
 
     @classmethod
-    def of(cls, key: str) -> Place:
-        """Read back what `key` wrote."""
+    def parse(cls, key: str) -> SessionLocation:
+        """Read the key of an `extract` job."""
         session_id, _, rest = key.partition(" ")
         branch, _, mission_id = rest.partition(" ")
         return cls(
@@ -32,18 +32,23 @@ class Place(Value):
 
     @property
     def key(self) -> str:
-        """The name of the work in `jobs`; neither sessions nor branches have blanks."""
+        """The key of the `extract` job; neither session ids nor branches contain blanks."""
         return f"{self.session_id} {self.branch or NO_BRANCH} {self.mission_id}".strip()
 
-    def home(self, draft: Draft, runtime: Runtime) -> Draft:
-        """The draft as one that was learned here."""
+    @property
+    def episode_key(self) -> str:
+        """The key of the `episode` job."""
+        return f"{self.session_id} {self.mission_id}".strip()
+
+    def assign(self, draft: Draft, runtime: Runtime) -> Draft:
+        """Return the draft with this branch, in this mission."""
         draft = replace(draft, origin=replace(draft.origin, branch=self.branch or None))
         return bound(draft, {VARIABLE: self.mission_id}, runtime.store, runtime.now)
 
 
-def here(session_id: str, runtime: Runtime) -> Place:
-    """Where the process of a hook is."""
-    return Place(
+def current_location(session_id: str, runtime: Runtime) -> SessionLocation:
+    """Return the location of a session from one of its hooks."""
+    return SessionLocation(
         session_id=session_id,
         branch=runtime.branch or "",
         mission_id=mission_of(runtime.environment) or "",

@@ -80,11 +80,6 @@ def known(store: Store, id: str) -> Mission:
     return mission
 
 
-def entries(store: Store, id: str) -> list[Memory]:
-    """The live memories of the mission, oldest first."""
-    return memory_queries.of_mission(store, id)
-
-
 def end(id: str, outcome: str, reason: str, act: Act, settings: Settings) -> Ended:
     """Success copies what qualifies to the project, failure its pitfalls, cancellation nothing.
 
@@ -92,11 +87,13 @@ def end(id: str, outcome: str, reason: str, act: Act, settings: Settings) -> End
     """
     event = new_event()
     with act.store.transaction():
-        if entries(act.store, id):  # one that nobody began has memories all the same
+        if memory_queries.of_mission(
+            act.store, id
+        ):  # one that nobody began has memories all the same
             missions.start(act.store, id, "", act.now)
         mission = known(act.store, id)
         missions.end(act.store, id, OUTCOMES[outcome], clean(reason) or None, act.now)
-        own = entries(act.store, id)
+        own = memory_queries.of_mission(act.store, id)
         copying = Copying(act=act, settings=settings, event=event)
         copied = _ENDINGS[outcome](mission, clean(reason), own, copying)
         jobs.queue(act.store, "mission", id, act.now)

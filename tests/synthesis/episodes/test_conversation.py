@@ -6,8 +6,8 @@ from ademem.capture import transcript
 from ademem.core.memory import Category
 from ademem.core.settings import GuardSettings
 from ademem.store.episodes import Action, Run
-from ademem.synthesis.episodes import gathering
-from ademem.synthesis.episodes.gathering import Gathering
+from ademem.synthesis import conversation
+from ademem.synthesis.conversation import Conversation
 from tests.builders import memory
 from tests.synthesis.episodes.talk import Talk
 
@@ -19,9 +19,9 @@ ORDER = "Fix the login bug in src/auth.py"
 def gather(tmp_path):
     def gather(talk, **options):
         path = talk.write(tmp_path / "s1.jsonl")
-        gathered = Gathering(("/p", "/elsewhere"), GuardSettings(), **options)
+        gathered = Conversation(("/p", "/elsewhere"), GuardSettings(), **options)
         for event in transcript.whole(str(path)):
-            gathered.take(event)
+            gathered.add(event)
         return gathered
 
     return gather
@@ -215,21 +215,21 @@ def test_a_conversation_without_end_stays_small(gather):
         talk.runs("pytest", f"{number} passed").says(f"Decision: rule {number} holds for good.")
     gathered = gather(talk)
 
-    assert len(gathered.actions) == gathering.ACTIONS
-    assert len(gathered.files) == gathering.FILES
-    assert len(gathered.tests) == gathering.TESTS
+    assert len(gathered.actions) == conversation.ACTIONS
+    assert len(gathered.files) == conversation.FILES
+    assert len(gathered.tests) == conversation.TESTS
     assert len(gathered.errors) == len(gathered.decisions) == len(gathered.prompts) == 20
     assert gathered.tests[-1].passed == 299
 
 
 def test_calls_that_never_end_are_forgotten(gather):
     talk = Talk()
-    for number in range(gathering.PENDING + 10):
+    for number in range(conversation.PENDING + 10):
         block = {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {}}
         talk.row("assistant", message={"content": [block]})
     gathered = gather(talk)
 
-    assert len(gathered._pending) == gathering.PENDING
+    assert len(gathered._pending) == conversation.PENDING
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_calls_that_never_end_are_forgotten(gather):
 )
 def test_what_hooks_captured_counts_where_there_is_no_transcript(gather, changes, kept):
     gathered = gather(Talk())
-    gathered.learned(memory("Deploys go through staging", source_id="f1", **changes))
+    gathered.add_memory(memory("Deploys go through staging", source_id="f1", **changes))
     name, count = kept
 
     assert len(getattr(gathered, name)) == count

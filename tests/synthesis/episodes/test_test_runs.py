@@ -2,7 +2,7 @@
 
 import pytest
 
-from ademem.synthesis.episodes.checks import ERROR_CHARS, is_test, outcome
+from ademem.synthesis.actions import ERROR_CHARS, is_test, parse_test_run
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ RUNS = {
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_is_read_from_exit_code_and_counts(name):
     output, failed, passed, broken = RUNS[name]
-    run = outcome("pytest", output, failed=failed)
+    run = parse_test_run("pytest", output, failed=failed)
 
     assert (run.passed, run.failed) == (passed, broken)
     assert bool(run.error) == (failed or bool(broken))
@@ -102,8 +102,8 @@ def test_a_run_is_read_from_exit_code_and_counts(name):
     ],
 )
 def test_what_failed_is_named(output, error):
-    assert outcome("pytest", output, failed=True).error == error
+    assert parse_test_run("pytest", output, failed=True).error == error
 
 
 def test_an_error_without_end_is_cut():
-    assert len(outcome("pytest", "FAILED " + "x" * 9_999, failed=True).error) <= ERROR_CHARS
+    assert len(parse_test_run("pytest", "FAILED " + "x" * 9_999, failed=True).error) <= ERROR_CHARS

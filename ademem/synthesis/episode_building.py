@@ -1,0 +1,282 @@
+"""Build the episodes of sessions and of whole missions: by rules, or in the words of an AI."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from ademem.capture import gate, provenance, transcript
+from ademem.capture.gate.persistence import least_trusted
+from ademem.capture.transcript import Prompt
+from ademem.core.memory import EPISODE, Category, Draft, Origin
+from ademem.core.text import bounded, preview, unique
+from ademem.core.value import replace
+from ademem.store import ai_calls, episodes, ledger, memories, memory_queries, missions, sessions
+from ademem.store.episodes import SESSION, Action, Episode
+from ademem.store.mission_binding import VARIABLE, bound
+from ademem.synthesis import ai
+from ademem.synthesis.conversation import FILES, ITEMS, TESTS, Conversation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.core.memory import Memory, Trust
+    from ademem.store.missions import Mission
+    from ademem.store.runtime import Runtime
+    from ademem.store.sessions import Session
+
+PURPOSE = "episode"
+"""The word for episodes in the ledger and in the list of AI calls."""
+CHARS = 1_900
+"""Longest text of an episode: the limit of the gate with some room."""
+RULES_CONFIDENCE = 0.5
+MODEL_CONFIDENCE = 0.7
+TITLE_CHARS = 80
+SHOWN = 8
+"""Most items of a kind in the text; the data has all of them."""
+TEST_RUNS_SHOWN = 3
+ACTIONS_SHOWN = ("edit", "run", "test")
+"""Kinds of actions that changed or checked something."""
+MISSION_OUTCOMES = {"succeeded": "succeeded", "failed": "failed", "cancelled": "unknown"}
+"""Outcome of the episode by the end of the mission."""
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "task": {"type": "string", "minLength": 3, "maxLength": 200},
+        "summary": {"type": "string", "minLength": 3, "maxLength": 900},
+        "outcome": {"type": "string", "enum": ["succeeded", "failed", "unknown"]},
+        "decisions": {
+            "type": "array",
+            "items": {"type": "string", "maxLength": 300},
+            "maxItems": 10,
+        },
+    },
+    "required": ["task", "summary", "outcome", "decisions"],
+    "additionalProperties": False,
+}
+PROMPT = """\
+Below is what one coding session did, as data. Say in `task` what was wanted, in one sentence
+without "the user"; in `summary` how it was approached, what worked and what did not, so that
+somebody who does the like next time learns from it; in `outcome` whether it was reached, `unknown`
+unless the data shows it; in `decisions` what was settled and why, nothing that is not in the data.
+
+"""
+
+
+def build_session_episode(key: str, runtime: Runtime, now: datetime) -> Episode | None:
+    """Build or extend the episode of the job *key*; None when there is nothing to keep.
+
+    An episode stays as it is until its transcript grows, and after a person removed it.
+    """
+    session_id, _, mission_id = key.partition(" ")
+    known = episodes.of_session(runtime.store, session_id, mission_id)
+    if known and not memories.get(runtime.store, known.memory_id).live:
+        return None
+    session = sessions.get(runtime.store, session_id)
+    size = 0
+    with suppress(OSError):
+        size = os.path.getsize(session.transcript) if session and session.transcript else 0
+    if session is None or (known and size <= known.transcript_offset):
+        return known
+    conversation = _read_conversation(session, runtime)
+    if conversation.is_empty:
+        return None
+    episode = Episode(
+        memory_id="",
+        session_id=session.id,
+        mission_id=mission_id,
+        task=conversation.task or _name_task(conversation),
+        outcome=conversation.outcome,
+        started_at=conversation.started_at or session.started_at,
+        ended_at=conversation.ended_at or session.ended_at or session.started_at,
+        actions=tuple(conversation.actions),
+        files=tuple(conversation.files),
+        tests=tuple(conversation.tests),
+        errors=tuple(conversation.errors),
+        decisions=tuple(conversation.decisions.values()),
+        corrections=tuple(conversation.corrections.values()),
+        transcript_offset=size,
+    )
+    context = [
+        *(f"Asked: {prompt}" for prompt in conversation.prompts),
+        *(f"Did ({action.kind}): {action.target}" for action in episode.actions),
+        f"At the end: {conversation.last_message}",
+    ]
+    trust = provenance.trust_of_session(session_id, runtime.store)
+    return _write(episode, context, trust, mission_id, runtime, now)
+
+
+def _read_conversation(session: Session, runtime: Runtime) -> Conversation:
+    """Read the transcript, and what hooks stored where it is gone or names no task."""
+    settings = runtime.settings
+    roots = (runtime.project.root, session.directory)
+    conversation = Conversation(roots, settings.guard, prompts=settings.capture.prompts)
+    with suppress(OSError):
+        for event in transcript.whole(session.transcript, since=session.own_since):
+            conversation.add(event)
+    if not conversation.task:
+        for text, at in sessions.prompts(runtime.store, session.id):
+            conversation.add(Prompt(text=text, at=at))
+    for memory in memories.find(
+        runtime.store, "source_session_id = :id", "order by seq", id=session.id
+    ):
+        conversation.add_memory(memory)
+    return conversation
+
+
+def _name_task(conversation: Conversation) -> str:
+    """Name the task of a session whose prompts are not stored."""
+    if conversation.files:
+        return f"Change {', '.join(list(conversation.files)[:3])}"
+    if conversation.actions:
+        return f"Run {conversation.actions[0].target}"
+    return "Talk about the project"
+
+
+def build_mission_episode(id: str, runtime: Runtime, now: datetime) -> Episode | None:
+    """Build or renew the episode of an ended mission; None when there is nothing to keep.
+
+    It belongs to the project, that of a cancelled mission to the mission. One that a person
+    removed stays removed.
+    """
+    store = runtime.store
+    mission = missions.get(store, id)
+    if mission is None or mission.status == missions.RUNNING:
+        return None
+    known = episodes.of_session(store, "", id)
+    if known and not memories.get(store, known.memory_id).live:
+        return None
+    parts = [each for each in episodes.listed(store, mission_id=id) if each.session_id][::-1]
+    own = [
+        memory for memory in memory_queries.of_mission(store, id) if not memory.quarantine_reason
+    ]
+    made = _combine(mission, parts, own)
+    if (
+        known
+        and (known.transcript_offset, known.ended_at, known.actions)
+        == (made.transcript_offset, made.ended_at, made.actions)
+        and made.outcome in (known.outcome, "unknown")
+    ):
+        return known
+    if not own:
+        return None
+    learned = [memory.content for memory in own if memory.category is not Category.EPISODE]
+    context = [*map(_rules_text, parts), *(f"Learned: {text}" for text in learned)]
+    trust = least_trusted(memory.trust for memory in own)
+    home = id if mission.status == "cancelled" else ""
+    return _write(made, context, trust, home, runtime, now)
+
+
+def _combine(mission: Mission, parts: Sequence[Episode], own: Sequence[Memory]) -> Episode:
+    """Combine the episodes of the sessions, keeping the newest items of each kind."""
+    decisions = [memory.content for memory in own if memory.category is Category.DECISION]
+    reasons = [mission.reason] if mission.reason and mission.status != "succeeded" else []
+    return Episode(
+        memory_id="",
+        session_id="",
+        mission_id=mission.id,
+        task=mission.goal or next((part.task for part in parts), mission.id),
+        outcome=MISSION_OUTCOMES[mission.status],
+        started_at=min([mission.started_at, *(part.started_at for part in parts)]),
+        ended_at=max([mission.ended_at or "", *(part.ended_at for part in parts)]),
+        actions=tuple(
+            Action(tool=SESSION, target=f"{part.task} ({part.outcome})", kind="delegate")
+            for part in parts
+        ),
+        files=unique(path for part in parts for path in part.files)[-FILES:],
+        tests=tuple(run for part in parts for run in part.tests)[-TESTS:],
+        errors=unique([*(text for part in parts for text in part.errors), *reasons])[-ITEMS:],
+        decisions=unique([*(text for part in parts for text in part.decisions), *decisions])[
+            -ITEMS:
+        ],
+        corrections=unique(text for part in parts for text in part.corrections)[-ITEMS:],
+        transcript_offset=sum(part.transcript_offset for part in parts),
+    )
+
+
+def _write(
+    episode: Episode,
+    context: Iterable[str],
+    trust: Trust,
+    home: str,
+    runtime: Runtime,
+    now: datetime,
+) -> Episode | None:
+    """Write text and data in one transaction, in the mission *home* if given.
+
+    An AI that is available words the text from the facts and the *context*. None when the gate
+    refuses the text.
+    """
+    store = runtime.store
+    text, confidence = _rules_text(episode), RULES_CONFIDENCE
+    if ai.is_available(runtime):
+        prompt = PROMPT + "\n".join([*text.splitlines(), *context])
+        if answer := ai.ask(runtime, PURPOSE, prompt, SCHEMA):
+            call = ai_calls.last(store)
+            # what tests showed stays: the AI only decides an unknown outcome
+            outcome = answer["outcome"] if episode.outcome == "unknown" else episode.outcome
+            episode = replace(
+                episode,
+                task=answer["task"],
+                outcome=outcome,
+                decisions=unique(filter(None, (*episode.decisions, *answer["decisions"]))),
+                summarised_by=(call["model"] if call else "") or "model",
+            )
+            text, confidence = _rules_text(episode, answer["summary"]), MODEL_CONFIDENCE
+    source = f"{episode.session_id or 'mission'} {episode.mission_id}".strip()
+    draft = Draft(
+        content=text,
+        title=preview(episode.task, TITLE_CHARS),
+        category=Category.EPISODE,
+        confidence=confidence,
+        topic_key=f"episode/{source}",
+        origin=Origin(
+            trust=trust,
+            source_type=EPISODE,
+            source_id=episode.session_id or episode.mission_id,
+            session_id=episode.session_id or None,
+        ),
+    )
+    with store.transaction():
+        draft = bound(draft, {VARIABLE: home}, store, now)
+        written = gate.write(draft, store, runtime.settings.gate, now)
+        if written.memory is None:
+            return None
+        ledger.claim(store, PURPOSE, source, now)
+        ledger.credit_episode(store, PURPOSE, source, written.memory.id)
+        episode = replace(episode, memory_id=written.memory.id)
+        episodes.put(store, episode, now)
+    return episode
+
+
+def _rules_text(episode: Episode, *summary: str) -> str:
+    """Render one line for each kind of facts, below the summary if there is one."""
+    runs = [f"`{run.command}` {run.error or 'passed'}" for run in episode.tests[-TEST_RUNS_SHOWN:]]
+    facts = (
+        ("Sessions", [each.target for each in episode.actions if each.tool == SESSION]),
+        (
+            "Did",
+            [
+                f"edited {each.target}" if each.kind == "edit" else f"`{each.target}`"
+                for each in episode.actions
+                if each.kind in ACTIONS_SHOWN
+            ],
+        ),
+        ("Changed", episode.files),
+        ("Tests", unique(runs)),
+        ("Decided", episode.decisions),
+        ("Corrected", episode.corrections),
+        ("Met", episode.errors),
+    )
+    lines = [f"Task: {episode.task}", f"Outcome: {episode.outcome}.", *summary]
+    for title, items in facts:
+        shown = list(unique(items))
+        if len(shown) > SHOWN:
+            shown = [*shown[: SHOWN // 2], "…", *shown[-SHOWN // 2 :]]
+        if shown:
+            lines.append(f"{title}: {'; '.join(shown)}")
+    return bounded("\n".join(lines), CHARS)
