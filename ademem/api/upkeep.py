@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from ademem.store.runtime import Runtime
     from ademem.synthesis.lifecycle.consolidation import Consolidated
-    from ademem.synthesis.lifecycle.sweeping import Swept
+    from ademem.synthesis.sweeping import Swept
 
 
 def work(
@@ -36,11 +36,11 @@ def is_worker_running(runtime: Runtime) -> bool:
 
 def sweep(runtime: Runtime, *, dry_run: bool = False) -> Swept:
     """Age the memories; the result's `id` is the event that `undo` takes back."""
-    from ademem.synthesis.lifecycle import sweeping
+    from ademem.synthesis import sweeping
 
     if dry_run:
-        return sweeping.planned(runtime.store, runtime.settings.lifecycle, runtime.clock())
-    return sweeping.sweep_alone(runtime, runtime.clock())
+        return sweeping.preview_sweep(runtime.store, runtime.settings.lifecycle, runtime.clock())
+    return sweeping.sweep_locked(runtime, runtime.clock())
 
 
 def consolidate(runtime: Runtime, *, dry_run: bool = False) -> Consolidated:

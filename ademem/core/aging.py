@@ -18,6 +18,6 @@ def accessed(score: float) -> float:
     return min(1.0, score + ACCESS_GAIN)
 
 
-def belief(confidence: float, witnesses: int) -> float:
-    """Confidence in what so many say who know nothing of each other: that not all of them err."""
+def combined_confidence(confidence: float, witnesses: int) -> float:
+    """Return the probability that not all of several independent sources err."""
     return float(1 - (1 - confidence) ** max(1, witnesses))

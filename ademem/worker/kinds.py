@@ -149,11 +149,11 @@ def model_is_new(shift: Shift) -> None:
 
 def sweep(shift: Shift, _job: Job) -> None:
     """Age the store, unless somebody did since it was asked for."""
-    from ademem.synthesis.lifecycle import sweeping
+    from ademem.synthesis import sweeping
 
     if not schedule.sweep_is_due(shift):
         return
-    swept = sweeping.sweep_alone(shift.runtime, shift.now(), trigger="schedule")
+    swept = sweeping.sweep_locked(shift.runtime, shift.now(), trigger="schedule")
     shift.figures |= {name: getattr(swept, name) for name in ageing.COUNTED}
     if schedule.is_crowded(shift.store, shift.runtime.settings.lifecycle):
         jobs.plan(shift.store, CROWDED, shift.now(), period=schedule.consolidation_period(shift))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.core.aging import accessed, belief, decayed
+from ademem.core.aging import accessed, combined_confidence, decayed
 
 
 @pytest.mark.parametrize(
@@ -41,4 +41,4 @@ def test_an_access_never_lowers_a_score_nor_lifts_it_above_one(score):
     ],
 )
 def test_belief_grows_with_those_who_say_the_same(confidence, witnesses, expected):
-    assert belief(confidence, witnesses) == pytest.approx(expected)
+    assert combined_confidence(confidence, witnesses) == pytest.approx(expected)

@@ -9,7 +9,7 @@ import pytest
 from ademem import api
 from ademem.core.clock import stamp
 from ademem.store import ageing, ai_calls, jobs, sessions
-from ademem.synthesis.lifecycle.sweeping import sweep
+from ademem.synthesis.sweeping import sweep
 from ademem.worker import schedule
 from tests import builders
 

@@ -13,7 +13,7 @@ from ademem.core import clock
 from ademem.core.locks import locked
 from ademem.core.value import replace
 from ademem.store import ageing, jobs
-from ademem.synthesis.lifecycle import sweeping
+from ademem.synthesis import sweeping
 from ademem.worker import journal
 from tests import builders
 from tests.builders import NOW, memory

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ademem.core.value import Value
     from ademem.synthesis.lifecycle.consolidation import Consolidated
-    from ademem.synthesis.lifecycle.sweeping import Swept
+    from ademem.synthesis.sweeping import Swept
 
 
 @app.command()

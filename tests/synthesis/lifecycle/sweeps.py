@@ -7,7 +7,7 @@ from datetime import timedelta
 from ademem.core.settings import LifecycleSettings
 from ademem.core.value import replace
 from ademem.store import memories
-from ademem.synthesis.lifecycle import sweeping
+from ademem.synthesis import sweeping
 from tests import builders
 from tests.builders import NOW, memory
 

@@ -12,7 +12,7 @@ from ademem.core.settings import LifecycleSettings
 from ademem.store import ageing, impressions, jobs, memories, relations, transitions
 from ademem.store.ageing import ADEMEM
 from ademem.store.transitions import Act
-from ademem.synthesis.lifecycle import sweeping
+from ademem.synthesis import sweeping
 from tests.builders import NOW, insert
 from tests.examples import examples
 from tests.store.stores import in_memory
@@ -213,7 +213,7 @@ def test_of_2001_the_lowest_of_the_fading_goes(store):
 @pytest.mark.parametrize("changes", [{"pinned": True, "tier": 1}, {"tier": 1}])
 def test_what_is_pinned_stays_though_there_is_more_of_it_than_may_be(store, changes):
     insert(store, *(aged(f"note {n}", 400, **changes) for n in range(5)), aged("other", 0))
-    plan = sweeping.planned(store, LifecycleSettings(project_limit=2), NOW)
+    plan = sweeping.preview_sweep(store, LifecycleSettings(project_limit=2), NOW)
 
     assert [move.why for move in plan.moves] == ["6 memories where 2 may be"]
     assert sweep(store, project_limit=2).archived == 1
@@ -300,7 +300,7 @@ def test_files_and_vectors_follow_what_moved_and_nothing_else(store):
 def test_a_plan_says_what_the_sweep_then_does(store):
     insert(store, aged("a", 100), aged("b", 200), candidate("c", access_count=1, confidence=0.9))
     before = state(store)
-    plan = sweeping.planned(store, LifecycleSettings(), NOW)
+    plan = sweeping.preview_sweep(store, LifecycleSettings(), NOW)
     assert state(store) == before
     assert ageing.last(store) is None
 

@@ -1,0 +1,434 @@
+"""Age the store: promote, demote and archive live memories, in short transactions."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections import Counter
+from typing import NamedTuple
+
+from ademem.core.aging import combined_confidence, decayed
+from ademem.core.failure_log import in_words
+from ademem.core.locks import locked
+from ademem.core.memory import Category, Importance, Status, Tier
+from ademem.core.value import Value, replace
+from ademem.guard.injection import order_in
+from ademem.store import ageing, jobs, memories, memory_queries, relations, unreadable
+from ademem.store.ageing import ADEMEM
+from ademem.store.memories import Change
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+    from datetime import datetime
+    from typing import Any, TypeVar
+
+    from ademem.core.settings import LifecycleSettings
+    from ademem.store import Store
+    from ademem.store.runtime import Runtime
+
+    Pass = Callable[[list["AgingMemory"], LifecycleSettings], list["AgingMemory"]]
+    T = TypeVar("T")
+
+CHUNK = 250
+"""Memories that one transaction changes, so that other writers wait no longer than that."""
+SCORE_TOLERANCE = 1e-9
+"""Scores that differ by less are not written."""
+EVERGREEN = (Category.PREFERENCE, Category.CONVENTION)
+"""Categories that do not age once they are promoted."""
+
+PROMOTE, REVIVE, DEMOTE, ARCHIVE = "promote", "revive", "demote", "archive"
+"""Transitions of a sweep, by the names that revisions have."""
+COUNTED_AS = {PROMOTE: "promoted", REVIVE: "promoted", DEMOTE: "demoted", ARCHIVE: "archived"}
+"""Column of the log of sweeps for each transition."""
+
+
+class AgingMemory(NamedTuple):
+    """A live memory in a sweep, as far as the passes changed it; small, as a million may be."""
+
+    seq: int
+    id: str
+    scope: str
+    owner: str | None
+    category: str
+    status: str
+    tier: int
+    pinned: bool
+    quarantined: bool
+    weight: float
+    """Weight of its importance."""
+    confidence: float
+    base: float
+    """Access score at the last access."""
+    access_score: float
+    access_count: int
+    origins: int
+    """Number of sessions and other sources of the same text."""
+    witnesses: int
+    """Sources that are a person's or an agent's own words."""
+    idle_days: float
+    contradicted: bool
+    """A later memory says otherwise, and the contradiction is not settled."""
+    used_since_faded: bool
+    """It was accessed after a sweep demoted it."""
+    in_live_mission: bool
+    of_ended_mission: bool
+    revision: int
+    created_at: str
+    last_accessed_at: str
+    transition: str = ""
+    """The last transition; empty: none."""
+    why: str = ""
+
+    @property
+    def is_exempt(self) -> bool:
+        return self.pinned or self.tier == Tier.PINNED or self.in_live_mission
+
+    @property
+    def ages(self) -> bool:
+        is_evergreen = self.category in EVERGREEN and self.status == Status.PROMOTED
+        return not (self.is_exempt or is_evergreen)
+
+    @property
+    def is_archived(self) -> bool:
+        return self.status == Status.ARCHIVED
+
+    def moved(
+        self, transition: str, why: str, tier: Tier, status: Status | None = None
+    ) -> AgingMemory:
+        """Return it after a transition; the reason keeps those of earlier ones."""
+        return self._replace(
+            transition=transition,
+            why=f"{self.why}; then {why}" if self.why else why,
+            tier=int(tier),
+            status=status.value if status else self.status,
+        )
+
+    def archived(self, why: str) -> AgingMemory:
+        return self.moved(ARCHIVE, why, Tier.FADING, Status.ARCHIVED)
+
+    def has(self, status: Status, tier: Tier) -> bool:
+        return self.status == status and self.tier == tier and not self.is_exempt
+
+
+def promote(found: list[AgingMemory], settings: LifecycleSettings) -> list[AgingMemory]:
+    """Promote candidates that were used or observed again, other than contradicted ones."""
+
+    def reason(memory: AgingMemory) -> str:
+        count = memory.access_count
+        if memory.confidence >= settings.promote_confidence:
+            if count:
+                return "recalled once" if count == 1 else f"recalled {count} times"
+            if memory.origins > 1:
+                return f"said by {memory.origins} sources"
+        confidence = combined_confidence(memory.confidence, memory.witnesses)
+        if memory.witnesses > 1 and confidence >= settings.promote_confidence:
+            return f"said by {memory.witnesses} sources"
+        return ""
+
+    return [
+        memory.moved(PROMOTE, why, Tier.ACTIVE, Status.PROMOTED)
+        if memory.status == Status.CANDIDATE
+        and not (memory.quarantined or memory.is_exempt or memory.contradicted)
+        and (why := reason(memory))
+        else memory
+        for memory in found
+    ]
+
+
+def revive(found: list[AgingMemory], settings: LifecycleSettings) -> list[AgingMemory]:
+    """Make memories active again that were accessed since a sweep demoted them."""
+    return [
+        memory.moved(REVIVE, "recalled since it faded", Tier.ACTIVE)
+        if memory.used_since_faded and memory.has(Status.PROMOTED, Tier.FADING)
+        else memory
+        for memory in found
+    ]
+
+
+def decay(found: list[AgingMemory], settings: LifecycleSettings) -> list[AgingMemory]:
+    """Compute every access score anew, from the last access."""
+    return [
+        memory
+        if memory.in_live_mission
+        else memory._replace(access_score=_decay(memory.base, memory, settings))
+        for memory in found
+    ]
+
+
+def demote(found: list[AgingMemory], settings: LifecycleSettings) -> list[AgingMemory]:
+    """Move active memories to the fading tier when they are idle or have a low score."""
+
+    def demoted(memory: AgingMemory) -> AgingMemory:
+        if not memory.ages or not memory.has(Status.PROMOTED, Tier.ACTIVE):
+            return memory
+        if memory.idle_days >= settings.demote_days:
+            return memory.moved(DEMOTE, _idle(memory), Tier.FADING)
+        if (left := score(memory, settings)) < settings.demote_score:
+            return memory.moved(DEMOTE, f"a score of {left:.3f}", Tier.FADING)
+        return memory
+
+    return list(map(demoted, found))
+
+
+def archive(found: list[AgingMemory], settings: LifecycleSettings) -> list[AgingMemory]:
+    """Archive fading memories and candidates when they are idle or have a low score."""
+
+    def archived(memory: AgingMemory) -> AgingMemory:
+        is_candidate = memory.status == Status.CANDIDATE
+        is_movable = is_candidate or memory.tier == Tier.FADING
+        if not memory.ages or memory.is_archived or not is_movable:
+            return memory
+        is_weak = is_candidate and memory.confidence < settings.weak_confidence
+        if is_weak and memory.idle_days >= settings.weak_days:
+            why = f"a confidence of {memory.confidence:.2f}, {_idle(memory)}"
+        elif memory.idle_days >= settings.archive_days:
+            why = _idle(memory)
+        elif (left := score(memory, settings)) < settings.archive_score:
+            why = f"a score of {left:.4f}"
+        else:
+            return memory
+        return memory.archived(why)
+
+    return list(map(archived, found))
+
+
+def enforce_limits(found: list[AgingMemory], settings: LifecycleSettings) -> list[AgingMemory]:
+    """Archive the lowest memories of every scope above its limit; live missions have none."""
+    by_owner: dict[tuple[str, str | None], list[AgingMemory]] = {}
+    for memory in found:
+        if not memory.is_archived and not memory.in_live_mission:
+            by_owner.setdefault((memory.scope, memory.owner), []).append(memory)
+    archived: dict[int, AgingMemory] = {}
+    for (scope, _), held in by_owner.items():
+        limit = getattr(settings, f"{scope}_limit")
+        excess = max(0, len(held) - limit) if limit else 0
+        if excess:
+            movable = [memory for memory in held if not memory.is_exempt]
+            movable.sort(key=lambda memory: _rank(memory, settings))
+            why = f"{len(held):,} memories where {limit:,} may be"
+            archived |= {memory.seq: memory.archived(why) for memory in movable[:excess]}
+    return [archived.get(memory.seq, memory) for memory in found]
+
+
+PASSES: tuple[Callable[[list[AgingMemory], LifecycleSettings], list[AgingMemory]], ...] = (
+    promote,
+    revive,
+    decay,
+    demote,
+    archive,
+    enforce_limits,
+)
+"""Promotion comes first, so that a sweep after a long pause ends where daily ones would have."""
+
+
+def score(memory: AgingMemory, settings: LifecycleSettings) -> float:
+    """Decay the highest of access score, importance and confidence."""
+    return _decay(max(memory.base, memory.weight, memory.confidence), memory, settings)
+
+
+def _decay(value: float, memory: AgingMemory, settings: LifecycleSettings) -> float:
+    if not memory.ages:
+        return value
+    return decayed(value, idle_days=memory.idle_days, half_life_days=settings.half_life_days)
+
+
+def _rank(memory: AgingMemory, settings: LifecycleSettings) -> tuple[object, ...]:
+    """The smallest is archived first."""
+    return (
+        -memory.tier,
+        score(memory, settings),
+        memory.access_score,
+        memory.last_accessed_at,
+        memory.created_at,
+        memory.id,
+    )
+
+
+def _idle(memory: AgingMemory) -> str:
+    return f"not asked for in {memory.idle_days:.0f} days"
+
+
+class Move(Value):
+    """The transition of one memory."""
+
+    id: str
+    act: str
+    """promote | revive | demote | archive."""
+    scope: str
+    owner: str | None
+    category: str
+    before: str
+    """Status and tier, such as `promoted 2`."""
+    after: str
+    score: float
+    idle_days: float
+    why: str
+
+
+class Swept(Value):
+    id: str
+    """The event for `ademem undo`; empty for a dry run and when nothing moved."""
+    decayed: int
+    demoted: int
+    promoted: int
+    archived: int
+    orphaned: int
+    """Archived memories of ended missions."""
+    moves: tuple[Move, ...]
+
+
+Pair = tuple[AgingMemory, AgingMemory]
+"""A memory before and after the passes."""
+
+
+def preview_sweep(store: Store, settings: LifecycleSettings, now: datetime) -> Swept:
+    """Return the moves of a sweep at this moment without writing anything."""
+    pairs = _run_passes(store, settings, now)
+    return _summarize(
+        "", sum(map(_has_decayed, pairs)), [pair for pair in pairs if pair[1].transition], settings
+    )
+
+
+def sweep_locked(runtime: Runtime, now: datetime, *, trigger: str = "manual") -> Swept:
+    """Sweep after any other process that sweeps or consolidates the project has finished."""
+    project = runtime.project
+    with locked(os.path.join(project.home, "run", "lifecycle.lock"), root=project.home_root):
+        return sweep(runtime.store, runtime.settings.lifecycle, now, trigger=trigger)
+
+
+def sweep(
+    store: Store, settings: LifecycleSettings, now: datetime, *, trigger: str = "manual"
+) -> Swept:
+    """Age the store and log the outcome; a sweep that was killed is continued under its id."""
+    id = ageing.begin(store, memories.new_event(), trigger, now)
+    try:
+        pairs = _run_passes(store, settings, now)
+        scores = [
+            (new.access_score, new.seq, new.last_accessed_at)
+            for old, new in pairs
+            if _has_decayed((old, new))
+        ]
+        for chunk in _chunks(scores):
+            with store.transaction():
+                ageing.decay(store, chunk)
+                ageing.count(store, id, {"decayed": len(chunk)})
+        done: list[Pair] = []
+        for moving in _chunks([pair for pair in pairs if pair[1].transition]):
+            with store.transaction():
+                moved = [pair for pair in moving if _write(*pair, id, store, now)]
+                ageing.count(store, id, _count(moved))
+                if moved:
+                    jobs.follow(store, now)
+            done += moved
+    except Exception as error:
+        message = in_words(error)
+        ageing.end(store, id, "failed", message[: jobs.ERROR_CHARS], now)
+        raise
+    ageing.end(store, id, "ok", None, now)
+    return _summarize(id if done else "", len(scores), done, settings)
+
+
+def _run_passes(store: Store, settings: LifecycleSettings, now: datetime) -> list[Pair]:
+    contradicted = relations.all_outdated(store)
+    before = unreadable.read_rows(
+        ageing.rows(store),
+        lambda row: _from_row(row, contradicted, now),
+        memories.TABLE,
+        lambda row: row["id"],
+    )
+    after = before
+    for step in PASSES:
+        after = step(after, settings)
+    return list(zip(before, after, strict=True))
+
+
+def _write(old: AgingMemory, new: AgingMemory, id: str, store: Store, now: datetime) -> bool:
+    """Return False for a memory that changed since it was read; the next sweep sees it again."""
+    memory = memory_queries.by_seq(store, new.seq)
+    if (
+        memory is None
+        or memory.revision_count != old.revision
+        or memory.access_count != old.access_count
+        or memory.pinned
+    ):
+        return False
+    if new.status == Status.PROMOTED != old.status and (order := order_in(memory)):
+        why = f"quarantined, as it {order}"
+        change = Change(operation="edit", actor=ADEMEM, at=now, reason=why, event_id=id)
+        memories.update(store, replace(memory, quarantine_reason=order), change)
+        return False
+    change = Change(operation=new.transition, actor=ADEMEM, at=now, reason=new.why, event_id=id)
+    status = Status(new.status)
+    promoted_at = memory.promoted_at or (now if status is Status.PROMOTED else None)
+    after = replace(memory, status=status, tier=Tier(new.tier), promoted_at=promoted_at)
+    if new.status == old.status:
+        memories.put_back(store, after, change)  # keeps its author and time
+    else:
+        memories.update(store, after, change)
+    return True
+
+
+def _from_row(row: sqlite3.Row, contradicted: Collection[int], now: datetime) -> AgingMemory:
+    """Raises ValueError or TypeError for invalid values."""
+    row["confidence"] + row["access_score"] + row["access_count"] + (row["base_score"] or 0)
+    return AgingMemory(
+        seq=row["seq"],
+        id=row["id"],
+        scope=row["scope"],
+        owner=row["scope_owner_id"],
+        category=row["category"],
+        status=row["status"],
+        tier=row["tier"],
+        pinned=bool(row["pinned"]),
+        quarantined=row["quarantine_reason"] is not None,
+        weight=Importance(row["importance"]).weight,
+        confidence=row["confidence"],
+        base=row["access_score"] if row["base_score"] is None else row["base_score"],
+        access_score=row["access_score"],
+        access_count=row["access_count"],
+        origins=row["origins"],
+        witnesses=row["witnesses"],
+        idle_days=ageing.idle_days(row, now),
+        contradicted=row["seq"] in contradicted,
+        used_since_faded=bool(row["used_since_faded"]),
+        in_live_mission=bool(row["in_live_mission"]),
+        of_ended_mission=bool(row["of_ended_mission"]),
+        revision=row["revision_count"],
+        created_at=row["created_at"],
+        last_accessed_at=row["last_accessed_at"],
+    )
+
+
+def _has_decayed(pair: Pair) -> bool:
+    return abs(pair[0].access_score - pair[1].access_score) > SCORE_TOLERANCE
+
+
+def _count(pairs: Sequence[Pair]) -> dict[str, int]:
+    moved = [new for _, new in pairs]
+    orphaned = sum(each.transition == ARCHIVE and each.of_ended_mission for each in moved)
+    return Counter(COUNTED_AS[each.transition] for each in moved) | {"orphaned": orphaned}
+
+
+def _summarize(id: str, decayed: int, pairs: Sequence[Pair], settings: LifecycleSettings) -> Swept:
+    counts: dict[str, Any] = dict.fromkeys(COUNTED_AS.values(), 0) | _count(pairs)
+    moves = [
+        Move(
+            id=new.id,
+            act=new.transition,
+            scope=new.scope,
+            owner=new.owner,
+            category=new.category,
+            before=f"{old.status} {old.tier}",
+            after=f"{new.status} {new.tier}",
+            score=round(score(old, settings), 4),
+            idle_days=round(old.idle_days, 1),
+            why=new.why,
+        )
+        for old, new in pairs
+    ]
+    return Swept(id=id, decayed=decayed, **counts, moves=tuple(moves))
+
+
+def _chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (items[at : at + CHUNK] for at in range(0, len(items), CHUNK))
