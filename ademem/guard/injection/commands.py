@@ -7,6 +7,7 @@ import unicodedata
 from itertools import pairwise
 
 from ademem.core.confusables import visible
+from ademem.core.text import words
 from ademem.core.value import Value
 from ademem.guard import shell
 from ademem.guard.injection.command_signs import WORDS
@@ -14,7 +15,7 @@ from ademem.guard.shell import wrappers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from ademem.guard.shell import Command, Word
 
@@ -282,6 +283,19 @@ _INSTALLERS = (
 )
 
 
+_INSTALLER_NAMES = (
+    *("py", "pip", "uv", "poetry", "pdm", "easy_install", "conda", "npm", "pnpm", "bun", "yarn"),
+    *("npx", "pnpx", "cargo", "go", "gem", "brew", "composer", "apt", "dpkg", "rpm", "dnf", "yum"),
+    *("apk", "pacman", "snap", "add-apt", "helm", "claude", "code", "gh", "nix", "docker"),
+    *("install-module", "choco", "scoop"),
+)
+"""Beginnings of all that _INSTALLERS matches, so that other lines compile no pattern."""
+
+
+def _is_installer(line: str) -> bool:
+    return line.startswith(_INSTALLER_NAMES) and bool(re.match(_INSTALLERS, line))
+
+
 def installs_from_an_address(commands: Commands) -> bool:
     for command in commands:
         texts = _texts(command)
@@ -291,13 +305,16 @@ def installs_from_an_address(commands: Commands) -> bool:
                 _is_foreign(word.text) or "nosum" in word.text.lower()
             ):
                 return True
-        if re.match(r"go env -w .*(?:proxy|sumdb)=", line, re.I):
+        if line.startswith("go env") and re.match(r"go env -w .*(?:proxy|sumdb)=", line, re.I):
             return True
-        if re.match(
-            r"(?:npm|pnpm|yarn|pip) config set \S*(?:registry|index-url|script-shell)", line
-        ) and (_is_foreign(line) or "script-shell" in line):
+        if " config set " in line and (
+            re.match(
+                r"(?:npm|pnpm|yarn|pip) config set \S*(?:registry|index-url|script-shell)", line
+            )
+            and (_is_foreign(line) or "script-shell" in line)
+        ):
             return True
-        if not re.match(_INSTALLERS, line):
+        if not _is_installer(line):
             continue
         for text, following in pairwise([*texts, ""]):
             option, _, value = text.partition("=")
@@ -318,7 +335,7 @@ def installs_from_an_address(commands: Commands) -> bool:
 def installs_a_misspelt_package(commands: Commands) -> bool:
     """A name that is one slip of the keys from one that everybody knows."""
     for command in commands:
-        if re.match(_INSTALLERS, " ".join([_name(command), *_texts(command)])):
+        if _is_installer(" ".join([_name(command), *_texts(command)])):
             names = (re.split(r"[=<>~!\[@]", text)[0].lower() for text in _texts(command)[1:])
             if any(_is_misspelt(name) for name in names if name[:1].isalpha()):
                 return True
@@ -403,10 +420,15 @@ def _lookup_with_output(command: Command) -> bool:
     )
 
 
+_BUCKET_COPIES = (
+    *("aws s3 cp", "aws s3 sync", "aws s3 mv", "gsutil", "gcloud storage", "az storage"),
+)
+
+
 def _copy_of_secrets(command: Command) -> bool:
     """Private files, or a whole tree, to another machine or bucket."""
     name, operands = _name(command), [t for t in _texts(command) if not t.startswith("-")]
-    if re.match(r"(?:aws s3 (?:cp|sync|mv)|gsutil|gcloud storage|az storage)", command.line):
+    if command.line.startswith(_BUCKET_COPIES):
         if "public-read" in command.line:
             return True
         return any(re.search(_SECRET_FILES, text, re.I) for text in operands)
@@ -461,13 +483,7 @@ def writes_to_what_starts_by_itself(commands: Commands) -> bool:
             command.source or re.fullmatch(r"\S*crontab(?: -u \w+)? (?:-|-e|-r|\S*[./]\S*)", line)
         ):
             return True
-        if re.match(
-            r"launchctl (?:load|bootstrap|enable)|systemctl (?=.*--user).*\b(?:enable|link)\b"
-            r"|schtasks .*/create|reg add .*\\run\b|update-rc\.d|loginctl enable-linger|at now\b"
-            r"|(?:claude|codex|gemini) mcp add\b.*(?:https?:|-- )",
-            line,
-            re.I,
-        ):
+        if _matches(_SERVICES, line):
             return True
         if name == "git" and re.search(r"\bconfig\b|\s-c\s", line) and _sets_a_program(line):
             return True
@@ -478,6 +494,17 @@ def writes_to_what_starts_by_itself(commands: Commands) -> bool:
             return True
     return False
 
+
+_SERVICES = (
+    (("launchctl",), r"launchctl (?:load|bootstrap|enable)"),
+    (("systemctl",), r"systemctl (?=.*--user).*\b(?:enable|link)\b"),
+    (("schtasks",), r"schtasks .*/create"),
+    (("reg add",), r"reg add .*\\run\b"),
+    (("update-rc.d",), r"update-rc\.d"),
+    (("loginctl",), r"loginctl enable-linger"),
+    (("at now",), r"at now\b"),
+    ((" mcp add",), r"(?:claude|codex|gemini) mcp add\b.*(?:https?:|-- )"),
+)
 
 _RUNS = (
     r"(?:LD_PRELOAD|DYLD_INSERT_LIBRARIES|BASH_ENV|PROMPT_COMMAND|GIT_ASKPASS|SSH_ASKPASS|LESSOPEN"
@@ -523,7 +550,7 @@ def switches_protection_off(commands: Commands) -> bool:
         for word in (*command.assignments, *declared):
             if re.match(_PROTECTION, word.text, re.I):
                 return True
-        if any(re.match(pattern, line, re.I) for pattern in _LOOSENING):
+        if _matches(_LOOSENING, line):
             return True
         texts = _texts(command)
         if (
@@ -539,30 +566,76 @@ def switches_protection_off(commands: Commands) -> bool:
 
 
 _LOOSENING = (
-    r"git\b.*\s--no-verify\b|git commit\s(?:.*\s)?-[am]*n[am]*(?:\s|$)|\w+\b.*\s--no-verify\b",
-    r"git\b.*\bhttp\.sslverify[ =]+[\"']?(?:false|0)",
-    r"git push\b(?!.*--force-with-lease).*\s(?:--force|-\w*f\w*)(?=\s|$)|git push\b.*\s\+\w",
-    r"(?:\S*/)?ademem\s+(?:config\s+set|trust|uninstall|promote|pin|review)\b(?=\s+\S)",
-    r"(?:\S*/)?ademem\s+(?:trust|uninstall)$",
-    r"\w+\b.*--dangerously-|\w+\b.*\s--yolo\b|\w+\b.*bypasspermissions|codex\b.*--full-auto",
-    r"chmod\b.*\s(?:-\w+\s+)*(?:0?777|a\+rwx|o\+w|ugo\+rwx|u\+s|4755)\b",
-    r"(?:pip\d?|python\S* -m pip|uv)\b.*--trusted-host|uv\b.*--allow-insecure-host",
-    r"(?:npm|pnpm|yarn)\s+(?:config\s+)?set\b.*(?:strict-ssl|audit|ignore-scripts)[ =]+false",
-    r"(?:npm|pnpm|yarn) config set audit\b",
-    r"ssh\b.*stricthostkeychecking[= ]+(?:no|off)",
-    r"setenforce 0|ufw disable|iptables -(?:F|P)|csrutil disable|spctl --master-disable"
-    r"|set-executionpolicy\b.*(?:bypass|unrestricted)|set-mppreference\b|systemctl (?:stop|disable)"
-    r" (?:firewalld|ufw|auditd|apparmor)",
-    r"gh api\b.*(?:-X|--method)[ =]?DELETE\b.*protection|gh pr merge\b.*--admin|gh repo"
-    r" edit\b.*visib"
-    r"|gh repo delete\b",
-    r"history -c\b|unset HISTFILE|rm\b.*_history\b|export HISTFILE=/dev/null",
-    r"rm\s+(?=.*\s?-\w*[rf])(?:-\S+\s+)*(?:.*\s)?(?:/|~|\$HOME|\.git|\.|\.\.|\*|/(?!tmp/|var/tmp/)\S+"
-    r"|~/\S*|\$HOME/\S*|\.git/\S*|\./?\*)(?:\s|$)",
-    r"git update-ref -d|git branch -D (?:main|master)\b|git push\b.*--delete\s+(?:main|master)\b",
-    r"sudo -S\b|visudo\b",
+    (
+        ("--no-verify", "git commit"),
+        r"git\b.*\s--no-verify\b|git commit\s(?:.*\s)?-[am]*n[am]*(?:\s|$)|\w+\b.*\s--no-verify\b",
+    ),
+    (("http.sslverify",), r"git\b.*\bhttp\.sslverify[ =]+[\"']?(?:false|0)"),
+    (
+        ("git push",),
+        r"git push\b(?!.*--force-with-lease).*\s(?:--force|-\w*f\w*)(?=\s|$)|git push\b.*\s\+\w",
+    ),
+    (
+        ("ademem",),
+        r"(?:\S*/)?ademem\s+(?:config\s+set|trust|uninstall|promote|pin|review)\b(?=\s+\S)",
+    ),
+    (("ademem",), r"(?:\S*/)?ademem\s+(?:trust|uninstall)$"),
+    (
+        ("--dangerously-", "--yolo", "bypasspermissions", "--full-auto"),
+        r"\w+\b.*--dangerously-|\w+\b.*\s--yolo\b|\w+\b.*bypasspermissions|codex\b.*--full-auto",
+    ),
+    (("chmod",), r"chmod\b.*\s(?:-\w+\s+)*(?:0?777|a\+rwx|o\+w|ugo\+rwx|u\+s|4755)\b"),
+    (
+        ("--trusted-host", "--allow-insecure-host"),
+        r"(?:pip\d?|python\S* -m pip|uv)\b.*--trusted-host|uv\b.*--allow-insecure-host",
+    ),
+    (
+        ("false",),
+        r"(?:npm|pnpm|yarn)\s+(?:config\s+)?set\b.*(?:strict-ssl|audit|ignore-scripts)[ =]+false",
+    ),
+    (("set audit",), r"(?:npm|pnpm|yarn) config set audit\b"),
+    (("stricthostkeychecking",), r"ssh\b.*stricthostkeychecking[= ]+(?:no|off)"),
+    (
+        ("setenforce", "ufw", "iptables", "csrutil", "spctl"),
+        r"setenforce 0|ufw disable|iptables -(?:F|P)|csrutil disable|spctl --master-disable",
+    ),
+    (
+        ("set-executionpolicy", "set-mppreference"),
+        r"set-executionpolicy\b.*(?:bypass|unrestricted)|set-mppreference\b",
+    ),
+    (("systemctl",), r"systemctl (?:stop|disable) (?:firewalld|ufw|auditd|apparmor)"),
+    (
+        ("gh api", "gh pr", "gh repo"),
+        r"gh api\b.*(?:-X|--method)[ =]?DELETE\b.*protection|gh pr merge\b.*--admin|gh repo"
+        r" edit\b.*visib"
+        r"|gh repo delete\b",
+    ),
+    (
+        ("history", "histfile"),
+        r"history -c\b|unset HISTFILE|rm\b.*_history\b|export HISTFILE=/dev/null",
+    ),
+    (
+        ("rm",),
+        r"rm\s+(?=.*\s?-\w*[rf])(?:-\S+\s+)*(?:.*\s)?(?:/|~|\$HOME|\.git|\.|\.\.|\*|/(?!tmp/|var/tmp/)\S+"
+        r"|~/\S*|\$HOME/\S*|\.git/\S*|\./?\*)(?:\s|$)",
+    ),
+    (
+        ("git update-ref", "git branch", "git push"),
+        r"git update-ref -d|git branch -D (?:main|master)\b"
+        r"|git push\b.*--delete\s+(?:main|master)\b",
+    ),
+    (("sudo",), r"sudo -S\b|visudo\b"),
 )
-"""How commands read that take a protection away, wrappers removed."""
+"""How commands read that take a protection away, wrappers removed: hints, and the pattern."""
+
+
+def _matches(patterns: Sequence[tuple[Sequence[str], str]], line: str) -> bool:
+    """Whether a pattern matches at the start; one without a hint in the line is not compiled."""
+    lower = line.lower()
+    return any(
+        any(map(lower.__contains__, hints)) and re.match(pattern, line, re.I)
+        for hints, pattern in patterns
+    )
 
 
 def reads_stored_credentials(commands: Commands) -> bool:
@@ -586,17 +659,18 @@ def reads_stored_credentials(commands: Commands) -> bool:
             "sqlite3",
         ) and any(re.search(_KEYS, text, re.I) for text in texts):
             return True
-        if re.match(
-            r"security (?:find|dump)-\S+|secret-tool lookup|pass show|op (?:read|item"
-            r" get)\b.*--reveal"
-            r"|kubectl get secrets?\b.*-o|gpg --export-secret",
-            command.line,
-            re.I,
-        ):
+        if _matches(_SECRET_STORES, command.line):
             return True
     return False
 
 
+_SECRET_STORES = (
+    (("security ",), r"security (?:find|dump)-\S+"),
+    (("secret-tool", "pass show"), r"secret-tool lookup|pass show"),
+    (("op read", "op item"), r"op (?:read|item get)\b.*--reveal"),
+    (("kubectl get secret",), r"kubectl get secrets?\b.*-o"),
+    (("gpg --export-secret",), r"gpg --export-secret"),
+)
 _KEYS = (
     r"\.ssh/(?:id_\w+(?!\S*\.pub)|\*)|(?:^|/)id_(?:rsa|dsa|ecdsa|ed25519)$|\.aws/credentials|\.netrc$"
     r"|\.git-credentials|/etc/shadow|\.config/gh/hosts|\.npmrc$|cookies\.sqlite|\.pgpass"
@@ -607,8 +681,8 @@ _KEYS = (
 def resets_and_cleans(commands: Commands) -> bool:
     """Together they throw away all work that is not committed."""
     lines = [command.line for command in commands]
-    return any(re.match(r"git reset\b.*--hard", line) for line in lines) and any(
-        re.match(r"git clean\b.*-\w*f", line) for line in lines
+    return any(line.startswith("git reset") and "--hard" in line for line in lines) and any(
+        line.startswith("git clean") and re.match(r"git clean\b.*-\w*f", line) for line in lines
     )
 
 
@@ -629,8 +703,9 @@ RULES: tuple[tuple[str, Callable[[Commands], bool]], ...] = (
 
 # Where commands stand in a text
 
-_SIGNS = rf"(?i)[|`>]|--|\b(?:{'|'.join(sorted(WORDS))})\b|(?<![A-Z_])[A-Z_]{{4,}}="
-_PROGRAMS = (
+_ASSIGNMENT = r"(?i)(?<![A-Z_])[A-Z_]{4,}="
+_SIGNS = rf"{_ASSIGNMENT}|[|`>]|--|\b(?:{'|'.join(sorted(WORDS))})\b"
+_PROGRAMS = frozenset(
     "curl wget iwr irm eval source base64 npm npx pnpm pip pip3 pipx uv uvx gem cargo brew"
     " poetry yarn"
     " bun bunx deno scp rsync nc ncat netcat socat ssh tee crontab launchctl systemctl git"
@@ -641,12 +716,13 @@ _PROGRAMS = (
     " history setenforce go"
     " mail alias echo printf sudo unset apt apt-get composer conda helm kubectl bundle set"
     " mshta certutil"
-    " pipenv pdm schtasks gsutil openssl"
+    " pipenv pdm schtasks gsutil openssl".split()
 )
 _START = (
-    rf"(?<![\w./`~$-])(?:~?[\w./-]*/)?(?:{'|'.join(map(re.escape, _PROGRAMS.split()))})(?=[ \t]\S)"
+    rf"(?<![\w./`~$-])(?:~?[\w./-]*/)?(?:{'|'.join(map(re.escape, sorted(_PROGRAMS)))})(?=[ \t]\S)"
     r"|(?<![\w$`-])[A-Z][A-Z0-9_]{3,}=(?=[^\s=])"
 )
+_FIRST_WORDS = frozenset(re.split(r"\W", program)[0] for program in _PROGRAMS)
 _FENCE = r"(?ms)^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)"
 _TICKED = r"(``?)(?!`)([^`]+)\1"
 _SENTENCE_END = r"(?<=[^.\s]{2})[.!?](?=\s+[A-Z\u0400-\u04ff]|\s*$)|\n|\u3002"
@@ -655,7 +731,7 @@ _JSON_SCRIPT = r"\"(?:pre|post)?(?:install|prepare|test|build)\"\s*:\s*\"((?:[^\
 
 def command_in(text: str) -> str | None:
     """Say what the first command that a memory may not order would do; None for no such command."""
-    if not re.search(_SIGNS, text):
+    if not _has_sign(text):
         return None
     if not text.isascii():
         text = visible(unicodedata.normalize("NFKC", text))
@@ -670,6 +746,17 @@ def command_in(text: str) -> str | None:
     return TOO_MANY if _crowded(text) else None
 
 
+def _has_sign(text: str) -> bool:
+    """Whether _SIGNS matches, found by plain words where the text is ASCII."""
+    if not text.isascii():
+        return bool(re.search(_SIGNS, text))
+    if any(sign in text for sign in ("|", "`", ">", "--")):
+        return True
+    if "=" in text and re.search(_ASSIGNMENT, text):
+        return True
+    return not WORDS.isdisjoint(words(text))
+
+
 def effect(command: str, *, marked: bool = True) -> str | None:
     """Say which rule a command line falls under; *marked*: its end is known."""
     commands = _commands(command, marked=marked)
@@ -680,10 +767,13 @@ def effect(command: str, *, marked: bool = True) -> str | None:
 
 def places(text: str) -> Iterator[Place]:
     """Blocks of code, what stands between backticks, and sentences from a program's name on."""
-    for script in re.finditer(_JSON_SCRIPT, text):
+    for script in re.finditer(_JSON_SCRIPT, text) if '"' in text else ():
         yield Place(start=script.start(), end=script.end(), command=script[1], marked=True)
     blank = list(text)
-    for pattern in (_FENCE, _TICKED):
+    fences = ((_FENCE, ("```", "~~~")), (_TICKED, ("`",)))
+    for pattern, marks in fences:
+        if not any(mark in text for mark in marks):
+            continue
         for found in re.finditer(pattern, "".join(blank)):
             code = found[2]
             if pattern is _FENCE:
@@ -693,6 +783,8 @@ def places(text: str) -> Iterator[Place]:
             yield Place(start=found.start(), end=found.end(), command=code, marked=True)
             blank[found.start() : found.end()] = "\x00" * (found.end() - found.start())
     rest = "".join(blank)
+    if not _may_start(rest):
+        return
     at = 0
     for end in [*(m.start() for m in re.finditer(_SENTENCE_END, rest)), len(rest)]:
         for start in _starts(rest, at, end):
@@ -709,12 +801,19 @@ def _lines(start: int, end: int, code: str) -> Iterator[Place]:
             yield Place(start=start, end=end, command=bare, marked=True)
 
 
+def _may_start(text: str) -> bool:
+    """False for a text in ASCII in which _START cannot match."""
+    return not text.isascii() or "=" in text or not _FIRST_WORDS.isdisjoint(words(text))
+
+
 def _starts(text: str, at: int, end: int) -> list[int]:
     return [found.start() for found in re.compile(_START).finditer(text, at, end)][:STARTS]
 
 
 def _crowded(text: str) -> bool:
     """Whether a sentence names more programs than are looked at."""
+    if not _may_start(text):
+        return False
     at = 0
     for end in [*(found.start() for found in re.finditer(_SENTENCE_END, text)), len(text)]:
         if sum(1 for _ in re.compile(_START).finditer(text, at, end)) > 3 * STARTS:
