@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from ademem.core.confusables import visible
 from ademem.core.text import words
@@ -217,15 +217,33 @@ def runs_what_it_decodes(commands: Commands) -> bool:
         and (
             any(_name(source) in _DECODERS for source in _sources(command))
             or any(
-                re.search(rf"(?:{_OUTPUT}).*\bbase64\b", word.text, re.S) for word in command.words
+                "base64" in word.text and re.search(rf"(?:{_OUTPUT}).*\bbase64\b", word.text, re.S)
+                for word in command.words
             )
             or (
-                re.search(r"(?i)\s-e(?:nc|ncodedcommand)?\s+[\w+/=]{24,}", command.line)
-                and _name(command) in ("powershell", "pwsh")
+                _name(command) in ("powershell", "pwsh")
+                and re.search(r"(?i)\s-e(?:nc|ncodedcommand)?\s+[\w+/=]{24,}", command.line)
             )
         )
         for command in commands
     )
+
+
+_FETCHES = (
+    *(
+        "urlopen",
+        "urlretrieve",
+        "requests.",
+        "httpx.",
+        "fetch(",
+        "http",
+        "open-uri",
+        "lwp::",
+        "get",
+    ),
+    *("get", "socket", "download", "iwr", "irm", "invoke-webrequest"),
+)
+"""Parts of all that code which fetches has, so that other lines compile no pattern."""
 
 
 def runs_code_from_the_network(commands: Commands) -> bool:
@@ -241,7 +259,12 @@ def runs_code_from_the_network(commands: Commands) -> bool:
     for command in commands:
         line = command.line.lower()
         name = _name(command)
-        if name in _INTERPRETERS and re.search(fetches, line) and re.search(executes, line):
+        if (
+            name in _INTERPRETERS
+            and any(map(line.__contains__, _FETCHES))
+            and re.search(fetches, line)
+            and re.search(executes, line)
+        ):
             return True
         if "/dev/tcp/" in line or any("/dev/tcp/" in r.target.text for r in command.redirects):
             return True
@@ -445,6 +468,7 @@ def _environment_in_code(command: Command) -> bool:
     line = command.line.lower()
     return (
         _name(command) in _INTERPRETERS
+        and any(map(line.__contains__, ("env", "open(", "readfile")))
         and bool(re.search(r"environ|process\.env|%env|\benv\b|open\(|readfile", line))
         and bool(re.search(r"requests\.|urlopen|fetch\(|https?\.|net::http|socket|lwp::", line))
     )
@@ -719,9 +743,10 @@ _PROGRAMS = frozenset(
     " pipenv pdm schtasks gsutil openssl".split()
 )
 _START = (
-    rf"(?<![\w./`~$-])(?:~?[\w./-]*/)?(?:{'|'.join(map(re.escape, sorted(_PROGRAMS)))})(?=[ \t]\S)"
+    r"(?<![\w./`~$-])(?:~?[\w./-]*/)?([\w-]+)(?=[ \t]\S)"
     r"|(?<![\w$`-])[A-Z][A-Z0-9_]{3,}=(?=[^\s=])"
 )
+"""A word behind which a blank comes, a path before it left out, or an assignment."""
 _FIRST_WORDS = frozenset(re.split(r"\W", program)[0] for program in _PROGRAMS)
 _FENCE = r"(?ms)^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)"
 _TICKED = r"(``?)(?!`)([^`]+)\1"
@@ -787,7 +812,7 @@ def places(text: str) -> Iterator[Place]:
         return
     at = 0
     for end in [*(m.start() for m in re.finditer(_SENTENCE_END, rest)), len(rest)]:
-        for start in _starts(rest, at, end):
+        for start in islice(_starts(rest, at, end), STARTS):
             line = text[start : min(end, start + SENTENCE_CHARS)]
             yield Place(start=start, end=end, command=line, marked=False)
         at = end
@@ -806,8 +831,11 @@ def _may_start(text: str) -> bool:
     return not text.isascii() or "=" in text or not _FIRST_WORDS.isdisjoint(words(text))
 
 
-def _starts(text: str, at: int, end: int) -> list[int]:
-    return [found.start() for found in re.compile(_START).finditer(text, at, end)][:STARTS]
+def _starts(text: str, at: int, end: int) -> Iterator[int]:
+    """Places at which the name of a program, or an assignment, begins."""
+    for found in re.compile(_START).finditer(text, at, end):
+        if found[1] is None or found[1] in _PROGRAMS:
+            yield found.start()
 
 
 def _crowded(text: str) -> bool:
@@ -816,7 +844,7 @@ def _crowded(text: str) -> bool:
         return False
     at = 0
     for end in [*(found.start() for found in re.finditer(_SENTENCE_END, text)), len(text)]:
-        if sum(1 for _ in re.compile(_START).finditer(text, at, end)) > 3 * STARTS:
+        if sum(1 for _ in _starts(text, at, end)) > 3 * STARTS:
             return True
         at = end
     return False
