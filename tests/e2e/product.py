@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
-import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
-from io import StringIO
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
-from ademem.doors import cli
+from tests import command_line
 
 from .session import HookRun
-from .world import Derailed, World
+from .world import World
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -26,24 +22,9 @@ class Product:
         self.world = world
 
     def __call__(self, *arguments: str) -> str:
-        """Return what `ademem` prints in the project; raise Derailed when it fails."""
-        before = os.getcwd()
-        with (
-            patch.dict(os.environ, self.world.environment, clear=True),
-            patch.object(sys, "argv", ["ademem", *arguments]),
-            redirect_stdout(StringIO()) as printed,
-            redirect_stderr(StringIO()) as complaint,
-        ):
-            os.chdir(self.world.project)
-            try:
-                cli.main()
-            except SystemExit as end:
-                if end.code:
-                    said = f"{' '.join(arguments)}: exit {end.code}\n{complaint.getvalue()}"
-                    raise Derailed(said) from None
-            finally:
-                os.chdir(before)
-        return printed.getvalue().strip()
+        """Return what `ademem` prints in the project."""
+        world = self.world
+        return command_line.ademem(*arguments, environment=world.environment, folder=world.project)
 
     def enrol(self) -> None:
         self("init", "--project", str(self.world.project))

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from ademem.session.install.registration import EVENTS
+from tests import command_line
+from tests.examples import FULL
 from tests.hostile.clones import Clone, Victim
 from tests.session.payloads import NAMES, understood
 
@@ -55,9 +57,9 @@ SESSION = (
     ("stop", {"stop_hook_active": False, "last_assistant_message": "Done."}),
     ("session_end", {"reason": "other"}),
 )
+RECALL = ("recall", "how are invoices rounded", "--json")
 COMMANDS = (
     ("work", "--once"),
-    ("recall", "how are invoices rounded", "--json"),
     ("list", "--json"),
     ("candidates", "--json"),
     ("files", "refresh"),
@@ -108,8 +110,7 @@ class Machine:
         own = home / "code" / "own"
         own.mkdir(parents=True)
         for command in (["init"], ["install", "--user"]):
-            ran = self.run("ademem", *command, "--project", str(own), cwd=own)
-            assert ran.code == 0, ran.complaint
+            command_line.ademem(*command, environment=self.environment, folder=own)
         settings = json.loads((home / ".claude/settings.json").read_text())
         self.lines = {
             event: groups[0]["hooks"][0]["command"] for event, groups in settings["hooks"].items()
@@ -154,10 +155,10 @@ class Machine:
                 json.loads(rows.read_text())["mib"] if rows.exists() else 0.0,
             )
 
-    def session(self, id: str) -> None:
-        """Every event that a session brings, in the order it brings them."""
+    def session(self, id: str, events: int = len(SESSION)) -> None:
+        """The first events that a session brings, in the order it brings them."""
         project = self.victim.project
-        for number, (hook, keys) in enumerate(SESSION):
+        for number, (hook, keys) in enumerate(SESSION[:events]):
             payload = {
                 "session_id": id,
                 "transcript_path": str(project / "no-transcript.jsonl"),
@@ -183,12 +184,17 @@ class Machine:
         self.commands.append(ran)
         return ran
 
-    def live(self) -> None:
-        """Two sessions with a worker after each, then what a person types."""
-        for id in ("11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"):
-            self.session(id)
-            self.command("work", "--once")
-        for command in COMMANDS:
+    def live(self, turn: int = 0) -> None:
+        """A session, the worker, a session that sees what was imported, then what a person types.
+
+        In a full run the second session is whole and all commands are typed, else one beside a
+        recall, by the *turn*.
+        """
+        self.session("11111111-1111-4111-8111-111111111111")
+        self.command("work", "--once")
+        self.session("22222222-2222-4222-8222-222222222222", len(SESSION) if FULL else 2)
+        others = COMMANDS if FULL else (COMMANDS[turn % len(COMMANDS)],)
+        for command in (RECALL, *others):
             self.command(*command)
 
     @property

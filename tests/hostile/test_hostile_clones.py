@@ -18,7 +18,7 @@ def lived(request, tmp_path):
     machine = Machine(victim)
     victim.take(clone)
     before, git = victim.outside(), victim.git_configuration()
-    machine.live()
+    machine.live(EXAMPLES.index(clone))
     victim.listener.close()
     return clone, victim, machine, faults(clone, victim, machine, before, git)
 
