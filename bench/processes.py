@@ -23,7 +23,7 @@ import stores
 
 from ademem import api
 from ademem.core import clock, project
-from ademem.search import index
+from ademem.search import dense
 from ademem.session import install
 from ademem.session.install import Where
 from ademem.store import open_store
@@ -56,7 +56,7 @@ class Place:
         with closing(open_store(project.at(str(self.root)), clock.now())) as store:
             if not store.db.execute("select 1 from unified_memories limit 1").fetchone():
                 stores.fill(store, size, model)
-            index.build(store, model)
+            dense.update_whitening(store, model, stores.DIMENSIONS)
             self.asked = [question.text for question in stores.questions(store, 200)]
         self.rng = random.Random(size)
         self.environment = os.environ | {

@@ -1,29 +1,26 @@
-"""What memory costs and weighs at sizes up to a million.
+"""Costs of a search and of a write at sizes up to 100,000 memories.
 
-    python bench/scale.py [--sizes 2000,20000,200000,1000000] [--questions N] [--folder DIR]
+    python bench/scale.py [--sizes 2000,20000,100000] [--questions N] [--folder DIR]
 
-`bench/stores.py` says how the stores are made: rows by SQL, vectors drawn, since a million texts
-take hours to embed. A search runs as `ademem search` runs in a process that has the model loaded:
-the real model embeds the question, a drawn vector near a memory takes the place of the result, and
-the rest is the product's. All times are ratios to yardsticks of the same run, taken in turn with
-what they measure: `embed`, the real model on the question, and `pass`, one product of numpy with
-the float32 matrix; a write is compared, in processor time, with one in a small store. The files are
-built within the memory that a worker has. Agreement is with brute force: the same search with every
-row a candidate. `bench/processes.py` adds what whole processes cost, in stores of their own, as far
-as a project may have so many memories. With --folder the stores stay for the next run; where they
-are there already, all sizes take a quarter of an hour.
+`bench/stores.py` makes the stores: rows by SQL, vectors drawn, since so many texts take long to
+embed. A search runs as `ademem search` in a process that has the model loaded: the real model
+embeds the question, a drawn vector near a memory takes the place of the result, and the rest is the
+product's. All times are ratios to yardsticks of the same run, taken in turn with what they
+measure: `embed`, the real model on the question, and `pass`, one product of numpy with the float32
+matrix; a write is compared, in processor time, with one in a small store. `bench/processes.py` adds
+what whole processes cost, in stores of their own, as far as a project may have so many memories.
+With --folder the stores stay for the next run.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import resource
 import statistics
 import sys
 import tempfile
 import time
-from contextlib import closing, contextmanager
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,23 +33,20 @@ from ademem.capture import gate
 from ademem.core import clock, project
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.settings import GateSettings, SearchSettings, Settings
-from ademem.search import embedding, index
+from ademem.search import dense, embedding
 from ademem.search.engine import Filters, search
-from ademem.search.index import opening, reading
-from ademem.search.index.source import Indexed
-from ademem.search.index.words import Reader
-from ademem.store import memories, open_store, search_files
+from ademem.store import memories, open_store
 from ademem.store.memories import Change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from stores import Question
 
     from ademem.search.embedding import Embedder
     from ademem.store import Store
 
-SIZES = "2000,20000,200000,1000000"
+SIZES = "2000,20000,100000"
 WRITES = 1000
 """Memories written through the gate: the word index merges at once what hundreds left behind."""
 SMALL = 2000
@@ -63,8 +57,6 @@ PROCESSES = 20_000
 """Memories up to which whole processes are tried: ten times what a project may have."""
 RUNS = 40
 """How often each process is run."""
-AGREE = 50
-"""Questions that are also answered by brute force."""
 TOP = 10
 ROUNDS = 3
 """How often each question is asked; the quickest counts, as others may use the machine too."""
@@ -86,47 +78,31 @@ class Drawn:
 
 
 class Bench:
-    """One store, its index and the questions."""
+    """One store and its questions."""
 
     def __init__(self, store: Store, real: Embedder, questions: int) -> None:
         self.store = store
         self.model = Drawn(real)
         self.questions = stores.questions(store, questions)
-        self.reader = Reader()
 
-    def ask(self, question: Question, pool: int | None = None) -> list[str]:
+    def ask(self, question: Question) -> None:
         self.model.question = question
-        settings = SearchSettings() if pool is None else SearchSettings(pool=pool)
-        found = search(question.text, self.store, settings, Filters(), clock.now(), TOP, self.model)
-        return [hit.memory.id for hit in found.hits]
-
-    def words(self, question: Question) -> None:
-        """The lexical part: BM25 of all rows, and the best hundred."""
-        spelled = [word for said in self.reader.words(question.text.split()) for word in said]
-        self.index.top(self.index.bm25(spelled), 100)
+        search(question.text, self.store, SearchSettings(), Filters(), clock.now(), TOP, self.model)
 
     def meaning(self, question: Question) -> None:
-        """The dense part: the cosines of the nearest rows, and the best hundred."""
-        index = self.index
-        index.best(*index.near(index.aimed(question.vector)), 100)
+        """The dense part: the whitened cosines of all rows, and the best hundred."""
+        dense.Cosines(question.vector, self.vectors()).nearest(100)
 
     def lexical(self, question: Question) -> None:
         """A whole search by FTS5 alone, as hooks do it."""
         search(question.text, self.store, SearchSettings(), Filters(), clock.now(), TOP)
 
-    @property
-    def index(self) -> reading.Index:
-        found = index.open_index(self.store, stores.MODEL)
-        assert found is not None
-        return found
-
     def times(self) -> dict[str, list[float]]:
         """Seconds of every part, for every question, in turn; the quickest of some rounds."""
-        matrix = self.index.segments[0].vectors
+        matrix = self.vectors().matrix
         parts: dict[str, Callable[[Question], object]] = {
             "embed": lambda question: self.model.real.embed([question.text]),
             "pass": lambda question: matrix @ question.vector,
-            "words": self.words,
             "meaning": self.meaning,
             "lexical": self.lexical,
             "hybrid": self.ask,
@@ -143,37 +119,8 @@ class Bench:
                 all_times.append(min(times[name] for times in rounds))
         return spent
 
-    def agreement(self) -> float:
-        """Part of the questions whose best ten are those of brute force, in their order."""
-        asked = self.questions[:AGREE]
-        quick = [self.ask(question) for question in asked]
-        with everything(self.index):
-            slow = [self.ask(question) for question in asked]
-        return statistics.mean(one == other for one, other in zip(quick, slow, strict=True))
-
-
-@contextmanager
-def everything(found: reading.Index) -> Iterator[None]:
-    """Make every row a candidate; none of these stores has a row that may not be seen."""
-    kept = Indexed._seen
-    everybody = np.arange(len(found))
-    Indexed._seen = lambda *_: everybody  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        Indexed._seen = kept  # type: ignore[method-assign]
-
-
-@contextmanager
-def bounded(megabytes: int) -> Iterator[None]:
-    """Give this process no more memory than a worker has: what needs more ends in a MemoryError."""
-    kind = resource.RLIMIT_DATA
-    known = resource.getrlimit(kind)
-    resource.setrlimit(kind, (megabytes * 1024 * 1024, known[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(kind, known)
+    def vectors(self) -> dense.Vectors:
+        return dense.load_vectors(self.store, stores.MODEL, stores.DIMENSIONS)
 
 
 def timed(do: Callable[[], object]) -> float:
@@ -191,14 +138,6 @@ def ratio(values: list[float], others: list[float]) -> str:
     """Of the medians and of the means."""
     of_medians = statistics.median(values) / statistics.median(others)
     return f"{of_medians:.2f} {statistics.mean(values) / statistics.mean(others):.2f}"
-
-
-def resident() -> tuple[int, int]:
-    """Bytes of memory this process has in RAM, all and those that no file backs."""
-    with open("/proc/self/status", encoding="ascii") as file:
-        fields = dict(line.split(":", 1) for line in file)
-    every, own = (int(fields[name].split()[0]) * 1024 for name in ("VmRSS", "RssAnon"))
-    return every, own
 
 
 def worked(do: Callable[[], object]) -> float:
@@ -256,24 +195,19 @@ def in_store(size: int, folder: Path, real: Embedder, questions: int) -> dict[st
         closing(opened(folder, str(size), size)) as store,
         closing(opened(folder, "small", SMALL)) as small,
     ):
-        search_files.withdraw(store)
-        before = resident()[0]
-        with bounded(Settings().jobs.memory_mb):
-            built = timed(lambda: index.build(store, stores.MODEL))
+        dense.update_whitening(store, stores.MODEL, stores.DIMENSIONS)
         bench = Bench(store, real, questions)
+        first = timed(bench.vectors)
+        dense.forget()
+        again = timed(bench.vectors)
         texts = throughput(store, real)
         spent = bench.times()
-        ram, _ = resident()
-        where = search_files.folder(store)
-        files = sum(os.path.getsize(os.path.join(where, name)) for name in os.listdir(where))
-        agreed = bench.agreement()
-        last = search_files.reached(store)[0]
+        (last,) = store.db.execute("select max(seq) from unified_memories").fetchone()
         wrote, wrote_small = write(store, small, last)
-        added = timed(lambda: index.build(store, stores.MODEL))
         whole = os.path.getsize(project.at(str(folder / str(size))).database)
         forget(store, last)
         forget(small, SMALL)
-        opening.forget()
+        dense.forget()
     one, matrix = statistics.median(spent["embed"]), statistics.median(spent["pass"])
     return {
         "memories": f"{size:,}",
@@ -283,17 +217,13 @@ def in_store(size: int, folder: Path, real: Embedder, questions: int) -> dict[st
         "embed, pass, ms": f"{one * 1e3:.2f} {matrix * 1e3:.2f}",
         **{
             f"{name} / pass": spread(spent[name], matrix)
-            for name in ("words", "meaning", "lexical", "hybrid")
+            for name in ("meaning", "lexical", "hybrid")
         },
         "hybrid, ms": spread(spent["hybrid"], 1e-3),
         "hybrid / embed": spread(spent["hybrid"], one),
         "hybrid / (pass + embed)": spread(spent["hybrid"], matrix + one),
-        "RAM more / files": f"{(ram - before) / files:.2f}",
-        "files, bytes a memory": f"{files / size:.0f}",
         "database, bytes a memory": f"{whole / size:.0f}",
-        "build, s": f"{built:.1f}",
-        f"add {WRITES:,}, s": f"{added:.2f}",
-        "agrees": f"{agreed:.0%}",
+        "vectors read first, again, ms": f"{first * 1e3:.1f} {again * 1e3:.1f}",
     }
 
 
@@ -325,7 +255,7 @@ def main() -> None:
             measured(int(size), folder, real, given.questions) for size in given.sizes.split(",")
         ]
     for name in columns[0]:
-        print(f"{name:26}" + "".join(f"{column[name]:>16}" for column in columns))
+        print(f"{name:30}" + "".join(f"{column[name]:>16}" for column in columns))
 
 
 if __name__ == "__main__":

@@ -288,7 +288,7 @@ OPENERS = {
     "store/__init__.py": "is there a database",
     "store/database.py": "makes the database, and reads the schema",
     "store/salvage.py": "copies a damaged database, and reads the copy",
-    "store/vectors.py": "inode of the database",
+    "store/embeddings.py": "inode of the database",
     "store/admission.py": "sets a database aside, by the descriptor of its checked folder",
     "store/inspection.py": "copies of a database that it made",
     "worker/warm/server.py": "the socket, in its checked folder",
@@ -478,8 +478,8 @@ def test_a_prompt_loads_the_ranking_only_where_no_process_with_a_model_ranks(day
     prompt = {"prompt": "Why do login tokens expire?", "prompt_id": "p2"}
     at_import, after_handling, said = day.fire("user_prompt_submit", prompt)
 
-    assert "ademem.search.pipeline" not in at_import
-    assert "ademem.search.pipeline" in after_handling
+    assert "ademem.search.ranking" not in at_import
+    assert "ademem.search.ranking" in after_handling
     assert "expire in UTC" in said
 
 

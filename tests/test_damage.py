@@ -21,7 +21,7 @@ from ademem.api import doctor
 from ademem.api.rehearsal import rehearse
 from ademem.doors import cli
 from ademem.session import install
-from ademem.store import bad_rows, indexes
+from ademem.store import bad_rows, full_text
 from tests.examples import FULL, examples
 from tests.session import payloads
 from tests.store import damage
@@ -163,7 +163,7 @@ def check_soundness(world, one, texts, done):
         assert db.execute("pragma foreign_key_check").fetchall() == [], one.name
         assert bad_rows.find(db) == [], one.name
     with world.memories() as memories:
-        assert indexes.astray(memories.store) == []
+        assert full_text.find_broken(memories.store) == []
         assert texts <= {memory.content for memory in api.list_memories(memories)}, (
             f"{one.name}: {done}"
         )

@@ -18,7 +18,7 @@ from ademem.core.value import Value
 from ademem.search.embedding import report
 from ademem.search.embedding.cache import State
 from ademem.session import install
-from ademem.store import admission, bad_rows, indexes, jobs, salvage, unreadable
+from ademem.store import admission, bad_rows, full_text, jobs, salvage, unreadable
 from ademem.store.runtime import open_runtime, program
 from ademem.synthesis import ai
 
@@ -51,7 +51,7 @@ class Patient(Value):
 
 def sqlite_is_able(_patient: Patient) -> Finding:
     try:
-        indexes.check_fts5()
+        full_text.check_fts5()
     except sqlite3.Error as error:
         return _bad(
             "sqlite",
@@ -93,7 +93,7 @@ def database_is_sound(patient: Patient) -> Finding:
     try:
         damage = salvage.find_damage(patient.project.database)
         bad = [row.named for row in bad_rows.find(runtime.store.db)]
-        lost = [index.name for index in indexes.astray(runtime.store)]
+        lost = [index.name for index in full_text.find_broken(runtime.store)]
         parked = jobs.parked(runtime.store)
     except sqlite3.Error as error:
         return _bad("database", str(error), _next_step(error))
@@ -258,24 +258,6 @@ def ai_can_be_asked(patient: Patient) -> Finding:
     return _good("ai", f"{whom}, at most {most} a day (`ademem cost`)")
 
 
-def index_is_whole(patient: Patient) -> Finding:
-    """Every byte of the search index is the one that was written."""
-    from ademem.search import index
-
-    try:
-        runtime = open_runtime(patient.project, patient.environment, patient.now)
-    except (sqlite3.Error, OSError, AdememError):
-        return _bad("index", "not checked: the database cannot be opened", "see above")
-    try:
-        checked, damaged = index.checked(runtime.store)
-    finally:
-        runtime.close()
-    if damaged:
-        folder = os.path.dirname(damaged[0])
-        return _bad("index", f"{damaged[0]} is damaged", f"delete {folder}; it is written anew")
-    return _good("index", f"whole ({counted(checked, 'file')})" if checked else "no files")
-
-
 CHECKS: tuple[Callable[[Patient], Finding], ...] = (
     sqlite_is_able,
     settings_are_readable,
@@ -286,7 +268,6 @@ CHECKS: tuple[Callable[[Patient], Finding], ...] = (
     database_is_sound,
     database_was_made_here,
     files_are_current,
-    index_is_whole,
     command_is_found,
     hooks_are_installed,
     hooks_fire,

@@ -9,7 +9,7 @@ from ademem.core.turn import TurnKey
 from ademem.core.value import replace
 from ademem.search import embedding, engine
 from ademem.search.engine import UNARCHIVED, Filters
-from ademem.search.recall import recall as recall_
+from ademem.search.engine import recall as recall_
 from ademem.store import embeddings, logs, memories, mission_binding
 
 TYPE_CHECKING = False

@@ -1,4 +1,4 @@
-"""Answers of which only one can be true today: the later one goes first."""
+"""Contradicting answers, of which only one can be true today: the latest goes first."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ademem.core.memory import Entry
-    from ademem.search.query_features import Cues
+    from ademem.search.query_features import Features
     from ademem.search.score import Ranked
     from ademem.store import Store
 
 COMPARED = 20
-"""Hits that are compared with the best."""
+"""Hits that are compared with the best one."""
 SLOT = 3
-"""Most words in a row that one value of a sentence has."""
+"""Longest value of a sentence, in words."""
 FRAME = 0.5
-"""Least share of the words around it."""
+"""Least share of the words around the value."""
 APART = 1e-6
-"""What keeps equal scores in this order."""
+"""Difference that keeps equal scores in this order."""
 
 
-def settled(hits: Sequence[Ranked], cues: Cues, full: float, store: Store) -> list[Ranked]:
-    """The hits; if others answer in full as the best one does, but otherwise, the last is the best.
+def demote(hits: Sequence[Ranked], features: Features, full: float, store: Store) -> list[Ranked]:
+    """Give the best score of contradicting answers to the latest of them.
 
-    Of a full answer a share *full* of what was asked is held: what is not, may tell them apart.
-    What a person said yields to a person's words alone. Who names a date asks for that time.
+    An answer holds a share *full* of what was asked. A person's words yield only to a person's.
+    A question that names a date asks for that time, so nothing is demoted.
     """
     answers = [hit for hit in hits if hit.signals["share"] >= full and _states(hit)]
-    group = [] if cues.months or cues.years else _rivals(answers, cues.words)
+    group = [] if features.months or features.years else _contradicting(answers, features.words)
     if not group:
         return list(hits)
     from ademem.store import revisions
@@ -53,8 +53,8 @@ def settled(hits: Sequence[Ranked], cues: Cues, full: float, store: Store) -> li
     return [given.get(hit.memory.seq, hit) for hit in hits]
 
 
-def exchanged(left: str, right: str) -> tuple[list[str], list[str]] | None:
-    """What stands for what where two texts are one sentence but for one place in it."""
+def differing_value(left: str, right: str) -> tuple[list[str], list[str]] | None:
+    """The words that differ, if two texts are the same sentence except for one value."""
     mine, theirs = _tokens(left), _tokens(right)
     shorter = min(len(mine), len(theirs))
     start = end = 0
@@ -69,21 +69,21 @@ def exchanged(left: str, right: str) -> tuple[list[str], list[str]] | None:
     return None
 
 
-def _rivals(hits: Sequence[Ranked], asked: frozenset[str]) -> list[Ranked]:
-    """The best hit and those that say otherwise, best first; none when nothing does."""
+def _contradicting(hits: Sequence[Ranked], asked: frozenset[str]) -> list[Ranked]:
+    """The best hit and those that contradict it, best first; empty when none does."""
     ranked = sorted(hits, key=lambda hit: hit.score, reverse=True)[:COMPARED]
-    found = [hit for hit in ranked[1:] if _rival(ranked[0].memory, hit.memory, asked)]
+    found = [hit for hit in ranked[1:] if _contradicts(ranked[0].memory, hit.memory, asked)]
     return [ranked[0], *found] if found else []
 
 
 def _states(hit: Ranked) -> bool:
-    """Whether it says how things are."""
+    """Whether the memory states how things are."""
     return DIALOGUE not in hit.memory.tags and hit.memory.source_type != PROCEDURE
 
 
-def _rival(left: Entry, right: Entry, asked: frozenset[str]) -> bool:
-    """Whether they are one sentence but for something that was not named in the question."""
-    found = left.title == right.title and exchanged(left.content, right.content)
+def _contradicts(left: Entry, right: Entry, asked: frozenset[str]) -> bool:
+    """Whether they differ in one value that the question does not name."""
+    found = left.title == right.title and differing_value(left.content, right.content)
     return bool(found) and all(asked.isdisjoint(words(" ".join(each))) for each in found or ())
 
 

@@ -1,104 +1,274 @@
-"""Cosines of the vectors in the database; needs numpy, so only who has a model imports it."""
+"""Cosines of a question with the stored vectors; needs numpy, so only who has a model imports it.
+
+All texts of one store are alike in what they are about, and a plain cosine sees little else.
+Whitening subtracts the mean of the store's vectors and divides each principal axis by its softened
+spread.
+"""
 
 from __future__ import annotations
 
+import json
+import mmap
+import os
+from contextlib import suppress
+from functools import cached_property
+
 import numpy as np
 
-from ademem.search import matrix_cache
-from ademem.search import whitening as lens_
-from ademem.search.index import aim
-from ademem.store import search_files, vectors
+from ademem.core import confined
+from ademem.core.locks import locked
+from ademem.core.value import Value, replace
+from ademem.store import embeddings
+from ademem.store.embeddings import StoredWhitening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
+    from typing import Any
 
     from numpy.typing import NDArray
 
-    from ademem.search.whitening import Lens
     from ademem.store import Store
 
     Floats = NDArray[np.float32]
+    Rows = NDArray[np.int64]
 
+SOFTNESS = 0.5
+"""Each axis is divided by its spread to this power: 0 leaves it alone, 1 makes all axes equal."""
+PRIOR_VECTORS = 100
+"""With so many vectors, half of the estimate is theirs; the other half is no whitening at all."""
+SAMPLE = 20_000
+"""Vectors that are enough to estimate the whitening from."""
+GROWTH = 1.25
+"""The whitening is estimated again when the number of vectors has changed by this factor."""
+MAPPED_FROM = 4_000
+"""Vectors from which a file is mapped instead of reading all of them from the database."""
+FILE = "vectors"
+"""The file of all vectors, in a folder beside the database that all worktrees share."""
+HEADER_BYTES = 4096
 CHUNK = 4096
-"""Vectors that are turned at once."""
-GROWN = 1.25
-"""The lens is ground anew when there are so many times the vectors it has learned from."""
+"""Vectors that are whitened at once."""
+_LEAST = 1e-9
+
+
+class Whitening(Value):
+    mean: Floats
+    axes: Floats
+    """One column an axis, divided by its softened spread."""
+    learned_from: int
+    """How many vectors there were."""
+
+
+class Vectors(Value):
+    """The vectors of one model: row numbers ascending, unit rows, lengths after whitening."""
+
+    rows: Rows
+    matrix: Floats
+    lengths: Floats
+    whitening: Whitening | None
 
 
 class Cosines:
-    """All rows that have a vector, and how near each is to one question."""
+    """How near each row with a vector is to one question.
 
-    def __init__(self, rows: Sequence[int], through: Floats, plain: Floats) -> None:
-        self._rows = np.asarray(rows, np.int64)
-        self._through = through
-        self._plain = plain
-        self._places = {seq: place for place, seq in enumerate(rows)}
+    The whitened cosine of a question q and a row x is (x · z - c) / length of the whitened x, where
+    z and c depend on q alone: the rows stay as they are stored.
+    """
+
+    def __init__(self, question: Floats, vectors: Vectors) -> None:
+        self._question = question
+        self._vectors = vectors
+
+    @cached_property
+    def _whitened(self) -> Floats:
+        whitening = self._vectors.whitening
+        if whitening is None:
+            plain: Floats = self._vectors.matrix @ self._question
+            return plain
+        axes = whitening.axes
+        target = (self._question - whitening.mean) @ axes
+        z = (axes @ (target / max(_LEAST, float(np.linalg.norm(target))))).astype(np.float32)
+        products: Floats = self._vectors.matrix @ z
+        products -= np.float32(z @ whitening.mean)
+        products /= self._vectors.lengths
+        return products
 
     def nearest(self, limit: int) -> list[int]:
-        order = np.lexsort((-self._rows, -self._through))[:limit]
-        return [int(seq) for seq in self._rows[order]]
+        """Rows by whitened cosine, highest first, newest first among equals."""
+        scores, rows = self._whitened, self._vectors.rows
+        if limit < len(rows):
+            among = np.flatnonzero(scores >= np.partition(scores, -limit)[-limit])
+            scores, rows = scores[among], rows[among]
+        found: list[int] = rows[np.lexsort((-rows, -scores))[:limit]].tolist()
+        return found
 
-    def of(self, rows: Collection[int]) -> tuple[dict[int, float], dict[int, float]]:
-        places = {seq: self._places[seq] for seq in rows if seq in self._places}
+    def compare(self, rows: Collection[int]) -> tuple[dict[int, float], dict[int, float]]:
+        """Whitened and plain cosines of those of the rows that have a vector."""
+        wanted = np.array(sorted(rows), np.int64)
+        places = np.searchsorted(self._vectors.rows, wanted)
+        places[places == len(self._vectors.rows)] = 0
+        if not len(self._vectors.rows):
+            return {}, {}
+        has_vector = self._vectors.rows[places] == wanted
+        wanted, places = wanted[has_vector], places[has_vector]
+        plain = self._vectors.matrix[places] @ self._question
         return (
-            {seq: float(self._through[place]) for seq, place in places.items()},
-            {seq: float(self._plain[place]) for seq, place in places.items()},
+            dict(zip(wanted.tolist(), self._whitened[places].tolist(), strict=True)),
+            dict(zip(wanted.tolist(), plain.tolist(), strict=True)),
         )
 
 
-def cosines(question: Floats, store: Store, model: str) -> Cosines:
-    """Compare the question with every vector of the model."""
-    seen = search_files.lens(store, model)
-    lens = aim.unpacked(seen, len(question)) if seen else None
-    known = matrix_cache.current(
-        store, model, seen, lambda: _read(store, model, len(question), lens)
+def load_vectors(store: Store, model: str, dimensions: int) -> Vectors:
+    """Every vector of the model as the store has it now."""
+    state = [*embeddings.state(store, model), dimensions]
+    for known_state, vectors in _latest:
+        if known_state == state:
+            return vectors
+    whitening = load_whitening(store, model, dimensions)
+    if not state[0] or embeddings.count(store, model) < MAPPED_FROM:
+        vectors = read_vectors(store, model, dimensions, whitening)
+    else:
+        vectors = _load_file(store, state, whitening)
+    _latest[:] = [(state, vectors)]
+    return vectors
+
+
+_latest: list[tuple[list[Any], Vectors]] = []
+"""The vectors that were read last, for a process that is asked again, with the state they had."""
+
+
+def forget() -> None:
+    """Release the vectors that were read last."""
+    _latest.clear()
+
+
+def read_vectors(
+    store: Store, model: str, dimensions: int, whitening: Whitening | None = None
+) -> Vectors:
+    """Read the database; vectors of another size are left out."""
+    size = dimensions * np.dtype("<f4").itemsize
+    found = [row for row in embeddings.vectors(store, model) if len(row[1]) == size]
+    matrix = np.frombuffer(b"".join(row[1] for row in found), "<f4").reshape(-1, dimensions)
+    lengths = np.ones(len(found), np.float32)
+    if whitening is not None:
+        for start in range(0, len(found), CHUNK):
+            part = (matrix[start : start + CHUNK] - whitening.mean) @ whitening.axes
+            lengths[start : start + CHUNK] = np.linalg.norm(part, axis=1)
+    rows = np.array([row[0] for row in found], np.int64)
+    lengths = np.maximum(lengths, np.float32(_LEAST))
+    return Vectors(rows=rows, matrix=matrix, lengths=lengths, whitening=whitening)
+
+
+def _load_file(store: Store, state: list[Any], whitening: Whitening | None) -> Vectors:
+    """The mapped file, written anew if it is missing, cut off, or of another state."""
+    root, folder = embeddings.cache_folder(store)
+    path = os.path.join(folder, FILE)
+    if (mapped := _map_file(root, path, state, whitening)) is not None:
+        return mapped
+    vectors = read_vectors(store, state[2], state[-1], whitening)
+    with suppress(OSError):  # a store that cannot be written is searched all the same
+        _write_file(root, path, state, vectors)
+    return vectors
+
+
+def _map_file(
+    root: str, path: str, state: list[Any], whitening: Whitening | None
+) -> Vectors | None:
+    try:
+        with confined.open_file(root, path) as file:
+            header = json.loads(file.read(HEADER_BYTES))
+            count, dimensions = header["count"], state[-1]
+            size = HEADER_BYTES + count * (8 + 4 + 4 * dimensions)
+            if header["state"] != state or os.fstat(file.fileno()).st_size != size:
+                return None
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    at = HEADER_BYTES + 8 * count
+    return Vectors(
+        whitening=whitening,
+        rows=np.frombuffer(data, "<i8", count, HEADER_BYTES),
+        lengths=np.frombuffer(data, "<f4", count, at),
+        matrix=np.frombuffer(data, "<f4", count * dimensions, at + 4 * count).reshape(
+            count, dimensions
+        ),
     )
-    plain = known.plain @ question
-    through = plain if lens is None else known.through @ lens_.seen(lens, question)
-    return Cosines(known.rows, through, plain)
 
 
-def stored(store: Store, model: str, dimensions: int) -> tuple[list[int], Floats]:
-    """Rows and their vectors, n x dimensions; vectors of another size are left out."""
-    found = [
-        (seq, blob)
-        for seq, blob in vectors.stored(store, model)
-        if len(blob) == dimensions * np.dtype("<f4").itemsize
-    ]
-    joined = b"".join(blob for _, blob in found)
-    matrix = np.frombuffer(joined, "<f4").reshape(len(found), dimensions)
-    return [seq for seq, _ in found], matrix
+def _write_file(root: str, path: str, state: list[Any], vectors: Vectors) -> None:
+    """Replace the file, unless another process is writing it."""
+    header = json.dumps({"state": state, "count": len(vectors.rows)}).encode()
+    with locked(f"{path}.lock", root=root, wait=False) as ours:
+        if not ours:
+            return
+        confined.remove(root, f"{path}.new")
+        with confined.create_file(root, f"{path}.new", mode=0o600) as file:
+            file.write(header.ljust(HEADER_BYTES))
+            for array, kind in ((vectors.rows, "<i8"), (vectors.lengths, "<f4")):
+                file.write(array.astype(kind, copy=False).data)
+            file.write(vectors.matrix.astype("<f4", copy=False).data)
+        confined.rename(root, f"{path}.new", os.path.basename(path))
 
 
-def load(store: Store, model: str, dimensions: int) -> Lens | None:
-    """None when there is no lens for vectors of so many dimensions, or a damaged one."""
-    seen = search_files.lens(store, model)
-    return aim.unpacked(seen, dimensions) if seen else None
+def remove_old_files(store: Store) -> None:
+    """Remove what earlier versions wrote beside the file."""
+    root, folder = embeddings.cache_folder(store)
+    for name in confined.names(root, folder):
+        if not name.startswith(FILE):
+            confined.remove(root, os.path.join(folder, name))
 
 
-def grind(store: Store, model: str, dimensions: int) -> bool:
-    """Learn the lens from the vectors of today, if there are enough new ones; tells whether.
-
-    Files of the search index bring their own lens with them.
-    """
-    known = search_files.lens(store, model)
-    count = vectors.count(store, model)
-    enough = count and not (
-        known and known.learned_from / GROWN <= count <= known.learned_from * GROWN
+def learn_whitening(vectors: Floats) -> Whitening:
+    """Estimate the whitening of unit rows, n x dimensions; any n will do."""
+    count, dimensions = vectors.shape
+    trust = count / (count + PRIOR_VECTORS)
+    exact = vectors.astype(np.float64)
+    mean = trust * (exact.mean(axis=0) if count else np.zeros(dimensions))
+    centred = exact - mean
+    covariance = np.eye(dimensions) * ((1 - trust) / dimensions)
+    if count:
+        covariance += centred.T @ centred * (trust / count)
+    variances, axes = np.linalg.eigh(covariance)
+    scale = np.maximum(variances, _LEAST) ** (-SOFTNESS / 2)
+    return Whitening(
+        mean=mean.astype(np.float32),
+        axes=(axes * scale).astype(np.float32),
+        learned_from=count,
     )
-    if not enough or search_files.listed(store, model):
+
+
+def load_whitening(store: Store, model: str, dimensions: int) -> Whitening | None:
+    """None when there is none for vectors of so many dimensions, or a damaged one."""
+    stored = embeddings.whitening(store, model)
+    if stored is None or (len(stored.mean), len(stored.axes)) != (
+        4 * dimensions,
+        4 * dimensions * dimensions,
+    ):
+        return None
+    mean = np.frombuffer(stored.mean, "<f4").astype(np.float32)
+    axes = np.frombuffer(stored.axes, "<f4").astype(np.float32).reshape(dimensions, dimensions)
+    if not (np.isfinite(mean).all() and np.isfinite(axes).all()):
+        return None
+    return Whitening(mean=mean, axes=axes, learned_from=stored.learned_from)
+
+
+def update_whitening(store: Store, model: str, dimensions: int) -> bool:
+    """Estimate the whitening from the vectors of today if enough of them are new."""
+    stored = embeddings.whitening(store, model)
+    count = embeddings.count(store, model)
+    is_current = stored and stored.learned_from / GROWTH <= count <= stored.learned_from * GROWTH
+    if not count or is_current:
         return False
-    _, matrix = stored(store, model, dimensions)
-    lens = lens_.learn(matrix[:: max(1, len(matrix) // lens_.SAMPLE)])
-    search_files.keep_lens(store, model, aim.packed(lens_.counted(lens, count)))
+    matrix = read_vectors(store, model, dimensions).matrix
+    learned = learn_whitening(matrix[:: max(1, len(matrix) // SAMPLE)])
+    learned = replace(learned, learned_from=count)
+    embeddings.save_whitening(
+        store,
+        model,
+        StoredWhitening(
+            mean=learned.mean.astype("<f4").tobytes(),
+            axes=learned.axes.astype("<f4").tobytes(),
+            learned_from=learned.learned_from,
+        ),
+    )
     return True
-
-
-def _read(store: Store, model: str, dimensions: int, lens: Lens | None) -> matrix_cache.Vectors:
-    rows, matrix = stored(store, model, dimensions)
-    if lens is None or not rows:
-        return matrix_cache.Vectors(rows=rows, plain=matrix, through=matrix)
-    starts = range(0, len(matrix), CHUNK)
-    parts = [lens_.seen(lens, matrix[start : start + CHUNK]) for start in starts]
-    return matrix_cache.Vectors(rows=rows, plain=matrix, through=np.concatenate(parts))

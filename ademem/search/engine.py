@@ -1,19 +1,23 @@
-"""Ranking what answers a question; looking changes nothing."""
+"""Search: rank what answers a question. Looking changes nothing; recalling counts as use."""
 
 from __future__ import annotations
 
 from ademem.core.value import Value, as_dict, replace
-from ademem.search.filters import UNARCHIVED, Filters, listed
-from ademem.search.query import parse
+from ademem.search.query import parse, readable
+from ademem.store.filters import UNARCHIVED, Filters, listed
 from ademem.store.logs import Shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from datetime import datetime
 
     from ademem.core.settings import SearchSettings
+    from ademem.core.turn import TurnKey
+    from ademem.search.dense import Cosines
     from ademem.search.embedding import Embedder
+    from ademem.search.lexical import Matches
+    from ademem.search.query import Query
     from ademem.search.score import Hit, Ranked
     from ademem.store import Store
 
@@ -27,16 +31,19 @@ __all__ = [
     "explain",
     "hurried",
     "listed",
+    "recall",
     "search",
 ]
+
+LOGGED_CHARS = 500
 
 
 class Results(Value):
     query: str
     mode: str
-    """`hybrid` when the meaning was asked too, `lexical` when the words decided alone."""
+    """`hybrid` when vectors were compared, `lexical` when words alone decided."""
     relaxed: bool
-    """A hit is among them that has only some of the words."""
+    """One of the hits has only some of the words."""
     hits: tuple[Hit, ...]
 
 
@@ -49,50 +56,81 @@ def search(
     limit: int | None = None,
     embedder: Embedder | None = None,
 ) -> Results:
-    """Rank what answers *query*, any text at all; without an embedder words alone decide."""
-    # A hook that a warm process answers ranks nothing.
-    from ademem.search import contradictions, pipeline, query_features, source
-    from ademem.search.entry_cache import AtHand
-    from ademem.search.score import COMPLETE, NAMED, diversify
-    from ademem.search.stages import heard
+    """Rank what answers *query*, any text at all; with no embedder, words alone decide."""
+    # Imported here: a hook that a warm process answers ranks nothing.
+    from ademem.search import contradictions, query_features, ranking, score
 
-    vector = source.begun(query, store, embedder)
     limit = settings.limit if limit is None else limit
-    asked = parse(query)
-    looked = pipeline.Search(
-        query=asked,
-        source=source.quickest(asked, vector, store, settings),
-        cues=query_features.read(query),
-        store=store,
-        at_hand=AtHand(store),
-        settings=settings,
-        filters=filters,
-        statuses=filters.stages[-1],
-        limit=limit,
-        now=now,
+    parsed = parse(query)
+    features = query_features.read(query)
+    matches, cosines = _look_up(query, parsed, store, settings, embedder)
+    mode, first = ("lexical", score.COMPLETE) if cosines is None else ("hybrid", score.NAMED)
+    hits = ranking.rank_stages(
+        ranking.Search(
+            query=parsed,
+            features=features,
+            matches=matches,
+            cosines=cosines,
+            store=store,
+            settings=settings,
+            filters=filters,
+            limit=limit,
+            now=now,
+            entries={},
+        )
     )
-    ranked = heard(looked)
-    ranked = _doubted(ranked, filters, settings, store)
-    ranked = contradictions.settled(ranked, looked.cues, settings.answer_share, store)
-    mode = looked.source.mode
-    first = COMPLETE if mode == "lexical" else NAMED
-    hits = _whole(diversify(ranked, settings.mmr_lambda, limit, first), store)
-    relaxed = any(not hit.signals["whole"] for hit in hits)
-    return Results(query=query, mode=mode, relaxed=relaxed, hits=tuple(hits))
+    hits = _discount(hits, filters, settings, store)
+    hits = contradictions.demote(hits, features, settings.answer_share, store)
+    best = _read_memories(score.diversify(hits, settings.mmr_lambda, limit, first), store)
+    relaxed = any(not hit.signals["whole"] for hit in best)
+    return Results(query=query, mode=mode, relaxed=relaxed, hits=tuple(best))
+
+
+def recall(
+    query: str,
+    store: Store,
+    settings: SearchSettings,
+    filters: Filters,
+    now: datetime,
+    limit: int | None = None,
+    *,
+    place: str = "recall",
+    key: TurnKey | None = None,
+    embedder: Embedder | None = None,
+) -> Results:
+    """Search, count one access of each memory returned, and log what was shown in which turn."""
+    from ademem.core.aging import accessed
+    from ademem.core.redaction import redact
+    from ademem.core.text import preview
+    from ademem.store import logs, memories
+    from ademem.store.database import is_unwritable
+
+    results = search(query, store, settings, filters, now, limit, embedder)
+    shown = as_shown(results.hits)
+    logged = preview(redact(query).text, LOGGED_CHARS)
+    try:
+        with store.transaction():
+            for hit in results.hits:
+                memories.touch(store, hit.memory, accessed(hit.signals["access"]), now)
+            logs.shown(store, place, shown, now, key=key, query=logged)
+    except store.db.OperationalError as error:
+        if not is_unwritable(error):  # else the answer is worth more than the count
+            raise
+    return results
 
 
 def hurried(settings: SearchSettings, **changes: float) -> SearchSettings:
-    """For a search that a prompt or a tool waits for: it does not look at neighbours."""
+    """Settings for a search that a prompt or a tool waits for: without neighbours."""
     return replace(settings, near_words=0.0, near_meaning=0.0, **changes)
 
 
 def current(results: Results) -> list[Hit]:
-    """The hits without those that another one contradicts: what is told to who did not ask."""
+    """The hits that no other one contradicts, for a reader who did not ask."""
     return [hit for hit in results.hits if not hit.against]
 
 
 def as_shown(hits: Iterable[Hit]) -> list[Shown]:
-    """The hits as the log keeps them."""
+    """The hits as the log records them."""
     return [Shown(memory_id=hit.memory.id, score=hit.score) for hit in hits]
 
 
@@ -102,50 +140,65 @@ def explain(hit: Hit) -> str:
     return f"{hit.memory.id} {hit.score:.3f}: {signals}"
 
 
-def _whole(ranked: Iterable[Ranked], store: Store) -> list[Hit]:
+def _look_up(
+    text: str, query: Query, store: Store, settings: SearchSettings, embedder: Embedder | None
+) -> tuple[Matches, Cosines | None]:
+    """The words in the full-text indexes, and the question among the vectors, if it has any.
+
+    The model embeds the question while SQLite looks up its words; a model that fails leaves the
+    words, and so does a query without a word, which has no meaning either.
+    """
+    from ademem.search import lexical
+    from ademem.store import embeddings
+
+    model = embedder.model_id if embedder else ""
+    if embedder and query.terms and (dimensions := embeddings.dimensions(store, model)):
+        from ademem.core.background import Aside
+        from ademem.search.embedding import DamagedModel
+
+        vector = Aside(lambda: embedder.embed([readable(text)])[0])
+        from ademem.search import dense
+
+        most = lexical.WITH_MEANING
+        matches = lexical.find_matches(query, store, settings.floor, least=0.0, most=most)
+        vectors = dense.load_vectors(store, model, dimensions)
+        try:
+            return matches, dense.Cosines(vector.result(), vectors)
+        except DamagedModel:
+            pass
+    return lexical.find_matches(query, store, settings.floor, least=settings.floor), None
+
+
+def _discount(
+    hits: list[Ranked], filters: Filters, settings: SearchSettings, store: Store
+) -> list[Ranked]:
+    """Multiply the scores of memories that may not hold here, or no longer."""
+    if not hits:
+        return hits
+    from ademem.search.score import discount
+    from ademem.store import relations
+
+    drifted: set[int] = set()
+    if anchored := [hit.memory.seq for hit in hits if hit.memory.anchors]:
+        from ademem.store import hints
+
+        drifted = hints.astray(store, anchored)
+    here = (None, filters.here)
+    elsewhere = {hit.memory.seq for hit in hits if hit.memory.source_branch not in here}
+    outdated = relations.outdated(store, [hit.memory.seq for hit in hits])
+    hits = discount(hits, "astray", settings.astray_discount, drifted)
+    hits = discount(hits, "elsewhere", settings.branch_discount, elsewhere)
+    hits = discount(hits, "contradicted", settings.contradicted_discount, outdated)
+    return [
+        replace(hit, against=outdated[hit.memory.seq]) if hit.memory.seq in outdated else hit
+        for hit in hits
+    ]
+
+
+def _read_memories(ranked: Iterable[Ranked], store: Store) -> list[Hit]:
     """Whole memories in place of their entries."""
     from ademem.search.score import Hit
     from ademem.store import memories
 
-    kept = {one.memory.seq: as_dict(one) for one in ranked}
-    return [Hit(**kept[one.seq] | {"memory": one}) for one in memories.numbered(store, kept)]
-
-
-def _doubted(
-    hits: Sequence[Ranked], filters: Filters, settings: SearchSettings, store: Store
-) -> list[Ranked]:
-    """The hits; what may not hold here, or no longer, has less behind it."""
-    from ademem.search.score import sunk
-
-    hits = sunk(hits, "astray", settings.astray_discount, _astray(hits, store))
-    hits = sunk(hits, "elsewhere", settings.branch_discount, _elsewhere(hits, filters))
-    outdated = _outdated(hits, store)
-    hits = sunk(hits, "contradicted", settings.contradicted_discount, outdated)
-    if outdated:
-        hits = [replace(hit, against=outdated.get(hit.memory.seq, "")) for hit in hits]
-    return hits
-
-
-def _astray(hits: Iterable[Ranked], store: Store) -> set[int]:
-    """Those that speak of code which was changed or gone when last checked."""
-    anchored = [hit.memory.seq for hit in hits if hit.memory.anchors]
-    if not anchored:
-        return set()
-    from ademem.store import hints
-
-    return hints.astray(store, anchored)
-
-
-def _elsewhere(hits: Iterable[Ranked], filters: Filters) -> set[int]:
-    """Those that wait on a branch other than the one from which it is asked."""
-    current = (None, filters.here)
-    return {hit.memory.seq for hit in hits if hit.memory.source_branch not in current}
-
-
-def _outdated(hits: Sequence[Ranked], store: Store) -> dict[int, str]:
-    """Those that were true before, and the later one that says otherwise; nobody settled it."""
-    if not hits:
-        return {}
-    from ademem.store import relations
-
-    return relations.outdated(store, [hit.memory.seq for hit in hits])
+    known = {one.memory.seq: as_dict(one) for one in ranked}
+    return [Hit(**known[one.seq] | {"memory": one}) for one in memories.numbered(store, known)]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from enum import Enum
 
 from ademem.core.text import is_cjk, normal, unique
 from ademem.core.value import Value
+from ademem.store.full_text import Index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,15 +40,6 @@ _ASKING = frozenset(
 
 _WORD = re.compile(r"[^\W_]\w{0,127}")
 _QUOTED = r'"([^"]{1,80})"'
-
-
-class Index(Enum):
-    """Where a term is looked up."""
-
-    WORDS = "words"
-    GRAMS = "grams"
-    ROWS = "rows"
-    """No index: one or two characters of a script written without blanks."""
 
 
 class Query(Value):

@@ -1,4 +1,4 @@
-"""What a question asks for beside its words: who said it, when it was, an answer."""
+"""Features of a question beside its words: a speaker, a time, being a question."""
 
 from __future__ import annotations
 
@@ -29,9 +29,7 @@ _BEFORE_MAY = frozenset({"in", "of", "since", "until", "before", "after", "last"
 _EDGES = ".,;:!?\"'()"
 
 
-class Cues(Value):
-    """What else to look for."""
-
+class Features(Value):
     words: frozenset[str]
     when: bool
     """It asks for a time."""
@@ -46,20 +44,20 @@ class Cues(Value):
         return bool(self.when or self.months or self.years)
 
 
-def read(query: str) -> Cues:
-    """No pattern is compiled for it: a prompt waits."""
-    said = [word.strip(_EDGES) for word in query.lower().split()]
-    return Cues(
+def read(query: str) -> Features:
+    """Read the features without compiling a pattern, as a prompt waits."""
+    tokens = [word.strip(_EDGES) for word in query.lower().split()]
+    return Features(
         words=words(query),
-        when=_asks_when(said),
-        months=frozenset(_months(said)),
-        years=frozenset(int(word) for word in said if _is_year(word)),
+        when=_asks_when(tokens),
+        months=frozenset(_months(tokens)),
+        years=frozenset(int(word) for word in tokens if _is_year(word)),
         asks=query_.asks(query),
     )
 
 
-def _asks_when(said: Sequence[str]) -> bool:
-    first, second = (*said, "", "")[:2]
+def _asks_when(tokens: Sequence[str]) -> bool:
+    first, second = (*tokens, "", "")[:2]
     return (
         first == "when"
         or (first, second) in (("since", "when"), ("how", "long"))
@@ -67,14 +65,14 @@ def _asks_when(said: Sequence[str]) -> bool:
     )
 
 
-def _months(said: Sequence[str]) -> Iterator[int]:
-    for before, word, after in zip(("", *said), said, (*said[1:], ""), strict=False):
+def _months(tokens: Sequence[str]) -> Iterator[int]:
+    for before, word, after in zip(("", *tokens), tokens, (*tokens[1:], ""), strict=False):
         if word in MONTHS and (word != "may" or before in _BEFORE_MAY or _is_day(before, after)):
             yield MONTHS.index(word) + 1
 
 
 def _is_day(before: str, after: str) -> bool:
-    """A number beside `may`, which is a verb else."""
+    """A number beside `may`, which is otherwise a verb."""
     return after.isdigit() or before.removesuffix("th").isdigit()
 
 
@@ -82,39 +80,43 @@ def _is_year(word: str) -> bool:
     return len(word) == 4 and word.isdecimal() and word.isascii() and word[:2] in ("19", "20")
 
 
-def speaker(cues: Cues, memory: Entry) -> bool:
-    """A turn of somebody who is named."""
-    return bool(memory.speaker) and words(memory.speaker or "") <= cues.words
+def speaker(features: Features, memory: Entry) -> bool:
+    """The memory is a turn of a speaker that the question names."""
+    return bool(memory.speaker) and words(memory.speaker or "") <= features.words
 
 
-def time(cues: Cues, memory: Entry) -> bool:
-    """It says a time, and that is what is asked for."""
-    return cues.when and not _TIME_WORDS.isdisjoint(words(memory.content))
+def time(features: Features, memory: Entry) -> bool:
+    """The question asks for a time, and the memory mentions one."""
+    return features.when and not _TIME_WORDS.isdisjoint(words(memory.content))
 
 
-def date(cues: Cues, memory: Entry) -> bool:
-    """It was learned in the month, the year, or the month of the year that is named."""
+def date(features: Features, memory: Entry) -> bool:
+    """The memory was learned in the month, year, or month of a year that the question names."""
     at = memory.created_at
     return (
-        bool(cues.months or cues.years)
-        and (not cues.months or at.month in cues.months)
-        and (not cues.years or at.year in cues.years)
+        bool(features.months or features.years)
+        and (not features.months or at.month in features.months)
+        and (not features.years or at.year in features.years)
     )
 
 
-def asks(cues: Cues, memory: Entry) -> bool:
-    """It is a question itself."""
+def asks(features: Features, memory: Entry) -> bool:
+    """The memory is itself a question."""
     return memory.content.endswith("?")
 
 
-def steps(cues: Cues, memory: Entry) -> bool:
-    """It is what sessions did, and the question is how things are."""
-    return cues.asks and memory.source_type == PROCEDURE
+def steps(features: Features, memory: Entry) -> bool:
+    """The memory is a procedure, and the question asks how things are."""
+    return features.asks and memory.source_type == PROCEDURE
 
 
-CUES: tuple[Callable[[Cues, Entry], bool], ...] = (speaker, time, date, asks, steps)
+FEATURES: tuple[Callable[[Features, Entry], bool], ...] = (speaker, time, date, asks, steps)
 
 
-def bonus(cues: Cues, memory: Entry, settings: SearchSettings) -> dict[str, float]:
-    """What each cue that holds adds to the relevance."""
-    return {cue.__name__: getattr(settings, cue.__name__) for cue in CUES if cue(cues, memory)}
+def bonus(features: Features, memory: Entry, settings: SearchSettings) -> dict[str, float]:
+    """The addition to the relevance for each feature that holds."""
+    return {
+        feature.__name__: getattr(settings, feature.__name__)
+        for feature in FEATURES
+        if feature(features, memory)
+    }

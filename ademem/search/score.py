@@ -1,4 +1,4 @@
-"""What a hit is worth: arithmetic that can be checked on paper."""
+"""The score of a hit and the choice of the best: arithmetic that can be checked on paper."""
 
 from __future__ import annotations
 
@@ -21,40 +21,40 @@ if TYPE_CHECKING:
     from ademem.core.settings import SearchSettings
 
 ENOUGH_WORDS = 3.0
-"""Words that one memory alone has, of which so many answer any prompt in full."""
+"""Words that only one memory has: so many of them answer any prompt in full."""
 CONTENDERS = 5
-"""Hits that compete for each place of a result; the others are too far behind to be compared."""
+"""Hits that are compared for each place of a result; the others are too far behind."""
 
 NAMED = ("exact",)
-"""What was asked for by its id or key goes first;"""
+"""Signals of hits that go first: a memory asked for by its id or key."""
 COMPLETE = (*NAMED, "whole")
-"""where the words decide alone, what has all of them goes next."""
+"""The same where words alone decide: then a memory that has all of them."""
 
-ALIKE = 0.5
-"""Share of common words from which two memories say the same; below, they share a topic."""
+SAME = 0.5
+"""Jaccard similarity from which two memories say the same; below, they share a topic."""
 
-_WEIGHED = ("relevance", "recency", "importance", "confidence", "access")
+_WEIGHTED = ("relevance", "recency", "importance", "confidence", "access")
 
 
 class Ranked(Value):
-    """What may become a hit, and what spoke for it."""
+    """A candidate with its score and the signals behind it."""
 
     memory: Entry
     score: float
     relevance: float
     signals: dict[str, float]
     against: str = ""
-    """Id of a memory that says otherwise and stands above it."""
+    """Id of a contradicting memory that is ranked above it."""
 
 
 class Hit(Ranked):
-    """A whole memory that was found."""
+    """A candidate with its whole memory."""
 
     memory: Memory
 
 
 def information(total: int, holders: int) -> float:
-    """What a word tells that *holders* of *total* rows have: BM25's idf, as Lucene writes it."""
+    """Information of a word in *holders* of *total* rows: BM25's idf, as Lucene writes it."""
     return math.log1p((total - holders + 0.5) / (holders + 0.5))
 
 
@@ -71,21 +71,20 @@ def recency(age_days: float, half_life_days: float) -> float:
     return math.exp2(-max(0.0, age_days) / half_life_days)
 
 
-def composite(signals: Mapping[str, float], settings: SearchSettings) -> float:
-    """Mean of the signals there are by the weights of the settings; a missing one costs nothing."""
-    total = weights = 0.0
-    for name in _WEIGHED:
+def weighted_mean(signals: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """Mean of the signals there are; a missing one costs nothing."""
+    total = divisor = 0.0
+    for name, weight in weights.items():
         if name in signals:
-            weight = getattr(settings, name)
             total += weight * signals[name]
-            weights += weight
-    return float(total / (weights or 1.0))
+            divisor += weight
+    return total / (divisor or 1.0)
 
 
 def weigh(
     memory: Entry, signals: Mapping[str, float], settings: SearchSettings, now: datetime
 ) -> Ranked:
-    """Add to the relevance of a memory what it is worth itself."""
+    """Score a memory by its relevance and its own signals."""
     weighed = {
         **signals,
         "recency": recency(days_between(memory.updated_at, now), settings.half_life_days),
@@ -98,7 +97,10 @@ def weigh(
         ),
         "tier": _tier_bonus(memory, settings),
     }
-    score = composite(weighed, settings) + weighed["tier"]
+    score = (
+        weighted_mean(weighed, {name: getattr(settings, name) for name in _WEIGHTED})
+        + weighed["tier"]
+    )
     if memory.status is Status.CANDIDATE:
         score *= settings.candidate_discount
     weighed["composite"] = score
@@ -106,7 +108,7 @@ def weigh(
 
 
 def _tier_bonus(memory: Entry, settings: SearchSettings) -> float:
-    """A candidate has not faded: its tier says that nobody confirmed it, and so does its status."""
+    """A candidate loses nothing by its tier: its status has the same reason, no confirmation."""
     tier = Tier.PINNED if memory.pinned else memory.tier
     if tier is Tier.PINNED and memory.claimed_author is not None:
         tier = Tier.ACTIVE
@@ -115,13 +117,13 @@ def _tier_bonus(memory: Entry, settings: SearchSettings) -> float:
     return settings.tier_bonus[tier - 1]
 
 
-def sunk(
-    hits: Sequence[Ranked], name: str, discount: float, which: Collection[int]
+def discount(
+    hits: Sequence[Ranked], name: str, factor: float, rows: Collection[int]
 ) -> list[Ranked]:
-    """The hits, *which* of them (by `seq`) with less behind them; *name* is that of the reason."""
+    """The hits; the scores of *rows* (by `seq`) are multiplied, with *name* as their signal."""
     return [
-        replace(hit, score=hit.score * discount, signals=hit.signals | {name: discount})
-        if hit.memory.seq in which
+        replace(hit, score=hit.score * factor, signals=hit.signals | {name: factor})
+        if hit.memory.seq in rows
         else hit
         for hit in hits
     ]
@@ -130,17 +132,14 @@ def sunk(
 def diversify(
     hits: Sequence[Ranked], mmr_lambda: float, limit: int, first: Sequence[str] = NAMED
 ) -> list[Ranked]:
-    """The best *limit* hits, each discounted by how far an earlier one says the same already.
-
-    Those with the signals *first* go before everything.
-    """
+    """Choose *limit* hits by maximal marginal relevance; signals in *first* go before all."""
     left = sorted((_Contender(hit, mmr_lambda, first) for hit in hits), key=_order)
     del left[: -CONTENDERS * limit]
     chosen: list[_Contender] = []
     while left and len(chosen) < limit:
         best = left.pop()
-        # Likeness only grows: who is first after a look at all that is chosen stays first.
-        if best.looks_at(chosen):
+        # Similarity only grows: the first after a comparison with all chosen ones stays first.
+        if best.compare(chosen):
             insort(left, best, key=_order)
         else:
             chosen.append(best)
@@ -151,28 +150,28 @@ _order = attrgetter("order")
 
 
 class _Contender:
-    """A hit on its way into the result; the higher its order, the better."""
+    """A hit that competes for a place; the higher its order, the better."""
 
     def __init__(self, hit: Ranked, mmr_lambda: float, first: Sequence[str]) -> None:
         self.hit = hit
-        self.before = _before(hit, first)
-        self.is_rival = "rivals" in hit.signals
+        self.precedence = _precedence(hit, first)
+        self.contradicts = "rivals" in hit.signals
         self.weight = mmr_lambda
         self.words: frozenset[str] | None = None
-        self.alike = 0.0
-        self.seen = 0
-        self._settle()
+        self.similarity = 0.0
+        self.compared = 0
+        self._update_order()
 
-    def looks_at(self, chosen: Sequence[_Contender]) -> bool:
-        """Compare with those chosen since the last look; whether there were any."""
-        news = chosen[self.seen :]
-        self.seen = len(chosen)
-        for other in news:
-            likeness = jaccard(self.vocabulary, other.vocabulary)
-            if likeness >= ALIKE and not (self.is_rival and other.is_rival):
-                self.alike = max(self.alike, likeness)
-        self._settle()
-        return bool(news)
+    def compare(self, chosen: Sequence[_Contender]) -> bool:
+        """Compare with the hits chosen since the last call; return whether there were any."""
+        added = chosen[self.compared :]
+        self.compared = len(chosen)
+        for other in added:
+            similarity = jaccard(self.vocabulary, other.vocabulary)
+            if similarity >= SAME and not (self.contradicts and other.contradicts):
+                self.similarity = max(self.similarity, similarity)
+        self._update_order()
+        return bool(added)
 
     @property
     def vocabulary(self) -> frozenset[str]:
@@ -180,12 +179,12 @@ class _Contender:
             self.words = words(self.hit.memory.content)
         return self.words
 
-    def _settle(self) -> None:
-        self.marginal = self.weight * self.hit.score - (1 - self.weight) * self.alike**2
-        self.order = (self.before, self.marginal, self.hit.memory.seq)
+    def _update_order(self) -> None:
+        self.marginal = self.weight * self.hit.score - (1 - self.weight) * self.similarity**2
+        self.order = (self.precedence, self.marginal, self.hit.memory.seq)
 
 
-def _before(hit: Ranked, first: Sequence[str]) -> tuple[float, ...]:
-    """A turn of a dialogue repeats the words of a question before anybody answers it."""
+def _precedence(hit: Ranked, first: Sequence[str]) -> tuple[float, ...]:
+    """A turn of a dialogue often repeats the question, so all of its words prove little."""
     names = NAMED if DIALOGUE in hit.memory.tags else first
     return tuple(hit.signals[name] if name in names else 0.0 for name in first)

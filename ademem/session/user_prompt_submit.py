@@ -12,10 +12,10 @@ from ademem.core.text import bounded, whole_words
 from ademem.guard import flags
 from ademem.guard.prompts import TurnClass, classify
 from ademem.search.engine import UNARCHIVED, Filters, current, hurried, search
-from ademem.search.filters import visible
 from ademem.search.query import keywords
 from ademem.session.turn_key import new_key
 from ademem.store import logs, sessions, turns
+from ademem.store.filters import visible
 from ademem.store.mission_binding import mission_of
 from ademem.worker import warm
 

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager, suppress
 
 from ademem.core.clock import parse, stamp
 from ademem.core.value import Value
-from ademem.store import database, indexes, memories
+from ademem.store import database, full_text, memories
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _tables(db: sqlite3.Connection) -> list[Table]:
         rows = model.execute(
             "select name, sql from sqlite_master where type = 'table' and name not like 'sqlite_%'"
         ).fetchall()
-        shadows = tuple(index.name for index in indexes.INDEXES)
+        shadows = tuple(index.name for index in full_text.INDEXES)
         found = [_table(model, db, *row) for row in rows if not row[0].startswith(shadows)]
         return [table for table in found if table.columns]
 
@@ -321,9 +321,9 @@ def _restore_project(db: sqlite3.Connection) -> None:
 def _rebuild_indexes(db: sqlite3.Connection) -> None:
     """Their triggers fail on rows that the indexes do not agree with."""
     there = {row[0] for row in db.execute("select name from sqlite_master")}
-    for index in indexes.INDEXES:
+    for index in full_text.INDEXES:
         if index.name in there:
-            indexes.fill(db, index)
+            full_text.fill(db, index)
 
 
 def _as_json(value: object) -> object:

@@ -1,7 +1,8 @@
-"""Vectors of memories: which are missing, and putting them in."""
+"""Vectors of memories: which are missing, writing them, and reading them for a search."""
 
 from __future__ import annotations
 
+import os
 import sys
 
 from ademem.core.clock import stamp
@@ -12,6 +13,7 @@ from ademem.store import LIVE, jobs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
@@ -58,6 +60,14 @@ class Counts(Value):
     """Failed too often; `work --retry` tries them again."""
 
 
+class StoredWhitening(Value):
+    """The whitening of the vectors of one model, as little-endian float32."""
+
+    mean: bytes
+    axes: bytes
+    learned_from: int
+
+
 def fresh(store: Store, model: str, *, limit: int, below: int = sys.maxsize) -> list[Memory]:
     """Memories to embed, newest first: what was learned last is what will be asked for.
 
@@ -74,9 +84,14 @@ def retries(store: Store, model: str, now: datetime, *, limit: int) -> list[Memo
 
 
 def has_any(store: Store, model: str) -> bool:
-    """Whether there is a vector of this model."""
-    query = "select 1 from unified_memory_embeddings where embedding_model = ? limit 1"
-    return store.db.execute(query, (model,)).fetchone() is not None
+    return bool(dimensions(store, model))
+
+
+def dimensions(store: Store, model: str) -> int:
+    """Length of the model's vectors; 0 when there are none."""
+    query = "select dimensions from unified_memory_embeddings where embedding_model = ? limit 1"
+    row = store.db.execute(query, (model,)).fetchone()
+    return int(row[0]) if row else 0
 
 
 def any_waiting(store: Store, model: str) -> bool:
@@ -203,3 +218,61 @@ def blobs(store: Store, model: str, ids: Iterable[str]) -> dict[str, bytes]:
         (model, array(ids)),
     )
     return {row[0]: row[1] for row in rows}
+
+
+def vectors(store: Store, model: str) -> sqlite3.Cursor:
+    """Row number and vector of every memory that has one of the model, in ascending order."""
+    return store.db.execute(
+        "select memory.seq, vector.embedding_blob"
+        " from unified_memory_embeddings as vector"
+        " join unified_memories as memory on memory.id = vector.memory_id"
+        " where vector.embedding_model = ? order by memory.seq",
+        (model,),
+    )
+
+
+def count(store: Store, model: str) -> int:
+    query = "select count(*) from unified_memory_embeddings where embedding_model = ?"
+    return int(store.db.execute(query, (model,)).fetchone()[0])
+
+
+def state(store: Store, model: str) -> list[object]:
+    """Values that differ whenever a vector of the model, or its whitening, has changed."""
+    row = store.db.execute(
+        "select"
+        " (select count(*) from unified_memory_embeddings where embedding_model = :model),"
+        " (select max(updated_at) from unified_memory_embeddings where embedding_model = :model),"
+        " (select max(rowid) from unified_memory_embeddings),"
+        " (select max(learned_from) from search_lenses where embedding_model = :model)",
+        {"model": model},
+    ).fetchone()
+    path = _database_path(store)
+    return [path, os.stat(path).st_ino if path else id(store), model, *row]
+
+
+def cache_folder(store: Store) -> tuple[str, str]:
+    """The folder of files derived from the vectors, after the one that links may not leave."""
+    ade = os.path.dirname(_database_path(store))
+    return os.path.dirname(ade), os.path.join(ade, "run", "index")
+
+
+def _database_path(store: Store) -> str:
+    (_, _, path), *_ = store.db.execute("pragma database_list")
+    return str(path)
+
+
+def whitening(store: Store, model: str) -> StoredWhitening | None:
+    row = store.db.execute(
+        "select mean, axes, learned_from from search_lenses where embedding_model = ?", (model,)
+    ).fetchone()
+    return StoredWhitening(mean=row[0], axes=row[1], learned_from=row[2]) if row else None
+
+
+def save_whitening(store: Store, model: str, whitening: StoredWhitening) -> None:
+    """Replace the whitening of all models by this one."""
+    with store.transaction() as db:
+        db.execute("delete from search_lenses")
+        db.execute(
+            "insert into search_lenses values (?, ?, ?, ?)",
+            (model, whitening.mean, whitening.axes, whitening.learned_from),
+        )

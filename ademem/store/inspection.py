@@ -68,6 +68,7 @@ SHIPPED = (
     "a3209a55d194671c586b662a59eaf1ce",
     "0b06997449958a8e1346c76e4fa89fc1",
     "70f6c7ccbb19ee1a42952dc7d8d8a9fd",
+    "6a13dedebf9583e527d9c7abd9ec3f99",
 )
 """Digests of the schemas that were shipped, from version 1 on; see `fingerprint`."""
 

@@ -10,7 +10,7 @@ from contextlib import closing, suppress
 
 from ademem.core.json_text import loads
 from ademem.core.text import counted, dedupe_key
-from ademem.store import bad_rows, distrust, indexes, inspection, memories
+from ademem.store import bad_rows, distrust, full_text, inspection, memories
 from ademem.store.database import (
     SCHEMA_VERSION,
     add_secret,
@@ -40,8 +40,6 @@ HEADER = (
 """Bytes at the beginning of each of our databases, by their place."""
 JOURNAL_MODES = (b"\x01\x01", b"\x02\x02")
 OTHERS = ("index", "trigger", "view")
-DERIVED = ("search_files", "search_changes")
-"""Tables about files of the search index, which are written anew."""
 
 
 def raise_locked(error: sqlite3.Error | UnicodeDecodeError) -> None:
@@ -112,9 +110,9 @@ def mend(store: Store, now: datetime) -> list[str]:
                 done.append(f"dropped {counted(vectors, 'damaged vector')}; they are made anew")
     finally:
         store.db.execute("pragma foreign_keys = on")
-    lost = indexes.astray(store)
+    lost = full_text.find_broken(store)
     for index in lost:
-        indexes.rebuild(store, index)
+        full_text.rebuild(store, index)
     if not was_trusted:
         store.is_trusted = False
         distrust(store.db, store.judged)
@@ -250,7 +248,7 @@ def _copy(source: sqlite3.Connection, store: Store) -> int:
 
 def _tables(db: sqlite3.Connection) -> list[str]:
     """Memories first: triggers on them write to other tables, whose own rows replace that."""
-    shadows = ("sqlite_", *(index.name for index in indexes.INDEXES))
+    shadows = ("sqlite_", *(index.name for index in full_text.INDEXES))
     rows = db.execute("select name from sqlite_master where type = 'table' order by rowid")
     names = [row[0] for row in rows if not row[0].startswith(shadows)]
     return sorted(names, key=lambda name: name != memories.TABLE)
@@ -262,7 +260,7 @@ def _copy_table(
     """Copy the columns that are *there*; a table of an older version may have fewer of them."""
     if table != "projects":
         db.execute(f"delete from {table}")
-    if table in DERIVED or not there:
+    if not there:
         return 0
     names = [row[1] for row in db.execute(f"pragma table_info({table})")]
     listed = ", ".join(name for name in names if name in there)

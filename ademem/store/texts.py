@@ -8,7 +8,7 @@ import sqlite3
 from ademem.core.digest import sha256_hex
 from ademem.core.text import dedupe_key, fold
 from ademem.core.value import Value
-from ademem.store import indexes
+from ademem.store import full_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -156,8 +156,8 @@ def _renew_digests(store: Store) -> None:
 def _shake(store: Store) -> None:
     """Leave nothing in the word indexes, the free pages and the log of the database."""
     try:
-        for index in indexes.INDEXES:
-            indexes.rebuild(store, index)
+        for index in full_text.INDEXES:
+            full_text.rebuild(store, index)
         store.db.execute("vacuum")
         busy, *_ = store.db.execute("pragma wal_checkpoint(truncate)").fetchone()
     except sqlite3.OperationalError as error:

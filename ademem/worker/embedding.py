@@ -49,16 +49,16 @@ def run(shift: Shift, job: Job) -> datetime | None:
             _embed_all(chain([first], batches), embedder, shift)
     if not embeddings.any_waiting(shift.store, model.id):
         shift.figures["dropped"] = embeddings.drop_others(shift.store, model.id)
-        _grind(shift, model)
+        _update_whitening(shift, model)
     again = jobs.next_try(shift.store, FAILURES, shift.now())
     return parse(again) if again else None
 
 
-def _grind(shift: Shift, model: Model) -> None:
-    """Let the search see what tells the vectors of this store apart."""
+def _update_whitening(shift: Shift, model: Model) -> None:
     from ademem.search import dense
 
-    dense.grind(shift.store, model.id, DIMENSIONS)
+    dense.update_whitening(shift.store, model.id, DIMENSIONS)
+    dense.remove_old_files(shift.store)
 
 
 def _loaded(model: Model) -> Embedder:

@@ -6,7 +6,7 @@ from ademem.core import configuration, worktree
 from ademem.core.clock import timedelta
 from ademem.core.project import worktrees
 from ademem.core.repository import under_way
-from ademem.store import ageing, embeddings, jobs, search_files, unexported
+from ademem.store import ageing, embeddings, jobs, unexported
 from ademem.worker import schedule
 from ademem.worker.job_context import Kind
 
@@ -112,23 +112,6 @@ def embed(shift: Shift, job: Job) -> datetime | None:
     from ademem.worker import embedding
 
     return embedding.run(shift, job)
-
-
-def index(shift: Shift, _job: Job) -> None:
-    """Write the words and vectors of all memories where a search reads them at once."""
-    from ademem.search.index import build
-
-    if shift.model:
-        build(shift.store, shift.model.id)
-
-
-def index_is_behind(shift: Shift) -> None:
-    if (
-        shift.model
-        and search_files.are_behind(shift.store, shift.model.id)
-        and not jobs.is_known(shift.store, "index")
-    ):
-        jobs.queue(shift.store, "index", "project", shift.now())
 
 
 def model_is_installed(shift: Shift) -> bool:
@@ -265,12 +248,5 @@ JOBS: tuple[Kind, ...] = (
         notice=sweep_is_due,
     ),
     Kind(name=CROWDED, when="a sweep found a scope above 80 % of its limit", run=consolidate),
-    Kind(
-        name="index",
-        when="enough memories have new words or vectors",
-        run=index,
-        able=model_is_installed,
-        notice=index_is_behind,
-    ),
 )
 """All there is to do, in the order in which it is done; each has its rows in `jobs`."""

@@ -37,7 +37,7 @@ class Broken(Spelling):
 
 
 def embed(store: Store, *memories: Memory) -> None:
-    """Give the memories their vectors, and the store its lens."""
+    """Give the memories their vectors, and the store its whitening."""
     rows = Spelling().embed([embedded_text(memory) for memory in memories])
     store.db.executemany(
         "insert into unified_memory_embeddings (id, memory_id, project_id, embedding_model,"
@@ -56,7 +56,7 @@ def embed(store: Store, *memories: Memory) -> None:
             for memory, row in zip(memories, rows, strict=True)
         ],
     )
-    dense.grind(store, Spelling.model_id, SIZE)
+    dense.update_whitening(store, Spelling.model_id, SIZE)
 
 
 def _vector(text: str) -> np.ndarray:

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from ademem.core.memory import DIALOGUE, Status, Tier, Trust
-from ademem.search.contradictions import exchanged
+from ademem.search.contradictions import differing_value
 from ademem.search.engine import current
 from ademem.store import memories
 from ademem.store.memories import Change
@@ -35,7 +35,7 @@ UNCONFIRMED = {"status": Status.CANDIDATE, "tier": Tier.FADING, "confidence": 0.
     ],
 )
 def test_one_sentence_with_another_value(left, right, expected):
-    assert exchanged(left, right) == expected
+    assert differing_value(left, right) == expected
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from ademem.core.memory import Category, Scope, Status, Tier
 from ademem.core.value import replace
-from ademem.search import pipeline
+from ademem.search import ranking
 from ademem.search.engine import Filters, listed
 from ademem.store import memories
 from ademem.store.ageing import ADEMEM
@@ -222,8 +222,8 @@ def test_a_search_looks_once_more_for_each_status_that_there_is(
     keep, ask, monkeypatch, others, times
 ):
     looks = []
-    real = pipeline.hits
-    monkeypatch.setattr(pipeline, "hits", lambda search: looks.append(search) or real(search))
+    rank = ranking.rank
+    monkeypatch.setattr(ranking, "rank", lambda *asked: looks.append(asked) or rank(*asked))
     keep("the release job signs every package")
     for status in others:
         keep(f"the {status} plan", status=Status(status))

@@ -6,9 +6,9 @@ import pytest
 
 from ademem.core.settings import SearchSettings
 from ademem.core.value import replace
-from ademem.search import pipeline
-from ademem.search.candidates import Found
+from ademem.search import ranking
 from ademem.search.engine import Filters, search
+from ademem.search.lexical import Matches
 from ademem.search.query import parse
 from tests.builders import NOW, insert, memory, open_project
 from tests.search.notes import NOTES, RELATED, UNRELATED
@@ -74,11 +74,11 @@ def test_a_question_is_answered_by_several_words_of_it(shop, question, is_answer
 )
 def test_what_words_alone_answer(held, expected):
     query = parse("is alpha beta gamma delta epsilon zeta")
-    found = Found(share={7: 0.3}, bm25={}, whole=frozenset(), held={7: held}, tells=TELLS)
+    found = Matches(share={7: 0.3}, bm25={}, whole=frozenset(), terms={7: held}, weights=TELLS)
 
-    assert pipeline.words_answer(found, [7], query, TYPED) is expected
-    assert not pipeline.words_answer(found, [8], query, TYPED)
-    assert pipeline.words_answer(found, [8], query, replace(TYPED, answer_words=0.0))
+    assert ranking.words_answer(found, [7], query, TYPED) is expected
+    assert not ranking.words_answer(found, [8], query, TYPED)
+    assert ranking.words_answer(found, [8], query, replace(TYPED, answer_words=0.0))
 
 
 def test_any_word_is_enough_for_what_is_no_question(shop):

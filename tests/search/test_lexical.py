@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ademem.search.lexical import MAX_TERMS, affordable, total_rows
+from ademem.search.lexical import MAX_TERMS, choose_terms
+from ademem.store.full_text import total_rows
 from tests.builders import insert, memory
 
 
@@ -23,30 +24,30 @@ from tests.builders import insert, memory
     ],
 )
 def test_the_terms_that_tell_most_are_looked_up(counts, terms):
-    assert affordable(counts) == terms
+    assert choose_terms(counts) == terms
 
 
 def test_of_equally_rare_terms_the_same_are_looked_up_in_whatever_order_they_come():
     counts = {f"word{number}": 1 for number in range(500)}
     backwards = dict(reversed(counts.items()))
 
-    assert affordable(counts) == affordable(backwards)
+    assert choose_terms(counts) == choose_terms(backwards)
 
 
 def test_no_more_terms_are_looked_up_than_a_person_would_think_of():
-    assert len(affordable({f"word{number}": 1 for number in range(500)})) == MAX_TERMS
+    assert len(choose_terms({f"word{number}": 1 for number in range(500)})) == MAX_TERMS
 
 
 def test_rows_are_counted_as_the_full_text_index_has_them(store):
     def counted():
         return store.db.execute("select count(*) from unified_memories_fts_docsize").fetchone()[0]
 
-    assert total_rows(store.db) == counted() == 0
+    assert total_rows(store) == counted() == 0
     for wanted in (1, 127, 128, 300):
         with store.transaction():
             for number in range(counted(), wanted):
                 insert(store, memory(f"Lesson number {number} of the deploy"))
-        assert total_rows(store.db) == counted() == wanted
+        assert total_rows(store) == counted() == wanted
 
     store.db.execute("delete from unified_memories where seq % 3 = 0")
-    assert total_rows(store.db) == counted() == 200
+    assert total_rows(store) == counted() == 200

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ademem.core.memory import EPISODE
-from ademem.search import neighbours
-from ademem.store import search_files
+from ademem.search.relevance import neighbour_meaning, neighbour_words
+from ademem.store.memories import session_neighbours
 from tests.builders import NOW
 
 
@@ -16,7 +16,7 @@ def test_neighbours_are_those_of_the_same_session_in_their_order(store, keep):
     ]
     keep("of no session")
 
-    found = neighbours.around([a[1]], store)
+    found = session_neighbours(store, [a[1]], 2, 2)
     assert found[a[1]] == ((a[0], a[2]), (a[3],))
     assert found[a[2]] == ((a[1], a[3]), (a[0], a[4]))
     assert set(found) == set(a[:4])
@@ -25,7 +25,7 @@ def test_neighbours_are_those_of_the_same_session_in_their_order(store, keep):
 def test_a_row_of_no_session_has_no_neighbours(store, keep):
     rows = [keep(f"note {number}").seq for number in range(3)]
 
-    assert neighbours.around(rows, store) == {}
+    assert session_neighbours(store, rows, 2, 2) == {}
 
 
 def test_a_deleted_row_is_nobodys_neighbour(store, keep):
@@ -33,7 +33,7 @@ def test_a_deleted_row_is_nobodys_neighbour(store, keep):
     keep("turn 2", source_session_id="a", deleted_at=NOW)
     third = keep("turn 3", source_session_id="a")
 
-    assert neighbours.around([first.seq], store)[first.seq] == ((third.seq,), ())
+    assert session_neighbours(store, [first.seq], 2, 2)[first.seq] == ((third.seq,), ())
 
 
 def test_an_episode_is_nobodys_neighbour_as_it_tells_the_whole_session(store, keep):
@@ -41,14 +41,8 @@ def test_an_episode_is_nobodys_neighbour_as_it_tells_the_whole_session(store, ke
     told = keep("they did 1 and 2", source_session_id="a", source_type=EPISODE)
     second = keep("note 2", source_session_id="a")
 
-    assert neighbours.around([first.seq], store)[first.seq] == ((second.seq,), ())
-    assert neighbours.around([told.seq], store) == {}
-    assert search_files.around(store, "a", second.seq) == (first.seq, None)
-    assert [(seq, session) for seq, session, *_ in search_files.everything(store)] == [
-        (first.seq, "a"),
-        (told.seq, None),
-        (second.seq, "a"),
-    ]
+    assert session_neighbours(store, [first.seq], 2, 2)[first.seq] == ((second.seq,), ())
+    assert session_neighbours(store, [told.seq], 2, 2) == {}
 
 
 @pytest.mark.parametrize(
@@ -63,7 +57,7 @@ def test_an_episode_is_nobodys_neighbour_as_it_tells_the_whole_session(store, ke
     ],
 )
 def test_near_words_are_those_of_a_row_and_its_neighbours(held, expected):
-    assert neighbours.words(1, ((2,), (3,)), held, (0.5, 0.5)) == pytest.approx(expected)
+    assert neighbour_words(1, ((2,), (3,)), held, (0.5, 0.5)) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -76,6 +70,6 @@ def test_near_words_are_those_of_a_row_and_its_neighbours(held, expected):
     ],
 )
 def test_near_meaning_is_the_mean_of_what_has_a_vector(cosines, expected):
-    assert neighbours.meaning(1, ((2,), (3,)), cosines) == (
+    assert neighbour_meaning(1, ((2,), (3,)), cosines) == (
         None if expected is None else pytest.approx(expected)
     )

@@ -8,8 +8,7 @@ import pytest
 
 from ademem.core.settings import SearchSettings
 from ademem.core.turn import TurnKey
-from ademem.search.engine import Filters, search
-from ademem.search.recall import recall
+from ademem.search.engine import Filters, recall, search
 from ademem.store import memories
 from tests.builders import NOW
 

@@ -66,10 +66,12 @@ def test_recency_halves_every_half_life(age_days, expected):
 
 
 def test_a_missing_signal_leaves_the_score_of_the_others_alone():
-    weights = SearchSettings(relevance=0.6, recency=0.2, importance=0.2, confidence=0.0, access=0.0)
+    weights = {"relevance": 0.6, "recency": 0.2, "importance": 0.2, "confidence": 0.0}
 
-    assert score.composite({"relevance": 0.5, "recency": 1.0, "importance": 0.0}, weights) == 0.5
-    assert score.composite({"relevance": 0.5, "recency": 1.0}, weights) == pytest.approx(0.625)
+    assert (
+        score.weighted_mean({"relevance": 0.5, "recency": 1.0, "importance": 0.0}, weights) == 0.5
+    )
+    assert score.weighted_mean({"relevance": 0.5, "recency": 1.0}, weights) == pytest.approx(0.625)
 
 
 def weighed(relevance: float = 0.65, **changes) -> Hit:

@@ -10,8 +10,8 @@ from ademem.core.memory import PROCEDURE, Category, Status, Tier
 from ademem.core.settings import SearchSettings
 from ademem.core.value import replace
 from ademem.search.engine import explain, search
-from ademem.search.filters import Filters
 from ademem.store import memories
+from ademem.store.filters import Filters
 from ademem.store.memories import Change
 from tests.builders import NOW
 

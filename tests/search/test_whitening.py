@@ -1,13 +1,13 @@
-"""The lens of a store: what its vectors have in common fades, what parts them shows."""
+"""Whitening: what the vectors of a store have in common fades, what parts them shows."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from ademem.search import dense, whitening
-from ademem.search.index import aim
-from ademem.store import search_files
+from ademem.search import dense
+from ademem.store import embeddings
+from ademem.store.embeddings import StoredWhitening
 from tests.search.spelling import SIZE, Spelling, embed
 
 
@@ -22,9 +22,21 @@ def alike(count: int) -> np.ndarray:
     return unit(noise)
 
 
+def whitened(learned: dense.Whitening, vectors: np.ndarray) -> np.ndarray:
+    rows = (vectors - learned.mean) @ learned.axes
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def save(store, model: str, learned: dense.Whitening) -> None:
+    stored = StoredWhitening(
+        mean=learned.mean.tobytes(), axes=learned.axes.tobytes(), learned_from=learned.learned_from
+    )
+    embeddings.save_whitening(store, model, stored)
+
+
 def test_what_all_vectors_have_in_common_fades():
     vectors = alike(400)
-    seen = whitening.seen(whitening.learn(vectors), vectors)
+    seen = whitened(dense.learn_whitening(vectors), vectors)
 
     plain, through = vectors @ vectors.T, seen @ seen.T
     apart = ~np.eye(400, dtype=bool)
@@ -33,16 +45,16 @@ def test_what_all_vectors_have_in_common_fades():
     np.testing.assert_allclose(np.diag(through), 1, atol=1e-5)
 
 
-def test_a_lens_learned_from_nothing_changes_no_cosine():
+def test_a_whitening_learned_from_nothing_changes_no_cosine():
     vectors = alike(10)
-    seen = whitening.seen(whitening.learn(vectors[:0]), vectors)
+    seen = whitened(dense.learn_whitening(vectors[:0]), vectors)
 
     np.testing.assert_allclose(seen @ seen.T, vectors @ vectors.T, atol=1e-5)
 
 
-def test_a_lens_learned_from_five_changes_little():
+def test_a_whitening_learned_from_five_changes_little():
     vectors = alike(5)
-    seen = whitening.seen(whitening.learn(vectors), vectors)
+    seen = whitened(dense.learn_whitening(vectors), vectors)
 
     np.testing.assert_allclose(seen @ seen.T, vectors @ vectors.T, atol=0.15)
 
@@ -50,14 +62,14 @@ def test_a_lens_learned_from_five_changes_little():
 def test_equal_vectors_are_no_trouble():
     vectors = np.repeat(alike(1), 300, axis=0)
 
-    assert np.isfinite(whitening.seen(whitening.learn(vectors), vectors)).all()
+    assert np.isfinite(whitened(dense.learn_whitening(vectors), vectors)).all()
 
 
-def test_a_lens_is_read_as_it_was_written(store):
-    learned = whitening.learn(alike(50))
-    search_files.keep_lens(store, "a", aim.packed(learned))
+def test_a_whitening_is_read_as_it_was_written(store):
+    learned = dense.learn_whitening(alike(50))
+    save(store, "a", learned)
 
-    read = dense.load(store, "a", 32)
+    read = dense.load_whitening(store, "a", 32)
     assert read is not None
     assert read.learned_from == 50
     np.testing.assert_array_equal(read.mean, learned.mean)
@@ -72,44 +84,44 @@ def test_a_lens_is_read_as_it_was_written(store):
         pytest.param("mean = cast(x'ffffff7f' || substr(mean, 5) as blob)", id="not a number"),
     ],
 )
-def test_a_damaged_lens_is_none(store, damage):
-    search_files.keep_lens(store, "a", aim.packed(whitening.learn(alike(50))))
+def test_a_damaged_whitening_is_none(store, damage):
+    save(store, "a", dense.learn_whitening(alike(50)))
     store.db.execute(f"update search_lenses set {damage}")
 
-    assert dense.load(store, "a", 32) is None
+    assert dense.load_whitening(store, "a", 32) is None
 
 
-def test_there_is_no_lens_of_other_dimensions(store):
-    search_files.keep_lens(store, "a", aim.packed(whitening.learn(alike(50))))
+def test_there_is_no_whitening_of_other_dimensions(store):
+    save(store, "a", dense.learn_whitening(alike(50)))
 
-    assert dense.load(store, "a", 16) is None
-    assert dense.load(store, "b", 32) is None
+    assert dense.load_whitening(store, "a", 16) is None
+    assert dense.load_whitening(store, "b", 32) is None
 
 
-def test_a_lens_is_ground_anew_when_the_store_has_grown_by_a_quarter(store, keep):
+def test_a_whitening_is_ground_anew_when_the_store_has_grown_by_a_quarter(store, keep):
     notes = [keep(f"the shard {number} holds customers") for number in range(20)]
     embed(store, *notes[:12])
-    first = dense.load(store, Spelling.model_id, SIZE)
+    first = dense.load_whitening(store, Spelling.model_id, SIZE)
     embed(store, *notes[12:15])
-    still = dense.load(store, Spelling.model_id, SIZE)
+    still = dense.load_whitening(store, Spelling.model_id, SIZE)
     embed(store, *notes[15:])
-    anew = dense.load(store, Spelling.model_id, SIZE)
+    anew = dense.load_whitening(store, Spelling.model_id, SIZE)
 
     assert [found.learned_from for found in (first, still, anew) if found] == [12, 12, 20]
 
 
-def test_a_store_without_vectors_has_no_lens(store, keep):
+def test_a_store_without_vectors_has_no_whitening(store, keep):
     keep("a note")
 
-    assert not dense.grind(store, Spelling.model_id, SIZE)
-    assert dense.load(store, Spelling.model_id, SIZE) is None
+    assert not dense.update_whitening(store, Spelling.model_id, SIZE)
+    assert dense.load_whitening(store, Spelling.model_id, SIZE) is None
 
 
-def test_the_lens_of_another_model_is_removed(store, keep):
+def test_the_whitening_of_another_model_is_removed(store, keep):
     note = keep("a note")
     embed(store, note)
     store.db.execute("update unified_memory_embeddings set embedding_model = 'newer'")
-    dense.grind(store, "newer", SIZE)
+    dense.update_whitening(store, "newer", SIZE)
 
-    assert dense.load(store, "newer", SIZE) is not None
-    assert dense.load(store, Spelling.model_id, SIZE) is None
+    assert dense.load_whitening(store, "newer", SIZE) is not None
+    assert dense.load_whitening(store, Spelling.model_id, SIZE) is None

@@ -76,7 +76,6 @@ VALID: dict[str | tuple[str, str], Any] = {
     ("memory_skill_index", "source"): "exported",
     ("memory_sites", "kind"): "anchor",
     ("sync_mutations", "source"): "remote",
-    ("search_files", "place"): 1,
 }
 """Values of columns that hold no other."""
 

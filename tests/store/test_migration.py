@@ -15,6 +15,8 @@ from tests.builders import NOW, memory, open_project, project
 from tests.store import ade_file, older, racing
 from tests.store.stores import reopen, text_of
 
+DROPPED = {"search_files", "search_changes"}
+"""Tables that a migration removes, about files that are no longer written."""
 VERSIONS = range(1, database.SCHEMA_VERSION + 1)
 
 
@@ -26,7 +28,7 @@ def test_the_version_counts_the_schema_files():
 @pytest.mark.parametrize("version", VERSIONS)
 def test_an_older_database_keeps_every_row(tmp_path, path, version, journal):
     older.build(path, version, journal=journal)
-    before = older.rows(path)
+    before = {name: rows for name, rows in older.rows(path).items() if name not in DROPPED}
     reopen(tmp_path)
     after = older.rows(path)
 

@@ -23,10 +23,11 @@ class Meanings:
     """Memories in the order of their arrival: ids, texts, and unit rows."""
 
     def __init__(self, store: Store, embedder: Embedder) -> None:
-        rows, self.vectors = dense.stored(store, embedder.model_id, DIMENSIONS)
+        vectors = dense.read_vectors(store, embedder.model_id, DIMENSIONS)
         known = {memory.seq: memory for memory in memory_queries.everything(store)}
-        self.ids = [known[seq].id for seq in rows]
-        self.texts = [said(known[seq].title, known[seq].content) for seq in rows]
+        self.ids = [known[seq].id for seq in vectors.rows.tolist()]
+        self.vectors = vectors.matrix
+        self.texts = [said(known[seq].title, known[seq].content) for seq in vectors.rows.tolist()]
         self._embedder = embedder
         self._asked: tuple[str, Floats] | None = None
 

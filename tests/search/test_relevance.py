@@ -6,16 +6,17 @@ import pytest
 
 from ademem.core.settings import SearchSettings
 from ademem.core.value import replace
-from ademem.search import fuse
-from ademem.search.candidates import Found
+from ademem.search.lexical import Matches
+from ademem.search.relevance import Evidence, compute_signals, signal_weights, words_signal
+from ademem.search.score import weighted_mean
 
 WEIGHTS = SearchSettings(words=0.2, meaning=0.3, near_words=0.3, near_meaning=0.2, near_notes=0.5)
-FOUND = Found(
+MATCHES = Matches(
     share={1: 1.0, 2: 0.5},
     bm25={1: 8.0, 2: 4.0},
     whole=frozenset({1}),
-    held={1: (0, 1), 2: (0,)},
-    tells=(0.5, 0.5),
+    terms={1: (0, 1), 2: (0,)},
+    weights=(0.5, 0.5),
 )
 
 
@@ -29,7 +30,7 @@ FOUND = Found(
     ],
 )
 def test_words_are_how_much_was_matched_and_how_well(share, bm25, best, expected):
-    assert fuse.words(share, bm25, best) == pytest.approx(expected)
+    assert words_signal(share, bm25, best) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -43,50 +44,51 @@ def test_words_are_how_much_was_matched_and_how_well(share, bm25, best, expected
     ],
 )
 def test_relevance_is_the_mean_of_the_signals_there_are(signals, turn, expected):
-    assert fuse.relevance(signals, WEIGHTS, turn=turn) == pytest.approx(expected)
+    assert weighted_mean(signals, signal_weights(WEIGHTS, turn=turn)) == pytest.approx(expected)
 
 
 def test_meaning_is_measured_against_the_best_and_never_below_nothing():
-    found = replace(FOUND, meaning={1: 0.3, 2: 0.6, 3: -0.2}, cosine={1: 0.5, 2: 0.7, 3: 0.1})
+    found = Evidence(
+        matches=MATCHES, whitened={1: 0.3, 2: 0.6, 3: -0.2}, plain={1: 0.5, 2: 0.7, 3: 0.1}
+    )
 
-    made = fuse.signals(found, (1, 2, 3))
+    made = compute_signals(found, (1, 2, 3))
     assert [made[seq]["meaning"] for seq in (1, 2, 3)] == [0.5, 1.0, 0.0]
     assert [made[seq]["cosine"] for seq in (1, 2, 3)] == [0.5, 0.7, 0.1]
 
 
 def test_a_row_without_vector_means_what_the_least_does_that_has_as_many_words():
-    found = Found(
+    matches = Matches(
         share={1: 1.0, 2: 1.0, 3: 0.4, 4: 0.9},
         bm25={1: 9.0, 2: 9.0, 3: 2.0, 4: 8.0},
         whole=frozenset(),
-        meaning={1: 0.4, 3: 0.1, 4: 0.8},
-        cosine={1: 0.4, 3: 0.1, 4: 0.8},
     )
+    cosines = {1: 0.4, 3: 0.1, 4: 0.8}
+    found = Evidence(matches=matches, whitened=cosines, plain=cosines)
 
-    made = fuse.signals(found, (1, 2, 3, 4))
+    made = compute_signals(found, (1, 2, 3, 4))
     assert made[2]["meaning"] == made[1]["meaning"] == 0.5
     assert "cosine" not in made[2]
 
 
 def test_a_row_that_has_most_of_the_words_is_taken_to_mean_as_much():
-    found = replace(FOUND, meaning={2: 0.6}, cosine={2: 0.6})
+    found = Evidence(matches=MATCHES, whitened={2: 0.6}, plain={2: 0.6})
 
-    made = fuse.signals(found, (1, 2))
+    made = compute_signals(found, (1, 2))
     assert made[1]["meaning"] == made[1]["words"] == 1.0
 
 
 def test_without_vectors_and_neighbours_nothing_is_said_of_them():
-    made = fuse.signals(FOUND, (1, 2))
+    made = compute_signals(Evidence(matches=MATCHES), (1, 2))
 
     assert made[1] == {"exact": 0.0, "whole": 1.0, "share": 1.0, "bm25": 8.0, "words": 1.0}
 
 
 def test_a_row_between_two_that_have_the_words_is_near_them():
-    found = replace(
-        FOUND, share={1: 1.0, 3: 1.0}, held={1: (0,), 3: (1,)}, around={2: ((1, 3),), 1: ((2,),)}
-    )
+    matches = replace(MATCHES, share={1: 1.0, 3: 1.0}, terms={1: (0,), 3: (1,)})
+    found = Evidence(matches=matches, neighbours={2: ((1, 3),), 1: ((2,),)})
 
-    made = fuse.signals(found, (1, 2, 3))
+    made = compute_signals(found, (1, 2, 3))
     assert made[2]["words"] == 0.0
     assert made[2]["near_words"] == 1.0
     assert made[1]["near_words"] == pytest.approx(0.5)

@@ -1,4 +1,4 @@
-"""Which rows may be seen, decided in SQL before anything is counted off."""
+"""Filters of a search, applied in SQL before anything is counted off."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UNARCHIVED = (Status.PROMOTED, Status.CANDIDATE)
 
 
 class Filters(Value):
-    """What may be returned; of several values of one field a row needs one, none means any."""
+    """Conditions of a search; of several values of one field a row needs one, none means any."""
 
     scopes: tuple[str, ...] = ()
     owner: str | None = None
@@ -29,11 +29,11 @@ class Filters(Value):
     mission: str | None = None
     """The mission whose memories are visible."""
     statuses: tuple[str, ...] = ()
-    """None: promoted ones, and candidates beside them unless one of them answers in full."""
+    """None means promoted ones, and candidates unless a promoted one answers in full."""
     faded: bool = False
-    """Without statuses: if nothing live answers, also what was archived for not being asked for."""
+    """Without statuses: if nothing live answers, also memories archived for lack of use."""
     quarantined: bool = False
-    """Also what waits for a person's approval."""
+    """Include memories that wait for a person's approval."""
     tiers: tuple[int, ...] = ()
     categories: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
@@ -42,32 +42,23 @@ class Filters(Value):
     path: str | None = None
     """A file that the memory's own pattern has to match."""
     branch: str | None = None
-    """What waits on this branch, and nothing else."""
+    """Only memories that belong to this branch."""
     here: str | None = None
-    """The branch from which it is asked; None: the default one, or none."""
+    """The branch of the caller; None for the default one, or none."""
     elsewhere: bool = True
-    """Also what waits on another one."""
+    """Include memories of other branches."""
     since: datetime | None = None
     until: datetime | None = None
     """Learned at or after *since* and before *until*."""
 
     @property
     def stages(self) -> tuple[tuple[str, ...], ...]:
-        """Statuses to try one after the other until something answers."""
+        """Statuses to search one after the other until something answers."""
         if self.statuses:
             return (self.statuses,)
         live = ((Status.PROMOTED,), UNARCHIVED)
         return (*live, (*UNARCHIVED, Status.ARCHIVED)) if self.faded else live
 
-    @property
-    def usual(self) -> bool:
-        """Whether they ask for whatever may be seen by the one who asks, and nothing narrower."""
-        mine = {name: getattr(self, name) for name in _ASKING}
-        return self == Filters(**mine)
-
-
-_ASKING = ("owner", "mission", "statuses", "faded", "here", "elsewhere")
-"""Who asks, from where, and how much of the life of a memory they want."""
 
 _CONDITIONS = f"""
     memory.project_id = :project
@@ -109,7 +100,7 @@ where {_CONDITIONS}
 limit :limit
 """
 _ROWS = _RANKED.format(columns="memory.*")
-_MAY_BE_SEEN = _RANKED.format(columns=f"memory.seq, {TURN}")
+_VISIBLE_ROWS = _RANKED.format(columns=f"memory.seq, {TURN}")
 
 _NEWEST = f"""
 select memory.*
@@ -128,29 +119,13 @@ def visible(
     return memories.from_rows(store.db.execute(_ROWS, _bound(store, filters, statuses) | given))
 
 
-def may_be_seen(
+def visible_rows(
     ranked: Sequence[int], store: Store, filters: Filters, statuses: tuple[str, ...], limit: int
 ) -> dict[int, bool]:
-    """The same as row numbers, and whether each is a turn of a dialogue."""
+    """`visible` as row numbers, and whether each is a turn of a dialogue."""
     given = {"limit": limit, "ranked": numbers(ranked)}
-    rows = store.db.execute(_MAY_BE_SEEN, _bound(store, filters, statuses) | given)
+    rows = store.db.execute(_VISIBLE_ROWS, _bound(store, filters, statuses) | given)
     return {seq: bool(turn) for seq, turn in rows}
-
-
-def are_few(store: Store, statuses: tuple[str, ...], most: int) -> bool:
-    """Whether at most so many rows have one of the statuses; an index tells."""
-    query = (
-        "select count(*) from (select 1 from unified_memories where project_id = ?"
-        " and status in (select value from json_each(?)) limit ?)"
-    )
-    (count,) = store.db.execute(query, (store.project_id, array(statuses), most + 1)).fetchone()
-    return bool(count <= most)
-
-
-def eligible(store: Store, filters: Filters, statuses: tuple[str, ...]) -> list[int]:
-    """Every row that may be seen."""
-    query = f"select memory.seq from unified_memories as memory where {_CONDITIONS}"
-    return [row[0] for row in store.db.execute(query, _bound(store, filters, statuses))]
 
 
 def listed(store: Store, filters: Filters, limit: int | None) -> list[Memory]:
@@ -164,7 +139,7 @@ def listed(store: Store, filters: Filters, limit: int | None) -> list[Memory]:
 
 
 def _bound(store: Store, filters: Filters, statuses: tuple[str, ...]) -> dict[str, Any]:
-    """What a person, or a merge, put away comes back to those alone who ask for its status."""
+    """The values of `_CONDITIONS`; `any` includes memories that a person or a merge archived."""
     given = {
         "project": store.project_id,
         "statuses": array(statuses),

@@ -1,0 +1,176 @@
+"""The full-text indexes: lookups of terms, whether they agree with their tables, rebuilding."""
+
+from __future__ import annotations
+
+import sqlite3
+from enum import Enum
+
+from ademem.core.json_text import array
+from ademem.core.value import Value
+from ademem.store.database import is_locked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from ademem.store import Store
+
+
+class FullText(Value):
+    name: str
+    table: str
+    columns: str
+
+
+INDEXES = (
+    FullText(
+        name="unified_memories_fts",
+        table="unified_memories",
+        columns="title, content, tags, file_scope_pattern, topic_key",
+    ),
+    FullText(name="unified_memories_trigram", table="unified_memories", columns="title, content"),
+    FullText(name="prompts_fts", table="user_prompts", columns="content"),
+)
+
+
+class Index(Enum):
+    """Where a term is looked up."""
+
+    WORDS = "words"
+    GRAMS = "grams"
+    ROWS = "rows"
+    """No index: one or two characters of a script written without blanks."""
+
+
+class _Lookup(Value):
+    """SQL that asks one index for a JSON list of terms: row counts, and rows with their BM25."""
+
+    counts: str
+    rows: str
+
+
+def _match(table: str, weights: str) -> _Lookup:
+    return _Lookup(
+        counts=f"select (select count(*) from {table} where {table} match term.value)"
+        " from json_each(?) as term",
+        rows=f"select term.key, found.rowid, -bm25({table}, {weights}) from json_each(?) as term"
+        f" cross join {table} as found where found.{table} match term.value",
+    )
+
+
+_CONTAINS = (
+    "unified_memories as memory where memory.deleted_at is null"
+    " and (instr(memory.content, term.value) or instr(memory.title, term.value))"
+)
+_LOOKUPS = {
+    Index.WORDS: _match("unified_memories_fts", "5, 1, 2, 1, 3"),  # title content tags path topic
+    Index.GRAMS: _match("unified_memories_trigram", "5, 1"),  # title content
+    Index.ROWS: _Lookup(
+        counts=f"select (select count(*) from {_CONTAINS}) from json_each(?) as term",
+        rows=f"select term.key, memory.seq, 0.0 from json_each(?) as term cross join {_CONTAINS}",
+    ),
+}
+
+_TOTALS = "select block from unified_memories_fts_data where id = 1"
+"""FTS5's record about all rows; counting them would take longer, the more there are."""
+
+_NAMED = """
+select seq from unified_memories
+where id = :key or sync_id = :key
+union
+select seq from unified_memories
+where project_id = :project and knowledge_key = :key
+union
+select memory.seq
+from unified_memories_fts as found
+join unified_memories as memory on memory.seq = found.rowid
+where found.unified_memories_fts match :topic and memory.topic_key = :key
+"""
+
+
+def count_rows(store: Store, terms: Mapping[str, Index]) -> dict[str, int]:
+    """How many rows have each term."""
+    return {
+        term: row[0]
+        for lookup, mine in _by_index(terms, terms)
+        for term, row in zip(mine, store.db.execute(lookup.counts, (array(mine),)), strict=True)
+    }
+
+
+def postings(
+    store: Store, chosen: Iterable[str], terms: Mapping[str, Index]
+) -> Iterator[tuple[list[str], Iterable[tuple[int, int, float]]]]:
+    """For each index its terms, and rows of a term's place in them, a memory and its BM25."""
+    for lookup, mine in _by_index(chosen, terms):
+        yield mine, store.db.execute(lookup.rows, (array(mine),))
+
+
+def _by_index(
+    chosen: Iterable[str], terms: Mapping[str, Index]
+) -> Iterator[tuple[_Lookup, list[str]]]:
+    chosen = list(chosen)
+    for index, lookup in _LOOKUPS.items():
+        mine = [term for term in chosen if terms[term] is index]
+        if mine:
+            yield lookup, mine
+
+
+def total_rows(store: Store) -> int:
+    """Rows that are not deleted: the first number of the record, a varint of SQLite's format."""
+    row = store.db.execute(_TOTALS).fetchone()
+    total = 0
+    for byte in row[0] if row else b"":
+        total = total << 7 | byte & 0x7F
+        if byte < 0x80:
+            break
+    return total
+
+
+def named_rows(store: Store, key: str) -> frozenset[int]:
+    """Rows of which *key* is the id or the key."""
+    topic = 'topic_key : "' + key.replace('"', " ") + '"'
+    rows = store.db.execute(_NAMED, {"key": key, "project": store.project_id, "topic": topic})
+    return frozenset(row[0] for row in rows)
+
+
+def find_broken(store: Store) -> list[FullText]:
+    """Return the indexes that are damaged, or hold another number of rows than their tables.
+
+    Raises sqlite3.Error where another process has locked the database.
+    """
+    return [index for index in INDEXES if not _agrees(index, store.db)]
+
+
+def rebuild(store: Store, index: FullText) -> None:
+    """Index the rows that are not deleted; SQLite's own rebuild would include deleted rows."""
+    with store.transaction() as db:
+        fill(db, index)
+
+
+def fill(db: sqlite3.Connection, index: FullText) -> None:
+    """`rebuild` in the caller's transaction."""
+    db.execute(f"insert into {index.name}({index.name}) values ('delete-all')")
+    db.execute(
+        f"insert into {index.name}(rowid, {index.columns})"
+        f" select seq, {index.columns} from {index.table} where deleted_at is null"
+    )
+
+
+def _agrees(index: FullText, db: sqlite3.Connection) -> bool:
+    try:
+        db.execute(f"insert into {index.name}({index.name}) values ('integrity-check')")
+    except sqlite3.DatabaseError as error:
+        if is_locked(error):
+            raise
+        return False
+    indexed = db.execute(f"select count(*) from {index.name}_docsize").fetchone()[0]
+    query = f"select count(*) from {index.table} where deleted_at is null"
+    return bool(indexed == db.execute(query).fetchone()[0])
+
+
+def check_fts5() -> None:
+    """Raise sqlite3.Error where this SQLite lacks FTS5 or its trigram tokenizer."""
+    from contextlib import closing
+
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.execute("create virtual table t using fts5(x, tokenize='trigram')")
