@@ -1,0 +1,307 @@
+"""Report the shape of the code: rooms, imports, size, words.
+
+    python bench/house.py [--minutes M] [CHECKOUT ...]
+
+Each CHECKOUT (default: this one) is a column. Trips run in new processes, with this interpreter and
+the checkout first on its path. The last figures count per module, by name.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+Arrows = frozenset[tuple[str, str]]
+
+RIDDLES = ("What", "Who", "Whether", "Those")
+"""First words of docstrings that name neither a thing nor an action."""
+
+PROBE = """
+import io, json, os, runpy, sys
+from contextlib import redirect_stdout, suppress
+sys.path.insert(0, {root!r})
+sys.dont_write_bytecode = True
+def modules():
+    return sum(name.split(".")[0] == "ademem" for name in sys.modules)
+def end(code=0):
+    raise SystemExit(code)
+os._exit = end
+{body}
+"""
+
+COMMANDS = """
+import importlib
+import typer.main
+try:
+    cli = importlib.import_module("ademem.doors.cli")
+except ImportError:
+    cli = importlib.import_module("ademem.cli")
+for name in cli.COMMANDS:
+    importlib.import_module(f"{cli.__name__}.{name}")
+def visible(command):
+    if command.hidden:
+        return 0
+    children = getattr(command, "commands", None)
+    return sum(map(visible, children.values())) if children is not None else 1
+print(visible(typer.main.get_command(cli.app)))
+"""
+
+TABLES = """
+import sqlite3
+db = sqlite3.connect(".ade/ade.db")
+rows = db.execute("select name from pragma_table_list where schema = 'main' and type <> 'shadow'")
+print(sum(not name.startswith("sqlite_") for (name,) in rows))
+"""
+
+TYPED = """
+sys.argv = ["ademem", *{arguments!r}]
+with suppress(SystemExit), redirect_stdout(io.StringIO()):
+    try:
+        from ademem.doors.cli import main
+    except ImportError:
+        from ademem.cli import main
+    main()
+print(modules())
+"""
+
+HOOK = """
+sys.stdin = io.TextIOWrapper(io.BytesIO({payload!r}))
+with suppress(SystemExit), redirect_stdout(io.StringIO()):
+    runpy.run_path(os.path.join({root!r}, "hooks", {event!r} + ".py"))
+print(modules())
+"""
+
+TRIPS = (
+    "cold recall",
+    "SessionStart",
+    "PreToolUse that denies",
+    "LEARNED in PostToolUse",
+    "import of a pulled edit",
+)
+
+
+class Checkout:
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+        self.package = self.root / "ademem"
+        self.sources = {
+            self._dotted(path): path.read_text(encoding="utf-8")
+            for path in sorted(self.package.rglob("*.py"))
+        }
+        self.trees = {name: ast.parse(text) for name, text in self.sources.items()}
+
+    def _dotted(self, path: Path) -> str:
+        parts = path.relative_to(self.root).with_suffix("").parts
+        return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+    def run(self, body: str, folder: Path, **values: object) -> int:
+        """Return the number that a fresh interpreter prints in *folder*."""
+        root = str(self.root)
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder.parent),
+            "TMPDIR": str(folder.parent),
+            "CLAUDE_PROJECT_DIR": str(folder),
+            "ADEMEM_JOBS_AUTO": "false",
+        }
+        code = PROBE.format(root=root, body=body.format(root=root, **values) if values else body)
+        ran = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+        if ran.returncode:
+            raise RuntimeError(ran.stderr.strip().splitlines()[-1])
+        return int(ran.stdout.split()[-1])
+
+
+class Figure(NamedTuple):
+    name: str
+    value: str
+
+
+def figures(checkout: Checkout, minutes: str) -> Iterator[Figure]:
+    rooms = _arrows(checkout, depth=2)
+    names = sorted({name.split(".")[1] for name in checkout.sources if "." in name} - {"__main__"})
+    back = _running_back(rooms)
+    yield Figure("names at the package's root", str(len(names)))
+    yield Figure("floors of imports between them", str(_floors(rooms)))
+    yield Figure("arrows between them", str(len(rooms)))
+    yield Figure("arrows that run back", str(len(back)))
+    yield Figure("modules", str(len(checkout.sources)))
+    lines = sum(text.count("\n") for text in checkout.sources.values())
+    yield Figure("lines of product code", f"{lines:,}")
+    yield Figure("settings", str(_settings(checkout)))
+    with tempfile.TemporaryDirectory() as scratch:
+        yield from _executed(checkout, Path(scratch) / "project")
+    yield Figure("bytes of README", f"{(checkout.root / 'README.md').stat().st_size:,}")
+    yield Figure("minutes of CI", minutes)
+    opening = [text.split(None, 1)[0].strip(",") for text in _docstrings(checkout) if text.strip()]
+    riddles = sum(word in RIDDLES for word in opening)
+    yield Figure("docstrings", f"{len(opening):,}")
+    share = f"{100 * riddles / max(1, len(opening)):.1f} %"
+    yield Figure("docstrings that open with What, Who, Whether, Those", share)
+    single, private = _single_callers(checkout)
+    yield Figure("private functions with one caller", f"{single} of {private}")
+
+
+def _arrows(checkout: Checkout, depth: int) -> Arrows:
+    """Imports between names of the first *depth* parts, wherever they stand."""
+
+    def cut(name: str) -> str:
+        return ".".join(name.split(".")[:depth])
+
+    found = set()
+    for name, tree in checkout.trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                imported = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                imported = [f"{node.module}.{alias.name}" for alias in node.names]
+            else:
+                continue
+            for target in imported:
+                if target.startswith("ademem.") and cut(target) in map(cut, checkout.sources):
+                    found.add((cut(name), cut(target)))
+    return frozenset((a, b) for a, b in found if a != b and "ademem" not in (a, b))
+
+
+def _running_back(arrows: Arrows) -> Arrows:
+    """Arrows against the order that Eades, Lin and Smyth's heuristic gives; none if no circle."""
+    left: list[str] = []
+    right: list[str] = []
+    rest = {name for arrow in arrows for name in arrow}
+    while rest:
+        inner = [(a, b) for a, b in arrows if a in rest and b in rest]
+        out, into = Counter(a for a, _ in inner), Counter(b for _, b in inner)
+        if sinks := [name for name in rest if not out[name]]:
+            right = sorted(sinks) + right
+            rest -= set(sinks)
+        elif sources := [name for name in rest if not into[name]]:
+            left += sorted(sources)
+            rest -= set(sources)
+        else:
+            best = max(sorted(rest), key=lambda name: out[name] - into[name])
+            left.append(best)
+            rest.remove(best)
+    place = {name: at for at, name in enumerate(left + right)}
+    return frozenset((a, b) for a, b in arrows if place[a] > place[b])
+
+
+def _floors(arrows: Arrows) -> int:
+    """Length of the longest way down, without the arrows that run back."""
+    down = arrows - _running_back(arrows)
+    heights: dict[str, int] = {}
+
+    def height(name: str) -> int:
+        if name not in heights:
+            heights[name] = 1 + max((height(b) for a, b in down if a == name), default=0)
+        return heights[name]
+
+    return max((height(name) for arrow in arrows for name in arrow), default=1)
+
+
+def _settings(checkout: Checkout) -> int:
+    """Fields of the classes that `Settings` is made of."""
+    tree = checkout.trees.get("ademem.core.settings") or checkout.trees["ademem.settings"]
+    classes = {
+        node.name: [
+            field
+            for field in node.body
+            if isinstance(field, ast.AnnAssign)
+            and isinstance(field.target, ast.Name)
+            and not field.target.id.startswith("_")
+        ]
+        for node in tree.body
+        if isinstance(node, ast.ClassDef)
+    }
+    sections = [ast.unparse(field.annotation).strip("'\"") for field in classes["Settings"]]
+    return sum(len(classes.get(section, "x")) for section in sections)
+
+
+def _executed(checkout: Checkout, folder: Path) -> Iterator[Figure]:
+    """Count what only a running program has."""
+    folder.mkdir(parents=True)
+    checkout.run(TYPED, folder, arguments=["init"])
+    yield Figure("commands in the help", str(checkout.run(COMMANDS, folder)))
+    yield Figure("tables", str(checkout.run(TABLES, folder)))
+    add = ["add", "Login tokens expire in UTC", "--category", "convention"]
+    checkout.run(TYPED, folder, arguments=add)
+    checkout.run(TYPED, folder, arguments=["files", "refresh"])
+    for name, modules in zip(TRIPS, _trips(checkout, folder), strict=True):
+        yield Figure(f"modules executed: {name}", str(modules))
+
+
+def _trips(checkout: Checkout, folder: Path) -> Iterator[int]:
+    def fire(event: str, **keys: object) -> int:
+        title = "".join(word.capitalize() for word in event.split("_"))
+        head = {"session_id": "s1", "prompt_id": "p1", "cwd": str(folder), "hook_event_name": title}
+        payload = json.dumps(head | keys).encode()
+        return checkout.run(HOOK, folder, event=event, payload=payload)
+
+    def call(tool: str, **arguments: str) -> dict[str, object]:
+        return {"tool_name": tool, "tool_input": arguments, "tool_use_id": "t1"}
+
+    yield checkout.run(TYPED, folder, arguments=["recall", "login tokens", "--json"])
+    yield fire("session_start", source="startup")
+    fire("user_prompt_submit", prompt="Fix the login bug in src/auth.py")
+    yield fire("pre_tool_use", **call("Write", file_path=str(folder / "auth.py"), content="x"))
+    learned = call("Bash", command='bd comment BD-1 "LEARNED: sessions end after ten minutes"')
+    yield fire("post_tool_use", **learned, tool_response={"stdout": "", "stderr": ""})
+    checkout.run(TYPED, folder, arguments=["files", "refresh"])
+    page = folder / ".ade/memory/conventions.md"
+    page.write_text(page.read_text().replace("expire in UTC", "expire in UTC, never locally"))
+    yield fire("session_start", source="resume")
+
+
+def _docstrings(checkout: Checkout) -> list[str]:
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    nodes = [node for tree in checkout.trees.values() for node in ast.walk(tree)]
+    found = [ast.get_docstring(node) for node in nodes if isinstance(node, kinds)]
+    return [text for text in found if text]
+
+
+def _single_callers(checkout: Checkout) -> tuple[int, int]:
+    """Count private functions of modules: those that their module names once, and all."""
+    single = private = 0
+    for tree in checkout.trees.values():
+        defined = [
+            node.name
+            for node in tree.body
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            and re.match(r"_[^_]", node.name)
+        ]
+        used = Counter(
+            node.id if isinstance(node, ast.Name) else node.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Name | ast.Attribute)
+        )
+        private += len(defined)
+        single += sum(used[name] == 1 for name in defined)
+    return single, private
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--minutes", default="-", help="Minutes that CI took.")
+    parser.add_argument("checkouts", nargs="*", type=Path, default=[Path(__file__).parents[1]])
+    given = parser.parse_args()
+    columns = [dict(figures(Checkout(root), given.minutes)) for root in given.checkouts]
+    for name in columns[0]:
+        print(f"{name:55}", *(f"{column.get(name, '-'):>14}" for column in columns))
+
+
+if __name__ == "__main__":
+    main()
