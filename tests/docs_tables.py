@@ -6,14 +6,13 @@
 import ast
 import re
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import typer.main
 
 from ademem.core import settings
-from ademem.doors.cli import COMMANDS, app
+from ademem.doors.cli.commands import INSTEAD, PANELS, load
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
@@ -26,17 +25,25 @@ Row = tuple[str, ...]
 
 def commands() -> Iterator[Row]:
     yield "Command", "Does", "Options"
-    for name, command in leaves():
+    below = dict(leaves())
+    for name in (name for names in PANELS.values() for name in names):
+        command = below[name]
         arguments = [metavar(given) for given in parameters(command, "argument")]
         shown = [code(option) for option in options(command) if option not in COMMON]
         yield code(" ".join([name, *arguments])), command.help.strip(), " ".join(shown)
 
 
+def hidden() -> Iterator[Row]:
+    yield "Command", "Does", "Listed form"
+    below = dict(leaves())
+    for name, instead in sorted(INSTEAD.items()):
+        arguments = [metavar(given) for given in parameters(below[name], "argument")]
+        yield code(" ".join([name, *arguments])), below[name].help.strip(), code(instead)
+
+
 def leaves() -> list[tuple[str, Any]]:
-    """Every command by its full name, in the order of the source."""
-    for module in COMMANDS:
-        import_module(f"ademem.doors.cli.{module}")
-    return sorted(_below(typer.main.get_command(app), ""), key=lambda leaf: _place(leaf[1]))
+    """Every command by its full name, hidden ones too."""
+    return list(_below(typer.main.get_command(load()), ""))
 
 
 def _below(command: Any, name: str) -> Iterator[tuple[str, Any]]:
@@ -45,11 +52,6 @@ def _below(command: Any, name: str) -> Iterator[tuple[str, Any]]:
             yield from _below(child, f"{name} {word}".strip())
     else:
         yield name, command
-
-
-def _place(command: Any) -> tuple[int, int]:
-    written = command.callback.__wrapped__
-    return COMMANDS.index(written.__module__.rpartition(".")[2]), written.__code__.co_firstlineno
 
 
 def parameters(command: Any, kind: str) -> list[Any]:
@@ -122,6 +124,7 @@ def code(text: str) -> str:
 
 TABLES: dict[str, Callable[[], Iterator[Row]]] = {
     "commands": commands,
+    "hidden commands": hidden,
     "settings": defaults,
     "schema": schema,
 }

@@ -12,7 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-    from ademem.doors.cli.commands import COMMANDS as COMMANDS
     from ademem.doors.cli.commands import app as app
 
 
@@ -21,12 +20,12 @@ CRASH_CHARS = 20_000
 
 
 def __getattr__(name: str) -> Any:
-    """The app, and the names of its modules, for who wants to wait for typer."""
-    if name not in ("COMMANDS", "app"):
+    """Return the app; loading typer takes longer than a search."""
+    if name != "app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from ademem.doors.cli import commands
+    from ademem.doors.cli.commands import app
 
-    return getattr(commands, name)
+    return app
 
 
 def program() -> NoReturn:

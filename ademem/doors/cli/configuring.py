@@ -34,7 +34,7 @@ Key = Annotated[str, typer.Argument(metavar="KEY", help="Such as guard.mode.")]
 
 @config.command("list")
 def list_(project: Project = None, as_json: AsJson = False) -> None:
-    """Show every setting, where it comes from, and whose it is."""
+    """List settings with source and owner."""
     settings, warnings = configuring.list_settings(project)
     if as_json:
         rows = [_as_json(setting) for setting in settings]
@@ -70,7 +70,7 @@ def set_(
     user: Annotated[bool, typer.Option("--user", help="For you, in every project.")] = False,
     project: Project = None,
 ) -> None:
-    """Change one setting in a file."""
+    """Write one setting into a file."""
     if local + shared + user > 1:
         raise UsageError("--local, --shared and --user exclude each other", "give one of them")
     where = "shared" if shared else "user" if user else "local"
@@ -90,15 +90,15 @@ def trust(
         bool, typer.Option("--database", help="Only a database that was not made here.")
     ] = False,
     show_: Annotated[
-        bool, typer.Option("--show", help="Ask nothing; exit code 1 if something waits.")
+        bool, typer.Option("--show", help="Ask nothing; exit code 1 if a part is untrusted.")
     ] = False,
     revoke: Annotated[
-        bool, typer.Option("--revoke", help="Forget it all; with --database also that one.")
+        bool, typer.Option("--revoke", help="Revoke trust; with --database also in the database.")
     ] = False,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Agree to what came with a project, part by part. Asks in a terminal of yours."""
+    """Review and trust what came with a project, part by part."""
     if revoke:
         configuring.revoke(project, database=database)
         typer.echo("what you agreed to for this project is forgotten")

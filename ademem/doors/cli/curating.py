@@ -61,18 +61,30 @@ def _acts(
 
 
 _acts("promote", "promoted", "Confirm a candidate, or approve a quarantined one.", approves=True)
-_acts("reject", "rejected", "Archive a candidate not worth keeping.")
-_acts("archive", "archived", "Take a memory out of recall and files.")
-_acts("restore", "restored", "Bring an archived or deleted memory back.")
-_acts("pin", "pinned", "Always show it in the briefing.", approves=True)
+_acts("reject", "rejected", "Archive a candidate for good.")
+_acts("archive", "archived", "Remove a memory from recall and files.")
+_acts("restore", "restored", "Restore an archived or deleted memory.")
+
+
+@app.command()
+def pin(
+    id: Id,
+    off: Annotated[bool, typer.Option("--off", help="Show it only when it is relevant.")] = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show a memory in every briefing."""
+    with opened(project) as memories:
+        if not off:
+            require_person(memories, id, "pin")
+        memory = api.pin(memories, id, pinned=not off)
+    show.one("unpinned" if off else "pinned", memory, as_json)
 
 
 @app.command()
 def unpin(id: Id, project: Project = None, as_json: AsJson = False) -> None:
-    """Show it only when it is relevant."""
-    with opened(project) as memories:
-        memory = api.pin(memories, id, pinned=False)
-    show.one("unpinned", memory, as_json)
+    """Show a memory only when it is relevant."""
+    pin(id, True, project, as_json)
 
 
 @app.command()

@@ -24,7 +24,7 @@ LINE_CHARS = 160
 
 @app.command()
 def episodes(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> None:
-    """List what sessions and missions did, newest first. `get ID` shows one whole."""
+    """List episodes of sessions and missions, newest first."""
     with opened(project) as memories:
         found = api.list_episodes(memories, limit)
     if as_json:

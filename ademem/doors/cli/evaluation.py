@@ -33,7 +33,7 @@ def run(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure recall on a dataset. In throw-away projects, with baselines beside it."""
+    """Measure recall and baselines on a dataset."""
     from ademem.api import evaluation
 
     try:
@@ -53,7 +53,7 @@ def add(
     ids: Annotated[list[str], typer.Argument(metavar="ID", help="Of memories that answer it.")],
     project: Project = None,
 ) -> None:
-    """Record in `.ade/eval.jsonl` that QUERY has to find these memories."""
+    """Record in `.ade/eval.jsonl` the memories that QUERY has to find."""
     from ademem.api.evaluation import golden
 
     with _quietly(project) as memories:
@@ -77,7 +77,7 @@ def gate(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask every recorded question again. Exit code 1 when a memory ranks worse than it did."""
+    """Ask all recorded queries. Exit code 1 if a memory ranks worse."""
     from ademem.api.evaluation import golden
 
     with _quietly(project) as memories:

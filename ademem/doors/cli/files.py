@@ -18,6 +18,7 @@ from ademem.core.value import as_dict
 from ademem.doors.cli import app, show
 from ademem.doors.cli.options import (
     AsJson,
+    BriefAgent,
     BriefField,
     BriefTexts,
     BriefVersion,
@@ -40,23 +41,27 @@ if TYPE_CHECKING:
 files = typer.Typer(help="The git-reviewable files of memory.", no_args_is_help=True)
 core = typer.Typer(help="The standing brief of the project.", no_args_is_help=True)
 app.add_typer(files, name="files")
+agents_ = typer.Typer(help="Agents, and their standing briefs.", no_args_is_help=True)
+capture = typer.Typer(help="Memories from other tools.", no_args_is_help=True)
 app.add_typer(core, name="core")
+app.add_typer(capture, name="capture")
+app.add_typer(agents_, name="agents")
 
 
 @files.command()
 def refresh(
     force: Annotated[
-        bool, typer.Option("--force", help="Overwrite edits instead of taking them over.")
+        bool, typer.Option("--force", help="Overwrite edits instead of importing them.")
     ] = False,
     dry_run: DryRun = False,
     project: Project = None,
 ) -> None:
-    """Take over edits of the files, then render them anew."""
+    """Import edits of the files, then write the files."""
     if dry_run:
-        return _foretell(project, force=force)
+        return _preview(project, force=force)
     with opened(project, catch_up=False) as memories:
         refreshed = api.refresh_files(memories, force=force, on_import=importing())
-    _tell(refreshed.taken)
+    _report(refreshed.taken)
     for path in refreshed.written:
         typer.echo(f"wrote {path}")
     for path in refreshed.kept:
@@ -67,7 +72,7 @@ def refresh(
 
 
 @files.command("import")
-def take(
+def import_files(
     only: Annotated[
         bool, typer.Option("--only", help="Leave the files as they are, even where they lag.")
     ] = False,
@@ -75,7 +80,7 @@ def take(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take over what people and git did to the files. Exit code 1 if some was not understood."""
+    """Import edits of the files. Exit code 1 if one cannot be read."""
     if dry_run:
         with inspected(project) as inspection:
             brief, unread = api.read_pending_brief(inspection.runtime)
@@ -91,10 +96,10 @@ def take(
     if as_json:
         show.json(_as_json(taken))
     else:
-        _tell(taken, would=dry_run)
+        _report(taken, would=dry_run)
         if brief:
-            told = "would be" if dry_run else "is"
-            typer.echo(f"the standing brief {told} at version {brief.version}")
+            verb = "would be" if dry_run else "is"
+            typer.echo(f"the standing brief {verb} at version {brief.version}")
         if not (taken.count or taken.problems or brief or unread):
             typer.echo("the files say nothing new")
     if unread:
@@ -104,7 +109,7 @@ def take(
 
 @files.command()
 def diff(project: Project = None, as_json: AsJson = False) -> None:
-    """Show what an import would take over and a refresh write. Exit code 1 if anything."""
+    """Show what an import and a refresh would change. Exit code 1 if anything."""
     with inspected(project) as inspection:
         preview = api.preview_files(inspection)
     if as_json:
@@ -118,7 +123,7 @@ def diff(project: Project = None, as_json: AsJson = False) -> None:
             }
         )
     else:
-        _tell(preview.taken, would=True)
+        _report(preview.taken, would=True)
         for file in preview.files:
             if not file.ours:
                 typer.echo(f"{file.path}: was edited; `ademem files refresh --force` overwrites it")
@@ -146,11 +151,11 @@ def _change(file: File) -> str:
     return "add" if file.present is None else "remove" if file.wanted is None else "update"
 
 
-def _foretell(project: str | None, *, force: bool) -> None:
+def _preview(project: str | None, *, force: bool) -> None:
     """What `refresh` would do."""
     with inspected(project) as inspection:
         preview = api.preview_files(inspection, force=force)
-    _tell(preview.taken, would=True)
+    _report(preview.taken, would=True)
     for file in preview.files:
         verb = "remove" if file.wanted is None else "write"
         typer.echo(f"would {verb if file.ours or force else 'keep'} {file.path}")
@@ -162,7 +167,7 @@ def _as_json(taken: Taken) -> dict[str, Any]:
     return as_dict(taken) | {"problems": [as_dict(problem) for problem in taken.problems]}
 
 
-def _tell(taken: Taken, *, would: bool = False) -> None:
+def _report(taken: Taken, *, would: bool = False) -> None:
     if taken.count and would:
         typer.echo(f"to be taken over: {taken.summary}")
     elif taken.count:
@@ -178,7 +183,7 @@ def merge_file(
     theirs: Annotated[Path, typer.Argument(metavar="THEIRS", help="The other.")],
     name: Annotated[str, typer.Argument(metavar="NAME", help="What the file is called.")],
 ) -> None:
-    """Merge two versions of a file of memory into OURS, for git."""
+    """Merge two versions of a memory file into OURS, for git."""
     texts = [_text_of(path) for path in (base, ours, theirs)]
     write_bytes(str(ours), merged(name, *texts).encode())
 
@@ -203,7 +208,7 @@ def _text_of(path: Path) -> str:
 
 @files.command()
 def check(project: Project = None, as_json: AsJson = False) -> None:
-    """Check that the files are sound and up to date. Exit code 1 if not; writes nothing."""
+    """Check that the files are valid and current. Exit code 1 if not."""
     with inspected(project) as inspection:
         problems = api.check_files(inspection)
     if as_json:
@@ -219,26 +224,71 @@ def check(project: Project = None, as_json: AsJson = False) -> None:
 
 
 @core.command("show")
-def show_core(project: Project = None, as_json: AsJson = False) -> None:
+def show_core(
+    agent: BriefAgent = "",
+    agents: Annotated[bool, typer.Option("--agents", help="List the agents instead.")] = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
     """Show the standing brief."""
+    if agents:
+        return list_agents(project, as_json)
     with opened(project) as memories:
-        document = api.get_brief(memories, labelled=not as_json)
-    show.brief(document, "ademem core set", as_json_=as_json)
+        document = api.get_brief(memories, agent, labelled=not as_json)
+    command = f"ademem core set --agent {agent}" if agent else "ademem core set"
+    return show.brief(document, command, as_json_=as_json)
 
 
 @core.command("set")
 def set_core(
     field: BriefField,
     text: BriefTexts = None,
+    agent: BriefAgent = "",
     version: BriefVersion = None,
     project: Project = None,
 ) -> None:
     """Replace one field of the standing brief."""
     with opened(project) as memories:
-        document = api.update_brief(
-            memories, core_.field_of(field, text or ()), expect_version=version
-        )
-    typer.echo(f"the brief is at version {document.version}")
+        changes = core_.field_of(field, text or ())
+        document = api.update_brief(memories, changes, agent, expect_version=version)
+    typer.echo(f"the brief{f' of {agent}' if agent else ''} is at version {document.version}")
+
+
+AgentName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the agent in the client.")]
+
+
+@agents_.command("list")
+def list_agents(project: Project = None, as_json: AsJson = False) -> None:
+    """List agents that worked here, have memories or a brief."""
+    with opened(project) as memories:
+        found = api.list_agents(memories)
+    if as_json:
+        return show.json({"count": len(found), "agents": [as_dict(agent) for agent in found]})
+    for agent in found:
+        brief = f"brief at version {agent.version}" if agent.version else "no brief"
+        count = counted(agent.memories, "memory")
+        show.say(f"{agent.name}: {count}, {brief} (.ade/agents/{agent.folder})")
+    if not found:
+        typer.echo("no agent worked here yet", err=True)
+    return None
+
+
+@agents_.command("show")
+def show_agent(name: AgentName, project: Project = None, as_json: AsJson = False) -> None:
+    """Show the standing brief of an agent."""
+    show_core(name, False, project, as_json)
+
+
+@agents_.command("set")
+def set_agent(
+    name: AgentName,
+    field: BriefField,
+    text: BriefTexts = None,
+    version: BriefVersion = None,
+    project: Project = None,
+) -> None:
+    """Replace one field of the standing brief of an agent."""
+    set_core(field, text, name, version, project)
 
 
 @app.command("import")
@@ -247,14 +297,19 @@ def import_(
         str, typer.Argument(metavar="FILE|DIR|-", help="- is standard input, DIR for beads.")
     ],
     format: Annotated[
-        str, typer.Option("--format", help="jsonl, ademem (our own export), or beads.")
+        str,
+        typer.Option(
+            "--format", help="jsonl, ademem (our own export), beads, or pr (JSON of `gh`)."
+        ),
     ] = "jsonl",
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Import JSON lines through the gate. A second run changes nothing; a pipe gets JSON."""
+    """Import memories through the gate. A second run changes nothing."""
+    if format == "pr":
+        return _import_feedback(source, project, as_json)
     if format not in ("jsonl", "ademem", "beads"):
-        raise UsageError(f"no format {format!r}", "jsonl, ademem or beads")
+        raise UsageError(f"no format {format!r}", "jsonl, ademem, beads or pr")
     with opened(project) as memories:
         bar = _progress if sys.stderr.isatty() else None
         if format == "beads":
@@ -274,12 +329,35 @@ def import_(
                 "errors": errors,
             }
         )
-        return
+        return None
     typer.echo(
         f"inserted {imported.inserted}, merged {imported.merged}, rejected {imported.rejected}"
     )
     for number, message in imported.errors:
         typer.echo(f"line {number}: {message}", err=True)
+    return None
+
+
+@capture.command()
+def pr(
+    source: Annotated[str, typer.Argument(metavar="FILE|-", help="- reads standard input.")],
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write candidates from review comments, in the JSON that `gh` prints."""
+    _import_feedback(source, project, as_json)
+
+
+def _import_feedback(source: str, project: str | None, as_json: bool) -> None:
+    with opened(project) as memories:
+        captured = api.import_feedback(memories, "".join(_lines(source)))
+    if as_json:
+        return show.json(as_dict(captured))
+    counts = {name: len(ids) for name, ids in as_dict(captured).items() if isinstance(ids, tuple)}
+    typer.echo(", ".join(f"{name} {count}" for name, count in counts.items()))
+    for reason in captured.refused:
+        typer.echo(f"not kept: {reason}", err=True)
+    return None
 
 
 @app.command()
@@ -292,7 +370,7 @@ def export(
     ] = False,
     project: Project = None,
 ) -> None:
-    """Export memories as JSON lines. An import elsewhere restores them exactly."""
+    """Export memories as JSON lines. `import` restores them exactly."""
     with opened(project) as memories:
         lines = [
             orjson.dumps(row) + b"\n"

@@ -78,7 +78,7 @@ def add(
     explain: Explain = False,
     as_json: AsJson = False,
 ) -> None:
-    """Keep a memory, if the write gate agrees."""
+    """Write a memory, if the write gate accepts it."""
     with opened(project) as memories:
         draft = Draft(
             content=text_or_stdin(text),
@@ -114,7 +114,7 @@ def learn(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Keep what `bd comment ID "LEARNED: …"` would, without `bd`."""
+    """Write a lesson, as `bd comment ID "LEARNED: …"` does."""
     from ademem.capture.learned import CATEGORY
 
     if type_.upper() not in CATEGORY:
@@ -146,12 +146,15 @@ def recall(
         int | None, typer.Option("--recent", min=0, help="The newest N instead.")
     ] = None,
     stats: Annotated[bool, typer.Option("--stats", help="Counts instead.")] = False,
+    count: Annotated[
+        bool, typer.Option("--count/--no-count", help="Count an access of each hit.")
+    ] = True,
     all_: All = False,
     explain: Explain = False,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Recall what answers WORDS. Exit code 0: hits, 1: none, 2: usage."""
+    """Find memories that answer WORDS. Exit code 1 without hits."""
     query = " ".join(words or ())
     with opened(project) as memories:
         if stats:
@@ -165,7 +168,8 @@ def recall(
             raise typer.Exit(0 if newest else 1)
         if not query.strip():
             raise UsageError("recall what?", 'ademem recall "words", or --recent N, or --stats')
-        _answer(api.recall(memories, query, filters, limit), memories, explain, as_json)
+        ask = api.recall if count else api.search
+        _answer(ask(memories, query, filters, limit), memories, explain, as_json)
 
 
 @app.command()
@@ -184,7 +188,7 @@ def search(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Like recall, without counting an access."""
+    """Recall without counting an access."""
     query = " ".join(words or ())
     if not query.strip():
         raise UsageError("search for what?", 'ademem search "words"')
@@ -197,10 +201,15 @@ def search(
 @app.command()
 def get(
     id: Id,
+    history: Annotated[bool, typer.Option("--history", help="Its revisions instead.")] = False,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show one memory whole."""
+    """Show a whole memory."""
+    if history:
+        from ademem.doors.cli import past
+
+        return past.history(id, project, as_json)
     with opened(project) as memories:
         memory = show.readable(api.get(memories, id))
         astray, related = api.find_astray(memories, [memory]), api.find_related(memories, memory.id)
@@ -210,6 +219,7 @@ def get(
         show.json(row)
     else:
         show.whole(memory, astray, related)
+    return None
 
 
 @app.command("list")
@@ -222,20 +232,29 @@ def list_(
     owner: Owner = None,
     branch: Branch = None,
     all_: All = False,
+    at: Annotated[
+        str | None,
+        typer.Option("--at", metavar="TIME", help="As they were: ISO 8601, or ago: 45m, 3h, 2d."),
+    ] = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """List memories, newest first."""
+    if at is not None:
+        from ademem.doors.cli import past
+
+        return past.at(at, limit, project, as_json)
     wanted = one_of(Status, status)
     statuses = (wanted,) if wanted else _statuses(True, all_)
     with opened(project) as memories:
         filters = _filters(category, type_, scope, owner, None, branch, statuses)
         show.memories(api.list_memories(memories, filters, limit), as_json_=as_json)
+    return None
 
 
 @app.command()
 def candidates(limit: Limit = 100, project: Project = None, as_json: AsJson = False) -> None:
-    """List what nobody confirmed: `promote`, `edit` or `reject` it."""
+    """List unconfirmed memories."""
     with opened(project) as memories:
         found = api.list_memories(memories, Filters(statuses=(Status.CANDIDATE,)), limit)
         show.memories(found, as_json_=as_json)

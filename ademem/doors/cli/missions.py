@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from ademem.store.missions import Mission
     from ademem.store.runtime import Runtime
 
-mission = typer.Typer(help="Undertakings with memories of their own.", no_args_is_help=True)
+mission = typer.Typer(
+    help="Missions, whose memories are separate until they end.", no_args_is_help=True
+)
 app.add_typer(mission, name="mission")
 
 
@@ -41,12 +43,12 @@ def start(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Begin a mission."""
+    """Start a mission."""
     with opened(project) as memories:
-        begun = api.start_mission(memories, goal, id=id)
+        started = api.start_mission(memories, goal, id=id)
     if as_json:
-        return show.json(as_dict(begun))
-    show.say(f"{begun.id} has begun; `export {VARIABLE}={begun.id}` binds a shell to it")
+        return show.json(as_dict(started))
+    show.say(f"{started.id} started; `export {VARIABLE}={started.id}` binds a shell to it")
     return None
 
 
@@ -58,7 +60,7 @@ def end(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """End a mission. Success copies what is worth it to the project, failure its pitfalls."""
+    """End a mission and copy its lessons to the project."""
     with opened(project) as memories:
         ended = api.end_mission(memories, _meant(id, memories), outcome.value, reason=reason)
     if as_json:
@@ -74,7 +76,7 @@ def end(
 
 @mission.command("status")
 def status(id: MissionId = None, project: Project = None, as_json: AsJson = False) -> None:
-    """Show how a mission stands."""
+    """Show the status of a mission."""
     with opened(project) as memories:
         found = api.get_mission(memories, _meant(id, memories))
         counts = _counts(found, memories)

@@ -43,7 +43,7 @@ def install(
     dtype: NumberFormat = None,
     project: Project = None,
 ) -> None:
-    """Install or repair the model; a broken download is resumed."""
+    """Install or repair the model. Resumes a download."""
     if source and path:
         raise UsageError("--source and --from exclude each other")
     bar = _Bar()
@@ -62,20 +62,27 @@ def install(
 
 
 @model.command("status")
-def status(dtype: NumberFormat = None, project: Project = None, as_json: AsJson = False) -> None:
-    """Show whether the model is installed, where, and how large it is."""
+def status(
+    verify_: Annotated[bool, typer.Option("--verify", help="Read and try it.")] = False,
+    dtype: NumberFormat = None,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show whether the model is installed, its folder and its size."""
+    if verify_:
+        return verify(dtype, project, as_json)
     warn(project)
     found = api.model_status(dtype=dtype or "", root=project)
     rows = as_dict(found) | {"files": [as_dict(file) for file in found.files]}
     if as_json:
         return show.json(rows)
     present = {file.name: f"{file.bytes:,} bytes" for file in found.files if file.present}
-    show.table(rows | {"files": present, "bytes": f"{found.bytes:,}"}, as_json_=False)
+    return show.table(rows | {"files": present, "bytes": f"{found.bytes:,}"}, as_json_=False)
 
 
 @model.command("verify")
 def verify(dtype: NumberFormat = None, project: Project = None, as_json: AsJson = False) -> None:
-    """Read every byte of the model and try it out. Exit code 1 if something is wrong."""
+    """Read every byte of the model and try it. Exit code 1 if it is damaged."""
     problems = api.verify_model(dtype=dtype or "", root=project)
     if as_json:
         show.json({"problems": problems})
@@ -88,7 +95,7 @@ def verify(dtype: NumberFormat = None, project: Project = None, as_json: AsJson 
 
 @model.command("remove")
 def remove(dtype: NumberFormat = None, dry_run: DryRun = False) -> None:
-    """Delete the model, in every number format or in one. Vectors made with it stay."""
+    """Delete the model, but not the vectors made with it."""
     if dry_run:
         formats = [dtype] if dtype else list(Dtype)
         found = [api.model_status(dtype=each) for each in formats]

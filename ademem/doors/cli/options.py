@@ -34,6 +34,9 @@ BriefField = Annotated[
     str,
     typer.Argument(metavar="FIELD", help="summary, conventions, preferences, focus or notes."),
 ]
+BriefAgent = Annotated[
+    str, typer.Option("--agent", metavar="NAME", help="The brief of this agent instead.")
+]
 BriefTexts = Annotated[
     list[str] | None,
     typer.Argument(metavar="TEXT", help="The summary, or one item an argument; none empties it."),
@@ -42,7 +45,9 @@ BriefVersion = Annotated[
     int | None, typer.Option("--version", help="Refuse unless the brief is at this version.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would happen, change nothing.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")
+]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="At most so many.")]
 CategoryName = Annotated[str | None, typer.Option("--category", "-c", help=", ".join(Category))]
 ScopeName = Annotated[
@@ -57,16 +62,14 @@ Tags = Annotated[str | None, typer.Option("--tags", help="Words separated by com
 PathGlob = Annotated[
     str | None, typer.Option("--path", help="Files the memory is about.", metavar="GLOB")
 ]
-Branch = Annotated[
-    str | None, typer.Option("--branch", help="What was learned on this branch, not merged yet.")
-]
+Branch = Annotated[str | None, typer.Option("--branch", help="Memories of this unmerged branch.")]
 Anchors = Annotated[
     list[str] | None,
-    typer.Option("--anchor", help="Place in the code it speaks of.", metavar="FILE:LINES"),
+    typer.Option("--anchor", help="Place in the code.", metavar="FILE:LINES"),
 ]
 Commands = Annotated[
     list[str] | None,
-    typer.Option("--command", help="Comes up before this command runs.", metavar="WORDS"),
+    typer.Option("--command", help="Shell command before which it is shown.", metavar="WORDS"),
 ]
 
 Kind = TypeVar("Kind", bound=StrEnum)

@@ -25,7 +25,7 @@ def history(id: Id, project: Project = None, as_json: AsJson = False) -> None:
     with opened(project) as memories:
         revisions = api.list_revisions(memories, id)
         if shape.to_model():
-            with suppress(NoSuchMemory):  # what is gone for good has nothing to withhold
+            with suppress(NoSuchMemory):  # of a hard-deleted one nothing is withheld
                 show.readable(api.get(memories, id))
     if as_json:
         return show.json({"id": id, "count": len(revisions), "revisions": revisions})
@@ -37,8 +37,21 @@ def history(id: Id, project: Project = None, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def log(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> None:
-    """Show what was done to memories, newest first. Each act has the id that `undo` takes."""
+def log(
+    guard: Annotated[bool, typer.Option("--guard", help="Decisions of the guard instead.")] = False,
+    refused: Annotated[
+        bool, typer.Option("--refused", help="Texts that the write gate refused instead.")
+    ] = False,
+    limit: Limit = 20,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show acts on memories, newest first. `undo` takes their ids."""
+    if guard or refused:
+        from ademem.doors.cli import reports
+
+        show_log = reports.guard_log if guard else reports.refusals
+        return show_log(limit, project, as_json)
     with opened(project) as memories:
         events = api.list_events(memories, limit)
     if as_json:
@@ -51,6 +64,7 @@ def log(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> 
             show.say(f"    {preview(event.text, 120)}")
     if not events:
         typer.echo("nothing was done yet", err=True)
+    return None
 
 
 @app.command()
@@ -60,7 +74,7 @@ def at(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the memories of TIME as they were then, newest first."""
+    """List memories as they were at TIME, newest first."""
     moment = _moment(time, datetime.now(UTC))
     with opened(project) as memories:
         show.memories(api.list_at(memories, moment)[:limit], as_json_=as_json)
@@ -73,7 +87,7 @@ def undo(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take back one act whole: an edit, a merge, even an undo."""
+    """Undo one act: an edit, a merge, even an undo."""
     with opened(project) as memories:
         changed = api.undo(memories, event, dry_run=dry_run)
     if as_json:

@@ -1,4 +1,4 @@
-"""The command that checks the places memories are tied to."""
+"""The command that checks anchors."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ TEXT_CHARS = 80
 
 @app.command()
 def verify(
-    fix: Annotated[bool, typer.Option("--fix", help="Follow the text that moved.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Update anchors whose text moved.")] = False,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check the places memories are tied to. Exit code 1 if one is not as it was."""
+    """Check the anchors of memories. Exit code 1 if one does not hold."""
     with opened(project) as memories:
         found = api.verify(memories, fix=fix)
     if as_json:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 TEXT_CHARS = 120
 
-procedures = typer.Typer(help="Ways of doing things, learned from sessions.", no_args_is_help=True)
+procedures = typer.Typer(help="Procedures learned from sessions.", no_args_is_help=True)
 app.add_typer(procedures, name="procedures")
 
 
@@ -29,7 +29,7 @@ def list_(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the procedures, the most believed first."""
+    """List procedures, the highest confidence first."""
     with opened(project) as memories:
         found = api.list_procedures(memories, archived=archived)
     if as_json:
@@ -42,7 +42,7 @@ def list_(
 
 @procedures.command("show")
 def show_(id: Id, project: Project = None, as_json: AsJson = False) -> None:
-    """Show a procedure: its steps, its sources, how its uses ended."""
+    """Show steps, sources and outcomes of a procedure."""
     with opened(project) as memories:
         found, story = api.get_procedure(memories, id), api.get_procedure_history(memories, id)
     show.readable(found.memory)
@@ -64,7 +64,7 @@ def outcome(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell how a use of a procedure ended."""
+    """Record the outcome of one use."""
     with opened(project) as memories:
         found = api.record_outcome(memories, id, result, reason)
     if as_json:
@@ -83,7 +83,7 @@ def export(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write confirmed procedures as skills to .ade/skills. Naming one confirms it."""
+    """Write confirmed procedures as skills. Naming one confirms it."""
     with opened(project) as memories:
         told = api.export_procedures(memories, id, publish=publish, dry_run=dry_run)
     if as_json:

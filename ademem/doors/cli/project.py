@@ -15,13 +15,10 @@ from ademem.core import project as project_
 from ademem.core.errors import UsageError
 from ademem.core.value import as_dict
 from ademem.doors.cli import app, show
-from ademem.doors.cli.options import AsJson, DryRun, Limit, Project, opened, warn
+from ademem.doors.cli.options import AsJson, DryRun, Project, opened
 from ademem.files import enrolment
 from ademem.session import install as install_
 from ademem.session.install import Where, git_hooks
-
-guard = typer.Typer(help="Memory before mutation.", no_args_is_help=True)
-app.add_typer(guard, name="guard")
 
 Shared = Annotated[bool, typer.Option("--shared", help="The team's .claude/settings.json.")]
 User = Annotated[bool, typer.Option("--user", help="Your own settings, for every project.")]
@@ -29,7 +26,7 @@ User = Annotated[bool, typer.Option("--user", help="Your own settings, for every
 
 @app.command()
 def init(project: Project = None) -> None:
-    """Enrol a project: make its `.ade/`."""
+    """Create the `.ade/` of a project."""
     root = _folder(project or ".")
     for done in api.init(root):
         typer.echo(done)
@@ -42,11 +39,11 @@ def install(
     shared: Shared = False,
     user: User = False,
     with_git: Annotated[
-        bool, typer.Option("--git-hooks", help="Import after each pull, checkout and rebase, too.")
+        bool, typer.Option("--git-hooks", help="Also import after each pull, checkout and rebase.")
     ] = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Register the hooks with Claude Code, and allow it to recall."""
+    """Register the hooks with Claude Code, and allow `recall`."""
     change = install_.install(
         _root(project),
         _where(shared, user),
@@ -68,7 +65,7 @@ def install(
 def uninstall(
     project: Project = None, shared: Shared = False, user: User = False, dry_run: DryRun = False
 ) -> None:
-    """Take the hooks out. The settings file is again what it was, `.ade/` stays."""
+    """Remove the hooks from the settings file. `.ade/` stays."""
     change = install_.uninstall(_root(project), _where(shared, user), dry_run=dry_run)
     if not dry_run:
         enrolment.leave(project_.at(_root(project)))
@@ -76,13 +73,6 @@ def uninstall(
     _tell(change, dry_run, "removed from", "was not in")
     for done in git_hooks.uninstall(_root(project), dry_run=dry_run):
         typer.echo(done)
-
-
-@app.command()
-def status(project: Project = None, as_json: AsJson = False) -> None:
-    """Show what memory holds and what is due."""
-    with opened(project, catch_up=False) as memories:
-        show.table(api.get_status(memories), as_json_=as_json)
 
 
 @app.command("doctor")
@@ -95,7 +85,7 @@ def doctor_(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check everything. Starts each hook as a real process; exit code 1 if something is wrong."""
+    """Check the installation and the store. Exit code 1 on a problem."""
     found = project_.find(project, os.environ, os.getcwd())
     patient = doctor.Patient(project=found, environment=os.environ, now=clock.now())
     if fix:
@@ -120,15 +110,13 @@ def work(
     once: Annotated[
         bool, typer.Option("--once", help="Return when nothing is due (the default).")
     ] = True,
-    retry: Annotated[
-        bool, typer.Option("--retry", help="Give parked jobs another chance.")
-    ] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Retry parked jobs.")] = False,
     wait: Annotated[
-        bool, typer.Option("--wait/--no-wait", help="Wait for another worker that is at it.")
+        bool, typer.Option("--wait/--no-wait", help="Wait for another running worker.")
     ] = True,
     project: Project = None,
 ) -> None:
-    """Do the work that is due now."""
+    """Run the jobs that are due now."""
     bar = _progress if sys.stderr.isatty() else None
     with opened(project, catch_up=False) as memories:
         others = api.is_worker_running(memories)
@@ -147,7 +135,7 @@ def work(
 
 @app.command()
 def scrub(dry_run: DryRun = False, project: Project = None, as_json: AsJson = False) -> None:
-    """Redact what is stored already. Database, copies, logs, files; tells what it cannot clean."""
+    """Redact secrets in database, copies, logs and files."""
     with opened(project) as memories:
         done = api.scrub(memories, dry_run=dry_run)
     if as_json:
@@ -166,63 +154,6 @@ def scrub(dry_run: DryRun = False, project: Project = None, as_json: AsJson = Fa
         typer.echo("nothing to clean")
     for left in done.left:
         typer.echo(f"not cleaned: {left.what} ({left.hint})", err=True)
-
-
-@guard.command("status")
-def guard_status(project: Project = None, as_json: AsJson = False) -> None:
-    """Show the mode and the turns under way."""
-    with opened(project) as memories:
-        show.table(api.get_guard_state(memories), as_json_=as_json)
-
-
-@guard.command("explain")
-def guard_explain(
-    command: Annotated[str, typer.Argument(metavar="CMD", help="In quotes.")],
-    project: Project = None,
-    as_json: AsJson = False,
-) -> None:
-    """Tell whether a shell command counts as a mutation, and why."""
-    judgement = api.judge_command(command, project)
-    warn(project)
-    if as_json:
-        show.json(
-            {
-                "mutates": judgement.mutates,
-                "reason": judgement.reason,
-                "commands": list(judgement.commands),
-            }
-        )
-    else:
-        typer.echo(f"{'mutates' if judgement.mutates else 'reads'}: {judgement.reason}")
-
-
-@guard.command("log")
-def guard_log(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> None:
-    """Show the newest decisions of the guard."""
-    with opened(project) as memories:
-        decisions = api.list_decisions(memories, limit)
-    if as_json:
-        return show.json({"count": len(decisions), "decisions": decisions})
-    for row in decisions:
-        what = f"{row['decision']:<5} {row['tool']}: {row['target']}"
-        show.say(f"{row['created_at']}  {what}  ({row['reason']})")
-    if not decisions:
-        typer.echo("the guard was not asked yet", err=True)
-
-
-@app.command()
-def refusals(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> None:
-    """Show what the write gate refused, newest first."""
-    with opened(project) as memories:
-        rows = api.list_refusals(memories, limit)
-    if as_json:
-        return show.json({"count": len(rows), "refusals": rows})
-    for row in rows:
-        show.say(f"{row['created_at']}  {row['rule']}: {row['reason']}")
-        if row["preview"]:
-            show.say(f"    {row['preview']}")
-    if not rows:
-        typer.echo("nothing was refused", err=True)
 
 
 def _own_program() -> str:

@@ -33,10 +33,18 @@ def review(
     imported: Annotated[
         bool, typer.Option("--imported", help="What came with the files and was not accepted.")
     ] = False,
+    settle: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--settle", metavar="ID OTHER", help="Accept both memories of a conflict."),
+    ] = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Decide about what waits, one after the other. Without a terminal, list it, with conflicts."""
+    """Decide about waiting memories, one by one. Without a terminal, list them and conflicts."""
+    if settle:
+        from ademem.doors.cli import upkeep
+
+        return upkeep.settle(*settle, project)
     with opened(project) as memories:
         runtime = memories
         enrolment.register_typed(runtime.project, runtime.store, runtime.environment)

@@ -19,12 +19,12 @@ def serve(
     ] = 0,
     stop: Annotated[bool, typer.Option("--stop", help="End the one that runs.")] = False,
     status: Annotated[
-        bool, typer.Option("--status", help="Tell who answers; exit code 1: nobody.")
+        bool, typer.Option("--status", help="Show the process that serves; exit code 1 for none.")
     ] = False,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Keep the model loaded, to answer prompts by meaning, too."""
+    """Keep the model loaded for hooks."""
     if stop and status:
         raise UsageError("--stop and --status at once", "one after the other")
     if stop:
@@ -40,7 +40,7 @@ def serve(
 
 def _stop(project: str | None) -> None:
     pid = api.stop_serving(project)
-    typer.echo(f"process {pid} ends" if pid else "nobody serves this project")
+    typer.echo(f"process {pid} ends" if pid else "no process serves this project")
 
 
 def _status(project: str | None, as_json: bool) -> None:
@@ -51,5 +51,5 @@ def _status(project: str | None, as_json: bool) -> None:
     if as_json:
         show.json(None)
     else:
-        typer.echo("nobody serves this project", err=True)
+        typer.echo("no process serves this project", err=True)
     raise typer.Exit(1)

@@ -28,7 +28,7 @@ def list_(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the skill files, with the memory behind each."""
+    """List skill files and their memories."""
     with opened(project) as memories:
         found = api.list_skills(memories, gone=gone)
     if as_json:
@@ -41,7 +41,7 @@ def list_(
 
 @skills.command()
 def reindex(dry_run: DryRun = False, project: Project = None, as_json: AsJson = False) -> None:
-    """Look through the folders of skills. What cannot be read is named and left alone."""
+    """Scan the folders of skills. Lists unreadable files."""
     with opened(project) as memories:
         scanned = api.reindex_skills(memories, dry_run=dry_run)
     problems = [as_dict(each) for each in scanned.problems]

@@ -21,8 +21,17 @@ if TYPE_CHECKING:
 
 
 @app.command()
-def sweep(dry_run: DryRun = False, project: Project = None, as_json: AsJson = False) -> None:
-    """Age the memories. Confirms what was used, lets fade and archives what was not."""
+def sweep(
+    merge: Annotated[
+        bool, typer.Option("--merge", help="Merge memories of the same meaning instead.")
+    ] = False,
+    dry_run: DryRun = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Age the memories: confirm used ones, archive unused ones."""
+    if merge:
+        return consolidate(dry_run, project, as_json)
     with opened(project) as memories:
         swept = api.sweep(memories, dry_run=dry_run)
         if as_json:
@@ -32,11 +41,12 @@ def sweep(dry_run: DryRun = False, project: Project = None, as_json: AsJson = Fa
             show.say(f"{move.act:<8} {show.line(api.get(memories, move.id), 80)}")
             show.say(f"         {move.before} → {move.after}: {move.why}")
     typer.echo(_summary(swept, dry_run))
+    return None
 
 
 @app.command()
 def consolidate(dry_run: DryRun = False, project: Project = None, as_json: AsJson = False) -> None:
-    """Merge memories that mean the same. Finds those that contradict each other, too."""
+    """Merge memories of the same meaning, and find contradictions."""
     with opened(project) as memories:
         done = api.consolidate(memories, dry_run=dry_run)
         if as_json:
@@ -55,7 +65,7 @@ def settle(
     other: Annotated[str, typer.Argument(metavar="OTHER", help="The one it contradicts.")],
     project: Project = None,
 ) -> None:
-    """Say that two memories in conflict can both be true. `review` shows conflicts."""
+    """Accept both memories of a conflict. `review` shows conflicts."""
     with opened(project) as memories:
         settled = api.settle_conflict(memories, id, other)
     typer.echo("they stand side by side" if settled else "nothing was said against that")
