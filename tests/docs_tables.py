@@ -124,7 +124,7 @@ def code(text: str) -> str:
 
 TABLES: dict[str, Callable[[], Iterator[Row]]] = {
     "commands": commands,
-    "hidden commands": hidden,
+    "hidden": hidden,
     "settings": defaults,
     "schema": schema,
 }

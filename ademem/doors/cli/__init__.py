@@ -20,12 +20,12 @@ CRASH_CHARS = 20_000
 
 
 def __getattr__(name: str) -> Any:
-    """Return the app; loading typer takes longer than a search."""
+    """Return the app with all commands; loading them takes longer than a search."""
     if name != "app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from ademem.doors.cli.commands import app
+    from ademem.doors.cli.commands import load
 
-    return app
+    return load()
 
 
 def program() -> NoReturn:

@@ -158,4 +158,5 @@ def run() -> None:
     """Parse the command line and run its command; ends the process."""
     word = sys.argv[1] if len(sys.argv) > 1 else ""
     named = [module for module, names in MODULES.items() if word in names.split()]
-    load(MODULES if "_ADEMEM_COMPLETE" in os.environ or not named else named)()
+    everything = not named or "_ADEMEM_COMPLETE" in os.environ
+    load(MODULES if everything else named)(prog_name="ademem")

@@ -14,7 +14,8 @@ from ademem.core.configuration.values import key_of
 from ademem.core.errors import UsageError
 from ademem.core.text import counted
 from ademem.core.value import Value, as_dict
-from ademem.doors.cli import app, shape, show
+from ademem.doors.cli import shape, show
+from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, Project
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from ademem.core import caller, process
 from ademem.core.anchor import replaced
 from ademem.core.errors import UsageError
 from ademem.core.memory import Category, Importance, Memory
-from ademem.doors.cli import app, show
+from ademem.doors.cli import show
+from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import (
     Anchors,
     AsJson,

@@ -15,7 +15,8 @@ from ademem.core.atomic_files import write_bytes
 from ademem.core.errors import AdememError, UsageError
 from ademem.core.text import counted
 from ademem.core.value import as_dict
-from ademem.doors.cli import app, show
+from ademem.doors.cli import show
+from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import (
     AsJson,
     BriefAgent,

@@ -11,7 +11,8 @@ from ademem import api
 from ademem.core.anchor import of_command
 from ademem.core.errors import UsageError
 from ademem.core.memory import Category, Draft, Status
-from ademem.doors.cli import app, shape, show
+from ademem.doors.cli import shape, show
+from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import (
     Anchors,
     AsJson,

@@ -11,7 +11,8 @@ from ademem import api
 from ademem.core.errors import UsageError
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
-from ademem.doors.cli import app, shape, show
+from ademem.doors.cli import shape, show
+from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, Id, Project, opened
 from ademem.store.mission_binding import VARIABLE, mission_of
 

@@ -12,7 +12,8 @@ import typer
 from ademem.api import models as api
 from ademem.core.errors import UsageError
 from ademem.core.value import as_dict
-from ademem.doors.cli import app, show
+from ademem.doors.cli import show
+from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, DryRun, Project, warn
 
 model = typer.Typer(help="The embedding model, for recall by meaning.", no_args_is_help=True)

@@ -13,7 +13,8 @@ from ademem import api
 from ademem.core.errors import NoSuchMemory, UsageError
 from ademem.core.text import preview
 from ademem.core.value import as_dict
-from ademem.doors.cli import app, shape, show
+from ademem.doors.cli import shape, show
+from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, DryRun, Id, Limit, Project, opened
 
 AGO = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}

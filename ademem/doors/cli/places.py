@@ -8,7 +8,8 @@ import typer
 
 from ademem import api
 from ademem.core.text import preview
-from ademem.doors.cli import app, show
+from ademem.doors.cli import show
+from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, Project, opened
 
 if TYPE_CHECKING:

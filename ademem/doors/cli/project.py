@@ -14,7 +14,8 @@ from ademem.core import clock
 from ademem.core import project as project_
 from ademem.core.errors import UsageError
 from ademem.core.value import as_dict
-from ademem.doors.cli import app, show
+from ademem.doors.cli import show
+from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, DryRun, Project, opened
 from ademem.files import enrolment
 from ademem.session import install as install_

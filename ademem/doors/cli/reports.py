@@ -9,7 +9,8 @@ import typer
 
 from ademem import api
 from ademem.core.text import counted
-from ademem.doors.cli import app, show
+from ademem.doors.cli import show
+from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, Limit, Project, opened, warn
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from ademem import api
 from ademem.core import caller
 from ademem.core.errors import AdememError
 from ademem.core.value import Value
-from ademem.doors.cli import app, show
+from ademem.doors.cli import show
+from ademem.doors.cli.commands import app
 from ademem.doors.cli.curating import in_editor
 from ademem.doors.cli.options import AsJson, DryRun, Limit, Project, opened
 from ademem.files import enrolment

@@ -8,7 +8,8 @@ import typer
 
 from ademem.api import serving as api
 from ademem.core.errors import UsageError
-from ademem.doors.cli import app, show
+from ademem.doors.cli import show
+from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, Project
 
 

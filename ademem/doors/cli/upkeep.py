@@ -9,7 +9,8 @@ import typer
 from ademem import api
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
-from ademem.doors.cli import app, show
+from ademem.doors.cli import show
+from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, DryRun, Id, Project, opened
 
 if TYPE_CHECKING:

@@ -31,8 +31,7 @@ def test_a_mission_begins_and_tells_how_a_shell_is_bound_to_it(ademem):
     told = ademem("mission", "start", "Ship passkeys")
 
     assert (
-        told
-        == "ship-passkeys has begun; `export ADEMEM_MISSION=ship-passkeys` binds a shell to it\n"
+        told == "ship-passkeys started; `export ADEMEM_MISSION=ship-passkeys` binds a shell to it\n"
     )
     (row,) = ademem.json("mission", "list")["missions"]
     assert (row["id"], row["goal"], row["status"]) == ("ship-passkeys", "Ship passkeys", "running")
