@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import timedelta
 
 from ademem import sync
@@ -15,12 +14,12 @@ from ademem.store.memories import Change
 from tests import builders
 from tests.builders import NOW, memory
 from tests.sync.repository import git
+from tests.sync.team import Driver
 
 FOLDER = ".ade/memory"
 GOTCHAS = f"{FOLDER}/gotchas.md"
 FACTS = f"{FOLDER}/facts.md"
 LINES = f"{FOLDER}/knowledge.jsonl"
-DRIVER = f'"{sys.executable}" -c "from ademem.doors.cli import main; main()" merge-file %O %A %B %P'
 
 
 class Clone:
@@ -96,5 +95,6 @@ def fork(repository, path):
 
 
 def with_driver(clone):
+    """Let git ask the driver that this process serves."""
     (clone.root / ".ade/.gitattributes").write_text(enrolment.MERGED)
-    clone.git("config", enrolment.DRIVER, DRIVER)
+    clone.git("config", enrolment.DRIVER, Driver.served.command)

@@ -1,4 +1,4 @@
-"""A clone, a repository, and for each file of histories a driver and members of a team."""
+"""A clone, a repository, one driver, and for each file of histories the members of a team."""
 
 from __future__ import annotations
 
@@ -28,9 +28,11 @@ def repository(clone):
     return clone
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session", autouse=True)
 def driver(tmp_path_factory):
+    """`ademem merge-file` in this process; in test_worktrees git starts the command."""
     with Driver(tmp_path_factory.mktemp("driver")).serving() as driver:
+        Driver.served = driver
         yield driver
     assert driver.failure is None
 

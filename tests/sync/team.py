@@ -59,6 +59,9 @@ read -r said < {} && [ "$said" = merged ]
 class Driver:
     """Merges what git asks for, in this process; *asked* counts it."""
 
+    served: Driver
+    """The one of this process."""
+
     def __init__(self, folder):
         self.asked = 0
         self.failure = None

@@ -23,6 +23,7 @@ from ademem.store import memories, transitions
 from ademem.store.transitions import Act
 from ademem.sync.merging import merged
 from tests.builders import NOW, memory
+from tests.examples import examples
 from tests.sync import clone as clones
 from tests.sync.clone import FOLDER, GOTCHAS
 
@@ -531,7 +532,7 @@ def test_a_candidate_that_never_was_in_a_commit_is_not_taken_away_by_one(reposit
     assert mine.id in other.read(SHEET)
 
 
-@hypothesis(max_examples=5, derandomize=True, phases=[Phase.generate])
+@hypothesis(max_examples=examples(5, 2), derandomize=True, phases=[Phase.generate])
 @given(st.data())
 def test_two_people_with_a_sheet_each_end_with_the_same_memories_and_files(data):
     with tempfile.TemporaryDirectory() as folder:

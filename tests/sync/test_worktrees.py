@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ademem.core.memory import Status
 from ademem.files import enrolment
+from tests.examples import examples
 from tests.sync.repository import enrolled
 
 BRANCHES = ("one", "two/a")
@@ -132,7 +133,7 @@ class Work:
             assert row.id not in on_main or row.source_branch is None
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(8, 4), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(STEPS, min_size=4, max_size=14))
 def test_whatever_is_done_nothing_is_lost_and_each_worktree_shows_trunk_and_its_branch(
     steps, tmp_path_factory
