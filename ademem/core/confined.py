@@ -359,11 +359,16 @@ def refusal(root: str, path: str) -> Refused | None:
     return None
 
 
-def refusals(root: str, path: str, most: int = 20_000) -> list[Refused]:
-    """All that is refused in the folder and below it, or the folder; looks at *most* entries."""
+def refusals(
+    root: str, path: str, most: int = 20_000, *, removes_stale: bool = False
+) -> list[Refused]:
+    """All that is refused in the folder and below it, or the folder; looks at *most* entries.
+
+    On the way it deletes temporary files of killed processes, if it is asked to.
+    """
     found: list[Refused] = []
     try:
-        _survey(_walk(root, _parts(root, path)), root, found, most)
+        _survey(_walk(root, _parts(root, path)), root, found, most, removes_stale)
     except FileNotFoundError:
         return found
     except Refused as refused:
@@ -608,6 +613,8 @@ def _rotate(root: str, path: str, max_bytes: int) -> None:
 
 def _is_stale(name: str) -> bool:
     """True for a temporary file of a process that is no more."""
+    if ".tmp" not in name and ".new" not in name:
+        return False
     stem, _, kind = name.rpartition(".")
     maker = stem.rpartition(".")[2].partition("-")[0]
     if kind.partition("-")[0] not in ("tmp", "new") or not (maker.isdecimal() and len(maker) < 10):
@@ -621,7 +628,9 @@ def _is_stale(name: str) -> bool:
     return False
 
 
-def _survey(folder: _Folder, root: str, found: list[Refused], left: int) -> int:
+def _survey(
+    folder: _Folder, root: str, found: list[Refused], left: int, removes_stale: bool
+) -> int:
     """Add what is refused in the open folder, which it closes; return how many looks are left."""
     try:
         for name in sorted(folder.names()):
@@ -629,7 +638,7 @@ def _survey(folder: _Folder, root: str, found: list[Refused], left: int) -> int:
                 break
             left -= 1
             try:
-                left = _survey_entry(folder, name, root, found, left)
+                left = _survey_entry(folder, name, root, found, left, removes_stale)
             except Refused as refused:
                 found.append(refused)
             except OSError as error:
@@ -639,9 +648,14 @@ def _survey(folder: _Folder, root: str, found: list[Refused], left: int) -> int:
     return left
 
 
-def _survey_entry(folder: _Folder, name: str, root: str, found: list[Refused], left: int) -> int:
+def _survey_entry(
+    folder: _Folder, name: str, root: str, found: list[Refused], left: int, removes_stale: bool
+) -> int:
     there = folder.status(name)
     if there is None:
+        return left
+    if removes_stale and stat.S_ISREG(there.st_mode) and _is_stale(name):
+        folder.unlink(name)
         return left
     if not name.isprintable():
         raise Refused(folder.whole(name), "has a name with control characters")
@@ -649,7 +663,7 @@ def _survey_entry(folder: _Folder, name: str, root: str, found: list[Refused], l
     inside = _inside(root, path)
     if inside in FOLDERS or (stat.S_ISDIR(there.st_mode) and not name.endswith(FILES)):
         folder.check(there, name, stat.S_IFDIR)
-        return _survey(folder.enter(name), root, found, left)
+        return _survey(folder.enter(name), root, found, left, removes_stale)
     if stat.S_ISSOCK(there.st_mode) and _matches(inside, "run/" + SOCKETS):
         return left
     folder.check(there, name, stat.S_IFREG)

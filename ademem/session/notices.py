@@ -55,9 +55,9 @@ def database_made_elsewhere(runtime: Runtime) -> Iterator[str]:
 def refused_files(runtime: Runtime) -> Iterator[str]:
     """What below `.ade/` is no file of this project, and is not used therefore."""
     project = runtime.project
-    found = confined.refusals(project.root, project.ade, ENTRIES)
+    found = confined.refusals(project.root, project.ade, ENTRIES, removes_stale=True)
     if project.home != project.ade:
-        found += confined.refusals(project.home_root, project.home, ENTRIES)
+        found += confined.refusals(project.home_root, project.home, ENTRIES, removes_stale=True)
     if found:
         yield of_refused(found[0], len(found) - 1)
 

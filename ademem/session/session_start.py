@@ -65,7 +65,6 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     with suppress(OSError):
         enrolment.ignore(runtime.project)
     flags.prune(runtime.project, runtime.now)
-    confined.remove_stale(runtime.project.root, runtime.project.ade)
     arrived = _arrived(runtime)
     git_limit = Deadline(time.monotonic, GIT_S)
     commits.look(runtime.project, runtime.store, runtime.now, git_limit)

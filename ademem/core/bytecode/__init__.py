@@ -33,7 +33,8 @@ class Bundle:
     def __init__(self, package: str) -> None:
         """Raises one of UNREADABLE."""
         self.package = package
-        self.file = os.open(path(package), os.O_RDONLY | os.O_CLOEXEC)
+        self.path = path(package)
+        self.file = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         length = int.from_bytes(os.pread(self.file, LENGTH_BYTES, 0), "little")
         self.start = LENGTH_BYTES + length
         self.index: dict[str, Entry] = marshal.loads(os.pread(self.file, length, LENGTH_BYTES))
@@ -43,12 +44,13 @@ class Bundle:
         code = self.code(name)
         if code is None:
             return None
-        origin = os.path.join(self.package, self.index[name][0])
-        is_package = origin.endswith("__init__.py")
+        origin = f"{self.package}/{self.index[name][0]}"
+        is_package = origin.endswith("/__init__.py")
         spec = ModuleSpec(name, self, origin=origin, is_package=is_package, loader_state=code)
         spec.has_location = True
+        spec.cached = self.path  # or the name of a file that nobody reads is worked out
         if is_package:
-            spec.submodule_search_locations.append(os.path.dirname(origin))
+            spec.submodule_search_locations.append(origin.removesuffix("/__init__.py"))
         return spec
 
     def create_module(self, _spec: object) -> None:
@@ -62,7 +64,7 @@ class Bundle:
         """What was compiled; None when the source is another now, or the file is damaged."""
         try:
             below, mtime_ns, size, start, length = self.index[name]
-            now = os.stat(os.path.join(self.package, below))
+            now = os.stat(f"{self.package}/{below}")
             if (now.st_mtime_ns, now.st_size) != (mtime_ns, size):
                 return None
             code: CodeType = marshal.loads(os.pread(self.file, length, self.start + start))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import marshal
 import os
 import sysconfig
@@ -53,8 +54,29 @@ def write(package: str) -> None:
 
 
 def _compiled(source: str) -> bytes:
+    """Compile without docstrings, assertions and annotations of functions: no hook reads them.
+
+    Commands are made of those of their functions, and keep them.
+    """
     with open(source, "rb") as file:
-        return marshal.dumps(compile(file.read(), source, "exec", dont_inherit=True))
+        tree = ast.parse(file.read())
+    if f"{os.sep}doors{os.sep}" in source:
+        return marshal.dumps(compile(tree, source, "exec", dont_inherit=True))
+    tree = _WithoutAnnotations().visit(tree)
+    return marshal.dumps(compile(tree, source, "exec", dont_inherit=True, optimize=2))
+
+
+class _WithoutAnnotations(ast.NodeTransformer):
+    """Fields of classes keep theirs, which `Value` reads."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        node.returns = None
+        self.generic_visit(node)
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
 
 
 def _sources(package: str) -> Iterator[tuple[str, Source]]:

@@ -243,7 +243,11 @@ _FETCHES = (
     ),
     *("get", "socket", "download", "iwr", "irm", "invoke-webrequest"),
 )
-"""Parts of all that code which fetches has, so that other lines compile no pattern."""
+_EXECUTES = (
+    *("exec", "eval", "system", "subprocess", "popen", "spawn", "child_process", "dup2"),
+    *("compile(", "iex", "invoke-expression", "new function", "import("),
+)
+"""Parts of all code that fetches, and that executes; other lines compile no pattern."""
 
 
 def runs_code_from_the_network(commands: Commands) -> bool:
@@ -262,6 +266,7 @@ def runs_code_from_the_network(commands: Commands) -> bool:
         if (
             name in _INTERPRETERS
             and any(map(line.__contains__, _FETCHES))
+            and any(map(line.__contains__, _EXECUTES))
             and re.search(fetches, line)
             and re.search(executes, line)
         ):
