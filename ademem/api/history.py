@@ -71,7 +71,7 @@ def undo(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
 
     Raises NoSuchEvent, or CannotDo when one of them was changed since or is gone for good.
     """
-    from ademem.synthesis.procedures.rows import follow  # looking at history needs none of it
+    from ademem.synthesis.procedures.records import undo_details
 
     change = Change(
         operation="undo",
@@ -95,7 +95,7 @@ def undo(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
                 "another live memory says the same by now", "`ademem search` finds it"
             ) from error
         procedures.take_back(act.store, event, change.event_id)
-        follow(act.store, restored)
+        undo_details(act.store, restored)
         jobs.follow(act.store, act.now)
     return restored
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ademem.store.runtime import Runtime
     from ademem.synthesis.missions import Ended
     from ademem.synthesis.procedures.export import Exported
-    from ademem.synthesis.procedures.rows import Procedure
+    from ademem.synthesis.procedures.records import Procedure
     from ademem.synthesis.skills.listing import Listed
     from ademem.synthesis.skills.registry import Scanned
 
@@ -42,16 +42,16 @@ def reindex_skills(runtime: Runtime, *, dry_run: bool = False) -> Scanned:
 
 def list_procedures(runtime: Runtime, *, archived: bool = False) -> list[Procedure]:
     """List what sessions did repeatedly, the highest confidence first."""
-    from ademem.synthesis.procedures import rows
+    from ademem.synthesis.procedures import records
 
-    return rows.listed(runtime.store, archived=archived)
+    return records.find_live(runtime.store, archived=archived)
 
 
 def get_procedure(runtime: Runtime, id: str) -> Procedure:
     """Raises NoSuchMemory, or NoSuchProcedure for a memory of another kind."""
-    from ademem.synthesis.procedures import rows
+    from ademem.synthesis.procedures import records
 
-    return rows.get(runtime.store, id)
+    return records.get(runtime.store, id)
 
 
 def get_procedure_history(runtime: Runtime, id: str) -> dict[str, list[Any]]:
@@ -65,10 +65,10 @@ def get_procedure_history(runtime: Runtime, id: str) -> dict[str, list[Any]]:
 
 def record_outcome(runtime: Runtime, id: str, outcome: str, reason: str = "") -> Procedure:
     """Count one use: `success` or `failure`. Raises CannotDo for an abandoned procedure."""
-    from ademem.synthesis.procedures import uses
+    from ademem.synthesis.procedures import records
 
     procedure, settings = get_procedure(runtime, id), runtime.settings.procedures
-    return uses.told(procedure, outcome, reason, act(runtime), settings)
+    return records.report_outcome(procedure, outcome, reason, act(runtime), settings)
 
 
 def export_procedures(
@@ -86,7 +86,7 @@ def export_procedures(
 
     publish = runtime.settings.skills.publish if publish is None else publish
     job = export.Export(runtime=runtime, now=runtime.clock(), publish=publish, dry_run=dry_run)
-    return export.asked_for(id, job, act(runtime))
+    return export.export_command(id, job, act(runtime))
 
 
 def start_mission(runtime: Runtime, goal: str, *, id: str = "") -> Mission:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ademem.store.runtime import Runtime
-    from ademem.synthesis.lifecycle.consolidation import Consolidated
+    from ademem.synthesis.consolidation import Consolidated
     from ademem.synthesis.sweeping import Swept
 
 
@@ -46,15 +46,14 @@ def sweep(runtime: Runtime, *, dry_run: bool = False) -> Swept:
 def consolidate(runtime: Runtime, *, dry_run: bool = False) -> Consolidated:
     """Merge memories of the same meaning; the result's `id` is what `undo` takes back."""
     from ademem.search.embedding import model_id
-    from ademem.synthesis.lifecycle import consolidation
-    from ademem.synthesis.lifecycle.consolidation.writing import writer
+    from ademem.synthesis import consolidation
 
     run = consolidation.Run(
         store=runtime.store,
         settings=runtime.settings,
         model=model_id(runtime.settings.embed),
-        write=writer(runtime),
+        write=consolidation.ai_writer(runtime),
     )
     if dry_run:
         return consolidation.preview(run)
-    return consolidation.consolidate_alone(runtime, run, runtime.clock)
+    return consolidation.consolidate_locked(runtime, run, runtime.clock)

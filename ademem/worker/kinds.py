@@ -175,8 +175,7 @@ def mission(shift: Shift, job: Job) -> None:
 def consolidate(shift: Shift, job: Job) -> None:
     """Merge what means the same, unless somebody did since it was asked for."""
     from ademem.search.embedding import model_id
-    from ademem.synthesis.lifecycle import consolidation
-    from ademem.synthesis.lifecycle.consolidation.writing import writer
+    from ademem.synthesis import consolidation
 
     crowded = job.kind == CROWDED
     if not crowded and not schedule.consolidation_is_due(shift):
@@ -185,10 +184,10 @@ def consolidate(shift: Shift, job: Job) -> None:
         store=shift.store,
         settings=shift.runtime.settings,
         model=shift.model.id if shift.model else model_id(shift.runtime.settings.embed),
-        write=writer(shift.runtime),
+        write=consolidation.ai_writer(shift.runtime),
         trigger="auto" if crowded else "schedule",
     )
-    done = consolidation.consolidate_alone(shift.runtime, run, shift.now)
+    done = consolidation.consolidate_locked(shift.runtime, run, shift.now)
     shift.figures |= {"clusters": done.clusters, "merged": done.merged, "created": done.created}
 
 

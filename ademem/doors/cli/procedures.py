@@ -14,7 +14,7 @@ from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, DryRun, Id, Project, opened
 
 if TYPE_CHECKING:
-    from ademem.synthesis.procedures.rows import Procedure
+    from ademem.synthesis.procedures.records import Procedure
 
 TEXT_CHARS = 120
 

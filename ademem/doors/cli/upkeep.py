@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ademem.core.value import Value
-    from ademem.synthesis.lifecycle.consolidation import Consolidated
+    from ademem.synthesis.consolidation import Consolidated
     from ademem.synthesis.sweeping import Swept
 
 

@@ -1,1 +1,1 @@
-"""Ways of doing things that sessions came to again and again, and how well they work."""
+"""Procedures: repeated ways of working, learned from sessions and reviews."""

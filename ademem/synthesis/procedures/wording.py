@@ -1,26 +1,39 @@
-"""A procedure in words, and the words read back."""
+"""Render a procedure as text and a skill file, and read both back."""
 
 from __future__ import annotations
 
+import json
 import re
+import unicodedata
 
 from ademem.core.text import preview, unique, whole_words
 from ademem.core.value import Value
-from ademem.synthesis.procedures.context import EDIT, RUN, Step, command_steps, edit_step
-from ademem.synthesis.procedures.mask import WORDS, masked
+from ademem.synthesis.procedures.steps import (
+    EDIT,
+    MASK_WORDS,
+    RUN,
+    Step,
+    command_steps,
+    edit_step,
+    mask,
+)
+from ademem.synthesis.skills.reading import digest_of, opened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ademem.synthesis.procedures.context import Context
+    from ademem.synthesis.procedures.steps import Work
 
 TITLE_CHARS = 60
 TASK_CHARS = 100
 TASKS = 3
-"""Wordings of the task that a trigger quotes."""
+"""Tasks that a trigger quotes."""
 PITFALLS = 8
 PITFALL_CHARS = 200
+SKILL_NAME_CHARS = 64
+DESCRIPTION_CHARS = 1024
+"""Limits of Claude Code for the name and the description of a skill."""
 
 _STEP = re.compile(r"^\s*\d+[.)]\s+(.*)$", re.MULTILINE)
 _QUOTED = re.compile(r"`([^`\n]+)`")
@@ -30,14 +43,18 @@ _CONTENT = re.compile(r"\AUse when (.*?)\.?\n\n(.*)\Z", re.DOTALL)
 _BLANKS = re.compile(r"\s+")
 _PLAIN_WORD = re.compile(r"[\w@%+=:,./*{}-]+")
 _EDITING = frozenset("edit change write update create add adapt".split())
+_MARK = re.compile(r"<!-- ademem:procedure ([0-9a-f]{32}) ([0-9a-f]{16})\b[^\n]*-->[ \t]*\n*")
+_NOTE = "written from memory; what you change here is taken over"
+_HEADING = re.compile(r"\A#[ \t]+([^\n]*)\n*")
+_NO_SLUG = re.compile(r"[^a-z0-9]+")
 
 
 class Wording(Value):
     title: str
     trigger: str
-    """When to do it, as the rest of a sentence that begins with "Use when"."""
+    """The rest of a sentence that begins with "Use when"."""
     markdown: str
-    """Numbered steps, then what to watch out for."""
+    """Numbered steps, then pitfalls."""
 
     @property
     def content(self) -> str:
@@ -45,8 +62,8 @@ class Wording(Value):
         return f"Use when {self.trigger}.\n\n{self.markdown}"
 
 
-def read(title: str, content: str, trigger: str) -> Wording:
-    """The wording of a memory; *trigger* is what it was, for a text that names none."""
+def parse_content(title: str, content: str, trigger: str) -> Wording:
+    """Read the wording of a memory; *trigger* stands in for a text that has none."""
     found = _CONTENT.match(content)
     if found is None:
         return Wording(title=title, trigger=trigger, markdown=content.strip())
@@ -54,7 +71,7 @@ def read(title: str, content: str, trigger: str) -> Wording:
 
 
 def steps_of(markdown: str) -> tuple[Step, ...]:
-    """What its numbered lines say in backticks: files to edit, and commands."""
+    """Return the files to edit and the commands in backticks on its numbered lines."""
     found: list[Step] = []
     for line in _STEP.findall(markdown):
         quoted = _QUOTED.findall(line)
@@ -65,8 +82,8 @@ def steps_of(markdown: str) -> tuple[Step, ...]:
     return tuple(found)
 
 
-def steps_in(text: str) -> tuple[Step, ...]:
-    """What any page names: commands in backticks and in fences, and files in backticks."""
+def steps_in_page(text: str) -> tuple[Step, ...]:
+    """Return the commands in backticks and fences, and the files in backticks, of any page."""
     listed = "\n".join(_FENCED.findall(text)).split("\n")
     fenced = [line.removeprefix("$ ") for line in listed]
     quoted = _QUOTED.findall(_FENCED.sub("", text))
@@ -74,33 +91,31 @@ def steps_in(text: str) -> tuple[Step, ...]:
     return (*commands, *(edit_step(name) for name in quoted if _FILE.fullmatch(name)))
 
 
-def of_sessions(cluster: Sequence[Context], middle: Context, steps: Iterable[Step]) -> Wording:
-    """By rules: the task as it was asked, the steps as they were taken."""
-    tasks = unique(filter(None, map(_task, (middle, *reversed(cluster)))))[:TASKS]
+def word_sessions(cluster: Sequence[Work], middle: Work, steps: Iterable[Step]) -> Wording:
+    """Word the procedure by rules: tasks as they were asked, steps as they were taken."""
+    tasks = unique(filter(None, map(_first_line, (middle, *reversed(cluster)))))[:TASKS]
     quoted = " or ".join(f"“{task}”" for task in tasks)
-    pitfalls = unique(
-        preview(text, PITFALL_CHARS) for context in cluster for text in context.pitfalls
-    )
+    pitfalls = unique(preview(text, PITFALL_CHARS) for work in cluster for text in work.pitfalls)
     return Wording(
         title=_title(middle.task),
         trigger=f"the task is like {quoted}" if quoted else "this work comes up again",
-        markdown=markdown(map(_line, steps), pitfalls[:PITFALLS]),
+        markdown=render_markdown(map(_step_line, steps), pitfalls[:PITFALLS]),
     )
 
 
-def of_reviews(cluster: Sequence[Context], middle: Context) -> Wording:
-    """What reviewers ask for again and again, as a list to go through before they do."""
-    asked = unique(preview(context.task, PITFALL_CHARS) for context in reversed(cluster))
-    where = unique(f"`{context.files}`" for context in cluster if context.files)[:TASKS]
+def word_reviews(cluster: Sequence[Work], middle: Work) -> Wording:
+    """Word repeated remarks of reviewers as a checklist."""
+    asked = unique(preview(work.task, PITFALL_CHARS) for work in reversed(cluster))
+    where = unique(f"`{work.files}`" for work in cluster if work.files)[:TASKS]
     changed = " or ".join(where) if where else "code"
     return Wording(
         title=_title(f"Before review: {middle.task}"),
         trigger=f"a change of {changed} is about to go to review: reviewers asked for it before",
-        markdown=markdown(asked[:PITFALLS], ()),
+        markdown=render_markdown(asked[:PITFALLS], ()),
     )
 
 
-def markdown(lines: Iterable[str], pitfalls: Sequence[str]) -> str:
+def render_markdown(lines: Iterable[str], pitfalls: Sequence[str]) -> str:
     numbered = "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
     if not pitfalls:
         return numbered
@@ -108,26 +123,85 @@ def markdown(lines: Iterable[str], pitfalls: Sequence[str]) -> str:
     return f"{numbered}\n\n## Watch out\n\n{listed}"
 
 
-def _line(step: Step) -> str:
+def _step_line(step: Step) -> str:
     if step.kind == EDIT:
         return f"Edit `{step.words[0]}`."
-    said = " ".join(word if _PLAIN_WORD.fullmatch(word) else _shell(word) for word in step.words)
+    words = (word if _PLAIN_WORD.fullmatch(word) else _quote(word) for word in step.words)
     verb = "Run" if step.kind == RUN else "Call"
-    return f"{verb} `{said.replace('`', '')}`."
+    return f"{verb} `{' '.join(words).replace('`', '')}`."
 
 
-def _shell(word: str) -> str:
+def _quote(word: str) -> str:
     line = _BLANKS.sub(" ", word).replace('"', '\\"')
     return f'"{line}"'
 
 
-def _task(context: Context) -> str:
-    """Its first line without what differs each time."""
-    return preview(masked(context.task.strip().partition("\n")[0]), TASK_CHARS).rstrip(".")
+def _first_line(work: Work) -> str:
+    return preview(mask(work.task.strip().partition("\n")[0]), TASK_CHARS).rstrip(".")
 
 
 def _title(task: str) -> str:
-    words = masked(task.strip().partition("\n")[0]).split()
-    kept = " ".join(word for word in words if word.strip(".,;:!?") not in WORDS)
+    words = mask(task.strip().partition("\n")[0]).split()
+    kept = " ".join(word for word in words if word.strip(".,;:!?") not in MASK_WORDS)
     short = whole_words(kept, TITLE_CHARS).strip(" .,;:!?")
     return short[:1].upper() + short[1:] if short else "Repeated workflow"
+
+
+class SkillFile(Value):
+    """The content of a skill file, and the procedure it was written from."""
+
+    digest: str
+    wording: Wording
+    sync_id: str | None
+    """Sync id of the procedure it was written from; None for a file that people wrote."""
+    edited: bool
+    """It differs from the text that was written."""
+
+
+def skill_name(title: str, sync_id: str) -> str:
+    """Return lower-case letters, digits and hyphens; for a title in another script, from the id."""
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    slug = _NO_SLUG.sub("-", plain).strip("-")[: SKILL_NAME_CHARS - len("-99")].strip("-")
+    return slug if len(slug) >= 3 else f"procedure-{sync_id[:6]}"
+
+
+def render_skill_file(wording: Wording, name: str, sync_id: str) -> str:
+    """Render equal bytes for equal procedures: nothing in the file changes with its use."""
+    page = (
+        f"---\nname: {name}\n"
+        f"description: {json.dumps(_description(wording), ensure_ascii=False)}\n"
+        f"---\n\n# {wording.title}\n\n{wording.markdown}\n"
+    )
+    return f"{page}\n<!-- ademem:procedure {sync_id} {digest_of(page)[:16]}: {_NOTE} -->\n"
+
+
+def parse_skill_file(text: str) -> SkillFile:
+    found = _MARK.search(text)
+    unmarked = _MARK.sub("", text)
+    head, body, _ = opened(unmarked.replace("\r\n", "\n"))
+    heading = _HEADING.match(body.lstrip("\n"))
+    title = heading[1].strip() if heading else head.get("name", "")
+    markdown = _HEADING.sub("", body.lstrip("\n"), count=1).strip()
+    description = " ".join(head.get("description", "").split())
+    return SkillFile(
+        digest=digest_of(text),
+        wording=Wording(title=title, trigger=_trigger(description, title), markdown=markdown),
+        sync_id=found[1] if found else None,
+        edited=found is not None and digest_of(unmarked)[:16] != found[2],
+    )
+
+
+def matches(file: SkillFile, wording: Wording) -> bool:
+    """Tell whether the file says what the procedure says, in whatever layout."""
+    same = (file.wording.title, file.wording.markdown) == (wording.title, wording.markdown)
+    return same and file.wording.trigger == _trigger(_description(wording), wording.title)
+
+
+def _description(wording: Wording) -> str:
+    """The client would take angle brackets for its own tags."""
+    text = f"{wording.title}. Use when {wording.trigger}."
+    return preview(text.replace("<", "").replace(">", ""), DESCRIPTION_CHARS)
+
+
+def _trigger(description: str, title: str) -> str:
+    return description.removeprefix(f"{title}. ").removeprefix("Use when ").removesuffix(".")

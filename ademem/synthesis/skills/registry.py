@@ -182,15 +182,15 @@ def _keep(skill: Skill, entry: Entry | None, look: Scan) -> None:
 
 def _is_exported(skill: Skill, entry: Entry | None, look: Scan) -> bool:
     """Whether it is a procedure's; what a person changed in it is the next version of that."""
-    from ademem.synthesis.procedures import export, page
+    from ademem.synthesis.procedures import export, wording
 
-    found = page.read(skill.raw)
-    procedure = export.owner(found.sync_id, look.runtime, look.now)
+    found = wording.parse_skill_file(skill.raw)
+    procedure = export.find_owner(found.sync_id, look.runtime, look.now)
     if procedure is None or (entry and entry.source == table.USER and not entry.archived_at):
         return False
     if found.edited and (entry is None or entry.content_hash != skill.digest):
-        procedure = export.take_edit(procedure, found, look.runtime, look.now)
-    export.note(procedure, skill.path, skill.digest, look.runtime, look.now)
+        procedure = export.import_edit(procedure, found, look.runtime, look.now)
+    export.index_file(procedure, skill.path, skill.digest, look.runtime, look.now)
     return True
 
 

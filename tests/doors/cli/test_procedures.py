@@ -4,7 +4,7 @@ import pytest
 
 from ademem.core.settings import Settings
 from ademem.store import open_store
-from ademem.synthesis.procedures import rows
+from ademem.synthesis.procedures import records
 from ademem.synthesis.procedures.wording import Wording
 from tests import builders
 
@@ -15,7 +15,7 @@ SAID = Wording(title="Ship it", trigger="asked to ship", markdown="1. Run `npm t
 def id(ademem):
     store = open_store(builders.project(ademem.root), builders.NOW)
     options = {"sources": ["e1"], "successes": 3, "failures": 0}
-    made = rows.insert(SAID, store, Settings(), builders.NOW, **options)
+    made = records.insert(SAID, store, Settings(), builders.NOW, **options)
     store.close()
     return made.id
 

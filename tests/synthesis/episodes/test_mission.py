@@ -9,7 +9,7 @@ from ademem.core.memory import Draft
 from ademem.core.value import replace
 from ademem.store import episodes, jobs
 from ademem.synthesis.episode_building import build_mission_episode
-from ademem.synthesis.procedures import gathering
+from ademem.synthesis.procedures import learning
 from tests.synthesis.episodes.talk import Talk
 
 
@@ -130,10 +130,10 @@ def test_an_ai_hears_of_all_sessions_and_does_not_change_how_it_ended(mission, m
 
 def test_a_mission_is_no_further_context_of_a_procedure(mission):
     settings = mission.runtime.settings.procedures
-    before = gathering.of_sessions(mission.store, settings)
+    before = learning.session_works(mission.store, settings)
     end(mission)
 
-    assert gathering.of_sessions(mission.store, settings) == before
+    assert learning.session_works(mission.store, settings) == before
 
 
 def test_the_end_of_a_mission_and_of_a_late_session_of_it_make_it_due(mission):

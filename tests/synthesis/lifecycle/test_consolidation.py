@@ -11,8 +11,8 @@ from ademem.core.settings import SearchSettings, Settings
 from ademem.search.engine import Filters, search
 from ademem.store import consolidating, jobs, memories, relations, transitions
 from ademem.store.transitions import Act
-from ademem.synthesis.lifecycle import consolidation
-from ademem.synthesis.lifecycle.consolidation import Run, merging
+from ademem.synthesis import consolidation
+from ademem.synthesis.consolidation import Run
 from tests.builders import NOW, insert, memory
 from tests.synthesis.lifecycle import statements
 from tests.synthesis.lifecycle.statements import MODEL
@@ -251,7 +251,7 @@ class TestATextThatSomebodyWrote:
     def test_is_free_of_secrets(self):
         rows = [memory("The key opens the door")]
         key = "ghp_" + "a1B2" * 9
-        text = merging.written(f"The key {key} opens the door", rows, Settings().gate)
+        text = consolidation.accept_text(f"The key {key} opens the door", rows, Settings().gate)
 
         assert text is None or key not in text
 

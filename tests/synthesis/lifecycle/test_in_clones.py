@@ -7,8 +7,8 @@ import pytest
 from ademem.core.clock import stamp
 from ademem.core.settings import Settings
 from ademem.store import memories
-from ademem.synthesis.lifecycle import consolidation
-from ademem.synthesis.lifecycle.consolidation import Run
+from ademem.synthesis import consolidation
+from ademem.synthesis.consolidation import Run
 from tests.sync.clone import FOLDER, Clone
 from tests.synthesis.lifecycle.statements import MODEL
 from tests.synthesis.lifecycle.sweeps import sweep

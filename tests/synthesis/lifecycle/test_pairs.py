@@ -7,16 +7,16 @@ import pytest
 
 from ademem.core.settings import EmbedSettings, LifecycleSettings
 from ademem.search import embedding
-from ademem.synthesis.lifecycle.consolidation.pairs import (
-    Kinship,
+from ademem.synthesis.consolidation_plan import (
+    Relation,
     conflict,
+    has_other_number,
     is_about_one,
-    is_renumbered,
-    kinship,
+    relate,
 )
 from tests.synthesis.lifecycle.statements import MODEL, STATEMENTS
 
-SAME, MORE, APART, CONFLICT = Kinship
+SAME, MORE, APART, CONFLICT = Relation
 NEAR = LifecycleSettings().merge_cosine
 
 
@@ -44,7 +44,7 @@ NEAR = LifecycleSettings().merge_cosine
     ],
 )
 def test_how_a_text_stands_to_one_that_is_near(left, right, expected):
-    assert kinship(left, right) == expected
+    assert relate(left, right) == expected
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_of_different_matters_none_looks_like_one_with_another_number():
         for kind, cosine, left, right in pairs()
         if kind == "different"
         and cosine >= LifecycleSettings().conflict_cosine
-        and is_renumbered(left, right)
+        and has_other_number(left, right)
     ]
 
     assert changed == []
@@ -147,7 +147,7 @@ def test_of_different_matters_none_looks_like_one_with_another_number():
 
 def test_one_sentence_about_two_things_is_told_from_one_said_twice():
     about_others = [
-        kinship(one.text, other.text)
+        relate(one.text, other.text)
         for one, other in combinations(STATEMENTS, 2)
         if one.group == other.group and one.mark == other.mark == "~"
     ]

@@ -3,8 +3,8 @@
 import pytest
 
 from ademem.store import consolidating
-from ademem.synthesis.lifecycle import consolidation
-from ademem.synthesis.lifecycle.consolidation.writing import writer
+from ademem.synthesis import consolidation
+from ademem.synthesis.consolidation import ai_writer
 from tests.builders import NOW
 from tests.synthesis.lifecycle.statements import MODEL
 from tests.synthesis.lifecycle.test_consolidation import INVOICES, UPLOADS, group, live, put
@@ -28,7 +28,7 @@ def run(ask, tmp_path):
             store=ask.runtime.store,
             settings=ask.runtime.settings,
             model=MODEL,
-            write=writer(ask.runtime),
+            write=ai_writer(ask.runtime),
         )
         return consolidation.consolidate(given, lambda: NOW)
 
@@ -71,14 +71,14 @@ def test_where_the_day_has_had_its_questions_one_of_them_speaks_for_all(ask, run
         store=ask.runtime.store,
         settings=ask.runtime.settings,
         model=MODEL,
-        write=writer(ask.runtime),
+        write=ai_writer(ask.runtime),
     )
     done = consolidation.consolidate(given, lambda: NOW)
 
     assert (done.created, len(ask.calls())) == (2, 1)
-    assert writer(ask.runtime) is None
+    assert ai_writer(ask.runtime) is None
     assert consolidating.last(ask.runtime.store).outcome == "ok"
 
 
 def test_nobody_is_asked_unless_somebody_was_named(ask):
-    assert writer(ask.runtime) is None
+    assert ai_writer(ask.runtime) is None

@@ -8,7 +8,7 @@ from ademem.core.clock import stamp
 from ademem.core.turn import TurnKey
 from ademem.store import episodes, logs
 from ademem.store.episodes import Action, Episode
-from ademem.synthesis.procedures import learning, rows
+from ademem.synthesis.procedures import learning, records
 from tests import builders
 from tests.world import Open
 
@@ -76,7 +76,7 @@ class World(Open):
         return learning.learn(self.runtime, self.now)
 
     def procedures(self, **options):
-        return rows.listed(self.store, **options)
+        return records.find_live(self.store, **options)
 
     def procedure(self):
         (found,) = self.procedures()

@@ -9,13 +9,35 @@ from hypothesis import strategies as st
 
 from ademem.core.settings import ProcedureSettings
 from ademem.store.episodes import Action
-from ademem.synthesis.procedures import confidence as belief
-from ademem.synthesis.procedures.clusters import clusters, distinct, medoid
-from ademem.synthesis.procedures.common_steps import aligned, distil, followed, same, telling
-from ademem.synthesis.procedures.context import Context, command_steps, steps
-from ademem.synthesis.procedures.mask import common, masked
-from ademem.synthesis.procedures.similarity import Likeness, rarity, shared, words
-from ademem.synthesis.procedures.wording import markdown, steps_of
+from ademem.synthesis.procedures.clustering import (
+    Similarity,
+    count_distinct,
+    make_clusters,
+    medoid,
+    rarity,
+    stems,
+    weighted_cosine,
+)
+from ademem.synthesis.procedures.records import (
+    FAILURE,
+    LEAST_CONFIDENCE,
+    MOST_CONFIDENCE,
+    SUCCESS,
+    confidence_after,
+)
+from ademem.synthesis.procedures.steps import (
+    Work,
+    agreement,
+    align,
+    command_steps,
+    common_command,
+    common_steps,
+    distinctive_steps,
+    mask,
+    share_taken,
+    steps_of_actions,
+)
+from ademem.synthesis.procedures.wording import render_markdown, steps_of
 from tests.builders import NOW
 from tests.synthesis.procedures.conftest import edit, release, run
 
@@ -29,9 +51,9 @@ def context(task, actions=(), number=0, outcome="succeeded", **changes):
         "task": task,
         "outcome": outcome,
         "at": NOW + timedelta(days=number),
-        "steps": steps(actions),
+        "steps": steps_of_actions(actions),
     }
-    return Context(**(given | changes))
+    return Work(**(given | changes))
 
 
 MIGRATION = (edit("migrations/1_a.sql"), run("make migrate"), run("pytest tests/db"))
@@ -75,21 +97,23 @@ def day(number, kind):
     ],
 )
 def test_a_command_is_known_by_what_it_does(command, signs):
-    assert [step.sign for step in command_steps(command)] == signs
+    assert [step.signature for step in command_steps(command)] == signs
 
 
 def test_a_message_from_a_document_is_told_as_any_message():
     written = [f"git commit -m \"$(cat <<'EOF'; Add {n}; EOF; )\"" for n in "ab"]
-    told = distil([steps([run(line)]) for line in written], SETTINGS.share)
+    told = common_steps([steps_of_actions([run(line)]) for line in written], SETTINGS.share)
 
     assert told[0].words == ("git", "commit", "-m", "MESSAGE")
 
 
 def test_reads_are_no_steps_and_a_step_repeated_at_once_is_one():
     looks = [Action(tool="Read", target="a.py", kind="read"), run("pytest"), run("pytest -x")]
-    told = steps([*looks, edit("a.py"), Action(tool="mcp__gh__merge", target="12", kind="other")])
+    told = steps_of_actions(
+        [*looks, edit("a.py"), Action(tool="mcp__gh__merge", target="12", kind="other")]
+    )
 
-    assert [step.sign for step in told] == ["run pytest", "edit a.py", "use mcp__gh__merge"]
+    assert [step.signature for step in told] == ["run pytest", "edit a.py", "use mcp__gh__merge"]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +127,7 @@ def test_reads_are_no_steps_and_a_step_repeated_at_once_is_one():
     ],
 )
 def test_what_differs_each_time_is_a_word_in_capitals(text, expected):
-    assert masked(text) == expected
+    assert mask(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -120,7 +144,7 @@ def test_what_differs_each_time_is_a_word_in_capitals(text, expected):
     ],
 )
 def test_several_commands_are_told_as_one(lines, expected):
-    assert " ".join(common([line.split() for line in lines])) == expected
+    assert " ".join(common_command([line.split() for line in lines])) == expected
 
 
 def test_rare_signals_weigh_more_and_what_one_alone_has_does_not():
@@ -129,20 +153,20 @@ def test_rare_signals_weigh_more_and_what_one_alone_has_does_not():
     assert weights["a"] == 1
     assert weights["b"] > weights["a"]
     assert weights["c"] == 1
-    assert shared(frozenset("ab"), frozenset("ab"), weights) == pytest.approx(1)
-    assert shared(frozenset("a"), frozenset("b"), weights) == 0
-    assert shared(frozenset(), frozenset("b"), weights) == 0
+    assert weighted_cosine(frozenset("ab"), frozenset("ab"), weights) == pytest.approx(1)
+    assert weighted_cosine(frozenset("a"), frozenset("b"), weights) == 0
+    assert weighted_cosine(frozenset(), frozenset("b"), weights) == 0
 
 
 def test_words_of_a_task_are_stemmed_without_versions():
-    assert words("Releasing version 1.2.0 of the releases") == words("release versions")
+    assert stems("Releasing version 1.2.0 of the releases") == stems("release versions")
 
 
 def test_sessions_cluster_by_task_and_steps_whatever_their_words():
     kinds = ["release", "users", "release", "orders", "release", "mails"]
     contexts = [day(number, kind) for number, kind in enumerate(kinds)]
 
-    found = clusters(contexts, Likeness(contexts), SETTINGS.alike)
+    found = make_clusters(contexts, Similarity(contexts), SETTINGS.alike)
     assert [[each.id for each in cluster] for cluster in found] == [
         ["e0", "e2", "e4"],
         ["e1", "e3", "e5"],
@@ -154,17 +178,17 @@ def test_the_order_in_which_they_are_given_changes_nothing(order):
     contexts = [day(0, "release"), day(1, "users"), day(2, "release")]
     mixed = [contexts[place] for place in order]
 
-    assert clusters(mixed, Likeness(mixed), SETTINGS.alike) == clusters(
-        contexts, Likeness(contexts), SETTINGS.alike
+    assert make_clusters(mixed, Similarity(mixed), SETTINGS.alike) == make_clusters(
+        contexts, Similarity(contexts), SETTINGS.alike
     )
 
 
 def test_the_meaning_of_tasks_counts_where_both_have_vectors():
     one, other = context("Ship it", number=1), context("Publish", number=2)
 
-    assert Likeness([one, other]).of(one, other) == 0
-    assert Likeness([one, other], lambda *_: 0.8).of(one, other) == pytest.approx(0.8)
-    assert Likeness([one, other], lambda *_: -0.3).of(one, other) == 0
+    assert Similarity([one, other]).of(one, other) == 0
+    assert Similarity([one, other], lambda *_: 0.8).of(one, other) == pytest.approx(0.8)
+    assert Similarity([one, other], lambda *_: -0.3).of(one, other) == 0
 
 
 def test_distinct_contexts_are_sessions_and_missions_that_did_not_fail():
@@ -172,14 +196,14 @@ def test_distinct_contexts_are_sessions_and_missions_that_did_not_fail():
     failed = context("Ship", number=2, outcome="failed")
     heavy = context("Ship", number=3, weight=1.5)
 
-    assert distinct([context("Ship"), again, failed]) == 1
-    assert distinct([context("Ship"), again, failed, heavy]) == 2.5
+    assert count_distinct([context("Ship"), again, failed]) == 1
+    assert count_distinct([context("Ship"), again, failed, heavy]) == 2.5
 
 
 def test_the_one_most_like_all_others_speaks_for_them():
     contexts = [day(0, "release"), day(1, "release"), day(2, "users")]
 
-    assert medoid(contexts, Likeness(contexts)).id == "e1"
+    assert medoid(contexts, Similarity(contexts)).id == "e1"
 
 
 def test_the_steps_are_those_that_most_took_in_their_order():
@@ -187,80 +211,84 @@ def test_the_steps_are_those_that_most_took_in_their_order():
     late = (*plain[1:4], run("ruff check ."), *plain[4:])
     short = plain[:4]
 
-    told = distil([steps(plain), steps(late), steps(short)], SETTINGS.share)
-    assert [step.sign for step in told] == [
+    told = common_steps(
+        [steps_of_actions(plain), steps_of_actions(late), steps_of_actions(short)], SETTINGS.share
+    )
+    assert [step.signature for step in told] == [
         "edit CHANGELOG.md",
         "run npm test",
         "run git commit",
         "run git tag",
         "run git push",
     ]
-    assert distil([], SETTINGS.share) == ()
+    assert common_steps([], SETTINGS.share) == ()
 
 
 def test_files_that_differ_are_told_by_folder_and_ending():
     sessions = [(edit(f"migrations/{n}.sql"), edit(f"src{n}/a.py"), run("x")) for n in range(3)]
 
-    told = distil([steps(each) for each in sessions], SETTINGS.share)
+    told = common_steps([steps_of_actions(each) for each in sessions], SETTINGS.share)
     assert [step.words[0] for step in told] == ["migrations/*.sql", "*.py", "x"]
 
 
 def test_steps_of_everybody_do_not_tell():
-    ours = steps([edit("migrations/1.sql"), run("npm test")])
-    others = [steps([run("npm test")]) for _ in range(5)]
+    ours = steps_of_actions([edit("migrations/1.sql"), run("npm test")])
+    others = [steps_of_actions([run("npm test")]) for _ in range(5)]
 
-    assert [step.sign for step in telling(ours, others, SETTINGS.rare)] == ["edit migrations/1.sql"]
-    assert telling(ours, [], SETTINGS.rare) == ours
+    assert [step.signature for step in distinctive_steps(ours, others, SETTINGS.rare)] == [
+        "edit migrations/1.sql"
+    ]
+    assert distinctive_steps(ours, [], SETTINGS.rare) == ours
 
 
 SIGNS = st.lists(st.sampled_from("abcd"), max_size=8).map(
-    lambda names: steps([run(f"go {name}{name}") for name in names])
+    lambda names: steps_of_actions([run(f"go {name}{name}") for name in names])
 )
 
 
 @given(SIGNS, SIGNS)
 def test_an_alignment_is_the_same_steps_in_the_same_order(one, other):
-    pairs = list(aligned(one, other).items())
+    pairs = list(align(one, other).items())
 
-    assert all(one[at].sign == other[there].sign for at, there in pairs)
+    assert all(one[at].signature == other[there].signature for at, there in pairs)
     assert pairs == sorted(pairs)
     assert [there for _, there in pairs] == sorted({there for _, there in pairs})
-    assert len(pairs) == len(aligned(other, one))
-    assert 0 <= same(one, other) <= 1
-    assert followed(one, one) == (1 if one else 0)
+    assert len(pairs) == len(align(other, one))
+    assert 0 <= agreement(one, other) <= 1
+    assert share_taken(one, one) == (1 if one else 0)
 
 
 @given(st.lists(SIGNS, max_size=4))
 def test_what_is_distilled_was_done_by_as_many_as_it_says(sessions):
-    told = distil(sessions, SETTINGS.share)
+    told = common_steps(sessions, SETTINGS.share)
     busy = [each for each in sessions if each]
 
     for step in told:
-        took = sum(step.sign in {each.sign for each in session} for session in busy)
+        took = sum(step.signature in {each.signature for each in session} for session in busy)
         assert took >= SETTINGS.share * len(busy)
 
 
-@given(st.lists(st.sampled_from([belief.SUCCESS, belief.FAILURE]), max_size=30))
+@given(st.lists(st.sampled_from([SUCCESS, FAILURE]), max_size=30))
 def test_confidence_stays_within_its_bounds_and_moves_with_each_outcome(outcomes):
     confidence = SETTINGS.start
     for outcome in outcomes:
-        after = belief.after(confidence, outcome, SETTINGS)
+        after = confidence_after(confidence, outcome, SETTINGS)
 
-        assert belief.LEAST <= after <= belief.MOST
-        assert (after >= confidence) == (outcome == belief.SUCCESS) or after == confidence
+        assert LEAST_CONFIDENCE <= after <= MOST_CONFIDENCE
+        assert (after >= confidence) == (outcome == SUCCESS) or after == confidence
         confidence = after
 
 
 def test_confidence_is_the_published_formula():
-    assert belief.after(0.6, belief.SUCCESS, SETTINGS) == pytest.approx(0.66)
-    assert belief.after(0.6, belief.FAILURE, SETTINGS) == pytest.approx(0.42)
+    assert confidence_after(0.6, SUCCESS, SETTINGS) == pytest.approx(0.66)
+    assert confidence_after(0.6, FAILURE, SETTINGS) == pytest.approx(0.42)
 
 
 def test_steps_in_words_read_back_as_the_same_steps():
     lines = ["Edit `a/*.py` and `b.md`.", 'Run `git commit -m "x y"`.', "Rest.", "2) `make`"]
 
-    told = steps_of(markdown(lines, ["never `rm -rf`"]))
-    assert [step.sign for step in told] == [
+    told = steps_of(render_markdown(lines, ["never `rm -rf`"]))
+    assert [step.signature for step in told] == [
         "edit a/*.py",
         "edit b.md",
         "run git commit",

@@ -10,7 +10,7 @@ import yaml
 from ademem import api
 from ademem.core.clock import stamp
 from ademem.core.memory import Status, Trust
-from ademem.synthesis.procedures import export, page, rows
+from ademem.synthesis.procedures import export, records, wording
 from ademem.synthesis.procedures.wording import Wording
 from tests.synthesis.procedures.conftest import run
 
@@ -278,7 +278,7 @@ def test_taking_that_back_gives_the_old_one_its_standing_and_its_file_again(made
 
     standing = {each.id: each.memory.status for each in made.procedures()}
     assert standing == {old: "promoted", new: "candidate"}
-    assert rows.get(made.store, old).details.superseded_by_memory_id is None
+    assert records.get(made.store, old).details.superseded_by_memory_id is None
     assert exported(made) == {PATH: "written"}
     assert text(made) == before
     assert made.learn()["superseded"] == 0
@@ -337,7 +337,7 @@ def test_a_procedure_that_a_colleague_pushed_is_one_here(made, tmp_path):
     ],
 )
 def test_a_name_is_one_that_claude_code_takes(title, name):
-    assert page.name_of(title, "0123ab" + "0" * 26) == name
+    assert wording.skill_name(title, "0123ab" + "0" * 26) == name
 
 
 def test_a_page_reads_back_as_it_was_said():
@@ -346,11 +346,11 @@ def test_a_page_reads_back_as_it_was_said():
         trigger="it's 5 o'clock, or: the <tag> is set",
         markdown="1. Run `echo hi`.\n\n---\n\n# not a title",
     )
-    text = page.text_of(said, "say-hi", "0" * 32)
+    text = wording.render_skill_file(said, "say-hi", "0" * 32)
 
-    found = page.read(text)
-    assert page.says(found, said)
+    found = wording.parse_skill_file(text)
+    assert wording.matches(found, said)
     assert not found.edited
-    assert page.read(text.replace("\n", "\r\n")).edited is False
-    assert page.read(text.replace("echo hi", "echo ho")).edited
+    assert wording.parse_skill_file(text.replace("\n", "\r\n")).edited is False
+    assert wording.parse_skill_file(text.replace("echo hi", "echo ho")).edited
     assert "<tag>" not in head(text)["description"]

@@ -11,7 +11,7 @@ from ademem.store import embeddings
 from ademem.store import procedures as table
 from ademem.store.embeddings import Vector
 from ademem.store.episodes import Action
-from ademem.synthesis.procedures import asking, learning, rows
+from ademem.synthesis.procedures import learning, records
 from tests import builders
 from tests.synthesis.procedures.conftest import edit, release, run
 
@@ -290,14 +290,14 @@ def test_an_ai_words_it_as_long_as_it_keeps_to_the_steps(world, monkeypatch, ans
         asked.append((purpose, prompt))
         return answer
 
-    monkeypatch.setattr(asking.ai, "is_available", lambda _runtime: True)
-    monkeypatch.setattr(asking.ai, "ask", ask)
+    monkeypatch.setattr(learning.ai, "is_available", lambda _runtime: True)
+    monkeypatch.setattr(learning.ai, "ask", ask)
     world.releases(3)
     world.learn()
 
     made = world.procedure()
     assert made.memory.title == title
-    assert [step.sign for step in made.steps][-1] == "run git push"
+    assert [step.signature for step in made.steps][-1] == "run git push"
     assert "rm -rf" not in made.memory.content
     assert ("goes out" in made.details.trigger) == (answer is ANSWER)
     assert ("- Never on a Friday" in made.memory.content) == (answer is ANSWER)
@@ -342,7 +342,7 @@ def test_a_new_way_supersedes_the_old_one_with_its_history(world):
     new = world.procedure()
     assert "npm publish" in new.memory.content
     assert new.memory.status is Status.PROMOTED
-    gone = rows.get(world.store, old.id)
+    gone = records.get(world.store, old.id)
     assert gone.details.superseded_by_memory_id == new.id
     assert gone.memory.superseded_by == new.id
     assert table.history(world.store, gone.id)

@@ -1,0 +1,258 @@
+"""Decide which memories become one, and which contradict each other."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+from enum import StrEnum
+
+from ademem.capture.gate import distinctions
+from ademem.capture.gate.distinctions import said
+from ademem.core.memory import Status
+from ademem.core.text import unique, words
+from ademem.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from ademem.core.memory import Memory
+    from ademem.core.settings import LifecycleSettings
+    from ademem.store.consolidating import Known
+
+    Neighbours = Sequence[Mapping[int, float]]
+    """By position: the positions of near memories, with the cosine."""
+
+COMPARED = 20_000
+"""Most memories of one group that are compared with each other: the newest."""
+EXCHANGED_WORDS = 2
+"""Most consecutive words that differ when one sentence is about two things."""
+SHARED_STEMS = 0.75
+"""Share of the shorter text's stems that two texts about one matter have in common."""
+SHARED_FRAME = 0.5
+"""Share of words that keep their places around the exchanged ones."""
+
+_LIMITS = frozenset("only except unless until without ohne sans sin senza без".split())
+"""Words that limit a claim."""
+
+
+class Relation(StrEnum):
+    """How a second text, near in meaning, relates to a first one."""
+
+    SAME = "same"
+    """It names the same or less."""
+    MORE = "more"
+    """It names something more."""
+    APART = "apart"
+    CONFLICT = "conflict"
+
+
+class Merge(Value):
+    """Memories that become one; the first has the best text for all of them."""
+
+    members: tuple[Memory, ...]
+    lesser: tuple[Memory, ...] = ()
+    """Near ones that name more: they are merged only into a newly written text."""
+
+
+class Contradiction(Value):
+    left: Memory
+    right: Memory
+    why: str
+
+
+class Plan(Value):
+    clusters: int
+    """Groups of two or more that mean nearly the same."""
+    merges: tuple[Merge, ...]
+    contradictions: tuple[Contradiction, ...]
+
+
+def make_plan(known: Iterable[Known], settings: LifecycleSettings, *, rewritten: bool) -> Plan:
+    """Compare memories of the same scope, owner, category, branch and files.
+
+    Only promoted memories are merged; a contradiction needs one promoted side. A text that names
+    more can be merged only where texts are *rewritten*.
+    """
+    from ademem.synthesis.cosines import find_neighbours
+
+    groups: dict[tuple[str | None, ...], list[Known]] = {}
+    for each in known:
+        memory = each.memory
+        home = (
+            memory.scope,
+            memory.scope_owner_id,
+            memory.category,
+            memory.source_branch,
+            memory.file_scope_pattern,
+        )
+        groups.setdefault(home, []).append(each)
+    clusters = 0
+    merges: list[Merge] = []
+    contradictions: list[Contradiction] = []
+    for whole in groups.values():
+        group = whole[-COMPARED:]
+        if len(group) < 2:
+            continue
+        around = find_neighbours(
+            [each.vector for each in group], min(settings.merge_cosine, settings.conflict_cosine)
+        )
+        near = [_above(settings.merge_cosine, others) for others in around]
+        promoted = [
+            {at: cosine for at, cosine in others.items() if _is_promoted(group[at])}
+            if _is_promoted(each)
+            else {}
+            for each, others in zip(group, near, strict=True)
+        ]
+        clusters += _count_clusters(promoted)
+        merges += _merges(group, promoted, settings.merge_least, rewritten=rewritten)
+        contradictions += _contradictions(group, near)
+        farther = [_above(settings.conflict_cosine, others) for others in around]
+        contradictions += _changed_numbers(group, farther, near)
+    return Plan(clusters=clusters, merges=tuple(merges), contradictions=tuple(contradictions))
+
+
+def _above(threshold: float, others: Mapping[int, float]) -> dict[int, float]:
+    return {at: cosine for at, cosine in others.items() if cosine >= threshold}
+
+
+def _is_promoted(each: Known) -> bool:
+    return each.memory.status is Status.PROMOTED
+
+
+def _count_clusters(near: Neighbours) -> int:
+    """Count groups when each memory joins the densest of those it is near."""
+    left = {at for at, others in enumerate(near) if others}
+    found = 0
+    for at in sorted(left, key=lambda at: (-len(near[at]), at)):
+        if at in left and left & near[at].keys():
+            found += 1
+            left -= {at, *near[at]}
+    return found
+
+
+def _merges(
+    group: list[Known], near: Neighbours, least: int, *, rewritten: bool
+) -> Iterator[Merge]:
+    """Yield the largest merge first, each around the memory that covers what its members say."""
+    wanted = (Relation.SAME, Relation.MORE) if rewritten else (Relation.SAME,)
+    free = {at for at, each in enumerate(group) if _is_promoted(each) and not each.taken_back}
+    relations: dict[int, dict[int, Relation]] = {}
+    for at in sorted(free):
+        found = {
+            other: relate(said(group[at].memory), said(group[other].memory))
+            for other in sorted(near[at].keys() & free)
+        }
+        relations[at] = {other: how for other, how in found.items() if how in wanted}
+
+    def fitness(at: int) -> tuple[float, ...]:
+        others = [other for other in relations[at] if other in free]
+        same = [other for other in others if relations[at][other] is Relation.SAME]
+        likeness = sum(near[at][other] for other in same)
+        return len(others), len(same), likeness, group[at].memory.confidence, -at
+
+    while free:
+        centre = max(free, key=fitness)
+        members = [(at, how) for at, how in relations[centre].items() if at in free]
+        if 1 + len(members) < least:
+            break
+        same = [at for at, how in members if how is Relation.SAME]
+        more = [at for at, how in members if how is Relation.MORE]
+        yield Merge(
+            members=tuple(group[at].memory for at in (centre, *same)),
+            lesser=tuple(group[at].memory for at in more),
+        )
+        free -= {centre, *same, *more}
+
+
+def _pairs(group: list[Known], around: Neighbours) -> Iterator[tuple[int, int]]:
+    """Yield pairs with a promoted side."""
+    for at, others in enumerate(around):
+        for other in sorted(each for each in others if each > at):
+            if _is_promoted(group[at]) or _is_promoted(group[other]):
+                yield at, other
+
+
+def _contradictions(group: list[Known], near: Neighbours) -> Iterator[Contradiction]:
+    for at, other in _pairs(group, near):
+        left, right = group[at].memory, group[other].memory
+        if why := conflict(said(left), said(right)):
+            yield Contradiction(left=left, right=right, why=why)
+
+
+def _changed_numbers(
+    group: list[Known], around: Neighbours, near: Neighbours
+) -> Iterator[Contradiction]:
+    """Yield pairs farther apart than merges are, about one matter but with another number."""
+    for at, other in _pairs(group, around):
+        left, right = group[at].memory, group[other].memory
+        texts = said(left), said(right)
+        if other in near[at] or not has_other_number(*texts) or not is_about_one(*texts):
+            continue
+        if why := conflict(*texts):
+            yield Contradiction(left=left, right=right, why=why)
+
+
+def relate(left: str, right: str) -> Relation:
+    """Relate the second text to the first; both are near in meaning."""
+    if conflict(left, right):
+        return Relation.CONFLICT
+    if _LIMITS & (words(left) ^ words(right)) or _is_about_another(left, right):
+        return Relation.APART
+    mine, theirs = distinctions.names(left, right)
+    if set(theirs) - set(mine):
+        return Relation.APART if set(mine) - set(theirs) else Relation.MORE
+    in_order = [name for name in unique(mine) if name in theirs] == list(unique(theirs))
+    return Relation.SAME if in_order else Relation.APART
+
+
+def conflict(left: str, right: str) -> str | None:
+    """Say why both texts cannot be true, the same for both orders; None when they can."""
+    if turn := distinctions.turned(left, right):
+        return turn
+    ours, others = _own_names(left, right)
+    if ours and others and (has_other_number(left, right) or _is_about_another(left, right)):
+        return " against ".join(sorted((" ".join(ours), " ".join(others))))
+    return None
+
+
+def has_other_number(left: str, right: str) -> bool:
+    """Tell whether each text has a number, or a version, that the other lacks."""
+    return all(
+        any(char.isdigit() for name in names for char in name) for names in _own_names(left, right)
+    )
+
+
+def is_about_one(left: str, right: str) -> bool:
+    """Tell whether they share most stems other than names.
+
+    One sentence with one such stem exchanged is about another matter.
+    """
+    named = {name for names in distinctions.names(left, right) for name in names}
+    mine, theirs = distinctions.stems(left) - named, distinctions.stems(right) - named
+    if _is_about_another(left, right) and mine - theirs and theirs - mine:
+        return False
+    return len(mine & theirs) >= SHARED_STEMS * min(len(mine), len(theirs))
+
+
+def _own_names(left: str, right: str) -> tuple[list[str], list[str]]:
+    """Return the names that one text has and the other lacks."""
+    mine, theirs = (sorted(set(named)) for named in distinctions.names(left, right))
+    return [name for name in mine if name not in theirs], [
+        name for name in theirs if name not in mine
+    ]
+
+
+def _is_about_another(left: str, right: str) -> bool:
+    """Tell whether they are one sentence with a word or two exchanged in their places."""
+    mine, theirs = distinctions.plain(left), distinctions.plain(right)
+    steps = SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes()
+    changed = [step for step in steps if step[0] != "equal"]
+    kept = sum(step[2] - step[1] for step in steps if step[0] == "equal")
+    return (
+        bool(changed)
+        and kept >= SHARED_FRAME * max(len(mine), len(theirs))
+        and all(
+            tag == "replace" and end - start <= EXCHANGED_WORDS and to - since <= EXCHANGED_WORDS
+            for tag, start, end, since, to in changed
+        )
+    )

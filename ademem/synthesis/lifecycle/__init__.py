@@ -1,1 +1,0 @@
-"""Ageing of memories: sweeps, consolidation, missions."""

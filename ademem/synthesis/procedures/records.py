@@ -1,0 +1,315 @@
+"""Procedures in the database: each change in one transaction."""
+
+from __future__ import annotations
+
+from ademem.capture.gate.lookup import is_taken
+from ademem.capture.gate.persistence import id_of
+from ademem.core.digest import sha256_hex
+from ademem.core.errors import AdememError, UsageError
+from ademem.core.memory import PROCEDURE, Category, Importance, Memory, Scope, Status, Tier, Trust
+from ademem.core.redaction import redact
+from ademem.core.text import bounded_bytes, clean, dedupe_key, preview
+from ademem.core.value import Value, replace
+from ademem.guard.injection import instruction_in
+from ademem.store import jobs, memories, memory_queries, transitions
+from ademem.store import procedures as table
+from ademem.store.memories import Change
+from ademem.store.procedures import Details
+from ademem.store.transitions import CannotDo
+from ademem.synthesis.procedures.wording import TITLE_CHARS, Wording, parse_content, steps_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from ademem.core.settings import ProcedureSettings, Settings
+    from ademem.store import Store
+    from ademem.store.transitions import Act
+    from ademem.synthesis.procedures.steps import Step
+
+ACTOR = "system"
+SUCCESS, FAILURE = OUTCOMES = ("success", "failure")
+MOST_CONFIDENCE, LEAST_CONFIDENCE = 0.99, 0.01
+
+
+class NoSuchProcedure(AdememError):
+    hint = "`ademem procedures list` shows the ids"
+
+    def __init__(self, id: str) -> None:
+        super().__init__(f"{id} is no procedure that was learned from sessions")
+
+
+class Procedure(Value):
+    memory: Memory
+    details: Details
+
+    @property
+    def id(self) -> str:
+        return self.memory.id
+
+    @property
+    def wording(self) -> Wording:
+        """Read its memory, which people edit; of an import from ADE, the details say more."""
+        memory = self.memory
+        if memory.source_type != PROCEDURE:
+            title = memory.title or preview(self.details.trigger, TITLE_CHARS)
+            markdown = self.details.procedure_markdown
+            return Wording(title=title, trigger=self.details.trigger, markdown=markdown)
+        return parse_content(memory.title or "", memory.content, self.details.trigger)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return steps_of(self.wording.markdown)
+
+    @property
+    def outcomes(self) -> int:
+        return self.details.success_count + self.details.failure_count
+
+
+def find_all(store: Store) -> list[Procedure]:
+    """Return all procedures, deleted ones too, the oldest first."""
+    rows = {memory.id: memory for memory in memory_queries.with_procedure_details(store)}
+    return [
+        Procedure(memory=rows[details.memory_id], details=details)
+        for details in table.all_of(store)
+        if details.memory_id in rows
+    ]
+
+
+def find_live(store: Store, *, archived: bool = False) -> list[Procedure]:
+    """Return live procedures, and archived ones if asked, by confidence, then by use."""
+    found = [
+        procedure
+        for procedure in find_all(store)
+        if procedure.memory.live or (archived and not procedure.memory.deleted_at)
+    ]
+    return sorted(found, key=lambda each: (-each.memory.confidence, -each.outcomes))
+
+
+def get_live(store: Store, id: str) -> Procedure | None:
+    memory, details = memory_queries.live_by_id(store, id), table.get(store, id)
+    return Procedure(memory=memory, details=details) if memory and details else None
+
+
+def get(store: Store, id: str) -> Procedure:
+    """Raises NoSuchMemory or NoSuchProcedure."""
+    memory = memories.get(store, id)
+    details = table.get(store, memory.id)
+    if details is None:
+        raise NoSuchProcedure(memory.id)
+    return Procedure(memory=memory, details=details)
+
+
+def insert(
+    wording: Wording,
+    store: Store,
+    settings: Settings,
+    now: datetime,
+    *,
+    sources: Iterable[str],
+    successes: int,
+    failures: int,
+    trust: Trust = Trust.AGENT,
+) -> Procedure:
+    """Insert a candidate with its sources; an instruction to a model is quarantined."""
+    limit = settings.gate.max_bytes_titled // 2
+    wording = Wording(
+        title=" ".join(clean(redact(wording.title).text).split()),
+        trigger=" ".join(clean(redact(wording.trigger).text).split()),
+        markdown=bounded_bytes(clean(redact(wording.markdown).text), limit),
+    )
+    ordinal = 0
+    while is_taken(store, sync_id := sha256_hex(PROCEDURE, wording.content, str(ordinal))[:32]):
+        ordinal += 1
+    topic = f"{PROCEDURE}:{sync_id}"
+    confidence = settings.procedures.start
+    memory = Memory(
+        id=id_of(sync_id),
+        sync_id=sync_id,
+        project_id=store.project_id,
+        scope=Scope.PROJECT,
+        tier=Tier.FADING,
+        category=Category.PROCEDURE,
+        title=wording.title,
+        content=wording.content,
+        importance=Importance.MEDIUM,
+        confidence=confidence,
+        status=Status.CANDIDATE,
+        trust=trust,
+        source_type=PROCEDURE,
+        topic_key=topic,
+        access_score=confidence,
+        quarantine_reason=instruction_in(f"{wording.title}\n{wording.content}"),
+        dedupe_key=dedupe_key(wording.content, topic),
+        created_at=now,
+        updated_at=now,
+        last_accessed_at=now,
+    )
+    details = Details(
+        memory_id=memory.id,
+        trigger=wording.trigger,
+        procedure_markdown=wording.markdown,
+        success_count=successes,
+        failure_count=failures,
+        created_at=now,
+        updated_at=now,
+    )
+    with store.transaction():
+        memory = memories.insert(store, memory, _change("insert", "learned from sessions", now))
+        table.put(store, details)
+        table.link(store, memory.id, sources, now)
+        jobs.follow(store, now)
+    return Procedure(memory=memory, details=details)
+
+
+def supersede(old: Procedure, new: Procedure, store: Store, now: datetime) -> None:
+    """Give the new procedure the file and the status of the old one."""
+    event = memories.new_event()
+    with store.transaction():
+        memory = memories.get(store, old.id)
+        details = replace(old.details, superseded_by_memory_id=new.id, updated_at=now)
+        table.put(store, replace(details, exported_at=None))
+        table.put(store, replace(new.details, exported_skill_path=old.details.exported_skill_path))
+        change = _change("supersede", f"by {new.id}", now)
+        superseded = replace(memory, superseded_by=new.id, pinned=False)
+        memories.update(store, superseded, replace(change, event_id=event))
+        if memory.status is Status.PROMOTED and not new.memory.quarantine_reason:
+            promoted = replace(
+                memories.get(store, new.id),
+                status=memory.status,
+                tier=memory.tier,
+                promoted_at=now,
+            )
+            change = _change("promote", f"in place of {old.id}", now)
+            memories.update(store, promoted, replace(change, event_id=event))
+        jobs.follow(store, now)
+
+
+def undo_details(store: Store, restored: Iterable[Memory]) -> None:
+    """Undo changes of details and of file names along with those of the memories."""
+    for memory in restored:
+        details = table.get(store, memory.id)
+        if details is None or details.superseded_by_memory_id == memory.superseded_by:
+            continue
+        successor = table.get(store, memory.superseded_by or details.superseded_by_memory_id or "")
+        changed = replace(details, superseded_by_memory_id=memory.superseded_by)
+        table.put(store, replace(changed, exported_at=None))
+        if successor:
+            path = details.exported_skill_path if memory.superseded_by else None
+            table.put(store, replace(successor, exported_skill_path=path, exported_at=None))
+
+
+def adopt(memory: Memory, store: Store, now: datetime) -> Procedure:
+    """Add details to a procedure from the project's files; its uses are counted from now on."""
+    wording = parse_content(memory.title or "", memory.content, "this work comes up")
+    details = Details(
+        memory_id=memory.id,
+        trigger=wording.trigger,
+        procedure_markdown=wording.markdown,
+        created_at=now,
+        updated_at=now,
+    )
+    table.put(store, details)
+    return Procedure(memory=memory, details=details)
+
+
+def update_details(store: Store, now: datetime) -> int:
+    """Copy edits of memories to the details; return how many there were."""
+    count = 0
+    for memory in memory_queries.procedures_without_details(store):
+        adopt(memory, store, now)
+        count += 1
+    for procedure in find_all(store):
+        wording, details = procedure.wording, procedure.details
+        changed = replace(details, trigger=wording.trigger, procedure_markdown=wording.markdown)
+        if changed != details:
+            table.put(store, replace(changed, updated_at=now))
+            count += 1
+    return count
+
+
+def edit(procedure: Procedure, wording: Wording, act: Act, settings: Settings) -> Procedure:
+    with act.store.transaction():
+        memory = transitions.edit(
+            procedure.memory.id, act, settings.gate, content=wording.content, title=wording.title
+        )
+        update_details(act.store, act.now)
+        return get(act.store, memory.id)
+
+
+def report_outcome(
+    procedure: Procedure, outcome: str, reason: str, act: Act, settings: ProcedureSettings
+) -> Procedure:
+    """Count an outcome that was reported. Raises CannotDo, or UsageError for an unknown outcome."""
+    if outcome not in OUTCOMES:
+        raise UsageError(f"no outcome {outcome!r}", " or ".join(OUTCOMES))
+    if not procedure.memory.live:
+        raise CannotDo(f"{procedure.id} is not current", "`ademem procedures list` shows what is")
+    reason = reason or f"reported by {act.actor}"
+    return count_outcome(procedure, outcome, reason, act.store, settings, act.now, actor=act.actor)
+
+
+def count_outcome(
+    procedure: Procedure,
+    outcome: str,
+    reason: str,
+    store: Store,
+    settings: ProcedureSettings,
+    now: datetime,
+    *,
+    actor: str = ACTOR,
+) -> Procedure:
+    """Count one use, and promote or archive what succeeded or failed often enough.
+
+    Archived procedures stay as they are, and pinned or quarantined ones keep their status.
+    """
+    with store.transaction():
+        procedure = get(store, procedure.id)
+        memory, details = procedure.memory, procedure.details
+        if not memory.live:
+            return procedure
+        succeeded = outcome == SUCCESS
+        confidence = confidence_after(memory.confidence, outcome, settings)
+        details = replace(
+            details,
+            success_count=details.success_count + succeeded,
+            failure_count=details.failure_count + (not succeeded),
+            last_used_at=now,
+            updated_at=now,
+        )
+        changed = replace(memory, confidence=confidence)
+        uses = details.success_count + details.failure_count
+        if not memory.pinned and not memory.quarantine_reason:
+            if (
+                succeeded
+                and memory.status is not Status.PROMOTED
+                and details.success_count >= settings.promote_successes
+                and confidence >= settings.promote_confidence
+            ):
+                changed = replace(
+                    changed, status=Status.PROMOTED, tier=Tier.ACTIVE, promoted_at=now
+                )
+            elif (
+                not succeeded
+                and uses >= settings.archive_outcomes
+                and confidence < settings.archive_confidence
+            ):
+                changed = replace(changed, status=Status.ARCHIVED, tier=Tier.FADING)
+        change = replace(_change(outcome, reason, now, actor), event_id=memories.new_event())
+        table.put(store, details)
+        table.record(store, memory.id, confidence, outcome, reason, now, event=change.event_id)
+        memory = memories.update(store, changed, change)
+        jobs.follow(store, now)
+    return Procedure(memory=memory, details=details)
+
+
+def confidence_after(confidence: float, outcome: str, settings: ProcedureSettings) -> float:
+    """Return `c + (1 - c) * gain` after a success, `c * loss` after a failure."""
+    if outcome == SUCCESS:
+        return min(MOST_CONFIDENCE, confidence + (1 - confidence) * settings.gain)
+    return max(LEAST_CONFIDENCE, confidence * settings.loss)
+
+
+def _change(operation: str, reason: str, now: datetime, actor: str = ACTOR) -> Change:
+    return Change(operation=operation, actor=actor, at=now, reason=redact(reason).text)
