@@ -1,4 +1,4 @@
-"""Standing briefs of the project and of its agents."""
+"""Briefs of the project and of its agents."""
 
 from __future__ import annotations
 

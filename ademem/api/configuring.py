@@ -66,7 +66,7 @@ class Arrived(Value):
     memories: int
     """Memories that came with the files and were not accepted, but for quarantined ones."""
     briefs: tuple[str, ...]
-    """Texts of standing briefs that came so."""
+    """Texts of briefs that came with the files."""
     authors: tuple[str, ...]
     """Names that the memories claim."""
     trusts_files: bool

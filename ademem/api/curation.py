@@ -61,7 +61,7 @@ def accept_files(runtime: Runtime) -> int:
 
 
 def list_claimed_briefs(runtime: Runtime) -> tuple[str, ...]:
-    """Return texts of standing briefs that came with the files and were not accepted."""
+    """Return texts of briefs that came with the files and were not accepted."""
     store = runtime.store
     documents = (standing_brief.load(store, name) for name in ("", *sorted(briefs.agents(store))))
     return tuple(text for document in documents if document for text in document.claimed)

@@ -141,7 +141,7 @@ def import_pending(
 
 
 def read_pending_brief(runtime: Runtime) -> tuple[CoreMemory | None, BadCore | None]:
-    """Return what the file of the standing brief has that is not imported, or why it cannot be."""
+    """Return what the file of the project brief has that is not imported, or why it cannot be."""
     return standing_brief.news(runtime.store, runtime.project)
 
 

@@ -1,4 +1,4 @@
-"""Agents that work here: each kind has a folder, memories and a standing brief of its own."""
+"""Agents that work here: each kind has a folder, memories and its own brief."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Agent(Value):
     memories: int = 0
     """Live ones that are its own."""
     version: int = 0
-    """Of its standing brief; 0: it has none."""
+    """Of its brief; 0: it has none."""
     met_at: str | None = None
     """When it first worked here."""
 
@@ -68,7 +68,7 @@ def brief(
     agent: str,
     source: Callable[[str], FileSource] | None = None,
 ) -> CoreMemory | None:
-    """The standing brief in this folder, the newer of file and database; nothing is written."""
+    """The project brief in this folder, the newer of file and database; nothing is written."""
     try:
         return standing_brief.newest(store, project, agent, source)
     except BadCore:  # `refresh` tells of it

@@ -1,4 +1,4 @@
-"""`.ade/cto/MEMORY.md`: the standing brief and the memories most likely to last."""
+"""`.ade/cto/MEMORY.md`: the project brief and the memories most likely to last."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ ORDER = (
 def render(document: CoreMemory | None, memories: Sequence[Memory]) -> str:
     brief = fields(document, FIELD_CHARS) or ['Nothing here yet: `ademem core set summary "…"`.']
     durable = [_highlight(memory) for memory in highlights(memories)] or ["None yet."]
-    return "\n".join(
-        ["# Standing brief", "", *brief, "", "## Durable highlights", "", *durable, ""]
-    )
+    return "\n".join(["# Project brief", "", *brief, "", "## Durable highlights", "", *durable, ""])
 
 
 def fields(document: CoreMemory | None, chars: int) -> list[str]:

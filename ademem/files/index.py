@@ -29,7 +29,7 @@ HOW_TO = (
     'Look things up with `ademem recall "words"`; `ademem get ID` shows one memory whole.',
     "Lines between `ademem:keep` comments are yours; `ademem` writes the others.",
 )
-BRIEF = "## Standing brief"
+BRIEF = "## Project brief"
 PINNED = "## Pinned"
 FILES = "## Files"
 LEFT_OUT = "## Left out"

@@ -1,4 +1,4 @@
-"""The standing brief: one small document a project or agent, in the database and in a file."""
+"""The project brief: one small document a project or agent, in the database and in a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Standing briefs: the project's in `cto_core_memory_state`, each agent's in a table beside it."""
+"""Briefs: the project's in `cto_core_memory_state`, each agent's in a table beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents: a folder each, a standing brief of their own, and nothing of it in git."""
+"""Agents: a folder each, their own brief, and nothing of it in git."""
 
 from __future__ import annotations
 

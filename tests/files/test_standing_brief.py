@@ -1,4 +1,4 @@
-"""The standing brief: fields, versions, and the file beside the database."""
+"""The project brief: fields, versions, and the file beside the database."""
 
 from __future__ import annotations
 

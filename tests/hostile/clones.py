@@ -661,7 +661,7 @@ CLONES = (
     Clone("settings that send and loosen", _settings),
     Clone("settings that cannot be read", _broken_settings, usual=True),
     Clone("orders, pinned and confirmed", _orders),
-    Clone("a standing brief of orders", _brief),
+    Clone("a project brief of orders", _brief),
     Clone("a ticked review sheet", _ticked_sheet),
     Clone("skills of orders", _skills),
     Clone("4,000 lines", _many_lines, usual=True),

@@ -51,13 +51,13 @@ def test_the_brief_comes_first_then_what_is_pinned_then_each_topic():
 
     assert [line for line in text.splitlines() if line.startswith("#")] == [
         "# Project memory",
-        "## Standing brief",
+        "## Project brief",
         "## Pinned",
         "## Decisions",
         "## Files",
         "## Left out",
     ]
-    assert section(text, "Standing brief") == ["- Summary: Builds maps."]
+    assert section(text, "Project brief") == ["- Summary: Builds maps."]
     assert section(text, "Pinned") == ["- fact: a pinned fact (`f1`)"]
     assert section(text, "Decisions") == ["- a decision (`d1`)"]
 

@@ -153,7 +153,7 @@ def _show_memories(arrived: Arrived) -> None:
     what = counted(arrived.memories, "memory")
     show.say(f"{what} came with the files{by} (`ademem review --imported` shows them)")
     if arrived.briefs:
-        typer.echo("standing briefs came with the files; they say:")
+        typer.echo("briefs came with the files; they say:")
         for text in arrived.briefs:
             show.say(f"  {text}")
 

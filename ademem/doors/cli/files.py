@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from ademem.sync import File, Taken
 
 files = typer.Typer(help="The git-reviewable files of memory.", no_args_is_help=True)
-core = typer.Typer(help="The standing brief of the project.", no_args_is_help=True)
+core = typer.Typer(help="The project brief.", no_args_is_help=True)
 app.add_typer(files, name="files")
-agents_ = typer.Typer(help="Agents, and their standing briefs.", no_args_is_help=True)
+agents_ = typer.Typer(help="Agents, and their briefs.", no_args_is_help=True)
 capture = typer.Typer(help="Memories from other tools.", no_args_is_help=True)
 app.add_typer(core, name="core")
 app.add_typer(capture, name="capture")
@@ -100,7 +100,7 @@ def import_files(
         _report(taken, would=dry_run)
         if brief:
             verb = "would be" if dry_run else "is"
-            typer.echo(f"the standing brief {verb} at version {brief.version}")
+            typer.echo(f"the project brief {verb} at version {brief.version}")
         if not (taken.count or taken.problems or brief or unread):
             typer.echo("the files say nothing new")
     if unread:
@@ -231,7 +231,7 @@ def show_core(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the standing brief."""
+    """Show the project brief."""
     if agents:
         return list_agents(project, as_json)
     with opened(project) as memories:
@@ -248,7 +248,7 @@ def set_core(
     version: BriefVersion = None,
     project: Project = None,
 ) -> None:
-    """Replace one field of the standing brief."""
+    """Replace one field of the project brief."""
     with opened(project) as memories:
         changes = core_.field_of(field, text or ())
         document = api.update_brief(memories, changes, agent, expect_version=version)
@@ -276,7 +276,7 @@ def list_agents(project: Project = None, as_json: AsJson = False) -> None:
 
 @agents_.command("show")
 def show_agent(name: AgentName, project: Project = None, as_json: AsJson = False) -> None:
-    """Show the standing brief of an agent."""
+    """Show the brief of an agent."""
     show_core(name, False, project, as_json)
 
 
@@ -288,7 +288,7 @@ def set_agent(
     version: BriefVersion = None,
     project: Project = None,
 ) -> None:
-    """Replace one field of the standing brief of an agent."""
+    """Replace one field of the brief of an agent."""
     set_core(field, text, name, version, project)
 
 

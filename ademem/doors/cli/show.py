@@ -179,7 +179,7 @@ def _about(memory: Memory) -> Iterator[str]:
 
 
 def brief(document: CoreMemory | None, begin: str, *, as_json_: bool) -> None:
-    """A standing brief, a field a line; where there is none, the command that begins one."""
+    """A project brief, a field a line; where there is none, the command that begins one."""
     if as_json_:
         if document is None:
             return json(None)

@@ -91,7 +91,7 @@ def news(reader: Reader) -> Brief:
 
 
 def agent(reader: Reader, program: str, own: CoreMemory | None = None) -> Brief:
-    """A subagent's brief: its *own* standing brief, what is pinned, and the best of the rest.
+    """A subagent's brief: its *own* brief, what is pinned, and the best of the rest.
 
     What the mission it works for has learned comes before what is everybody's.
     """

@@ -24,7 +24,7 @@ _UNPINNED = "(+pinned = 0 or claimed_author is not null)"
 """What came with the files is pinned for whoever pinned it, and not for this person."""
 ESTABLISHED = f"status = 'promoted' and {_UNPINNED} and {KNOWLEDGE}"
 FIELD_CHARS = 600
-"""Of a field of the standing brief."""
+"""Of a field of the project brief."""
 POOL = 2
 """Rows looked at for each that is told, by importance."""
 SPARE = 4
@@ -64,7 +64,7 @@ def core_brief(reader: Reader) -> list[Entry]:
 
 
 def standing(document: CoreMemory | None, reader: Reader) -> list[Entry]:
-    """A standing brief, one line a field, whole items only; where it is from, if not from here.
+    """A project brief, one line a field, whole items only; where it is from, if not from here.
 
     What came with the files stands beside the rest, with its label.
     """
@@ -193,7 +193,7 @@ def _items(texts: tuple[str, ...]) -> str:
 
 
 PINNED = Section(title="Pinned", tell=pinned, share=0.5)
-CORE = Section(title="Standing brief", tell=core_brief, share=0.4)
+CORE = Section(title="Project brief", tell=core_brief, share=0.4)
 MISSION = Section(title="This mission", tell=of_mission, share=0.3)
 BRANCH = Section(title="On this branch", tell=by_branch, share=0.25, ranked=True)
 COMMITS = Section(title="Last commits", tell=latest, share=0.1)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["adopt"]
 
 ORDERS = "cto_core_memory_state"
-"""The table of standing briefs, which are put before every session."""
+"""The table of briefs, which are put before every session."""
 
 
 def adopt(

@@ -262,7 +262,7 @@ def test_hooks_of_git_come_and_go_with_those_of_the_client(project):
     assert not (project.root / ".git/hooks/post-merge").exists()
 
 
-# --- the standing brief ---
+# --- the project brief ---
 
 
 def test_an_edit_of_the_brief_is_shown_and_told_when_it_is_taken_over(project):
@@ -271,7 +271,7 @@ def test_an_edit_of_the_brief_is_shown_and_told_when_it_is_taken_over(project):
 
     assert "passkeys first" in project("core", "show")
     assert "would be at version 2" in project("files", "import", "--dry-run")
-    assert project("files", "import") == "the standing brief is at version 2\n"
+    assert project("files", "import") == "the project brief is at version 2\n"
     assert project("files", "import") == "the files say nothing new\n"
     assert project.json("core", "show")["activeFocus"] == ["passkeys first"]
 
