@@ -186,9 +186,6 @@ def test_nothing_but_a_typed_command_leads_to_a_fetch(module, only):
     ("module", "door"),
     [
         pytest.param("search.embedding.minilm", "search/embedding/__init__.py", id="the model"),
-        pytest.param(
-            "search.embedding.word_pieces", "search/embedding/minilm.py", id="the tokenizer"
-        ),
         pytest.param("search.embedding.graph", "search/embedding/weights.py", id="the builder"),
         pytest.param(
             "synthesis.cosines",
@@ -219,7 +216,7 @@ def test_onnxruntime_is_loaded_only_where_it_is_silenced():
         if name.split(".")[0] == "onnxruntime"
     }
 
-    assert loading == {"ademem/search/embedding/engine.py"}
+    assert loading == {"ademem/search/embedding/onnx_runtime.py"}
 
 
 @pytest.mark.parametrize("path", sorted(LOCAL))

@@ -8,8 +8,7 @@ from itertools import chain
 
 from ademem.core.clock import parse
 from ademem.core.errors import AdememError
-from ademem.search.embedding import DIMENSIONS
-from ademem.search.embedding_text import embedded_text
+from ademem.search.embedding import DIMENSIONS, embedded_text
 from ademem.store import embeddings, jobs, sessions
 from ademem.store.embeddings import FAILURES, Vector
 from ademem.worker.job_context import Failure, attempt

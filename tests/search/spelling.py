@@ -10,8 +10,7 @@ import numpy as np
 
 from ademem.core.memory import Memory
 from ademem.search import dense
-from ademem.search.embedding import DamagedModel
-from ademem.search.embedding_text import embedded_text
+from ademem.search.embedding import DamagedModel, embedded_text
 from ademem.search.query import STOP_WORDS
 from ademem.store import Store
 

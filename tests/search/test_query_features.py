@@ -8,7 +8,7 @@ import pytest
 
 from ademem.core.memory import DIALOGUE, PROCEDURE
 from ademem.search import query_features
-from ademem.search.embedding_text import embedded_text
+from ademem.search.embedding import embedded_text
 from tests.builders import memory
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from ademem.core.memory import Memory
     from ademem.core.settings import EmbedSettings
 
     class Embedder(Protocol):
@@ -50,6 +51,16 @@ class DamagedModel(AdememError):
 def model_id(settings: EmbedSettings) -> str:
     """Vectors are comparable when they have the same one: model, number format, length seen."""
     return f"{cache.MODEL}/{settings.dtype}/{MAX_TOKENS}"
+
+
+def embedded_text(memory: Memory) -> str:
+    """The text of a memory that its stored vector is made of.
+
+    A name before a colon reads as a heading, a name who said something as a person.
+    """
+    if memory.speaker:
+        return f'{memory.speaker} said, "{memory.content}"'
+    return f"{memory.title}\n{memory.content}" if memory.title else memory.content
 
 
 def load(

@@ -10,14 +10,14 @@ from urllib.request import Request, urlopen
 
 from ademem.core import atomic_files
 from ademem.search.embedding import cache, pins
-from ademem.search.embedding.failures import Unreachable, WrongBytes
+from ademem.search.embedding.fetching import Unreachable, WrongBytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from ademem.search.embedding.fetching import Job
     from ademem.search.embedding.pins import Pin
-    from ademem.search.embedding.progress import Job
 
 TIMEOUT_S = 15
 """How long a silent connection is waited for."""

@@ -12,8 +12,7 @@ from ademem.core.locks import locked
 from ademem.core.value import Value
 from ademem.search import embedding
 from ademem.search.embedding import cache, pins
-from ademem.search.embedding.failures import CannotFetch, CannotInstall, NoSpace, Offline
-from ademem.search.embedding.progress import Job
+from ademem.search.embedding.fetching import CannotFetch, CannotInstall, Job, NoSpace, Offline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

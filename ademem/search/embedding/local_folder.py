@@ -6,11 +6,11 @@ import os
 import shutil
 
 from ademem.search.embedding import cache, pins, weights
-from ademem.search.embedding.failures import NotThere
+from ademem.search.embedding.fetching import NotThere
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ademem.search.embedding.progress import Job
+    from ademem.search.embedding.fetching import Job
 
 GRAPHS = {
     "int8": ("model_quantized.onnx", "onnx/model_quantized.onnx"),

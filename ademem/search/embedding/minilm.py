@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ademem.search.embedding import DIMENSIONS, MAX_TOKENS, DamagedModel, cache, optimized_graph
-from ademem.search.embedding.engine import UNREADABLE, onnxruntime
+from ademem.search.embedding.onnx_runtime import UNREADABLE, onnxruntime
 
 OPTIONS = {
     "session.intra_op.allow_spinning": "0",  # a thread that spins takes the core from the others
@@ -49,9 +49,21 @@ class MiniLM:
 
     @cached_property
     def _tokenizer(self) -> Any:
-        from ademem.search.embedding.word_pieces import open_tokenizer
+        """The library that has all of Unicode: it is loaded when a text needs it.
 
-        return open_tokenizer(os.path.join(self._folder, cache.TOKENIZER))
+        As published it pads every text to 128 tokens and cuts it there; here it does neither.
+        """
+        from tokenizers import Tokenizer
+
+        try:
+            tokenizer = Tokenizer.from_file(os.path.join(self._folder, cache.TOKENIZER))
+        except Exception as error:
+            if type(error) is Exception:  # the library raises nothing more precise
+                raise DamagedModel(str(error)) from error
+            raise
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(MAX_TOKENS)
+        return tokenizer
 
     def _vector(self, tokens: Sequence[int]) -> np.ndarray:
         """The mean of the token vectors at length 1; raises DamagedModel when it has none."""

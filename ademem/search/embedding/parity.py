@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ademem.core import atomic_files
-from ademem.search.embedding.failures import NotTheModel
+from ademem.search.embedding.fetching import NotTheModel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

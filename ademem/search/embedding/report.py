@@ -8,7 +8,7 @@ from ademem.core.value import Value
 from ademem.search import embedding
 from ademem.search.embedding import cache, pins
 from ademem.search.embedding.cache import State
-from ademem.search.embedding.failures import CannotInstall
+from ademem.search.embedding.fetching import CannotInstall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import os
 from hashlib import sha256
 
 from ademem.search.embedding import cache, pins
-from ademem.search.embedding.failures import NotTheModel
+from ademem.search.embedding.fetching import NotTheModel
 
 
 def build(weights: bytes, tokenizer: bytes, dtype: str, target: str) -> None:

