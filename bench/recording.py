@@ -149,7 +149,7 @@ def record(folder: Path) -> list[Line]:
     session.bash(COMMIT)
     session.fire("SessionEnd", reason="other")
     session.show("note", "# what the session learned is a candidate until you confirm it:")
-    session.shell("ademem candidates")
+    session.shell("ademem list --status candidate")
     return session.lines
 
 

@@ -143,7 +143,7 @@ def rendered(page: str) -> str:
 
 def markdown(rows: list[Row]) -> str:
     """The first row is the head; a bar inside a cell is escaped, as it would end the cell."""
-    cells = [[cell.replace("|", r"\|") for cell in row] for row in rows]
+    cells = [[" ".join(cell.split()).replace("|", r"\|") for cell in row] for row in rows]
     head, *body = [f"| {' | '.join(row)} |" for row in cells]
     return "\n".join([head, "|" + "---|" * len(rows[0]), *body, ""])
 

@@ -143,7 +143,7 @@ def rewritten(store: Store, root: str, branch: str, dropped: Iterable[tuple[str,
 
 
 def untold(store: Store, root: str, session_id: str = "") -> list[Made]:
-    """What no session was told of yet, or just this one; the newest first.
+    """What no session was shown yet, or just this one; the newest first.
 
     What turned out to be a session's own is left out: its hook may come after our look.
     """

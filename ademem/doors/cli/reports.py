@@ -115,7 +115,7 @@ def refusals(limit: Limit = 20, project: Project = None, as_json: AsJson = False
 
 @app.command()
 def digest(project: Project = None, as_json: AsJson = False) -> None:
-    """Show commits made outside of sessions that no session was told of."""
+    """Show commits made outside of sessions that no session was shown."""
     with opened(project) as memories:
         found = api.get_digest(memories)
     if as_json:
