@@ -16,7 +16,7 @@ from ademem.doors.cli.commands import INSTEAD, PANELS, load
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
-SCHEMA = Path(settings.__file__).parents[1] / "store/schema"
+SCHEMA = Path(settings.__file__).parents[1] / "store/schema.sql"
 COMMON = ("--help", "--project", "--json")
 """Options that the page of commands explains once for all."""
 
@@ -106,16 +106,13 @@ def toml(value: object) -> str:
 
 
 def schema() -> Iterator[Row]:
-    """A later file may build a table anew; what it holds is said by the first."""
+    """Tables with the comment above each."""
     yield "Table", "Holds"
-    seen = set()
-    for file in sorted(SCHEMA.glob("*.sql")):
-        lines = file.read_text(encoding="utf-8").splitlines()
-        for above, line in zip(["", *lines], lines, strict=False):
-            found = re.match(r"create (?:virtual )?table (\w+)", line)
-            if found and found[1] not in seen:
-                seen.add(found[1])
-                yield code(found[1]), above.removeprefix("-- ")
+    lines = SCHEMA.read_text(encoding="utf-8").splitlines()
+    for above, line in zip(["", *lines], lines, strict=False):
+        found = re.match(r"create (?:virtual )?table (\w+)", line)
+        if found:
+            yield code(found[1]), above.removeprefix("-- ")
 
 
 def code(text: str) -> str:

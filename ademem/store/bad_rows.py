@@ -320,10 +320,8 @@ def _restore_project(db: sqlite3.Connection) -> None:
 
 def _rebuild_indexes(db: sqlite3.Connection) -> None:
     """Their triggers fail on rows that the indexes do not agree with."""
-    there = {row[0] for row in db.execute("select name from sqlite_master")}
-    for index in full_text.INDEXES:
-        if index.name in there:
-            full_text.fill(db, index)
+    for index in full_text.present(db):
+        full_text.fill(db, index)
 
 
 def _as_json(value: object) -> object:

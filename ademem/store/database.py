@@ -21,7 +21,10 @@ else:
     except ImportError:
         import sqlite3
 
-SCHEMA = os.path.join(os.path.dirname(__file__), "schema")
+SCHEMA = os.path.join(os.path.dirname(__file__), "schema.sql")
+"""All of today's schema, of which a new database is made."""
+MIGRATIONS = os.path.join(os.path.dirname(__file__), "migrations")
+"""Numbered files that bring an older database to the same schema; a shipped one is never edited."""
 CHECKPOINT_PAGES = 400
 """Pages of the log beyond which a commit writes it back."""
 LONG_LOG_BYTES = CHECKPOINT_PAGES * 4096
@@ -29,7 +32,7 @@ PAGES_KIB = 16_384
 """Memory for pages of the database: the next write needs many of the last one's again."""
 DECODE = methodcaller("decode", "utf-8", "replace")
 """Reads a text with damaged bytes, too; a failure would take every other row with it."""
-SCHEMA_VERSION = 24
+SCHEMA_VERSION = 25
 FIRST_WITH_SECRET = 20
 SECRET_BYTES = 16
 SECRET_TABLE = "CREATE TABLE store_secret (\n  secret blob not null\n)"
@@ -240,9 +243,13 @@ def _upgrade(db: sqlite3.Connection, backup: str, now: datetime) -> None:
 
 
 def run_schema(db: sqlite3.Connection, done: int = 0, upto: int | None = None) -> None:
-    """Run the schema files after the first *done*, by default all."""
-    for name in sorted(name for name in os.listdir(SCHEMA) if name.endswith(".sql"))[done:upto]:
-        with open(os.path.join(SCHEMA, name), encoding="utf-8") as file:
+    """Make all of the schema, or run the migrations after the first *done*, up to *upto*."""
+    paths = [SCHEMA]
+    if done or upto is not None:
+        names = sorted(name for name in os.listdir(MIGRATIONS) if name.endswith(".sql"))
+        paths = [os.path.join(MIGRATIONS, name) for name in names[done:upto]]
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
             for statement in statements(file.read()):
                 db.execute(statement)
     db.execute(f"pragma user_version = {SCHEMA_VERSION if upto is None else upto}")

@@ -29,7 +29,6 @@ INDEXES = (
         columns="title, content, tags, file_scope_pattern, topic_key",
     ),
     FullText(name="unified_memories_trigram", table="unified_memories", columns="title, content"),
-    FullText(name="prompts_fts", table="user_prompts", columns="content"),
 )
 
 
@@ -131,6 +130,16 @@ def named_rows(store: Store, key: str) -> frozenset[int]:
     topic = 'topic_key : "' + key.replace('"', " ") + '"'
     rows = store.db.execute(_NAMED, {"key": key, "project": store.project_id, "topic": topic})
     return frozenset(row[0] for row in rows)
+
+
+_OF_PROMPTS = FullText(name="prompts_fts", table="user_prompts", columns="content")
+"""Versions before 25 have it."""
+
+
+def present(db: sqlite3.Connection) -> list[FullText]:
+    """The indexes that the database has, whatever its version."""
+    names = {row[0] for row in db.execute("select name from sqlite_master where type = 'table'")}
+    return [index for index in (*INDEXES, _OF_PROMPTS) if index.name in names]
 
 
 def find_broken(store: Store) -> list[FullText]:

@@ -55,7 +55,6 @@ WRITTEN = (
         "name model_preference",
         "profile_json persona_json tool_policy_json user_preferences_json heartbeat_json",
     ),
-    *_columns("memories", "content source_session_id source_pack_key agent_id source_run_id"),
     *_columns("sessions", "directory branch last_source end_reason summary transcript_path"),
     *_columns(
         "episodes",
@@ -67,9 +66,6 @@ WRITTEN = (
     *_columns("guard_log", "tool target reason"),
     *_columns("recall_log", "query"),
     *_columns("memory_relations", "reason evidence marked_by_actor marked_by_kind marked_by_model"),
-    *_columns("sync_mutations", "", "payload"),
-    *_columns("sync_state", "last_error lease_owner"),
-    *_columns("sync_apply_deferred", "last_error", "payload"),
     *_columns("jobs", "key last_error"),
     *_columns("head_cursors", "root branch"),
     *_columns("people_commits", "root branch author subject", "files"),
@@ -156,7 +152,7 @@ def _renew_digests(store: Store) -> None:
 def _shake(store: Store) -> None:
     """Leave nothing in the word indexes, the free pages and the log of the database."""
     try:
-        for index in full_text.INDEXES:
+        for index in full_text.present(store.db):
             full_text.rebuild(store, index)
         store.db.execute("vacuum")
         busy, *_ = store.db.execute("pragma wal_checkpoint(truncate)").fetchone()

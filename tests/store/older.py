@@ -10,7 +10,7 @@ from typing import Any
 
 from ademem.store import database, memories
 
-SCHEMA = sorted(Path(database.SCHEMA).glob("*.sql"))
+SCHEMA = sorted(Path(database.MIGRATIONS).glob("*.sql"))
 SHADOWS = ("unified_memories_fts", "unified_memories_trigram", "prompts_fts")
 
 VALID: dict[str | tuple[str, str], Any] = {

@@ -17,6 +17,7 @@ from tests import builders
 from tests.builders import NOW, memory, project
 from tests.store import foreign, older
 from tests.store.stores import reopen, text_of
+from tests.store.test_migration import DROPPED
 
 
 def open_here(root, **options):
@@ -264,8 +265,7 @@ def test_tables_beside_ours_of_an_old_version_are_left_behind_and_ours_are_copie
     reopen(tmp_path)
     after = older.rows(path)
 
-    before.pop("missions")
-    for name in ("search_files", "search_changes"):
+    for name in ("missions", *DROPPED):
         before.pop(name)
 
     assert "ade.db.foreign-1" in names(tmp_path)

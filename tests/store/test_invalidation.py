@@ -214,26 +214,6 @@ def test_a_memory_that_comes_back_and_goes_again_keeps_one_tombstone(store):
     assert store.db.execute("select count(*) from tombstones").fetchone()[0] == 1
 
 
-def test_the_words_of_a_prompt_follow_its_row(store):
-    query = "select count(*) from prompts_fts where prompts_fts match ?"
-    store.db.execute(
-        "insert into user_prompts (sync_id, project_id, session_id, prompt_id, content, created_at)"
-        " values ('s', 'p', 's', 'p', 'zebra', '')"
-    )
-    seen = [store.db.execute(query, ("zebra",)).fetchone()[0]]
-    for statement in (
-        "update user_prompts set content = 'okapi'",
-        "update user_prompts set deleted_at = 'now'",
-        "update user_prompts set deleted_at = null",
-        "delete from user_prompts",
-    ):
-        store.db.execute(statement)
-        seen.append(store.db.execute(query, ("okapi",)).fetchone()[0])
-    store.db.execute("insert into prompts_fts(prompts_fts) values ('integrity-check')")
-
-    assert seen == [1, 1, 0, 1, 0]
-
-
 TEXTS = st.sampled_from(["alpha beta", "beta gamma", "gamma delta", "Äpfel über", "漢字の話", ""])
 
 

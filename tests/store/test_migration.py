@@ -6,22 +6,51 @@ import os
 import shutil
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
-from ademem.store import MigrationFailed, NewerDatabase, database, open_store, signatures
+from ademem.store import (
+    MigrationFailed,
+    NewerDatabase,
+    database,
+    inspection,
+    open_store,
+    signatures,
+)
 from tests import builders
 from tests.builders import NOW, memory, open_project, project
-from tests.store import ade_file, older, racing
+from tests.store import ade_file, older, racing, schema_file
 from tests.store.stores import reopen, text_of
 
-DROPPED = {"search_files", "search_changes"}
-"""Tables that a migration removes, about files that are no longer written."""
 VERSIONS = range(1, database.SCHEMA_VERSION + 1)
 
 
-def test_the_version_counts_the_schema_files():
+DROPPED = {
+    *("search_files", "search_changes"),  # about files that are no longer written
+    *("memories", "sync_mutations", "sync_state", "sync_chunks", "sync_apply_deferred"),
+}
+"""Tables that nothing wrote or read when a migration took them away."""
+
+
+def test_the_version_counts_the_migrations():
     assert len(older.SCHEMA) == database.SCHEMA_VERSION
+
+
+def test_the_schema_file_is_what_all_migrations_make():
+    assert Path(database.SCHEMA).read_text(encoding="utf-8") == schema_file.written()
+
+
+def test_a_new_database_has_the_schema_of_a_migrated_one():
+    with (
+        closing(sqlite3.connect(":memory:", isolation_level=None)) as new,
+        closing(sqlite3.connect(":memory:", isolation_level=None)) as migrated,
+    ):
+        database.run_schema(new)
+        database.run_schema(migrated, upto=database.SCHEMA_VERSION)
+
+        assert inspection.schema(new) == inspection.schema(migrated)
+        assert database.version(new) == database.version(migrated)
 
 
 @pytest.mark.parametrize("journal", ["wal", "delete"])
@@ -105,13 +134,13 @@ def test_a_current_database_is_not_copied(tmp_path, path):
 
 @pytest.fixture
 def next_schema(tmp_path, monkeypatch):
-    """A release with one more schema file, which says this."""
+    """A release with one more migration, which says this."""
 
     def next_schema(sql):
-        folder = tmp_path / "schema"
-        shutil.copytree(database.SCHEMA, folder, dirs_exist_ok=True)
+        folder = tmp_path / "migrations"
+        shutil.copytree(database.MIGRATIONS, folder, dirs_exist_ok=True)
         (folder / f"{database.SCHEMA_VERSION + 1:04d}_next.sql").write_text(sql)
-        monkeypatch.setattr(database, "SCHEMA", str(folder))
+        monkeypatch.setattr(database, "MIGRATIONS", str(folder))
         monkeypatch.setattr(database, "SCHEMA_VERSION", database.SCHEMA_VERSION + 1)
 
     return next_schema
@@ -132,7 +161,8 @@ def test_a_migration_that_fails_changes_nothing(tmp_path, path, next_schema):
     assert text_of(f"{path}.v{before[1]}.bak") == before
 
 
-def test_a_schema_file_may_hold_triggers_and_comments(tmp_path, path, next_schema):
+def test_a_migration_may_hold_triggers_and_comments(tmp_path, path, next_schema):
+    reopen(tmp_path)
     next_schema(
         "-- a trigger; with semicolons\n"
         "create table log (x); -- trailing\n"

@@ -301,8 +301,7 @@ def test_rows_of_the_legacy_table_are_moved_for_good(adopt):
     store = adopt(memories=[legacy("m")])
 
     assert one(store).content == "what m says"
-    assert table(store, "memories") == []
-    assert "ade_memories" not in tables(store)
+    assert not {"memories", "ade_memories"} & tables(store)
 
 
 def test_a_legacy_row_that_was_moved_already_is_not_moved_again(adopt):

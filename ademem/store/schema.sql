@@ -1,0 +1,651 @@
+-- Today's schema, from which new databases are made; migrations bring older ones to it.
+-- Written by `python -m tests.store.schema_file`: add a migration, then run that.
+
+-- The project this database speaks for.
+create table projects (
+  id text primary key,
+  root_path text not null,
+  display_name text not null,
+  created_at text not null,
+  last_opened_at text not null
+);
+
+-- One row a memory: what it says, who said so, how far it is believed.
+create table unified_memories (
+  seq integer primary key,  -- order of arrival; row number of the indexes below
+  id text not null unique,
+  sync_id text not null unique,  -- the same on every machine
+  project_id text not null references projects(id),
+  scope text not null check (scope in ('project', 'agent', 'mission')),
+  scope_owner_id text,  -- null for project; agent or mission id else
+  tier integer not null default 2 check (tier in (1, 2, 3)),  -- 1 pinned | 2 active | 3 fading
+  category text not null check (category in ('fact', 'preference', 'pattern', 'decision', 'gotcha', 'convention', 'episode', 'procedure', 'digest', 'handoff')),
+  title text,
+  content text not null,
+  importance text not null default 'medium' check (importance in ('low', 'medium', 'high')),
+  confidence real not null default 1.0 check (typeof(confidence) in ('integer', 'real') and confidence between 0 and 1),
+  observation_count integer not null default 1 check (typeof(observation_count) = 'integer' and observation_count >= 0),
+  status text not null default 'candidate' check (status in ('candidate', 'promoted', 'archived')),
+  trust text not null default 'agent' check (trust in ('user', 'agent', 'tool', 'web', 'import')),
+  source_type text not null default 'agent',
+  source_id text,
+  source_session_id text,
+  source_pack_key text,
+  source_run_id text,
+  source_branch text,
+  file_scope_pattern text,
+  anchors text not null default '[]' check (case when json_valid(anchors) then json_type(anchors) = 'array' else 0 end),  -- JSON: ["path:first-last", …]
+  agent_id text,
+  pinned integer not null default 0 check (pinned in (0, 1)),
+  tags text not null default '',  -- words separated by one blank
+  topic_key text,
+  knowledge_key text,
+  bead text,
+  revision_count integer not null default 1 check (typeof(revision_count) = 'integer' and revision_count >= 0),
+  access_score real not null default 0 check (typeof(access_score) in ('integer', 'real') and access_score >= 0),
+  composite_score real not null default 0 check (typeof(composite_score) in ('integer', 'real') and composite_score >= 0),
+  access_count integer not null default 0 check (typeof(access_count) = 'integer' and access_count >= 0),
+  write_gate_reason text,
+  quarantine_reason text,
+  superseded_by text,
+  dedupe_key text not null default '',
+  created_at text not null check (created_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  updated_at text not null check (updated_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  last_accessed_at text not null check (last_accessed_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  promoted_at text check (promoted_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  review_after text check (review_after glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  deleted_at text check (deleted_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  rejected_at text check (rejected_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  base_score real check (typeof(base_score) in ('integer', 'real', 'null') and base_score >= 0),
+  claimed_author text check (typeof(claimed_author) in ('text', 'null'))  -- who wrote it, as the files claim; null: of a store of this person, or accepted; empty: they name nobody
+);
+create unique index idx_unified_memories_live_text
+  on unified_memories(project_id, scope, ifnull(scope_owner_id, ''), dedupe_key)
+  where status <> 'archived' and deleted_at is null and superseded_by is null;
+create unique index idx_unified_memories_live_topic
+  on unified_memories(project_id, scope, ifnull(scope_owner_id, ''), topic_key)
+  where topic_key is not null and status <> 'archived' and deleted_at is null and superseded_by is null;
+create index idx_unified_memories_project_scope_tier on unified_memories(project_id, scope, tier);
+create index idx_unified_memories_scope_owner on unified_memories(project_id, scope, scope_owner_id);
+create index idx_unified_memories_project_status on unified_memories(project_id, status, category);
+create index idx_unified_memories_project_pinned on unified_memories(project_id, pinned, tier);
+create index idx_unified_memories_project_accessed on unified_memories(project_id, last_accessed_at);
+create index idx_unified_memories_project_created on unified_memories(project_id, created_at);
+create index idx_unified_memories_current on unified_memories(project_id, scope, importance, updated_at, category)
+  where status = 'promoted' and deleted_at is null and superseded_by is null and quarantine_reason is null;
+create index idx_unified_memories_session on unified_memories(source_session_id);
+create index idx_unified_memories_source on unified_memories(source_id);
+create index idx_unified_memories_knowledge_key on unified_memories(project_id, knowledge_key)
+  where knowledge_key is not null;
+create index idx_unified_memories_rejected
+  on unified_memories(project_id, scope, dedupe_key) where rejected_at is not null;
+create index idx_unified_memories_claimed
+  on unified_memories(project_id) where claimed_author is not null;
+
+-- The words of memories. Archived rows stay findable (`--all`); a soft-deleted row leaves both indexes.
+create virtual table unified_memories_fts using fts5(
+  title, content, tags, file_scope_pattern, topic_key,
+  content='unified_memories', content_rowid='seq', tokenize='porter unicode61 remove_diacritics 2'
+);
+
+-- Their characters in threes, for substrings and for scripts written without blanks.
+create virtual table unified_memories_trigram using fts5(
+  title, content,
+  content='unified_memories', content_rowid='seq', tokenize='trigram'
+);
+
+-- Vectors of memories, one a model.
+create table unified_memory_embeddings (
+  id text primary key,
+  memory_id text not null references unified_memories(id) on delete cascade,
+  project_id text not null references projects(id),
+  embedding_model text not null,  -- model, dtype and length bound
+  embedding_blob blob not null check (typeof(embedding_blob) = 'blob'),  -- little-endian float32
+  dimensions integer not null check (typeof(dimensions) = 'integer' and dimensions > 0),
+  norm real check (typeof(norm) in ('integer', 'real', 'null')),
+  created_at text not null,
+  updated_at text not null,
+  unique (memory_id, embedding_model)
+);
+create index unified_memory_embeddings_by_model on unified_memory_embeddings (embedding_model, updated_at);
+
+-- Every change to a memory, with the row as it was then.
+create table memory_revisions (
+  seq integer primary key,
+  memory_id text not null,  -- no reference: history outlives its memory
+  revision integer not null check (typeof(revision) = 'integer' and revision > 0),
+  event_id text not null,  -- all changes of one act share it; what `undo` takes back
+  operation text not null check (operation in ('insert', 'merge', 'revise', 'edit', 'promote', 'reject', 'archive', 'restore', 'delete', 'pin', 'unpin', 'supersede', 'import', 'adopt', 'undo', 'branch', 'revive', 'demote', 'success', 'failure')),
+  actor text not null check (actor in ('user', 'agent', 'tool', 'web', 'import', 'system', 'ademem')),  -- system, ademem: rules of ours
+  session_id text,
+  reason text,
+  snapshot text not null check (case when json_valid(snapshot) then json_type(snapshot) = 'object' else 0 end),  -- JSON of the row after the change, access bookkeeping left out
+  created_at text not null check (created_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  unique (memory_id, revision)
+);
+create index idx_memory_revisions_event on memory_revisions(event_id);
+create index idx_memory_revisions_created on memory_revisions(created_at);
+
+-- What the write gate refused, and why.
+create table gate_log (
+  id integer primary key,
+  project_id text not null,
+  rule text not null,
+  reason text not null,
+  category text,
+  text_hash text not null,
+  preview text not null,                -- redacted, 120 characters
+  source_type text,
+  session_id text,
+  created_at text not null
+);
+create index idx_gate_log_created on gate_log(created_at);
+
+-- The steps of a procedure and how often they worked.
+create table memory_procedure_details (
+  memory_id text primary key references unified_memories(id) on delete cascade,
+  trigger text not null,
+  procedure_markdown text not null,
+  success_count integer not null default 0 check (typeof(success_count) = 'integer' and success_count >= 0),
+  failure_count integer not null default 0 check (typeof(failure_count) = 'integer' and failure_count >= 0),
+  last_used_at text check (last_used_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  exported_skill_path text,
+  exported_at text check (exported_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  superseded_by_memory_id text,
+  created_at text not null check (created_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  updated_at text not null check (updated_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z')
+);
+create index idx_memory_procedure_details_updated on memory_procedure_details(updated_at desc);
+
+-- The episodes a procedure was learned from.
+create table memory_procedure_sources (
+  procedure_memory_id text not null references unified_memories(id) on delete cascade,
+  episode_memory_id text not null,
+  created_at text not null,
+  primary key (procedure_memory_id, episode_memory_id)
+);
+create index idx_memory_procedure_sources_episode on memory_procedure_sources(episode_memory_id);
+
+-- How each use of a procedure ended.
+create table memory_procedure_history (
+  id text primary key,
+  procedure_memory_id text not null references unified_memories(id) on delete cascade,
+  confidence real not null check (typeof(confidence) in ('integer', 'real') and confidence between 0 and 1),
+  outcome text not null check (outcome in ('success', 'failure')),
+  reason text,
+  recorded_at text not null check (recorded_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  event_id text,
+  taken_back_by text
+);
+create index idx_memory_procedure_history_recorded
+  on memory_procedure_history(procedure_memory_id, recorded_at desc);
+create index idx_memory_procedure_history_event on memory_procedure_history(event_id);
+
+-- Skill files of the project and the memories behind them.
+create table memory_skill_index (
+  id text primary key,
+  project_id text not null,
+  path text not null,  -- relative to the project
+  kind text not null check (kind in ('skill', 'command', 'root_doc')),
+  source text not null check (source in ('user', 'exported')),
+  memory_id text,
+  content_hash text not null,
+  last_modified_at text check (last_modified_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  archived_at text check (archived_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  created_at text not null check (created_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  updated_at text not null check (updated_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  unique (project_id, path)
+);
+
+-- What was captured already, so that nothing is captured twice.
+create table memory_capture_ledger (
+  id text primary key,
+  project_id text not null,
+  source_type text not null,
+  source_key text not null,
+  memory_id text,
+  episode_memory_id text,
+  metadata_json text,
+  created_at text not null,
+  updated_at text not null,
+  unique (project_id, source_type, source_key)
+);
+
+-- What each sweep moved.
+create table memory_sweep_log (
+  sweep_id text primary key,
+  project_id text not null,
+  trigger_reason text not null check (trigger_reason in ('manual', 'schedule', 'startup')),
+  started_at text not null check (started_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  completed_at text check (completed_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  entries_decayed integer not null default 0 check (typeof(entries_decayed) = 'integer' and entries_decayed >= 0),
+  entries_demoted integer not null default 0 check (typeof(entries_demoted) = 'integer' and entries_demoted >= 0),
+  entries_promoted integer not null default 0 check (typeof(entries_promoted) = 'integer' and entries_promoted >= 0),
+  entries_archived integer not null default 0 check (typeof(entries_archived) = 'integer' and entries_archived >= 0),
+  entries_orphaned integer not null default 0 check (typeof(entries_orphaned) = 'integer' and entries_orphaned >= 0),
+  duration_ms integer not null default 0 check (typeof(duration_ms) = 'integer' and duration_ms >= 0),
+  outcome text not null default 'ok' check (outcome in ('running', 'ok', 'failed')),
+  error text
+);
+create index idx_memory_sweep_log_completed on memory_sweep_log(project_id, completed_at desc);
+
+-- What each consolidation merged.
+create table memory_consolidation_log (
+  consolidation_id text primary key,
+  project_id text not null,
+  trigger_reason text not null check (trigger_reason in ('manual', 'schedule', 'auto')),
+  started_at text not null check (started_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  completed_at text check (completed_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  clusters_found integer not null default 0 check (typeof(clusters_found) = 'integer' and clusters_found >= 0),
+  entries_merged integer not null default 0 check (typeof(entries_merged) = 'integer' and entries_merged >= 0),
+  entries_created integer not null default 0 check (typeof(entries_created) = 'integer' and entries_created >= 0),
+  tokens_used integer not null default 0 check (typeof(tokens_used) = 'integer' and tokens_used >= 0),
+  duration_ms integer not null default 0 check (typeof(duration_ms) = 'integer' and duration_ms >= 0),
+  outcome text not null default 'ok' check (outcome in ('ok', 'embeddings-unavailable', 'failed')),
+  error text
+);
+create index idx_memory_consolidation_log_completed
+  on memory_consolidation_log(project_id, completed_at desc);
+
+-- The standing brief of the project.
+create table cto_core_memory_state (
+  project_id text primary key,
+  version integer not null check (typeof(version) = 'integer' and version > 0),
+  payload_json text not null check (case when json_valid(payload_json) then json_type(payload_json) = 'object' else 0 end),
+  updated_at text not null check (updated_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  claimed text check (case when json_valid(claimed) then ifnull(json_type(claimed, '$.texts'), '') = 'array' else claimed is null end)  -- JSON: {"author": "name", "texts": ["text of the brief", …]}; null: all is accepted
+);
+
+-- Agents that have memories of their own.
+create table agent_identities (
+  id text primary key,
+  project_id text not null,
+  name text not null,
+  profile_json text not null default '{}',
+  persona_json text not null default '{}',
+  tool_policy_json text not null default '{}',
+  user_preferences_json text not null default '{}',
+  heartbeat_json text,
+  model_preference text,
+  created_at text not null,
+  updated_at text not null
+);
+
+-- Sessions of the client.
+create table sessions (
+  id text primary key,  -- the client's own session id
+  project_id text not null,
+  directory text not null,
+  branch text,
+  started_at text not null check (started_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  last_started_at text not null check (last_started_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  last_source text not null,  -- startup | resume | clear | compact | fork
+  ended_at text check (ended_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  end_reason text,
+  summary text,
+  transcript_path text,
+  own_since text check (own_since glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  compacting_at text check (compacting_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z')
+);
+create index idx_sessions_started on sessions(project_id, started_at desc);
+
+-- What was asked in them.
+create table user_prompts (
+  seq integer primary key,
+  sync_id text not null unique,
+  project_id text not null,
+  session_id text not null,
+  prompt_id text not null,
+  content text not null,                -- redacted
+  created_at text not null,
+  deleted_at text
+);
+create index idx_user_prompts_session on user_prompts(session_id, created_at);
+
+-- The guard's state: a turn of the main thread (agent_id '') or a whole subagent (prompt_id '').
+create table turns (
+  session_id text not null,
+  agent_id text not null default '',
+  prompt_id text not null default '',
+  project_id text not null,
+  class text not null check (class in ('none', 'soft', 'required')),
+  why text not null,
+  hint text not null default '',  -- words worth searching for
+  searched_at text check (searched_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  denied text not null default '',  -- tool_use_ids of the denials, separated by one blank
+  started_at text not null check (started_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  ended_at text check (ended_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  primary key (session_id, agent_id, prompt_id)
+);
+create index idx_turns_started on turns(started_at);
+
+-- What the guard decided, and why.
+create table guard_log (
+  id integer primary key,
+  project_id text not null,
+  session_id text not null,
+  agent_id text not null default '',
+  prompt_id text not null default '',
+  tool_use_id text,
+  tool text not null,
+  target text not null,  -- path or command, redacted, 200 characters
+  decision text not null check (decision in ('deny', 'warn', 'pass', 'lift', 'arm', 'fail')),
+  reason text not null,
+  created_at text not null check (created_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z')
+);
+create index idx_guard_log_created on guard_log(created_at);
+
+-- What was shown to whom, and where.
+create table recall_log (
+  id integer primary key,
+  project_id text not null,
+  session_id text,
+  agent_id text not null default '',
+  prompt_id text not null default '',
+  place text not null check (place in ('briefing', 'prompt', 'agent', 'site', 'failure', 'guard', 'recall', 'search')),
+  query text,
+  memory_id text,  -- null: it ran and found nothing
+  rank integer check (typeof(rank) in ('integer', 'null')),
+  score real check (typeof(score) in ('integer', 'real', 'null')),
+  used integer not null default 0 check (used in (0, 1)),
+  created_at text not null check (created_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z')
+);
+create index idx_recall_log_session on recall_log(session_id, place, created_at);
+create index idx_recall_log_memory on recall_log(memory_id);
+
+-- How two memories relate, in whose judgment.
+create table memory_relations (
+  sync_id text primary key,
+  project_id text not null,
+  source_id text not null,  -- sync ids, which mean the same everywhere
+  target_id text not null,
+  relation text not null check (relation in ('related', 'compatible', 'scoped', 'conflicts_with', 'supersedes', 'not_conflict', 'merged_from')),
+  reason text,
+  evidence text,
+  confidence real not null default 1.0 check (typeof(confidence) in ('integer', 'real') and confidence between 0 and 1),
+  judgment_status text not null check (judgment_status in ('pending', 'judged', 'orphaned', 'ignored')),
+  marked_by_actor text,
+  marked_by_kind text,
+  marked_by_model text,
+  session_id text,
+  superseded_at text,
+  superseded_by_relation_id text,
+  created_at text not null,
+  updated_at text not null
+);
+create unique index idx_memory_relations_pending
+  on memory_relations(project_id, min(source_id, target_id), max(source_id, target_id))
+  where judgment_status = 'pending';
+create index idx_memory_relations_source on memory_relations(source_id);
+create index idx_memory_relations_target on memory_relations(target_id);
+
+-- What was deleted for good, so that no import brings it back.
+create table tombstones (
+  entity text not null check (entity in ('memory', 'prompt', 'relation')),
+  sync_id text not null,
+  project_id text not null,
+  deleted_at text not null check (deleted_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  primary key (entity, sync_id)
+);
+
+-- Work that is due; a job is done when its row is gone.
+create table jobs (
+  id integer primary key,
+  project_id text not null,
+  kind text not null,  -- embed | mirror | episode | relate | …
+  key text not null,  -- what it is about; one waiting job a key
+  due_at text not null check (due_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  asked integer not null default 1 check (typeof(asked) = 'integer' and asked >= 0),  -- how often since it is waiting
+  attempts integer not null default 0 check (typeof(attempts) = 'integer' and attempts >= 0),
+  last_error text,
+  parked_at text check (parked_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),  -- gave up; doctor names it
+  created_at text not null check (created_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  unique (project_id, kind, key)
+);
+create index idx_jobs_due on jobs(due_at) where parked_at is null;
+
+-- Where near duplicates meet: a memory has a signature in common with all that share most of its words.
+create table unified_memory_signatures (
+  signature integer not null,
+  seq integer not null, sketch integer,                 -- of the memory, which takes its signatures along when it goes
+  primary key (signature, seq)
+) without rowid;
+
+-- Up to which memory there are none yet; no row: all have theirs.
+create table unified_memory_unsigned (
+  seq integer not null
+);
+
+-- What about a file or a command brings a memory up; derived from it, and gone when it is not current.
+create table memory_sites (
+  memory_seq integer not null,  -- no reference: `due` outlives its memory
+  kind text not null check (kind in ('path', 'anchor', 'command', 'due')),  -- path | anchor | command | due: the memory is to be read again
+  key text not null,  -- what is looked up: path, `folder/`, `*/name`, `*.suffix`, `*`; a program
+  pattern text not null,  -- what must hold besides: GLOB of the path, words of the command
+  state text check (state in ('fresh', 'moved', 'changed', 'gone')),  -- of an anchor when last checked: fresh | moved | changed | gone
+  primary key (kind, key, memory_seq, pattern)
+) without rowid;
+create index idx_memory_sites_memory on memory_sites(memory_seq);
+
+-- What is peculiar to the vectors of a store, so that searches can look past it.
+create table search_lenses (
+  embedding_model text primary key,
+  mean blob not null,                   -- little-endian float32, as many as a vector has
+  axes blob not null,                   -- the square of that
+  learned_from integer not null         -- vectors
+);
+
+-- Questions to an AI: what for, whom, what it cost, how it ended; never what was said.
+create table ai_calls (
+  id integer primary key,
+  project_id text not null,
+  at text not null check (at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  purpose text not null,
+  provider text not null check (provider in ('claude', 'openai')),
+  model text not null default '',  -- as the provider names it
+  tokens_in integer not null default 0,  -- caches included
+  tokens_out integer not null default 0,
+  cost real,  -- US dollars; null: not told
+  ms integer not null default 0,
+  outcome text not null check (outcome in ('asked', 'ok', 'invalid', 'refused', 'timeout', 'failed')),  -- asked (nobody came back) | ok | invalid | refused | timeout | failed
+  error text
+);
+create index idx_ai_calls_at on ai_calls(at);
+
+-- How much hooks put before the model, a row an event and day.
+create table hook_output (
+  day text not null,                    -- of UTC
+  event text not null,                  -- session_start, …
+  answers integer not null,
+  characters integer not null,
+  primary key (day, event)
+) without rowid;
+
+-- Undertakings with memories of their own.
+create table memory_missions (
+  id text primary key,  -- owner of its memories
+  project_id text not null,
+  goal text not null,
+  status text not null check (status in ('running', 'succeeded', 'failed', 'cancelled')),
+  reason text,  -- of its end, in the words of who ended it
+  started_at text not null,
+  ended_at text
+);
+create index idx_memory_missions_running on memory_missions(project_id, started_at) where ended_at is null;
+
+-- How often a memory was put before a model that had not asked, and how often it did something with it.
+create table memory_exposure (
+  memory_id text primary key references unified_memories(id) on delete cascade,
+  shown integer not null default 0 check (typeof(shown) = 'integer' and shown >= 0),  -- sessions and subagents that were shown it
+  unused integer not null default 0 check (typeof(unused) = 'integer' and unused >= 0),  -- of these, since it was last used
+  used integer not null default 0 check (typeof(used) = 'integer' and used >= 0),  -- sessions that used it
+  last_used_at text check (last_used_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z')
+);
+
+-- One row an episode: what a session did for one task, and how it ended.
+create table episodes (
+  memory_id text primary key references unified_memories(id) on delete cascade,
+  project_id text not null,
+  session_id text not null,
+  mission_id text not null default '',  -- '': of none
+  task text not null,
+  outcome text not null check (outcome in ('succeeded', 'failed', 'unknown')),
+  started_at text not null check (started_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  ended_at text not null check (ended_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  actions text not null default '[]' check (case when json_valid(actions) then json_type(actions) = 'array' else 0 end),  -- JSON: [{tool, target, kind}, …] in order
+  files text not null default '[]' check (case when json_valid(files) then json_type(files) = 'array' else 0 end),  -- JSON: paths that were changed
+  tests text not null default '[]' check (case when json_valid(tests) then json_type(tests) = 'array' else 0 end),  -- JSON: [{command, passed, failed, error}, …] in order
+  errors text not null default '[]' check (case when json_valid(errors) then json_type(errors) = 'array' else 0 end),  -- JSON: what failed
+  decisions text not null default '[]' check (case when json_valid(decisions) then json_type(decisions) = 'array' else 0 end),  -- JSON
+  corrections text not null default '[]' check (case when json_valid(corrections) then json_type(corrections) = 'array' else 0 end),  -- JSON: what the person said it should be
+  summarised_by text not null,  -- rules, or the model
+  transcript_offset integer not null default 0 check (typeof(transcript_offset) = 'integer' and transcript_offset >= 0),  -- bytes of the transcript it was made from
+  created_at text not null check (created_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  updated_at text not null check (updated_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  unique (project_id, session_id, mission_id)
+);
+create index idx_episodes_ended on episodes(project_id, ended_at desc);
+
+-- Commits that a session made with its shell.
+create table session_commits (
+  sha text primary key,
+  project_id text not null,
+  session_id text not null,
+  created_at text not null
+);
+
+-- Up to where the history of each branch was looked at, in each worktree.
+create table head_cursors (
+  project_id text not null,
+  root text not null,
+  branch text not null,  -- empty: HEAD was detached
+  sha text not null,
+  seen_at text not null check (seen_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  lost_sha text,  -- what was seen and is no longer part of it, until a session was told
+  primary key (project_id, root, branch)
+);
+
+-- Commits that people made outside of sessions, until one was told of them and a while longer.
+create table people_commits (
+  id integer primary key,
+  project_id text not null,
+  root text not null,
+  branch text not null,
+  sha text not null,
+  author text not null,
+  subject text not null,
+  committed_at text not null,
+  files text not null check (case when json_valid(files) then json_type(files) = 'array' else 0 end),  -- JSON: ["path", …]
+  seen_at text not null check (seen_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  told_at text check (told_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  told_session_id text,
+  unique (project_id, sha)
+);
+create index idx_people_commits_root on people_commits(project_id, root, told_at);
+
+-- The last commits of each worktree, and the files they changed, as they were when last looked at.
+create table worktree_commits (
+  project_id text not null,
+  root text not null,
+  sha text not null,  -- what was checked out
+  commits text not null check (case when json_valid(commits) then json_type(commits) = 'array' else 0 end),  -- JSON: [["sha", "date", "subject"], …]
+  files text not null check (case when json_valid(files) then json_type(files) = 'array' else 0 end),  -- JSON: ["path", …]
+  seen_at text not null check (seen_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  primary key (project_id, root)
+);
+
+-- The standing brief of each agent.
+create table agent_core_memory_state (
+  project_id text not null,
+  agent_id text not null,  -- the folder under .ade/agents
+  version integer not null check (typeof(version) = 'integer' and version > 0),
+  payload_json text not null check (case when json_valid(payload_json) then json_type(payload_json) = 'object' else 0 end),
+  updated_at text not null check (updated_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  claimed text check (case when json_valid(claimed) then ifnull(json_type(claimed, '$.texts'), '') = 'array' else claimed is null end),  -- JSON: {"author": "name", "texts": ["text of the brief", …]}; null: all is accepted
+  primary key (project_id, agent_id)
+);
+
+-- One row of 16 random bytes. It is in no export and never shown.
+create table store_secret (
+  secret blob not null
+);
+
+-- Rows that held a value they cannot have, as they were found.
+create table bad_rows (
+  id integer primary key,
+  table_name text not null,
+  row_key text not null,                -- its primary key
+  bad_columns text not null,            -- names separated by one blank
+  original text not null,               -- JSON of the whole row; bytes that are no text as {"hex": …}
+  outcome text not null check (outcome in ('repaired', 'removed')),
+  found_at text not null
+);
+
+create trigger unified_memories_fts_ai after insert on unified_memories when new.deleted_at is null begin
+  insert into unified_memories_fts(rowid, title, content, tags, file_scope_pattern, topic_key)
+    values (new.seq, new.title, new.content, new.tags, new.file_scope_pattern, new.topic_key);
+  insert into unified_memories_trigram(rowid, title, content) values (new.seq, new.title, new.content);
+end;
+
+create trigger unified_memories_fts_bd before delete on unified_memories when old.deleted_at is null begin
+  insert into unified_memories_fts(unified_memories_fts, rowid, title, content, tags, file_scope_pattern, topic_key)
+    values ('delete', old.seq, old.title, old.content, old.tags, old.file_scope_pattern, old.topic_key);
+  insert into unified_memories_trigram(unified_memories_trigram, rowid, title, content)
+    values ('delete', old.seq, old.title, old.content);
+end;
+
+create trigger unified_memories_fts_au
+after update of title, content, tags, file_scope_pattern, topic_key, deleted_at on unified_memories
+when old.title is not new.title or old.content is not new.content or old.tags is not new.tags
+  or old.file_scope_pattern is not new.file_scope_pattern or old.topic_key is not new.topic_key
+  or (old.deleted_at is null) <> (new.deleted_at is null)
+begin
+  insert into unified_memories_fts(unified_memories_fts, rowid, title, content, tags, file_scope_pattern, topic_key)
+    select 'delete', old.seq, old.title, old.content, old.tags, old.file_scope_pattern, old.topic_key
+    where old.deleted_at is null;
+  insert into unified_memories_trigram(unified_memories_trigram, rowid, title, content)
+    select 'delete', old.seq, old.title, old.content where old.deleted_at is null;
+  insert into unified_memories_fts(rowid, title, content, tags, file_scope_pattern, topic_key)
+    select new.seq, new.title, new.content, new.tags, new.file_scope_pattern, new.topic_key
+    where new.deleted_at is null;
+  insert into unified_memories_trigram(rowid, title, content)
+    select new.seq, new.title, new.content where new.deleted_at is null;
+end;
+
+create trigger unified_memory_embeddings_stale after update of title, content on unified_memories
+when old.content is not new.content or old.title is not new.title
+begin
+  delete from unified_memory_embeddings where memory_id = new.id;
+end;
+
+create trigger memory_relations_orphaned after delete on unified_memories begin
+  update memory_relations set judgment_status = 'orphaned'
+    where source_id = old.sync_id or target_id = old.sync_id;
+end;
+
+create trigger memory_sites_ai after insert on unified_memories
+when new.file_scope_pattern is not null or new.anchors <> '[]' or instr(new.content, '`')
+begin
+  insert or ignore into memory_sites(memory_seq, kind, key, pattern) values (new.seq, 'due', '', '');
+end;
+
+create trigger memory_sites_au
+after update of content, file_scope_pattern, anchors, status, deleted_at, superseded_by, quarantine_reason
+on unified_memories
+when (old.content is not new.content or old.file_scope_pattern is not new.file_scope_pattern
+    or old.anchors is not new.anchors or old.status is not new.status
+    or old.deleted_at is not new.deleted_at or old.superseded_by is not new.superseded_by
+    or old.quarantine_reason is not new.quarantine_reason)
+  and (new.file_scope_pattern is not null or new.anchors <> '[]' or instr(new.content, '`')
+    or exists (select 1 from memory_sites where memory_seq = old.seq))
+begin
+  delete from memory_sites where memory_seq = old.seq;
+  insert into memory_sites(memory_seq, kind, key, pattern) values (new.seq, 'due', '', '');
+end;
+
+create trigger memory_sites_ad after delete on unified_memories
+when exists (select 1 from memory_sites where memory_seq = old.seq)
+begin
+  delete from memory_sites where memory_seq = old.seq;
+  insert into memory_sites(memory_seq, kind, key, pattern) values (old.seq, 'due', '', '');
+end;
