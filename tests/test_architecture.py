@@ -232,6 +232,90 @@ def test_a_socket_is_a_file_or_comes_from_one(path):
     assert set(made) <= {"sockets.AF_UNIX", "handle"}
 
 
+_STATEMENT = re.compile(
+    r"\s*(?:select\s.+\sfrom\s|insert\s+(?:or\s+\w+\s+)?into\s|update\s.+\sset\s|delete\s+from\s"
+    r"|(?:create|drop|alter)\s+(?:virtual\s+|temp\s+)?(?:table|index|view|trigger)\s|pragma\s)"
+    r"|.*\b(?:is\s+(?:not\s+)?null|order\s+by)\b",
+    re.I | re.S,
+)
+
+
+def texts_in(tree):
+    """Literal texts but for docstrings, each f-string as far as it is literal."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            node.value = ast.Constant(None)
+        if isinstance(node, ast.JoinedStr):
+            parts = [part for part in node.values if isinstance(part, ast.Constant)]
+            yield " ".join(part.value for part in parts)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def runs_sql(tree):
+    """True if the module executes statements, hands conditions to the store, or has SQL in it."""
+    methods = {"execute", "executemany", "executescript"}
+    called = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    for each in called:
+        name = ast.unparse(each)
+        if isinstance(each, ast.Attribute) and each.attr in methods:
+            return True
+        if name in ("memories.find", "memories.each"):
+            return True
+    return any(map(_STATEMENT.match, texts_in(tree)))
+
+
+def test_sql_stands_in_the_store():
+    running = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in SOURCES
+        if room(path) != "store" and runs_sql(ast.parse(path.read_text(encoding="utf-8")))
+    }
+
+    assert running == set()
+
+
+ROWS = {
+    "store/ade/memory.py": "rows of another database",
+    "synthesis/skills/registry.py": "the row of a new skill file",
+    "synthesis/procedures/records.py": "the row of a new procedure",
+    "synthesis/procedures/export.py": "a dry run, which stores nothing",
+    "sync/importer.py": "a line of the files, before it is a row",
+}
+"""Modules that make whole rows, and so set status and tier."""
+
+STATE = {"status", "tier", "promoted_at", "superseded_by"}
+
+
+def sets_state(tree):
+    """True if a status or tier is written into a memory, or into fields for one."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            pairs = zip(node.keys, node.values, strict=True)
+            named = [(ast.unparse(key), value) for key, value in pairs if key]
+            given = [(name.strip("'"), value) for name, value in named]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("replace", "Memory"):
+            given = [(each.arg, each.value) for each in node.keywords]
+        else:
+            continue
+        if any(name in STATE and _STATE.match(ast.unparse(value)) for name, value in given):
+            return True
+    return False
+
+
+_STATE = re.compile(r"(?:Status|Tier)\.[A-Z]+\b(?!\.value)")
+
+
+def test_a_status_and_a_tier_are_set_by_transitions_and_by_new_rows():
+    setting = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in SOURCES
+        if path.name != "transitions.py" and sets_state(parsed(path))
+    }
+
+    assert setting == set(ROWS)
+
+
 _OPERATIONS = """
     listdir scandir walk replace rename unlink remove rmdir makedirs mkdir stat lstat utime truncate
     link symlink chmod open

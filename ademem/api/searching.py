@@ -94,12 +94,12 @@ def get(runtime: Runtime, id: str) -> Memory:
 
 def find_related(runtime: Runtime, id: str) -> dict[str, list[str]]:
     """Return ids of what a memory contradicts, was merged from and was merged into, by relation."""
-    from ademem.store import relations
+    from ademem.store import memory_queries, relations
 
     memory = memories.get(runtime.store, id)
     pairs = [(each.left, each.right) for each in relations.conflicts(runtime.store)]
     others = [b if a == memory.id else a for a, b in pairs if memory.id in (a, b)]
-    parts = memories.find(runtime.store, "superseded_by = :id", "order by seq", id=memory.id)
+    parts = memory_queries.merged_into(runtime.store, memory.id)
     into = [memory.superseded_by] if memory.superseded_by else []
     found = {
         "conflicts with": others,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ademem.core.digest import sha256_hex
-from ademem.core.memory import Category, Draft, Origin, Status, Tier, Trust
+from ademem.core.memory import Category, Draft, Origin, Status, Trust
 from ademem.core.text import unique
 from ademem.core.value import replace
-from ademem.store import ledger, memories, memory_queries
+from ademem.store import ledger, memories, memory_queries, transitions
 from ademem.store.memories import Change
 from ademem.store.mission_binding import bound
 
@@ -153,9 +153,7 @@ def _cluster(draft: Draft, runtime: Runtime) -> None:
         )
         promoted = replace(
             memory,
-            status=Status.PROMOTED,
-            tier=Tier.ACTIVE,
-            promoted_at=runtime.now,
+            **transitions.promoted(memory, runtime.now),
             tags=unique((*memory.tags, "recurring")),
         )
         memories.update(store, promoted, change)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ademem.core.memory import FORSAKEN, Status, Tier
+from ademem.core.memory import Status
 from ademem.core.repository import branch, commit
 from ademem.core.value import replace
 from ademem.files import git_trees
 from ademem.files.git_trees import Tree, default_refs
-from ademem.store import jobs, memories, memory_queries
+from ademem.store import jobs, memories, memory_queries, transitions
 from ademem.store.memories import Change, new_event
 from ademem.store.runtime import branch_of, filed
 
@@ -157,7 +157,9 @@ def _changes(
         return {}, ""
     if memory.status is Status.CANDIDATE and memory.knowledge_key is None:
         return _everybodys(memory), f"{name} is gone"  # it had no line that could have arrived
-    return _forsaken(memory), f"{name} was deleted, and its line is not on the default branch"
+    return transitions.forsaken(
+        memory
+    ), f"{name} was deleted, and its line is not on the default branch"
 
 
 def _heir(name: str, names: Collection[str], heirs: Mapping[str, str]) -> str | None:
@@ -177,18 +179,4 @@ def _waits_again(memory: Memory) -> dict[str, Any]:
     """As it was before its branch went."""
     if not memory.forsaken:
         return {}
-    confirmed = memory.promoted_at is not None
-    calm = Tier.ACTIVE if confirmed else Tier.FADING
-    return {
-        "write_gate_reason": None,
-        "status": Status.PROMOTED if confirmed else Status.CANDIDATE,
-        "tier": Tier.PINNED if memory.pinned else calm,
-    }
-
-
-def _forsaken(memory: Memory) -> dict[str, Any]:
-    return {
-        "write_gate_reason": FORSAKEN,
-        "status": Status.CANDIDATE,
-        "tier": Tier.PINNED if memory.pinned else Tier.FADING,
-    }
+    return transitions.restored(memory) | {"write_gate_reason": None}

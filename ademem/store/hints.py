@@ -11,14 +11,12 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
+    from ademem.core.memory import Memory
     from ademem.core.turn import TurnKey
     from ademem.store import Store
 
 SHOWABLE = f"status = 'promoted' and {CURRENT} and {BROWSED}"
 """What comes up by itself."""
-
-DUE = "seq in (select memory_seq from memory_sites where kind = 'due')"
-"""Memories that changed since their sites were told; their old ones are gone already."""
 
 # Read from the keys: a few probes of the primary key, whatever the number of memories.
 _FOUND = f"""
@@ -71,6 +69,14 @@ def told(store: Store, key: TurnKey) -> set[str]:
 def any_of(store: Store, kind: str) -> bool:
     query = "select 1 from memory_sites where kind = ? limit 1"
     return store.db.execute(query, (kind,)).fetchone() is not None
+
+
+def changed(store: Store) -> list[Memory]:
+    """Showable memories that changed since their sites were stored; their old ones are gone."""
+    from ademem.store import memories  # with the model of a memory, which few calls need
+
+    due = "seq in (select memory_seq from memory_sites where kind = 'due')"
+    return memories.find(store, f"{due} and {SHOWABLE}")
 
 
 def clear_due(store: Store) -> None:

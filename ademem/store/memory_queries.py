@@ -135,6 +135,16 @@ def of_mission(store: Store, mission_id: str) -> list[Memory]:
     )
 
 
+def of_session(store: Store, session_id: str) -> list[Memory]:
+    """Every memory that the session left, by row number."""
+    return memories.find(store, "source_session_id = :id", "order by seq", id=session_id)
+
+
+def merged_into(store: Store, id: str) -> list[Memory]:
+    """Memories that this one superseded."""
+    return memories.find(store, "superseded_by = :id", "order by seq", id=id)
+
+
 def learned_in_session(store: Store, session_id: str, limit: int) -> list[Memory]:
     """The newest live knowledge of a session, newest first."""
     return memories.find(
@@ -271,6 +281,18 @@ def texts(store: Store) -> list[tuple[str, str | None, str]]:
     """Id, title and content of every memory, by row number."""
     rows = store.db.execute("select id, title, content from unified_memories order by seq")
     return [(row[0], row[1], row[2]) for row in rows]
+
+
+def match_any_word(store: Store, words: Iterable[str], limit: int) -> list[str]:
+    """Ids by FTS5's own order of the rows that hold one of the words."""
+    rows = store.db.execute(
+        "select memory.id from unified_memories_fts as found"
+        " join unified_memories as memory on memory.seq = found.rowid"
+        " where found.unified_memories_fts match ?"
+        " order by bm25(unified_memories_fts), found.rowid limit ?",
+        (" OR ".join(f'"{word}"' for word in words), limit),
+    )
+    return [row[0] for row in rows]
 
 
 def is_id_used(store: Store, id: str, sync_id: str) -> bool:

@@ -1,16 +1,20 @@
-"""What a person does to a memory that is there: each act one revision, and the files are due."""
+"""The states of a memory and the changes between them: promote, archive, restore, supersede, pin.
+
+The functions `promoted` to `quarantined` say which fields a state consists of; code that changes a
+row for other reasons as well takes them from here. The others are acts on one stored memory: each
+is one revision, and the files are due.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 
 from ademem.core.errors import AdememError
-from ademem.core.memory import Memory, Status, Tier, Trust
+from ademem.core.memory import FORSAKEN, Memory, Status, Tier, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import bounded, bounded_bytes, clean, dedupe_key, unique
 from ademem.core.untrusted import came_with_files
 from ademem.core.value import Value, replace
-from ademem.guard.injection import order_of
 from ademem.store import jobs, memories, memory_queries
 from ademem.store.memories import Change
 
@@ -47,6 +51,77 @@ class Act(Value):
     """Shared by all that is done in one go; empty: each is an act of its own."""
 
 
+def tier_of(status: Status, *, pinned: bool = False) -> Tier:
+    """The tier in which a memory of this status starts."""
+    if pinned:
+        return Tier.PINNED
+    return Tier.ACTIVE if status is Status.PROMOTED else Tier.FADING
+
+
+def initial(*, promoted: bool, pinned: bool = False) -> dict[str, Any]:
+    """Status and tier of a new memory."""
+    status = Status.PROMOTED if promoted else Status.CANDIDATE
+    return {"status": status, "tier": tier_of(status, pinned=pinned)}
+
+
+def promoted(memory: Memory, now: datetime) -> dict[str, Any]:
+    return initial(promoted=True, pinned=memory.pinned) | {"promoted_at": memory.promoted_at or now}
+
+
+def archived(superseded_by: str | None = None) -> dict[str, Any]:
+    """The fields of an archived memory, and of one that another took the place of."""
+    fields = {"status": Status.ARCHIVED, "tier": Tier.FADING, "pinned": False}
+    return fields | ({"superseded_by": superseded_by} if superseded_by else {})
+
+
+def restored(memory: Memory) -> dict[str, Any]:
+    """The status that the memory had before it was archived or lost its branch."""
+    return initial(promoted=memory.promoted_at is not None, pinned=memory.pinned)
+
+
+def forsaken(memory: Memory) -> dict[str, Any]:
+    """The fields of a memory whose branch was deleted before it was merged."""
+    return initial(promoted=False, pinned=memory.pinned) | {"write_gate_reason": FORSAKEN}
+
+
+def superseded(heir_id: str) -> dict[str, Any]:
+    """The fields of a memory that is replaced and keeps its status."""
+    return {"superseded_by": heir_id, "pinned": False}
+
+
+def inherited(predecessor: Memory, now: datetime) -> dict[str, Any]:
+    """The status and tier of the memory whose place another takes."""
+    return {"status": predecessor.status, "tier": predecessor.tier, "promoted_at": now}
+
+
+def aged(memory: Memory, status: Status, tier: Tier, now: datetime) -> dict[str, Any]:
+    """The fields after a sweep that decided on this status and tier."""
+    promoted_at = memory.promoted_at or (now if status is Status.PROMOTED else None)
+    return {"status": status, "tier": tier, "promoted_at": promoted_at}
+
+
+def raised(
+    memory: Memory, status: Status, tier: Tier, now: datetime, *, pinned: bool
+) -> dict[str, Any]:
+    """The higher of the memory's own status, pin and tier and the given ones."""
+    is_promoted = Status.PROMOTED in (memory.status, status)
+    return {
+        "status": Status.PROMOTED if is_promoted else memory.status,
+        "pinned": memory.pinned or pinned,
+        "tier": min(memory.tier, tier),
+        "promoted_at": memory.promoted_at or (now if is_promoted else None),
+    }
+
+
+def quarantined(reason: str) -> dict[str, Any]:
+    """The fields of a memory that only a person can approve."""
+    return initial(promoted=False) | {
+        "quarantine_reason": reason,
+        "pinned": False,
+        "promoted_at": None,
+    }
+
+
 def promote(id: str, act: Act, *, pinned: bool = False) -> Memory:
     """Confirm a candidate; a quarantined one is approved by a person's word only.
 
@@ -58,21 +133,18 @@ def promote(id: str, act: Act, *, pinned: bool = False) -> Memory:
         raise CannotDo(f"{memory.id} is {_state(memory)}", "`ademem restore` brings it back first")
     if memory.status is Status.PROMOTED and memory.claimed_author is not None and not pinned:
         return accept(memory, act)
-    pinned = pinned or memory.pinned
-    tier = Tier.PINNED if pinned else Tier.ACTIVE
+    confirmed = replace(memory, pinned=pinned or memory.pinned)
     return _change(
         memory,
         act,
         "promote",
-        status=Status.PROMOTED,
-        tier=tier,
-        pinned=pinned,
+        **promoted(confirmed, act.now),
+        pinned=confirmed.pinned,
         confidence=max(memory.confidence, 0.9),
         quarantine_reason=None,
         write_gate_reason=None if memory.forsaken else memory.write_gate_reason,
         source_branch=memory.source_branch if memory.source_branch == act.branch else None,
         claimed_author=_claimed_author(memory, act),
-        promoted_at=memory.promoted_at or act.now,
     )
 
 
@@ -85,8 +157,8 @@ def accept(memory: Memory, act: Act) -> Memory:
         session_id=act.session_id,
         event_id=act.event_id,
     )
-    accepted = replace(memory, claimed_author=_claimed_author(memory, act))
-    return memories.put_back(act.store, accepted, change) if accepted != memory else memory
+    changed = replace(memory, claimed_author=_claimed_author(memory, act))
+    return memories.put_back(act.store, changed, change) if changed != memory else memory
 
 
 def accept_all(act: Act) -> int:
@@ -105,12 +177,12 @@ def reject(id: str, act: Act) -> Memory:
         raise CannotDo(
             f"{memory.id} is {_state(memory)}, not a candidate", "`ademem archive` takes any memory"
         )
-    return _archived(memory, act, "reject", rejected_at=act.now)
+    return _archive(memory, act, "reject", rejected_at=act.now)
 
 
 def archive(id: str, act: Act) -> Memory:
     """Take it out of recall, files and briefings; `restore` brings it back."""
-    return _archived(memories.get(act.store, id), act, "archive")
+    return _archive(memories.get(act.store, id), act, "archive")
 
 
 def restore(id: str, act: Act) -> Memory:
@@ -120,14 +192,11 @@ def restore(id: str, act: Act) -> Memory:
         raise CannotDo(f"{memory.id} is not archived", "nothing to do")
     if memory.promoted_at:
         _check_held(memory, act)
-    status = Status.PROMOTED if memory.promoted_at else Status.CANDIDATE
-    tier = Tier.ACTIVE if memory.promoted_at else Tier.FADING
     return _change(
         memory,
         act,
         "restore",
-        status=status,
-        tier=tier,
+        **restored(replace(memory, pinned=False)),
         deleted_at=None,
         rejected_at=None,
         superseded_by=None,
@@ -153,14 +222,13 @@ def pin(id: str, act: Act, *, pinned: bool = True) -> Memory:
         _check_held(memory, act)
     if not memory.live:
         raise CannotDo(f"{memory.id} is {_state(memory)}", "`ademem restore` brings it back first")
-    calm = Tier.ACTIVE if memory.status is Status.PROMOTED else Tier.FADING
     return _change(
         memory,
         act,
         "pin" if pinned else "unpin",
         pinned=pinned,
         claimed_author=_claimed_author(memory, act) if pinned else memory.claimed_author,
-        tier=Tier.PINNED if pinned else calm,
+        tier=tier_of(memory.status, pinned=pinned),
     )
 
 
@@ -211,6 +279,8 @@ def _check_held(memory: Memory, act: Act) -> None:
     """Raise CannotDo where a person has to confirm it, and the act is another's."""
     if act.actor == Trust.USER:
         return
+    from ademem.guard.injection import order_of  # hooks that change states load none of it
+
     reason = memory.quarantine_reason or order_of(memory.title, memory.content)
     if reason:
         held = "is quarantined, as it" if memory.quarantine_reason else "needs a person, as it"
@@ -219,19 +289,14 @@ def _check_held(memory: Memory, act: Act) -> None:
 
 def _provenance(memory: Memory, act: Act, changes: dict[str, Any]) -> dict[str, Any]:
     """Whoever wrote the new text is who says it; an order that no person typed is held."""
+    from ademem.guard.injection import order_of
+
     title, content = changes.get("title", memory.title), changes.get("content", memory.content)
     trust = act.said_by or act.actor
     found = None if trust == Trust.USER else order_of(title, content)
     if not found:
         return {"trust": trust}
-    return {
-        "trust": trust,
-        "quarantine_reason": found,
-        "status": Status.CANDIDATE,
-        "tier": Tier.FADING,
-        "pinned": False,
-        "promoted_at": None,
-    }
+    return {"trust": trust} | quarantined(found)
 
 
 def _claimed_author(memory: Memory, act: Act) -> str | None:
@@ -241,11 +306,10 @@ def _claimed_author(memory: Memory, act: Act) -> str | None:
     return None if (act.said_by or act.actor) == Trust.USER else memory.claimed_author
 
 
-def _archived(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:
+def _archive(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:
     if memory.status is Status.ARCHIVED:
         raise CannotDo(f"{memory.id} is archived already", "`ademem restore` brings it back")
-    gone = {"status": Status.ARCHIVED, "tier": Tier.FADING, "pinned": False}
-    return _change(memory, act, operation, **gone, **changes)
+    return _change(memory, act, operation, **archived(), **changes)
 
 
 def _change(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:

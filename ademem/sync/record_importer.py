@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from ademem.core.memory import Memory
+    from ademem.core.memory import Memory, Tier
     from ademem.files.formats.record import Import
     from ademem.files.reading import Line
     from ademem.sync.differences import Difference, Outlived
@@ -83,10 +83,16 @@ def _source(line: Line, record: Mapping[str, Any], known: Memory | None, taking:
     return replace(source, author=None) if same else source
 
 
+_LOWEST = {"tier": int(Tier.FADING)}
+"""The tier as a line has it."""
+
+
 def _standing(known: Memory | None) -> dict[str, Any]:
     """As the memory stands here; a new one waits."""
     if known is None:
-        return {"status": Status.CANDIDATE, "pinned": False, "tier": 3, "promoted_at": None}
+        return (
+            transitions.initial(promoted=False) | {"pinned": False, "promoted_at": None} | _LOWEST
+        )
     return {
         "status": known.status,
         "pinned": known.pinned,
@@ -166,8 +172,7 @@ def _fold(record: dict[str, Any], twin: Memory, job: Import, taking: Taking) -> 
     """Keep ours, which is the elder; of the other it is known here, too, that it went."""
     known = known_as(record["id"], taking)
     if known is None:
-        archived = record | {"status": Status.ARCHIVED, "pinned": False, "tier": Tier.FADING.value}
-        own.restore(archived, job)
+        own.restore(record | transitions.archived() | _LOWEST, job)
         known = known_as(record["id"], taking)
     if known:
         said = {name: record[name] for name in ("content", "category")}
@@ -236,7 +241,7 @@ def _archive(known: Memory, at: datetime, taking: Taking, **changes: Any) -> Non
     """As if it had been done here when it was done elsewhere."""
     act = taking.act
     change = Change(operation="archive", actor=act.actor, at=act.now, event_id=taking.event)
-    gone = {"status": Status.ARCHIVED, "tier": Tier.FADING, "pinned": False, "updated_at": at}
+    gone = transitions.archived() | {"updated_at": at}
     memories.put_back(act.store, replace(known, **gone, **changes), change)
     jobs.follow(act.store, act.now)
     if known.live:

@@ -13,12 +13,20 @@ from ademem.core.clock import stamp
 from ademem.core.digest import sha256_hex
 from ademem.core.failure_log import in_words
 from ademem.core.locks import locked
-from ademem.core.memory import Memory, Status, Tier
+from ademem.core.memory import Memory
 from ademem.core.redaction import redact
 from ademem.core.text import clean, dedupe_key, unique
 from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in, order_in
-from ademem.store import consolidating, embeddings, jobs, memories, memory_queries, relations
+from ademem.store import (
+    consolidating,
+    embeddings,
+    jobs,
+    memories,
+    memory_queries,
+    relations,
+    transitions,
+)
 from ademem.store.ageing import ADEMEM
 from ademem.store.consolidating import PURPOSE, UNAVAILABLE, Consolidation
 from ademem.store.memories import Change
@@ -265,9 +273,7 @@ def merge(
     for memory in members:
         superseded = replace(
             memory,
-            status=Status.ARCHIVED,
-            tier=Tier.FADING,
-            superseded_by=row.id,
+            **transitions.archived(superseded_by=row.id),
             last_accessed_at=memory.last_accessed_at,
         )
         reason = f"merged into {row.id}"

@@ -121,9 +121,7 @@ def _read_conversation(session: Session, runtime: Runtime) -> Conversation:
     if not conversation.task:
         for text, at in sessions.prompts(runtime.store, session.id):
             conversation.add(Prompt(text=text, at=at))
-    for memory in memories.find(
-        runtime.store, "source_session_id = :id", "order by seq", id=session.id
-    ):
+    for memory in memory_queries.of_session(runtime.store, session.id):
         conversation.add_memory(memory)
     return conversation
 

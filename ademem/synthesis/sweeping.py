@@ -13,7 +13,7 @@ from ademem.core.locks import locked
 from ademem.core.memory import Category, Importance, Status, Tier
 from ademem.core.value import Value, replace
 from ademem.guard.injection import order_in
-from ademem.store import ageing, jobs, memories, memory_queries, relations, unreadable
+from ademem.store import ageing, jobs, memories, memory_queries, relations, transitions, unreadable
 from ademem.store.ageing import ADEMEM
 from ademem.store.memories import Change
 
@@ -359,9 +359,7 @@ def _write(old: AgingMemory, new: AgingMemory, id: str, store: Store, now: datet
         memories.update(store, replace(memory, quarantine_reason=order), change)
         return False
     change = Change(operation=new.transition, actor=ADEMEM, at=now, reason=new.why, event_id=id)
-    status = Status(new.status)
-    promoted_at = memory.promoted_at or (now if status is Status.PROMOTED else None)
-    after = replace(memory, status=status, tier=Tier(new.tier), promoted_at=promoted_at)
+    after = replace(memory, **transitions.aged(memory, Status(new.status), Tier(new.tier), now))
     if new.status == old.status:
         memories.put_back(store, after, change)  # keeps its author and time
     else:

@@ -16,15 +16,6 @@ if TYPE_CHECKING:
 
     Ranking = Callable[[str, Arena], list[str]]
 
-_BM25 = f"""
-select memory.id
-from unified_memories_fts as found
-join unified_memories as memory on memory.seq = found.rowid
-where found.unified_memories_fts match ?
-order by bm25(unified_memories_fts), found.rowid
-limit {DEPTH}
-"""
-
 
 def ours(query: str, arena: Arena) -> list[str]:
     return arena.search(query)
@@ -33,10 +24,7 @@ def ours(query: str, arena: Arena) -> list[str]:
 def bm25(query: str, arena: Arena) -> list[str]:
     """FTS5's own order of the rows that have any of the words."""
     words = re.findall(r"\w+", query)
-    if not words:
-        return []
-    probe = " OR ".join(f'"{word}"' for word in words)
-    return [row[0] for row in arena.store.db.execute(_BM25, (probe,))]
+    return memory_queries.match_any_word(arena.store, words, DEPTH) if words else []
 
 
 def grep(query: str, arena: Arena) -> list[str]:

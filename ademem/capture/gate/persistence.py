@@ -7,6 +7,7 @@ from ademem.core.digest import sha256_hex
 from ademem.core.memory import Category, Importance, Memory, Scope, Status, Tier, Trust
 from ademem.core.text import dedupe_key, unique, words
 from ademem.core.value import Value, replace
+from ademem.store import transitions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,8 +44,7 @@ def standing(draft: Reviewed, settings: GateSettings) -> Standing:
     )
     usual = 1.0 if vouched else TRUSTED_CONFIDENCE if draft.trusted else UNTRUSTED_CONFIDENCE
     return Standing(
-        status=Status.PROMOTED if vouched else Status.CANDIDATE,
-        tier=_tier(vouched, draft.pinned),
+        **transitions.initial(promoted=vouched, pinned=draft.pinned),
         confidence=_share(usual if draft.confidence is None else draft.confidence),
         pinned=draft.pinned,
     )
@@ -209,14 +209,7 @@ def _branch(memory: Memory, draft: Reviewed) -> str | None:
 
 def _confirmed(memory: Memory, stands: Standing, now: datetime) -> dict[str, Any]:
     """The higher of both standings."""
-    promoted = Status.PROMOTED in (memory.status, stands.status)
-    pinned = memory.pinned or stands.pinned
-    return {
-        "status": Status.PROMOTED if promoted else memory.status,
-        "pinned": pinned,
-        "tier": min(memory.tier, stands.tier),
-        "promoted_at": memory.promoted_at or (now if promoted else None),
-    }
+    return transitions.raised(memory, stands.status, stands.tier, now, pinned=stands.pinned)
 
 
 def _kept_text(memory: Memory, draft: Reviewed) -> tuple[str, Trust]:
@@ -237,12 +230,6 @@ def _claimed_author(memory: Memory, draft: Reviewed, kept: str) -> str | None:
         says_so = kept == draft.content or memory.dedupe_key == draft.dedupe_key
         return None if says_so else memory.claimed_author
     return theirs if theirs is not None and kept == draft.content else memory.claimed_author
-
-
-def _tier(promoted: bool, pinned: bool) -> Tier:
-    if pinned:
-        return Tier.PINNED
-    return Tier.ACTIVE if promoted else Tier.FADING
 
 
 def _higher(left: Importance, right: Importance) -> Importance:

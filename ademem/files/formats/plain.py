@@ -6,10 +6,10 @@ import orjson
 
 from ademem.capture import gate, learned
 from ademem.core.digest import sha256_hex
-from ademem.core.memory import DIALOGUE, Category, Draft, Origin, Status, Tier, Trust
+from ademem.core.memory import DIALOGUE, Category, Draft, Origin, Status, Trust
 from ademem.core.value import replace
 from ademem.files.formats.record import Outcome, choice, home, moment, text, texts, unix_moment
-from ademem.store import imports, ledger, memories
+from ademem.store import imports, ledger, memories, transitions
 from ademem.store.memories import Change
 
 TYPE_CHECKING = False
@@ -82,5 +82,5 @@ def _category_of(type: str | None) -> Category:
 
 def _archive(memory: Memory, job: Import) -> None:
     change = Change(operation="archive", actor=Trust.IMPORT, at=job.now, reason="the line says so")
-    archived = replace(memory, status=Status.ARCHIVED, tier=Tier.FADING, promoted_at=None)
+    archived = replace(memory, **transitions.archived(), promoted_at=None)
     memories.update(job.store, archived, change)

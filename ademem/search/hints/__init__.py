@@ -38,10 +38,8 @@ def settle(store: Store) -> bool:
     """Bring the sites of memories that changed up to date; False when none had."""
     if not table.any_of(store, "due"):
         return False
-    from ademem.store import memories  # with the model of a memory, which few calls need
-
     with store.transaction():
-        changed = memories.find(store, f"{table.DUE} and {table.SHOWABLE}")
+        changed = table.changed(store)
         table.clear_due(store)
         for memory in changed:
             table.put(store, memory.seq, of(memory))

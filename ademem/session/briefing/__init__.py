@@ -9,7 +9,7 @@ from ademem.files import standing_brief
 from ademem.session.briefing.reader import Reader
 from ademem.session.briefing.sections import NEWS, SECTIONS, knowledge, of_mission, pinned, standing
 from ademem.session.briefing.selection import chosen
-from ademem.store import CURRENT, skills
+from ademem.store import briefing_queries, skills
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,13 +110,7 @@ def how_to(program: str) -> str:
 
 def count(reader: Reader) -> int:
     """Promoted project memories, which all readers may see; counting ends at COUNTED."""
-    query = (
-        "select count(*) from ("
-        "select 1 from main.unified_memories indexed by idx_unified_memories_current"
-        " where project_id = ? and scope = 'project' and status = 'promoted'"
-        f" and {CURRENT} limit {COUNTED})"
-    )
-    found = int(reader.store.db.execute(query, (reader.store.project_id,)).fetchone()[0])
+    found = briefing_queries.count_promoted(reader.store, COUNTED)
     return found if found == COUNTED else found - skills.count_hidden(reader.store)
 
 

@@ -7,7 +7,7 @@ from ademem.core.client import units
 from ademem.core.settings import LEVELS
 from ademem.core.value import Value
 from ademem.session.briefing.selection import Entry, worth
-from ademem.store import BROWSED, CURRENT, LIVE, impressions, memories, relations
+from ademem.store import briefing_queries, impressions, relations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,12 +18,6 @@ if TYPE_CHECKING:
     from ademem.core.settings import BriefingSettings
     from ademem.store import Store
 
-KNOWLEDGE = (
-    f"category in ('fact','preference','pattern','decision','gotcha','convention') and {BROWSED}"
-)
-PRACTICE = f"category = 'procedure' and {BROWSED}"
-HERE = "(source_branch is null or source_branch = :branch)"
-"""Waits on no branch other than the reader's."""
 ENTRY_CHARS = 400
 """Of a longer memory its first sentences are told; `get` shows it whole."""
 MISSION_MEMORIES = 200
@@ -53,29 +47,14 @@ class Reader(Value):
         """Entries of a kind that is chosen from."""
         return LEVELS[self.settings.level]
 
-    def find(self, where: str, tail: str = "", **values: object) -> list[Memory]:
-        """Current memories of the project and the reader's own, for which *where* holds."""
-        return memories.find(
-            self.store,
-            f"{where} and {CURRENT} and {HERE}"
-            " and (scope = 'project' or (scope = 'agent' and scope_owner_id is :agent))",
-            tail,
-            agent=self.agent,
-            branch=self.branch,
-            **values,
-        )
+    @property
+    def visible(self) -> briefing_queries.VisibleMemories:
+        """Memories of the project and the reader's own."""
+        return briefing_queries.VisibleMemories(self.store, self.agent, self.branch)
 
     def of_mission(self) -> list[Memory]:
-        """What its mission learned and holds, confirmed or not, the newest first."""
-        return memories.find(
-            self.store,
-            "scope = 'mission' and scope_owner_id = :mission"
-            f" and {BROWSED} and {CURRENT} and {LIVE} and {HERE}",
-            "order by created_at desc, seq desc limit :limit",
-            mission=self.mission,
-            branch=self.branch,
-            limit=MISSION_MEMORIES,
-        )
+        """The newest memories of the mission, confirmed or not."""
+        return self.visible.of_mission(self.mission, MISSION_MEMORIES)
 
     def by_worth(self, found: Iterable[Memory], chars: int = ENTRY_CHARS) -> list[Entry]:
         """Entries of those that no later one contradicts, the worthiest first."""

@@ -9,8 +9,8 @@ from ademem.core.value import Value, replace
 from ademem.files import standing_brief
 from ademem.session.briefing.changes import since_last_session
 from ademem.session.briefing.committed import by_people, latest
-from ademem.session.briefing.reader import HERE, KNOWLEDGE, PRACTICE, Reader, line, told
-from ademem.store import CURRENT, impressions, memories, missions
+from ademem.session.briefing.reader import Reader, line, told
+from ademem.store import briefing_queries, missions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from ademem.files.standing_brief import CoreMemory
     from ademem.session.briefing.selection import Entry
 
-_UNPINNED = "(+pinned = 0 or claimed_author is not null)"
-"""What came with the files is pinned for whoever pinned it, and not for this person."""
-ESTABLISHED = f"status = 'promoted' and {_UNPINNED} and {KNOWLEDGE}"
 FIELD_CHARS = 600
 """Of a field of the project brief."""
 POOL = 2
@@ -50,11 +47,7 @@ class Section(Value):
 
 
 def pinned(reader: Reader) -> list[Entry]:
-    # The plus keeps SQLite from walking all memories in order to spare itself sorting these few.
-    found = reader.find(
-        "status = 'promoted' and pinned = 1 and claimed_author is null", "order by +created_at, seq"
-    )
-    return [told(memory) for memory in found]
+    return [told(memory) for memory in reader.visible.pinned()]
 
 
 def core_brief(reader: Reader) -> list[Entry]:
@@ -102,15 +95,9 @@ def by_branch(reader: Reader) -> list[Entry]:
     names = branch_words(reader.branch or "")
     if not names:
         return []
-    rows = reader.store.db.execute(
-        "select rowid, -bm25(unified_memories_fts) from unified_memories_fts"
-        " where unified_memories_fts match ? order by rowid desc limit ?",
-        (" OR ".join(f'"{name}"' for name in names), MATCHES),
-    )
-    fits = {row[0]: row[1] for row in rows}
+    fits = briefing_queries.word_matches(reader.store, names, MATCHES)
     best = sorted(fits, key=lambda seq: (-fits[seq], -seq))[: reader.level + SPARE]
-    found = reader.find(f"{ESTABLISHED} and seq in ({', '.join(map(str, best))})")
-    entries = reader.by_worth(found)
+    entries = reader.by_worth(reader.visible.established(best))
     top = max(fits.values(), default=1.0)
     weighed = [replace(each, worth=each.worth * fits[_seq(each)] / top) for each in entries]
     return sorted(weighed, key=lambda entry: -entry.worth)
@@ -123,29 +110,20 @@ def recent_knowledge(reader: Reader) -> list[Entry]:
 
 def procedures(reader: Reader) -> list[Entry]:
     """How things are done here, the most trusted first."""
-    found = reader.find(
-        f"status = 'promoted' and {_UNPINNED} and {PRACTICE}",
-        "order by updated_at desc limit :limit",
-        limit=POOL * reader.level,
-    )
-    return reader.by_worth(found)
+    return reader.by_worth(reader.visible.procedures(POOL * reader.level))
 
 
 def knowledge(reader: Reader) -> list[Entry]:
     """Established memories, the worthiest first; an agent's own lead."""
-    own = reader.find(f"scope = 'agent' and {ESTABLISHED}") if reader.agent else []
+    own = reader.visible.of_agent()
     found: list[Memory] = []
-    for sinking in ("not in", "in"):
+    for sinking in (False, True):
         for importance in sorted(Importance, key=lambda each: -each.weight):
-            found += memories.find(
-                reader.store,
-                f"scope = 'project' and importance = :importance and {ESTABLISHED} and {CURRENT}"
-                f" and {HERE} and id {sinking} ({impressions.SINKING})",
-                "order by updated_at desc limit :limit",
-                importance=importance,
-                limit=POOL * reader.level - len(found),
+            found += reader.visible.of_project(
+                importance,
+                POOL * reader.level - len(found),
                 patience=reader.settings.patience,
-                branch=reader.branch,
+                sinking=sinking,
             )
     return reader.by_worth(own) + reader.by_worth(found)
 
@@ -167,10 +145,7 @@ def branch_words(branch: str) -> list[str]:
 
 
 def _newest(reader: Reader) -> list[Memory]:
-    return reader.find(
-        f"status <> 'archived' and ({KNOWLEDGE} or {PRACTICE})",
-        f"order by created_at desc, seq desc limit {reader.settings.recent}",
-    )
+    return reader.visible.newest(reader.settings.recent)
 
 
 def _seq(entry: Entry) -> int:

@@ -172,15 +172,10 @@ def supersede(old: Procedure, new: Procedure, store: Store, now: datetime) -> No
         table.put(store, replace(details, exported_at=None))
         table.put(store, replace(new.details, exported_skill_path=old.details.exported_skill_path))
         change = _change("supersede", f"by {new.id}", now)
-        superseded = replace(memory, superseded_by=new.id, pinned=False)
+        superseded = replace(memory, **transitions.superseded(new.id))
         memories.update(store, superseded, replace(change, event_id=event))
         if memory.status is Status.PROMOTED and not new.memory.quarantine_reason:
-            promoted = replace(
-                memories.get(store, new.id),
-                status=memory.status,
-                tier=memory.tier,
-                promoted_at=now,
-            )
+            promoted = replace(memories.get(store, new.id), **transitions.inherited(memory, now))
             change = _change("promote", f"in place of {old.id}", now)
             memories.update(store, promoted, replace(change, event_id=event))
         jobs.follow(store, now)
@@ -287,15 +282,13 @@ def count_outcome(
                 and details.success_count >= settings.promote_successes
                 and confidence >= settings.promote_confidence
             ):
-                changed = replace(
-                    changed, status=Status.PROMOTED, tier=Tier.ACTIVE, promoted_at=now
-                )
+                changed = replace(changed, **transitions.promoted(memory, now))
             elif (
                 not succeeded
                 and uses >= settings.archive_outcomes
                 and confidence < settings.archive_confidence
             ):
-                changed = replace(changed, status=Status.ARCHIVED, tier=Tier.FADING)
+                changed = replace(changed, **transitions.archived())
         change = replace(_change(outcome, reason, now, actor), event_id=memories.new_event())
         table.put(store, details)
         table.record(store, memory.id, confidence, outcome, reason, now, event=change.event_id)

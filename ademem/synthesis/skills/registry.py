@@ -9,7 +9,7 @@ from ademem.core.memory import SKILL, Category, Importance, Memory, Scope, Statu
 from ademem.core.text import bounded_bytes, dedupe_key
 from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in
-from ademem.store import jobs, memories, memory_queries
+from ademem.store import jobs, memories, memory_queries, transitions
 from ademem.store import skills as table
 from ademem.store.memories import Change
 from ademem.store.skills import Entry
@@ -199,7 +199,7 @@ def _bury(entry: Entry, look: Scan) -> None:
     table.put(look.store, replace(entry, archived_at=look.now, updated_at=look.now))
     memory = _behind(entry, look) if entry.source == table.USER else None
     if memory and memory.status is not Status.ARCHIVED:
-        archived = replace(memory, status=Status.ARCHIVED, tier=Tier.FADING, pinned=False)
+        archived = replace(memory, **transitions.archived())
         memories.update(look.store, archived, _change("archive", entry.path, look))
 
 
@@ -237,9 +237,8 @@ def _inserted(skill: Skill, look: Scan) -> Memory:
 
 def _renewed(memory: Memory, skill: Skill, look: Scan) -> Memory:
     """What the file says now, alive again if it was archived with the file."""
-    revived = {"status": Status.PROMOTED, "tier": Tier.ACTIVE}
     back = memory.status is Status.ARCHIVED
-    renewed = replace(memory, **(revived if back else {}))
+    renewed = replace(memory, **transitions.restored(memory)) if back else memory
     renewed = replace(renewed, **_said(skill, renewed, look))
     if renewed == memory:
         return memory
@@ -266,15 +265,10 @@ def _said(skill: Skill, memory: Memory, look: Scan) -> dict[str, Any]:
     said |= {"claimed_author": look.authors.get(skill.path)}
     order = instruction_in(f"{skill.name}\n{content}")
     if order:
-        held = {"status": Status.CANDIDATE, "tier": Tier.FADING, "pinned": False}
-        return said | held | {"quarantine_reason": order, "promoted_at": None}
-    return said | (_freed(look) if memory.quarantine_reason else {})
-
-
-def _freed(look: Scan) -> dict[str, Any]:
-    """What was held for an order that the file has no more."""
-    standing = {"status": Status.PROMOTED, "tier": Tier.ACTIVE, "promoted_at": look.now}
-    return standing | {"quarantine_reason": None}
+        return said | transitions.quarantined(order)
+    if memory.quarantine_reason:  # for an instruction that the file has no more
+        return said | transitions.promoted(memory, look.now) | {"quarantine_reason": None}
+    return said
 
 
 def _free_sync_id(skill: Skill, store: Store) -> str:
