@@ -469,6 +469,15 @@ def exists(named, known):
     return command is not None and wanted <= {*docs_tables.options(command), "--help"}
 
 
+def test_every_setting_that_is_named_exists():
+    keys = dict(settings.all_keys())
+    sections = "|".join({key.partition(".")[0] for key in keys})
+    named = re.findall(rf"`((?:{sections})\.(?!(?:md|py|toml)\b)[a-z_]+)(?: = [^`]*)?`", TEXT)
+
+    assert named
+    assert [key for key in named if key not in keys] == []
+
+
 def test_every_command_that_is_named_exists():
     known = dict(docs_tables.leaves())
     speaking = [*docs_tables.PAGES, ROOT / "install.sh", *(ROOT / "ademem").rglob("*.py")]
