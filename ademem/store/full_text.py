@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from enum import Enum
 
 from ademem.core.json_text import array
@@ -11,6 +10,7 @@ from ademem.store.database import is_locked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterable, Iterator, Mapping
 
     from ademem.store import Store
@@ -166,6 +166,8 @@ def fill(db: sqlite3.Connection, index: FullText) -> None:
 
 
 def _agrees(index: FullText, db: sqlite3.Connection) -> bool:
+    import sqlite3  # which loads datetime
+
     try:
         db.execute(f"insert into {index.name}({index.name}) values ('integrity-check')")
     except sqlite3.DatabaseError as error:
@@ -179,6 +181,7 @@ def _agrees(index: FullText, db: sqlite3.Connection) -> bool:
 
 def check_fts5() -> None:
     """Raise sqlite3.Error where this SQLite lacks FTS5 or its trigram tokenizer."""
+    import sqlite3
     from contextlib import closing
 
     with closing(sqlite3.connect(":memory:")) as db:

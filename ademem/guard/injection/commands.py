@@ -755,7 +755,9 @@ _START = (
 _FIRST_WORDS = frozenset(re.split(r"\W", program)[0] for program in _PROGRAMS)
 _FENCE = r"(?ms)^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)"
 _TICKED = r"(``?)(?!`)([^`]+)\1"
+_ASCII_SENTENCE_END = r"(?<=[^.\s]{2})[.!?](?=\s+[A-Z]|\s*$)|\n"
 _SENTENCE_END = r"(?<=[^.\s]{2})[.!?](?=\s+[A-Z\u0400-\u04ff]|\s*$)|\n|\u3002"
+"""Where sentences end; ranges of other scripts cost more to compile than all the rest."""
 _JSON_SCRIPT = r"\"(?:pre|post)?(?:install|prepare|test|build)\"\s*:\s*\"((?:[^\"\\]|\\.)*)\""
 
 
@@ -816,11 +818,16 @@ def places(text: str) -> Iterator[Place]:
     if not _may_start(rest):
         return
     at = 0
-    for end in [*(m.start() for m in re.finditer(_SENTENCE_END, rest)), len(rest)]:
+    for end in _sentence_ends(rest):
         for start in islice(_starts(rest, at, end), STARTS):
             line = text[start : min(end, start + SENTENCE_CHARS)]
             yield Place(start=start, end=end, command=line, marked=False)
         at = end
+
+
+def _sentence_ends(text: str) -> list[int]:
+    pattern = _ASCII_SENTENCE_END if text.isascii() else _SENTENCE_END
+    return [*(found.start() for found in re.finditer(pattern, text)), len(text)]
 
 
 def _lines(start: int, end: int, code: str) -> Iterator[Place]:
@@ -848,7 +855,7 @@ def _crowded(text: str) -> bool:
     if not _may_start(text):
         return False
     at = 0
-    for end in [*(found.start() for found in re.finditer(_SENTENCE_END, text)), len(text)]:
+    for end in _sentence_ends(text):
         if sum(1 for _ in _starts(text, at, end)) > 3 * STARTS:
             return True
         at = end
