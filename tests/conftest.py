@@ -1,12 +1,10 @@
 """What every test stands on."""
 
-import functools
 import os
 from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
-import typer.main
 from hypothesis import HealthCheck, settings
 
 from ademem.core import caller
@@ -46,9 +44,8 @@ def time_to_read():
 
 @pytest.fixture(scope="session", autouse=True)
 def no_waste():
-    """Build the command line once a process, and wait for no disk: no test cuts the power."""
+    """Wait for no disk: no test cuts the power."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(typer.main, "get_command", functools.cache(typer.main.get_command))
         patch.setattr(os, "fsync", lambda _file: None)
         yield
 
