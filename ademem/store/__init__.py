@@ -50,7 +50,7 @@ __all__ = [
 LIVE = "status <> 'archived' and deleted_at is null and superseded_by is null"
 """`Memory.live`, in SQL."""
 CURRENT = "deleted_at is null and superseded_by is null and quarantine_reason is null"
-"""What may be shown as true today, whatever its status; the partial index has these words."""
+"""SQL for what may be shown as true, of any status; the partial index has these words."""
 BROWSED = "source_type not in ('skill', 'episode')"
 """Not `Memory.hidden`, in SQL."""
 FOREVER = "~"
@@ -273,7 +273,7 @@ def _forget_readings(project: Project) -> None:
 
 
 def _register(secret: str, environment: Mapping[str, str]) -> None:
-    """Where no note can be made, the store counts as one that was not made here."""
+    """Register the secret; where that fails, the store counts as one that was not made here."""
     if secret:
         with suppress(OSError):
             trust.register_store(secret, environment)

@@ -1,4 +1,4 @@
-"""What happened in the project, in the order of time: for logs that people read."""
+"""Events of the project in the order of time, for logs that people read."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _PROMPTS = (
 
 
 def since(store: Store, moment: str) -> list[Happening]:
-    """What happened after the *moment*, a stamp; nothing of agents' own or quarantined memories."""
+    """Return events after the stamp; agents' own and quarantined memories are left out."""
     rows = store.db.execute(
         "select * from ("
         f" select ended_at as at, 'session' as kind, {_ASKED} as text,"

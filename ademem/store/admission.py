@@ -1,4 +1,4 @@
-"""Which database may be opened: decided before SQLite reads a byte of it.
+"""Admission of a database, decided before SQLite reads a byte of it.
 
 A project's folder may come from a clone or an archive, and a database in it from anybody. Before it
 is used, this module looks at its file, and `inspection` at its schema. A database that git checked
@@ -52,7 +52,7 @@ class Busy(AdememError):
 
 
 def state(project: Project) -> str:
-    """What a close look depends on, in a line; empty where one is always needed.
+    """Return the state that a close look depends on, in a line; empty where one is always needed.
 
     A rollback journal is such a case: our databases have none but while they are made.
     """

@@ -1,4 +1,4 @@
-"""What a sweep reads of memories, what it writes back, and its log."""
+"""Rows that a sweep reads and writes, and its log."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ADEMEM = "ademem"
 RUNNING = "running"
 """The outcome of a sweep that has not come to its end, or never will."""
 COUNTED = ("decayed", "demoted", "promoted", "archived", "orphaned")
-"""What the log counts; each has its column."""
+"""Counts of the log, each with its column."""
 
 # Whoever says the same in one session, by whatever way, has said it once.
 _SAID = """

@@ -1,4 +1,4 @@
-"""What was asked of an AI: what for, how it ended, at what price."""
+"""Calls of an AI: purpose, outcome and price."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DAY_CHARS = len("2026-01-31")
 
 
 class Price(Value):
-    """What a call cost; None: nobody told."""
+    """US dollars; None where the provider names no price."""
 
     model: str = ""
     tokens_in: int = 0

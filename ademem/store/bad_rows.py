@@ -25,7 +25,7 @@ TYPES = {
     "real": "('real', 'integer', 'null')",
     "blob": "('blob', 'null')",
 }
-"""What a column of each declared type can hold."""
+"""Storage classes that a column of each declared type can hold."""
 TEXTS = frozenset({"anchors", "files", "errors", "decisions", "corrections"})
 """Columns with a JSON array of texts."""
 INSTEAD = {
@@ -62,7 +62,7 @@ class BadRow(Value):
     key: tuple[Any, ...]
     """Values of the columns that name the row; for most tables the number of the row."""
     columns: tuple[str, ...]
-    """Those that hold what they cannot."""
+    """Columns with invalid values."""
 
     @property
     def named(self) -> str:
@@ -177,7 +177,7 @@ def _table(model: sqlite3.Connection, db: sqlite3.Connection, name: str, sql: st
 
 
 def _bad_rows(db: sqlite3.Connection, table: Table) -> Iterator[BadRow]:
-    """What SQL can tell, and what only reading tells: damaged text, moments, JSON."""
+    """Find rows that fail a check in SQL, or only when read: damaged text, moments, JSON."""
     tests = ", ".join(f"({column.check})" for column in table.columns)
     names = ", ".join(column.name for column in table.columns)
     key = ", ".join(table.key)
@@ -281,7 +281,7 @@ def _candidates(
 
 
 def _in_history(db: sqlite3.Connection, row: Row, name: str) -> Iterator[object]:
-    """What the newest revision of the memory has in the column, if that can be told."""
+    """Return the valid value of the column in the newest revision of the memory, if any."""
     found = db.execute(
         "select snapshot from memory_revisions where memory_id is ? order by revision desc limit 1",
         (row.get("id"),),

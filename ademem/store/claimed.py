@@ -35,7 +35,7 @@ class DatabaseClaims(Value):
 
 
 def by_database(store: Store) -> DatabaseClaims | None:
-    """What the tables themselves claim; None for a database of this person's."""
+    """Count claims of the tables themselves; None for this person's own database."""
     if store.is_trusted:
         return None
     row = store.db.execute(

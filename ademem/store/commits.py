@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 KEPT_DAYS = 90
-"""How long a commit is remembered that a session was told of."""
+"""Days that a commit is kept after a session was shown it."""
 BRANCHES = 20
 """Cursors, the last moved first, beyond which what is checked out is new."""
 
@@ -57,7 +57,7 @@ def by_session(store: Store, shas: Iterable[str], session_id: str, now: datetime
 
 
 def of_sessions(store: Store, shas: Iterable[str]) -> set[str]:
-    """Those that a session made."""
+    """Return commits that sessions made."""
     rows = store.db.execute(
         "select sha from session_commits where sha in (select value from json_each(?))",
         (array(shas),),
@@ -143,7 +143,7 @@ def rewritten(store: Store, root: str, branch: str, dropped: Iterable[tuple[str,
 
 
 def untold(store: Store, root: str, session_id: str = "") -> list[Made]:
-    """What no session was shown yet, or just this one; the newest first.
+    """Return commits that no session, or only this one, was shown; the newest first.
 
     What turned out to be a session's own is left out: its hook may come after our look.
     """

@@ -1,4 +1,4 @@
-"""What a consolidation reads, and its log."""
+"""Memories that a consolidation compares, and its log."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Consolidation(Value):
 
 
 def known(store: Store, model: str) -> Iterator[Known]:
-    """What is neither pinned nor a record of something that happened, by age."""
+    """Yield comparable memories by age: neither pinned nor records of events."""
     rows = store.db.execute(
         f"select memory.*, vector.embedding_blob as vector, {_TAKEN_BACK} as taken_back"
         " from unified_memories as memory join unified_memory_embeddings as vector"

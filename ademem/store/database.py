@@ -37,7 +37,7 @@ FIRST_WITH_SECRET = 20
 SECRET_BYTES = 16
 SECRET_TABLE = "CREATE TABLE store_secret (\n  secret blob not null\n)"
 SIDECARS = ("-wal", "-shm", "-journal")
-"""What SQLite keeps beside a database, by what it appends to the name."""
+"""Suffixes of the files that SQLite keeps beside a database."""
 
 
 _LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
@@ -178,7 +178,7 @@ def create(path: str) -> str:
 
 
 def path_aside(path: str) -> str:
-    """Where a database is built before it is put at *path*."""
+    """Return the path at which a database is built before it is moved to *path*."""
     return f"{path}.{os.getpid()}-{os.urandom(4).hex()}.new"
 
 

@@ -1,4 +1,4 @@
-"""What sessions did to files of memory, and when these were read: for who wrote what they say."""
+"""Edits of memory files by sessions, and when each file was read, to find the author of a line."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ DROPPED_AT_ONCE = 200
 """Vectors of another model that one transaction removes: a few milliseconds of writing."""
 
 _WANTED = f"memory.project_id = :project and memory.quarantine_reason is null and {LIVE}"
-"""What gets a vector: quarantined text cannot be found, so it waits for a person's word first."""
+"""Memories that get a vector: quarantined ones cannot be found, and wait for approval first."""
 
 _MISSING = """
 not exists (
@@ -43,7 +43,7 @@ where failure.project_id = memory.project_id and failure.kind = 'vector'
 
 
 class Vector(Value):
-    """What a model made of one memory's text."""
+    """The embedding of one memory's text."""
 
     memory: Memory
     blob: bytes
@@ -95,7 +95,7 @@ def dimensions(store: Store, model: str) -> int:
 
 
 def any_waiting(store: Store, model: str) -> bool:
-    """Whether there is a memory without a vector of this model that is not given up."""
+    """Return True if a memory without a vector of this model will be tried."""
     return (
         store.db.execute(
             f"select 1 from unified_memories as memory where {_WANTED} and {_MISSING}"
@@ -178,7 +178,7 @@ def drop_others(store: Store, model: str) -> int:
 
 
 def counts(store: Store, model: str) -> Counts:
-    """How far this model has come with the memories that get a vector."""
+    """Count memories with, without and given up for a vector of this model."""
     row = store.db.execute(
         f"select count(*), ifnull(sum({_MISSING}), 0),"
         f" ifnull(sum({_MISSING} and exists ({_FAILURE} and failure.parked_at is not null)), 0)"

@@ -1,4 +1,4 @@
-"""What sessions did, as data: the part of an episode that is not its text."""
+"""Rows of `episodes`: actions, files, tests and outcomes of sessions, beside the text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 RULES = "rules"
-"""Who summarised an episode that no model did."""
+"""Author of an episode that no model summarised."""
 SESSION = "session"
 """The tool of what a mission did: each of its sessions is one action of it."""
 
@@ -39,7 +39,7 @@ class Run(Value):
     passed: int | None = None
     failed: int | None = None
     error: str = ""
-    """What went wrong, on one line; empty: all went well."""
+    """The failure on one line; empty: none."""
 
 
 class Episode(Value):
@@ -96,7 +96,7 @@ def of_session(store: Store, session_id: str, mission_id: str = "") -> Episode |
 def listed(
     store: Store, limit: int | None = None, *, mission_id: str | None = None
 ) -> list[Episode]:
-    """Those whose memory is neither archived nor deleted nor quarantined, newest first."""
+    """Return episodes whose memory is neither archived, deleted nor quarantined, newest first."""
     rows = store.db.execute(
         f"select {_COLUMNS} from episodes where project_id = :project"
         " and (:mission is null or mission_id = :mission)"

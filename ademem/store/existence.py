@@ -1,4 +1,4 @@
-"""Whether there is such a memory: asked on guarded calls, so without the model of a memory."""
+"""Existence of memories, asked on guarded calls: without the model of a memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def any_promoted(store: Store) -> bool:
-    """Whether there is anything a search could recall that this person made or accepted.
+    """Return True if a search could recall something that this person made or accepted.
 
     Before that, what came with the files of a clone, or in a database, stops no call.
     """
@@ -24,7 +24,7 @@ def any_promoted(store: Store) -> bool:
 
 
 def any_quarantined(store: Store, id: str = "") -> bool:
-    """Whether a memory whose id, or sync id, begins like this is quarantined; empty: any."""
+    """Return True if a memory with an id or sync id of this prefix is quarantined; empty: any."""
     return bool(
         store.db.execute(
             "select 1 from unified_memories where project_id = :project"

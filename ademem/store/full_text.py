@@ -33,7 +33,7 @@ INDEXES = (
 
 
 class Index(Enum):
-    """Where a term is looked up."""
+    """The index in which a term is looked up."""
 
     WORDS = "words"
     GRAMS = "grams"
@@ -88,7 +88,7 @@ where found.unified_memories_fts match :topic and memory.topic_key = :key
 
 
 def count_rows(store: Store, terms: Mapping[str, Index]) -> dict[str, int]:
-    """How many rows have each term."""
+    """Return the number of rows with each term."""
     return {
         term: row[0]
         for lookup, mine in _by_index(terms, terms)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 SHOWABLE = f"status = 'promoted' and {CURRENT} and {BROWSED}"
-"""What comes up by itself."""
+"""SQL for memories that may be shown unasked."""
 
 # Read from the keys: a few probes of the primary key, whatever the number of memories.
 _FOUND = f"""
@@ -114,7 +114,7 @@ def note(store: Store, seq: int, anchor: str, state: str) -> None:
 
 
 def astray(store: Store, seqs: Iterable[int]) -> set[int]:
-    """Those of the memories whose place in the code was changed or gone when last checked."""
+    """Return memories whose place in the code was changed or gone when last checked."""
     rows = store.db.execute(
         "select distinct memory_seq from memory_sites"
         " where memory_seq in (select value from json_each(?)) and state in ('changed', 'gone')",

@@ -1,4 +1,4 @@
-"""What an import must know before it writes: what came before, and what is gone for good."""
+"""Rows that an import checks before it writes: earlier imports and tombstones."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def tombstones(store: Store) -> list[tuple[str, str]]:
 
 
 def is_dead(store: Store, sync_id: str) -> bool:
-    """Whether the memory was deleted for good here."""
+    """Return True if the memory was deleted for good here."""
     query = "select 1 from tombstones where entity = 'memory' and sync_id = ?"
     return store.db.execute(query, (sync_id,)).fetchone() is not None
 
 
 def is_dead_by_id(store: Store, id: str) -> bool:
-    """The same by the id, with which the name begins."""
+    """Return True if a memory with this id, a prefix of its sync id, was deleted for good."""
     query = "select 1 from tombstones where entity = 'memory' and sync_id >= ? and sync_id < ?"
     return store.db.execute(query, (id, id + "~")).fetchone() is not None

@@ -1,4 +1,4 @@
-"""How often memories were shown to who did not ask for them, and what came of it."""
+"""Impressions: how often memories were shown unasked, and how often they were used."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def used(store: Store, ids: Iterable[str], now: datetime) -> None:
 
 
 def totals(store: Store, patience: int) -> sqlite3.Row:
-    """How many memories were shown, how often, how many and how often used, and how many sink."""
+    """Count shown, used and sinking memories, and how often they were shown and used."""
     row: sqlite3.Row = store.db.execute(
         "select count(*) as memories, ifnull(sum(shown), 0) as shown, ifnull(sum(used), 0) as used,"
         " ifnull(sum(used > 0), 0) as used_memories,"

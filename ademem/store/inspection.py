@@ -90,9 +90,9 @@ VALUE_BYTES = 16_000_000
 """Longest value, row and statement that is read."""
 _OPTIONS = (("DEFENSIVE", True), ("ENABLE_TRIGGER", False), ("ENABLE_VIEW", False))
 _ENDLESS = (sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_NOMEM)
-"""How reading beyond the bounds ends."""
+"""Error codes of reading beyond the bounds."""
 _MISFIT = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH)
-"""How reading tables ends that are not what their names say."""
+"""Error codes of tables that are not what their names say."""
 
 
 class Kind(StrEnum):
@@ -194,7 +194,7 @@ def is_beyond_bounds(error: Exception) -> bool:
 
 
 def schema(db: sqlite3.Connection) -> list[Object]:
-    """What `sqlite_schema` holds but for the tables of `analyze`, in a fixed order."""
+    """Return the rows of `sqlite_schema` but for the tables of `analyze`, in a fixed order."""
     rows = db.execute(_OBJECTS).fetchall()
     if len(rows) > SCHEMA_ROWS:
         raise TooMuch("sqlite_schema")

@@ -28,11 +28,11 @@ class Job(Value):
     key: str
     attempts: int
     asked: int
-    """How often it was asked for; more by the end of the work means there is more to do."""
+    """Number of requests; more by the end of the work means that there is more to do."""
     since: str
     """When it was first asked for, as a stamp."""
     abandoned: bool
-    """Whether the one who began it last never came to an end."""
+    """True if the process that began it last never finished."""
 
 
 def follow(store: Store, now: datetime) -> None:
@@ -102,7 +102,7 @@ def due(store: Store, kind: str, now: datetime) -> list[Job]:
 
 
 def any_due(store: Store, kinds: tuple[str, ...], now: datetime) -> bool:
-    """Whether a job of one of the kinds waits for nothing but a worker."""
+    """Return True if a job of one of the kinds waits for nothing but a worker."""
     query = (
         "select 1 from jobs where project_id = ? and parked_at is null"
         " and (due_at <= ? or due_at > ?)"
@@ -118,7 +118,7 @@ def _too_late(now: datetime) -> str:
 
 
 def is_known(store: Store, kind: str) -> bool:
-    """Whether any job of this kind is due, waits for its time, or gave up."""
+    """Return True if a job of this kind is due, waits for its time, or gave up."""
     query = "select 1 from jobs where project_id = ? and kind = ? limit 1"
     return store.db.execute(query, (store.project_id, kind)).fetchone() is not None
 

@@ -1,4 +1,4 @@
-"""What was captured already, and what is due: each thing once."""
+"""Events that were captured, so that each is captured once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def claim(store: Store, source_type: str, source_key: str, now: datetime) -> boo
 
 
 def claimed(store: Store, source_type: str, source_key: str) -> bool:
-    """Whether the event was entered before."""
+    """Return True if the event was entered before."""
     row = store.db.execute(
         "select 1 from memory_capture_ledger"
         " where project_id = ? and source_type = ? and source_key = ?",
@@ -41,7 +41,7 @@ def claimed(store: Store, source_type: str, source_key: str) -> bool:
 
 
 def any_claimed(store: Store, source_type: str, beginning: str) -> bool:
-    """Whether an event was entered whose key begins so."""
+    """Return True if an event was entered whose key has this prefix."""
     row = store.db.execute(
         "select 1 from memory_capture_ledger where project_id = :project"
         " and source_type = :type and substr(source_key, 1, length(:beginning)) = :beginning"

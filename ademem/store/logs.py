@@ -1,4 +1,4 @@
-"""What was refused, decided and shown: written often, read by people."""
+"""Logs of refusals, guard decisions and shown memories."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def used(store: Store, session_id: str, ids: Iterable[str], now: datetime) -> in
 
 
 def searched_in(store: Store, key: TurnKey) -> bool:
-    """Whether `ademem recall` or `search` ran in the turn's session since the turn began.
+    """Return True if `ademem recall` or `search` ran in the turn's session since it began.
 
     Rows tell the order, for clocks are set back: a turn begins with what its prompt or its agent
     was shown, and begins anew with what was shown after a compaction.
@@ -194,13 +194,13 @@ def searched_in(store: Store, key: TurnKey) -> bool:
 
 
 def refusals(store: Store, limit: int) -> list[dict[str, Any]]:
-    """What the gate refused, newest first."""
+    """Return refusals of the write gate, newest first."""
     rows = store.db.execute("select * from gate_log order by id desc limit ?", (limit,))
     return [dict(row) for row in rows]
 
 
 def decisions(store: Store, limit: int) -> list[dict[str, Any]]:
-    """What the guard decided, newest first."""
+    """Return decisions of the guard, newest first."""
     rows = store.db.execute("select * from guard_log order by id desc limit ?", (limit,))
     return [dict(row) for row in rows]
 
@@ -219,7 +219,7 @@ def said(store: Store, event: str, characters: int, now: datetime) -> None:
 
 
 def told(store: Store, since: datetime) -> list[dict[str, Any]]:
-    """What hooks printed by day and event, newest day first."""
+    """Return the sizes of hook output by day and event, newest day first."""
     rows = store.db.execute(
         "select day, event, answers, characters from hook_output where day >= ?"
         " order by day desc, event",

@@ -58,7 +58,7 @@ _MEMBERS = tuple(
 )
 """Calling an enum costs ten times what finding its member does, and a search reads fifty rows."""
 TURN = f"instr(' ' || tags || ' ', ' {DIALOGUE} ') > 0"
-"""Whether it is a turn of a dialogue, in SQL."""
+"""SQL for a turn of a dialogue."""
 SAID_ANEW = "('merge', 'revise', 'edit')"
 """Operations by which somebody says what a memory says."""
 BOOKKEEPING = (
@@ -69,7 +69,7 @@ BOOKKEEPING = (
     "access_count",
     "last_accessed_at",
 )
-"""What history leaves out."""
+"""Fields that history leaves out."""
 KEPT = tuple(name for name in COLUMNS if name not in BOOKKEEPING)
 _GIVEN = tuple(name for name in COLUMNS if name != "seq")
 _INSERT = (
@@ -213,7 +213,7 @@ def each(store: Store, where: str, tail: str = "", **values: Any) -> Iterator[Me
 
 
 def any_of(store: Store, statuses: Iterable[str]) -> bool:
-    """Whether the project has a memory of one of them, be it deleted or another's."""
+    """Return True if the project has a memory of one of the statuses, even a deleted one."""
     query = (
         "select 1 from unified_memories where project_id = ?"
         " and status in (select value from json_each(?)) limit 1"
@@ -230,7 +230,7 @@ def revisions(store: Store, id: str) -> list[dict[str, Any]]:
 
 
 def numbered(store: Store, seqs: Iterable[int]) -> list[Memory]:
-    """Those of the memories with these numbers that are still there, in this order."""
+    """Return the memories of these row numbers that are still there, in this order."""
     query = (
         "select memory.* from json_each(?) as asked"
         " cross join unified_memories as memory on memory.seq = asked.value"
@@ -239,7 +239,7 @@ def numbered(store: Store, seqs: Iterable[int]) -> list[Memory]:
 
 
 def entries(store: Store, seqs: Iterable[int]) -> list[Entry]:
-    """The same, as far as their places depend on it."""
+    """Return the fields of the same memories that their ranks depend on."""
     query = (
         f"select {_ENTRY} from json_each(?) as asked"
         " cross join unified_memories as memory on memory.seq = asked.value"

@@ -1,4 +1,4 @@
-"""What is learned in a process that belongs to a mission is the mission's."""
+"""The mission of a process: memories learned in it belong to that mission."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def placed(draft: Draft, environment: Mapping[str, str]) -> Draft:
 
 
 def bound(draft: Draft, environment: Mapping[str, str], store: Store, now: datetime) -> Draft:
-    """The same, and a mission that nobody began begins with its first memory."""
+    """Do the same, and start the mission if it has not been started."""
     home = placed(draft, environment)
     if home is not draft and home.owner:
         from ademem.store import missions

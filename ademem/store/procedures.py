@@ -25,7 +25,7 @@ _MOMENTS = ("last_used_at", "exported_at", "created_at", "updated_at")
 
 
 class Details(Value):
-    """What a procedure has beside its memory."""
+    """Fields of a procedure beside those of its memory."""
 
     memory_id: str
     trigger: str
@@ -165,7 +165,7 @@ def _recount(store: Store, memory_id: str, outcome: str, step: int) -> None:
 
 
 def history(store: Store, memory_id: str) -> list[dict[str, Any]]:
-    """How its uses ended, newest first, without what was taken back."""
+    """Return outcomes of its uses, newest first, without undone ones."""
     rows = store.db.execute(
         "select outcome, confidence, reason, recorded_at from memory_procedure_history"
         " where procedure_memory_id = ? and taken_back_by is null"

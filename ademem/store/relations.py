@@ -1,4 +1,4 @@
-"""How memories relate, as `memory_relations` has it."""
+"""Rows of `memory_relations`: conflicts between memories."""
 
 from __future__ import annotations
 
@@ -98,13 +98,13 @@ def conflict(
 
 
 def conflicts(store: Store) -> list[Conflict]:
-    """Those that wait for a person's word, oldest first."""
+    """Return conflicts that wait for a person's decision, oldest first."""
     rows = store.db.execute(_OPEN, {"project": store.project_id})
     return [Conflict(left=row[0], right=row[1], reason=row[2] or "") for row in rows]
 
 
 def outdated(store: Store, rows: Sequence[int]) -> dict[int, str]:
-    """Those of the rows that a later memory contradicts, with its id; unless said again since.
+    """Return rows that a later memory contradicts, with its id, unless they were confirmed since.
 
     What a person said yields to a person's words alone.
     """
@@ -114,7 +114,7 @@ def outdated(store: Store, rows: Sequence[int]) -> dict[int, str]:
 
 
 def all_outdated(store: Store) -> dict[int, str]:
-    """The same of the whole project."""
+    """Return the same for the whole project."""
     rows = store.db.execute(
         "select memory.seq from memory_relations as said join unified_memories as memory"
         " on memory.sync_id in (said.source_id, said.target_id)"

@@ -123,7 +123,7 @@ def last(store: Store, memory_id: str) -> Revision:
 
 
 def before(store: Store, revision: Revision) -> Revision | None:
-    """What the memory was until then; None: it was not there."""
+    """Return the revision before this one; None for the first."""
     row = store.db.execute(
         "select * from memory_revisions where memory_id = ? and revision < ?"
         " order by revision desc limit 1",

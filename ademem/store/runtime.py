@@ -71,7 +71,7 @@ class Runtime:
 
 
 def is_writable(project: Project) -> bool:
-    """Whether this process may write the database, or make one where there is none."""
+    """Return True if this process may write the database, or make one where there is none."""
     if not os.access(project.home, os.W_OK):
         return not os.path.isdir(project.home)  # which is made, or fails with its own error
     return os.access(project.database, os.W_OK) or not os.path.exists(project.database)
@@ -113,7 +113,7 @@ def filed(branch: str) -> str:
 
 
 def program(environment: Mapping[str, str]) -> str:
-    """How to call `ademem` from a shell with this PATH."""
+    """Return the command that calls `ademem` in a shell with this PATH."""
     for folder in environment.get("PATH", "").split(os.pathsep):
         if folder and os.access(os.path.join(folder, "ademem"), os.X_OK):
             return "ademem"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 VALUES = ("CHECK constraint failed", "NULL value in")
-"""How SQLite's check begins a line about a value; rows with such values are repaired in place."""
+"""Beginnings of lines of SQLite's check about a value; such rows are repaired in place."""
 HEADER = (
     (0, b"SQLite format 3\x00\x10\x00"),
     (20, b"\x00\x40\x20\x20"),
@@ -49,7 +49,7 @@ def raise_locked(error: sqlite3.Error | UnicodeDecodeError) -> None:
 
 
 def find_damage(path: str) -> str:
-    """What is wrong with the pages, the indexes or the schema; empty when nothing is.
+    """Describe damage of the pages, the indexes or the schema; empty when there is none.
 
     Raises sqlite3.Error where another process has locked the database.
     """

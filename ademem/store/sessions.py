@@ -26,11 +26,11 @@ ACTIVE_MINUTES = 30
 
 
 CONTINUED = ("resume", "fork")
-"""How a session starts whose transcript may begin with what came before it."""
+"""Start reasons of sessions whose transcript may begin with an earlier conversation."""
 
 
 class Session(Value):
-    """What is known of one, empty where it is not."""
+    """A session; fields without a value are empty."""
 
     id: str
     directory: str
@@ -160,7 +160,7 @@ def left_open(store: Store, now: datetime, beside: str) -> list[str]:
 
 
 def prompts(store: Store, session_id: str) -> list[tuple[str, str]]:
-    """What was typed in the session, and when, as stamps; oldest first."""
+    """Return prompts of the session with their stamps, oldest first."""
     rows = store.db.execute(
         "select content, created_at from user_prompts"
         " where session_id = ? and deleted_at is null order by seq",
@@ -204,7 +204,7 @@ def last_seen(store: Store, now: datetime, *, but: str) -> str | None:
 
 
 def is_active(store: Store, now: datetime) -> bool:
-    """Whether somebody is at work: an open session that started, or had a turn begin, lately."""
+    """Return True if an open session started, or began a turn, lately."""
     row = store.db.execute(
         "select 1 from sessions where project_id = :project and ended_at is null"
         " and last_started_at >= :since and last_started_at <= :ahead"

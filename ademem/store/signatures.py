@@ -56,7 +56,7 @@ def forget(db: sqlite3.Connection, seq: int, old: AbstractSet[int]) -> None:
 
 
 def of(scope: str, owner: str | None, title: str | None, content: str) -> set[int]:
-    """What a memory with these texts is found by."""
+    """Return the signatures of a memory with these texts."""
     return minhash.own(words(said(title, content)), _home(scope, owner))
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 USER, EXPORTED = "user", "exported"
-"""Who wrote the file: people, or we, from a procedure."""
+"""Author of the file: a person, or ademem from a procedure."""
 _MOMENTS = ("last_modified_at", "archived_at", "created_at", "updated_at")
 
 
@@ -34,7 +34,7 @@ class Entry(Value):
 
 
 def all_of(store: Store) -> list[Entry]:
-    """Those that are there first, by path."""
+    """Return entries by path, those of files that exist first."""
     rows = store.db.execute(
         f"select {', '.join(Entry._fields)} from memory_skill_index where project_id = ?"
         " order by archived_at is not null, path",

@@ -74,7 +74,7 @@ WRITTEN = (
     *_columns("memory_missions", "goal reason"),
     *_columns("bad_rows", "row_key", "original"),
 )
-"""What redaction goes over; a row is visited column by column."""
+"""Columns that redaction visits, one by one."""
 
 SAFE = {
     "ids and digests, which we make": (

@@ -35,7 +35,7 @@ class CannotDo(AdememError):
 
 
 class Act(Value):
-    """Who acts, and when."""
+    """The author and the time of an act."""
 
     store: Store
     now: datetime
@@ -44,9 +44,9 @@ class Act(Value):
     said_by: str = ""
     """Whose text an edit brings, if not the actor's own."""
     claimed_author: str | None = None
-    """Who did it, as the files claim in which it was found; None: it was done here."""
+    """Author claimed by the files in which it was found; None: it was done here."""
     branch: str | None = None
-    """Where it is done, if not on the default branch."""
+    """Branch of the act, if not the default one."""
     event_id: str = ""
     """Shared by all that is done in one go; empty: each is an act of its own."""
 
@@ -300,7 +300,7 @@ def _provenance(memory: Memory, act: Act, changes: dict[str, Any]) -> dict[str, 
 
 
 def _claimed_author(memory: Memory, act: Act) -> str | None:
-    """What a person confirms or writes is theirs; what the files bring is whose they claim."""
+    """Return the author after the act: None for this person, else the claimed one."""
     if act.claimed_author is not None:
         return act.claimed_author
     return None if (act.said_by or act.actor) == Trust.USER else memory.claimed_author
@@ -313,7 +313,7 @@ def _archive(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory
 
 
 def _change(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:
-    """What is handled is in use: it begins to age anew."""
+    """Store the change; its time counts as the last access, from which the memory ages."""
     change = Change(
         operation=operation,
         actor=act.actor,

@@ -1,4 +1,4 @@
-"""Whether there is something to do about procedures and their files; hooks ask it all day."""
+"""Procedures that need work, and procedure files that need writing; cheap enough for hooks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ARRIVED = (
     "category = 'procedure' and source_type = 'procedure'"
     " and id not in (select memory_id from memory_procedure_details)"
 )
-"""What came with the files of the project: a memory without details."""
+"""Procedures that came with the files of the project: memories without details."""
 
 # Changed since it was written, never written, or given up while it stands in a file. The cross
 # join begins with the few procedures.

@@ -43,7 +43,7 @@ BLANK = {"text": "", "blob": b"", "integer": 0, "real": 0}
 
 
 def best_first(rows: Iterable[Row], project: str) -> list[Row]:
-    """Where only one row can stay: this project's before others', the newest of those."""
+    """Sort rows of which one can stay: this project's before others', newest first."""
     return sorted(
         rows,
         key=lambda row: (

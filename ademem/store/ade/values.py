@@ -65,7 +65,7 @@ def scope(value: object) -> Scope:
 
 
 def lost(old: Row, new: Row) -> Row:
-    """What a row said that its new form does not say; prose only ever loses secrets."""
+    """Return values of a row that its new form lacks; prose only loses secrets."""
     return {
         name: value
         for name, value in old.items()
