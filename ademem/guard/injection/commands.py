@@ -865,7 +865,8 @@ def _crowded(text: str) -> bool:
 def _commands(text: str, *, marked: bool) -> tuple[Command, ...]:
     """What the shell would run; prose behind a command is read as more of its words."""
     if not marked:
-        text = re.sub(r"[,;:!?.\u3002]+(?=\s|$)", " ", text)
+        stops = r"[,;:!?.]+(?=\s|$)" if text.isascii() else r"[,;:!?.\u3002]+(?=\s|$)"
+        text = re.sub(stops, " ", text)
     script = shell.parse(text)
     if script is None:
         script = shell.parse(re.sub(r"[\"'`()]", " ", text))

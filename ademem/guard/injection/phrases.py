@@ -20,7 +20,9 @@ GAP = 5
 NEGATIONS = frozenset("never not t nie niemals nicht jamais nunca no n\u00e3o".split())
 """A word that turns the one behind it round; `t` is what is left of "don't"."""
 
-_SENTENCE_ENDS = ".!?;\n\u3002"
+_ASCII_SENTENCE_END = r"[.!?;\n](?=\s|$)|\n"
+_SENTENCE_END = r"[.!?;\n\u3002](?=\s|$)|\n"
+"""A set of signs with one beyond Latin costs more to compile than all the rest."""
 _WORD = re.compile(r"[\w@$]+")
 _LEET = str.maketrans("013457@$", "oieastas")
 _MAYBE_LEET = re.compile(r"[013457@$]")
@@ -40,7 +42,8 @@ def phrases(*lines: str) -> tuple[Phrase, ...]:
 def sentences(text: str) -> list[list[str]]:
     """Stemmed words of each sentence of a folded text; `1gn0r3` is read as `ignore`."""
     found: list[list[str]] = []
-    for part in re.split(f"[{_SENTENCE_ENDS}](?=\\s|$)|\n", text):
+    end = _ASCII_SENTENCE_END if text.isascii() else _SENTENCE_END
+    for part in re.split(end, text):
         words = _WORD.findall(part)
         found.append([_stem(word) for word in words])
         plain = [_without_leet(word) for word in words] if _MAYBE_LEET.search(part) else words
