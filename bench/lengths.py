@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from ademem.capture import corrections, dictation, errors, findings, learned, passive
+from ademem.capture import errors, learned, message_lessons, prompt_lessons
 from ademem.core import untrusted
 from ademem.core.redaction import redact
 from ademem.core.settings import GuardSettings
@@ -29,16 +29,16 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "recalled": untrusted.without_recalled,
     "error": lambda text: errors.lesson("Bash", text, text),
     "fingerprint": errors.fingerprint,
-    "LEARNED in a command": lambda text: learned.entries(
+    "LEARNED in a command": lambda text: learned.marked_lessons(
         f"bd comment B-1 'LEARNED: {text}'", read_file=lambda _: None
     ),
-    "LEARNED in a file": lambda text: learned.entries(
+    "LEARNED in a file": lambda text: learned.marked_lessons(
         "bd comment B-1 -f a", read_file=lambda _: text
     ),
-    "learnings": lambda text: passive.learnings(f"## Learnings\n{text}"),
-    "findings": findings.findings,
-    "dictated": lambda text: dictation.told(f"remember: {text}"),
-    "corrections": corrections.corrections,
+    "learnings": lambda text: message_lessons.learnings(f"## Learnings\n{text}"),
+    "findings": message_lessons.findings,
+    "dictated": lambda text: prompt_lessons.dictations(f"remember: {text}"),
+    "corrections": prompt_lessons.corrections,
     "shell": mutation.judge,
     "prompt": lambda text: prompts.classify(text, plan_mode=False, settings=GuardSettings()),
     "keywords": lambda text: keywords(text, 4),

@@ -49,7 +49,7 @@ def update_brief(
         changes,
         runtime.clock(),
         expect_version=expect_version,
-        by_person=provenance.speaker(runtime.environment, runtime.store) is Trust.USER,
+        by_person=provenance.trust_of_caller(runtime.environment, runtime.store) is Trust.USER,
         source=lambda path: _source(runtime, path),
         **({"agent": agents.folder(agent)} if agent else {}),
     )

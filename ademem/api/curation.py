@@ -37,7 +37,7 @@ def act(runtime: Runtime) -> Act:
 
 
 def get_speaker(runtime: Runtime) -> Trust:
-    return provenance.speaker(runtime.environment, runtime.store)
+    return provenance.trust_of_caller(runtime.environment, runtime.store)
 
 
 def review(runtime: Runtime, limit: int | None = 100) -> list[Memory]:

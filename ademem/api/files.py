@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any, Self
 
-    from ademem.capture.review import Captured
+    from ademem.capture.feedback import FeedbackReport
     from ademem.files.formats import Imported
     from ademem.files.standing_brief import BadCore, CoreMemory
     from ademem.sync import Preview, Problem, Refreshed, Taken
@@ -178,8 +178,8 @@ def import_beads(runtime: Runtime, source: str) -> Imported:
     return imported
 
 
-def import_feedback(runtime: Runtime, text: str) -> Captured:
+def import_feedback(runtime: Runtime, text: str) -> FeedbackReport:
     """Make candidates of what `gh` prints about a pull request; raises BadFeedback."""
-    from ademem.capture.review import capture
+    from ademem.capture.feedback import capture_comments
 
-    return capture(text, runtime)
+    return capture_comments(text, runtime)

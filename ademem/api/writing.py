@@ -44,8 +44,7 @@ def learn(
     cwd: str | None = None,
 ) -> Written:
     """Write the memory that `bd comment … LEARNED:` makes, without `bd`."""
-    from ademem.capture.learned import source_of
-    from ademem.capture.learned_drafts import Lesson, draft_of
+    from ademem.capture.learned import Lesson, draft_of, source_of
 
     lesson = Lesson(content=text, prefix=prefix, bead=bead, key=key, tags=tuple(tags))
     source = source_of(cwd or os.getcwd())
@@ -54,7 +53,7 @@ def learn(
 
 def origin(runtime: Runtime, source_type: str = "") -> Origin:
     """The person is the source, or inside a client's shell the agent."""
-    trust = provenance.speaker(runtime.environment, runtime.store)
+    trust = provenance.trust_of_caller(runtime.environment, runtime.store)
     speaker = Trust.USER if trust is Trust.USER else Trust.AGENT
     return Origin(
         trust=trust,

@@ -6,7 +6,7 @@ TITLE_PARTS = ("learn", "takeaway", "aprend", "conclus")
 """Each title of a learnings section has one of them, folded; see `passive.TITLES`."""
 
 
-def may_teach(message: str) -> bool:
+def may_have_learnings(message: str) -> bool:
     """False for a message without a learnings section, before anything is loaded to read it."""
     folded = message.casefold()
     return any(part in folded for part in TITLE_PARTS)

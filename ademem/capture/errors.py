@@ -1,4 +1,4 @@
-"""Errors: the line that says what went wrong, and a fingerprint that outlives its details."""
+"""Reduce an error to its decisive line and to a fingerprint without varying details."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ademem.core.text import fold, preview, whole_words
 from ademem.core.untrusted import without_recalled
 
 READ_CHARS = 20_000
-"""How much of an error, or of a command, is looked at."""
+"""Characters of an error or a command that are read."""
 LESSON_CHARS = 600
 COMMAND_CHARS = 160
 LINE_CHARS = 320
 
 ANSWERS = ("ademem guard:", "interrupted by user", "doesn't want to proceed")
-"""What is in the text of a refusal, by us or by the person; the tool did not fail."""
+"""Parts of a denial by the guard or the person, which is no failure of the tool."""
 
 QUIET = frozenset(
     """
@@ -24,7 +24,7 @@ QUIET = frozenset(
     pytest tox jest vitest mypy ruff eslint tsc ademem bd
     """.split()
 )
-"""Programs whose failure is an answer, not an accident."""
+"""Programs for which a non-zero exit code is a normal result."""
 
 _ESSENTIAL = re.compile(
     r"^(?:\w[.\w]*(?:Error|Exception|Failure|Warning)\b.*"
@@ -44,7 +44,7 @@ _VARYING = (
 
 
 def fingerprint(error: str) -> str:
-    """Equal for the same failure with other numbers, ids, times, folders or quoted values."""
+    """Hash an error without numbers, ids, times, folders and quoted values."""
     line = essential(error)
     for pattern, stand_in in _VARYING:
         line = pattern.sub(stand_in, line)
@@ -52,7 +52,7 @@ def fingerprint(error: str) -> str:
 
 
 def essential(error: str) -> str:
-    """The line that names the failure: the last that reads like one, else the last at all."""
+    """Return the last line that reads like an error, else the last line."""
     text = _EXIT_CODE.sub("", error.strip())[:READ_CHARS]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     named = [line for line in lines if _ESSENTIAL.match(line)]
@@ -60,7 +60,7 @@ def essential(error: str) -> str:
 
 
 def lesson(tool: str, command: str, error: str) -> str | None:
-    """One paragraph worth keeping; None when the failure says nothing or was an answer."""
+    """Return one paragraph on the failure; None if it is empty or a normal result."""
     line = essential(redact(without_recalled(whole_words(error, READ_CHARS))).text)
     if not line or any(answer in error for answer in ANSWERS):
         return None
@@ -73,7 +73,7 @@ def lesson(tool: str, command: str, error: str) -> str | None:
 
 
 def _program(command: str) -> str:
-    """The first word that is neither an assignment nor a wrapper, without its folder."""
+    """Return the first word that is no assignment or wrapper, without its folder."""
     for word in command.split():
         if "=" not in word and word not in ("sudo", "env", "time", "nice", "command", "exec"):
             return word.rpartition("/")[2]

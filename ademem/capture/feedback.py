@@ -1,23 +1,32 @@
-"""What reviewers of a pull request asked for: from `gh` JSON to lessons for the next one."""
+"""Lessons from the comments of a pull request, read from the JSON of `gh`."""
 
 from __future__ import annotations
 
 import re
 
+from ademem.capture import gate
+from ademem.capture.record import category_of
+from ademem.core.digest import sha256_hex
 from ademem.core.errors import AdememError
 from ademem.core.json_text import loads
+from ademem.core.memory import Category, Draft, Origin, Trust
 from ademem.core.text import bounded, clean
 from ademem.core.value import Value
+from ademem.store import imports, jobs, ledger, memories, memory_queries, transitions
+from ademem.store.transitions import Act
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
+    from ademem.core.memory import Memory
+    from ademem.store.runtime import Runtime
+
 MAX_CHARS = 600
 MIN_WORDS = 5
 TAG_SHARE = 0.25
-"""Part of a text in HTML tags from which a machine wrote it."""
+"""Share of HTML tags from which a text counts as generated."""
 
 _BOTS = r"\[bot\]$|^(?:github-actions|dependabot|renovate|codecov\S*|coderabbit\S*)$"
 _HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
@@ -33,7 +42,7 @@ _CUES = """
     replace handle validate test(?:s|ed)? document\\w* we\\s(?:use|keep|try|only|usually)
 """
 _ASKS = re.compile(rf"\b(?:{'|'.join(_CUES.split())})\b", re.I)
-"""A word of somebody who asks for something."""
+"""Words of a request."""
 
 _THANKS = """
     lgtm looks?\\s(?:good|great|fine) nice\\b great\\b thanks?\\b thank\\syou ship\\sit done\\b
@@ -41,7 +50,7 @@ _THANKS = """
     updated\\sin\\b same\\shere
 """
 _PRAISE = re.compile(rf"\W*(?:{'|'.join(_THANKS.split())})", re.I)
-"""How a remark begins that asks for nothing."""
+"""First words of a comment without a request."""
 
 _REQUEST = re.compile(r"\b(?:could|can|should) (?:you|we)\b", re.I)
 
@@ -51,18 +60,16 @@ class BadFeedback(AdememError):
 
 
 class Comment(Value):
-    """One remark of a person."""
-
     key: str
-    """Names it wherever it is read again."""
+    """Identifies the comment when it is read again."""
     text: str
     path: str | None = None
     line: int | None = None
     url: str | None = None
 
 
-def comments(text: str) -> list[Comment]:
-    """What people asked for in the output of `gh`, in its order; raises BadFeedback."""
+def parse_comments(text: str) -> list[Comment]:
+    """Return the requests in the output of `gh`, in order; raises BadFeedback."""
     try:
         document = loads(text)
     except (ValueError, RecursionError) as error:
@@ -72,8 +79,8 @@ def comments(text: str) -> list[Comment]:
     return [comment for raw in _remarks(document) if (comment := _comment(raw))]
 
 
-def asked(body: str) -> str:
-    """The prose of a remark; empty when it asks for nothing that would hold for the next change."""
+def extract_request(body: str) -> str:
+    """Return the prose of a comment; empty if it requests nothing for later changes."""
     tags = sum(map(len, _TAG.findall(_HIDDEN.sub("", body))))
     if tags > TAG_SHARE * len(body):
         return ""
@@ -87,7 +94,7 @@ def asked(body: str) -> str:
 
 
 def _remarks(document: dict[str, Any] | list[Any]) -> Iterator[Mapping[str, Any]]:
-    """The objects with a body: of a pull request, of a list, of lists of pages."""
+    """Yield the objects with a body: of a pull request, of a list, of lists of pages."""
     if isinstance(document, list):
         for each in document:
             if isinstance(each, dict | list):
@@ -104,7 +111,7 @@ def _remarks(document: dict[str, Any] | list[Any]) -> Iterator[Mapping[str, Any]
 
 def _comment(raw: Mapping[str, Any]) -> Comment | None:
     author = raw.get("author") or raw.get("user")
-    text = asked(str(raw["body"]))
+    text = extract_request(str(raw["body"]))
     if not text or not isinstance(author, dict) or _is_bot(author):
         return None
     number = raw.get("line") or raw.get("original_line")
@@ -122,3 +129,75 @@ def _is_bot(author: Mapping[str, Any]) -> bool:
     kind = author.get("type") or author.get("__typename")
     login = str(author.get("login") or "").lower()
     return bool(author.get("is_bot")) or kind == "Bot" or re.search(_BOTS, login) is not None
+
+
+SOURCE = "pr_feedback"
+
+
+class FeedbackReport(Value):
+    """Ids of the memories, and the number of comments that were known."""
+
+    added: tuple[str, ...] = ()
+    edited: tuple[str, ...] = ()
+    merged: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    """Reasons of the gate for rejected comments."""
+    known: int = 0
+
+
+def capture_comments(text: str, runtime: Runtime) -> FeedbackReport:
+    """Write the requests in the output of `gh`; raises BadFeedback."""
+    found: dict[str, list[str]] = {"added": [], "edited": [], "merged": [], "refused": []}
+    remarks = parse_comments(text)
+    with runtime.store.transaction():
+        for remark in remarks:
+            outcome = _keep(remark, runtime)
+            if outcome:
+                found[outcome[0]].append(outcome[1])
+        if found["added"] or found["merged"]:
+            jobs.queue(runtime.store, "procedures", "project", runtime.now)
+    kept = sum(map(len, found.values()))
+    named = {name: tuple(values) for name, values in found.items()}
+    return FeedbackReport(known=len(remarks) - kept, **named)
+
+
+def _keep(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
+    """Return the action and the memory; None if the comment is unchanged."""
+    store, now = runtime.store, runtime.now
+    if not ledger.claim(store, SOURCE, f"{remark.key}:{sha256_hex(remark.text)}", now):
+        return None
+    if not ledger.claim(store, SOURCE, remark.key, now):
+        return _edit(remark, runtime)
+    category = category_of(remark.text)
+    draft = Draft(
+        content=remark.text,
+        category=Category.CONVENTION if category is Category.FACT else category,
+        path=remark.path,
+        origin=Origin(
+            trust=Trust.TOOL,
+            source_type=SOURCE,
+            source_id=remark.url or remark.key,
+            branch=runtime.branch,
+        ),
+    )
+    written = gate.write(draft, store, runtime.settings.gate, now)
+    if written.memory is None:
+        return "refused", f"{written.rule}: {written.reason}"
+    ledger.credit(store, SOURCE, remark.key, written.memory.id)
+    return ("merged" if written.deduped else "added"), written.memory.id
+
+
+def _edit(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
+    """Update the memory, unless a person has changed it since."""
+    id = imports.credited(runtime.store, SOURCE, remark.key)
+    found = memory_queries.by_id(runtime.store, id)
+    if not found or not found.live or _decided(found, runtime):
+        return None
+    act = Act(store=runtime.store, now=runtime.now, actor=Trust.TOOL)
+    memory = transitions.edit(found.id, act, runtime.settings.gate, content=remark.text)
+    return "edited", memory.id
+
+
+def _decided(memory: Memory, runtime: Runtime) -> bool:
+    history = memories.revisions(runtime.store, memory.id)
+    return any(revision["actor"] == Trust.USER for revision in history)

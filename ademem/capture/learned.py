@@ -1,13 +1,14 @@
-"""LEARNED and its relatives, read from a command line as the shell would read it."""
+"""Lessons marked LEARNED, DECISION … in a command line."""
 
 from __future__ import annotations
 
 import os
 import re
+import stat
 
 from ademem.capture.placeholders import is_placeholder
 from ademem.core.digest import sha256_hex
-from ademem.core.memory import Category
+from ademem.core.memory import Category, Draft, Origin
 from ademem.core.repository import first_line
 from ademem.core.text import bounded_bytes, slug
 from ademem.core.untrusted import without_recalled
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from ademem.guard.shell import Command, Word
 
     ReadFile = Callable[[str], str | None]
+    from ademem.capture.gate import Written
+    from ademem.core.client import Payload
+    from ademem.store.runtime import Runtime
 
 CATEGORY = {
     "LEARNED": Category.FACT,
@@ -30,7 +34,7 @@ CATEGORY = {
     "GOTCHA": Category.GOTCHA,
     "CONVENTION": Category.CONVENTION,
 }
-"""What may stand before the colon, and the category it means."""
+"""Markers before the colon, and their categories."""
 
 VOCABULARY = tuple(
     """
@@ -39,10 +43,10 @@ VOCABULARY = tuple(
     concurrency model protocol adapter scanner engine
     """.split()
 )
-"""Words that become tags when they stand in the text as words, plural included."""
+"""Words of the text that become tags, in singular or plural."""
 
 COMMAND_CHARS = 100_000
-"""Longest command that is read at all."""
+"""Longest command that is parsed."""
 MAX_ENTRIES = 20
 BODY_BYTES = 4096
 CONTENT_BYTES = 2048
@@ -53,9 +57,9 @@ _PREFIX = re.compile(
     r"(?P<inner>[*_`~]{1,3})?:(?(opening)(?P<outer>[*_`~]{1,3})?)",
     re.I,
 )
-"""The marker, with the emphasis of Markdown that may stand around it."""
+"""A marker, with Markdown emphasis around it."""
 _BEFORE_MARKER = r"[\s>#*+\u2022-]*(?:\d{1,3}[.)]|\[[ xX]?\])?[ \t]*"
-"""What may open a line before the marker: quotes, headings and items of lists."""
+"""Start of a line before the marker: quotes, headings and list items."""
 _QUOTE = r"(?m)^[ \t]*>[ \t]?"
 _NEXT_ITEM = r"\n[ \t>#*+\u2022-]*(?:\d{1,3}[.)]|\[[ xX]?\])?[ \t]*\Z"
 _IDLE_FLAGS = frozenset({"--dry-run", "--help"})
@@ -63,8 +67,8 @@ _VALUED_FLAGS = frozenset({"--db", "--actor", "--author", "-a", "--dir", "--dire
 _GIT_VALUED_FLAGS = frozenset({"-C", "-c", "--git-dir", "--work-tree"})
 
 
-class Entry(Value):
-    """One lesson. *unresolved*: only a running shell knows its bead."""
+class MarkedLesson(Value):
+    """A lesson with its marker; *unresolved*: only a running shell knows its bead."""
 
     prefix: str
     content: str
@@ -73,24 +77,24 @@ class Entry(Value):
 
 
 class Body(Value):
-    """The text of one comment or commit message, as far as it is written out."""
+    """The literal text of a comment or commit message."""
 
     text: str
     bead: str | None = None
     unresolved: bool = False
     lines_only: bool = False
-    """A prefix counts at the beginning of a line only, as in the trailers of a commit."""
+    """A marker counts at the beginning of a line only, as in the trailers of a commit."""
 
 
-def mentions(text: str) -> bool:
-    """Whether reading the command can be worth it."""
+def may_have_lessons(text: str) -> bool:
+    """False for a command that holds no lesson for sure."""
     return _PREFIX.search(text) is not None or ("bd" in text and ("-f" in text or "--file" in text))
 
 
-def entries(command: str, *, read_file: ReadFile) -> list[Entry]:
-    """Lessons in what the command line surely runs, in order.
+def marked_lessons(command: str, *, read_file: ReadFile) -> list[MarkedLesson]:
+    """Return the lessons in the commands that are sure to run, in order.
 
-    *read_file* gives the text behind `--file`, or None when it is not to be followed.
+    *read_file* returns the text behind `--file`, or None if it must not be read.
     """
     from ademem.guard import shell
 
@@ -103,28 +107,28 @@ def entries(command: str, *, read_file: ReadFile) -> list[Entry]:
         if written.reached
         for plain in shell.unwrap(written)
         for body in (*_comments(plain, read_file), *_messages(plain, read_file))
-        for entry in _lessons(body)
+        for entry in _parse_body(body)
     ]
     return list(dict.fromkeys(found))[:MAX_ENTRIES]
 
 
 def key_of(prefix: str, content: str) -> str:
-    """`learned-` and the slug of the first 60 characters; text without letters gets a digest.
+    """Return the prefix and the slug of the first 60 characters, or a digest without letters.
 
-    Different texts may share a key; the one who stores them adds a suffix.
+    Different texts may share a key; the write gate adds a suffix.
     """
     readable = slug(content, KEY_CHARS)
     return f"{prefix.lower()}-{readable or sha256_hex(content)[:12]}"
 
 
 def tags_of(content: str, prefix: str) -> tuple[str, ...]:
-    """The prefix, then the vocabulary in its own order."""
+    """Return the prefix, then words of `VOCABULARY` in its order."""
     words = set(re.findall(r"[a-z]+", content.lower()))
     return (prefix.lower(), *(tag for tag in VOCABULARY if tag in words or f"{tag}s" in words))
 
 
 def source_of(cwd: str) -> str:
-    """`supervisor` in a worktree, else `orchestrator`: the names Beads gives them."""
+    """Return `supervisor` in a worktree, else `orchestrator`, as Beads names them."""
     if "/.worktrees/" in f"{cwd}/":
         return "supervisor"
     folder = os.path.realpath(cwd)
@@ -135,7 +139,7 @@ def source_of(cwd: str) -> str:
 
 
 def _comments(command: Command, read_file: ReadFile) -> Iterator[Body]:
-    """What `bd comment ID …` or `bd comments add ID …` says."""
+    """Yield the text of `bd comment ID …` or `bd comments add ID …`."""
     if command.name != "bd":
         return
     words, flags = _split(command.words[1:], _VALUED_FLAGS | {"-f", "--file"})
@@ -162,7 +166,7 @@ def _comments(command: Command, read_file: ReadFile) -> Iterator[Body]:
 
 
 def _messages(command: Command, read_file: ReadFile) -> Iterator[Body]:
-    """What `git commit` says in its message."""
+    """Yield the message of `git commit`."""
     if command.name != "git":
         return
     words, flags = _split(
@@ -180,7 +184,7 @@ def _messages(command: Command, read_file: ReadFile) -> Iterator[Body]:
 
 
 def _written_out(*words: Word) -> str:
-    """The text of the words; none where a variable or a command's output is a part of it."""
+    """Join the words; empty if a variable or a command's output is a part."""
     if any(word.expands and ("$" in word.text or "`" in word.text) for word in words):
         return ""
     return " ".join(word.text for word in words)
@@ -189,7 +193,7 @@ def _written_out(*words: Word) -> str:
 def _split(
     words: tuple[Word, ...], valued: frozenset[str]
 ) -> tuple[list[Word], list[tuple[str, Word]]]:
-    """Positional words, and flags with their values; `--` ends the flags."""
+    """Return positional words, and flags with their values; `--` ends the flags."""
     plain: list[Word] = []
     flags: list[tuple[str, Word]] = []
     rest = iter(words)
@@ -205,7 +209,7 @@ def _split(
     return plain, flags
 
 
-def _lessons(body: Body) -> Iterator[Entry]:
+def _parse_body(body: Body) -> Iterator[MarkedLesson]:
     from ademem.core.redaction import (
         redact,  # before anything is cut: half a key is not known as one
     )
@@ -223,7 +227,7 @@ def _lessons(body: Body) -> Iterator[Entry]:
             content = content.partition("\n\n")[0]
         content = bounded_bytes(_plain(content, mark), CONTENT_BYTES).strip()
         if not is_placeholder(content):
-            yield Entry(
+            yield MarkedLesson(
                 prefix=mark["prefix"].upper(),
                 content=content,
                 bead=body.bead,
@@ -232,7 +236,7 @@ def _lessons(body: Body) -> Iterator[Entry]:
 
 
 def _plain(content: str, mark: re.Match[str]) -> str:
-    """The content without the Markdown that belongs to its marker or to the next one."""
+    """Remove the Markdown of the marker and of the next one."""
     if ">" in content:
         content = re.sub(_QUOTE, "", content)
     if "\n" in content:
@@ -247,3 +251,67 @@ def _plain(content: str, mark: re.Match[str]) -> str:
 def _opens_line(text: str, at: int) -> bool:
     start = text.rfind("\n", 0, at) + 1
     return re.fullmatch(_BEFORE_MARKER, text[start:at]) is not None
+
+
+FILE_BYTES = 64_000
+"""Largest file that is read for `bd comment --file`."""
+
+
+class Lesson(Value):
+    """A learned sentence, from a command or from `ademem learn`."""
+
+    content: str
+    prefix: str
+    bead: str | None = None
+    key: str | None = None
+    tags: tuple[str, ...] = ()
+
+
+def capture_lessons(payload: Payload, runtime: Runtime) -> list[Written]:
+    """Write every lesson of the command once, however often the hook runs."""
+    from ademem.capture import provenance, record
+
+    origin = Origin(
+        trust=provenance.trust_of(payload, runtime),
+        source_type=source_of(payload.cwd),
+        session_id=payload.session_id,
+        agent_id=payload.agent_type or None,
+    )
+    found = marked_lessons(
+        payload.command, read_file=lambda path: _small_file(path, payload, runtime)
+    )
+    written = []
+    for at, entry in enumerate(found):
+        lesson = Lesson(content=entry.content, prefix=entry.prefix, bead=entry.bead)
+        outcome = record.write_once(
+            draft_of(lesson, origin), f"{payload.tool_use_id or payload.session_id}:{at}", runtime
+        )
+        if outcome:
+            written.append(outcome)
+    return written
+
+
+def draft_of(lesson: Lesson, origin: Origin) -> Draft:
+    return Draft(
+        content=lesson.content,
+        category=CATEGORY[lesson.prefix],
+        tags=(*tags_of(lesson.content, lesson.prefix), *lesson.tags),
+        bead=lesson.bead,
+        knowledge_key=lesson.key or key_of(lesson.prefix, lesson.content),
+        origin=origin,
+    )
+
+
+def _small_file(path: str, payload: Payload, runtime: Runtime) -> str | None:
+    """Read a small regular file inside the project; None for anything else."""
+    real = os.path.realpath(os.path.join(payload.cwd or runtime.project.root, path))
+    if not real.startswith(runtime.project.root + os.sep):
+        return None
+    try:
+        status = os.stat(real)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > FILE_BYTES:
+            return None
+        with open(real, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError):
+        return None

@@ -1,14 +1,14 @@
-"""Texts that stand for a lesson that nobody wrote: "TODO", "n/a", `<describe the lesson>`."""
+"""Recognize placeholders for a lesson: "TODO", "n/a", `<describe the lesson>`."""
 
 from __future__ import annotations
 
 import re
 
 LONGEST = 300
-"""A longer text was written by somebody."""
+"""Longest text that may be a placeholder."""
 
 _BLANKS = r"<[^<>]*>|\{\{[^{}]*\}\}|\$\{?\w+\}?|\$\([^()]*\)"
-"""What a template leaves to be filled in."""
+"""Blanks of a template."""
 
 _STAND_IN = (
     r"(?:n\W?a|todo|tbd|tba|tbc|fixme|xxx+|wip|none|nothing|nil|null|undefined|unknown|ditto"
@@ -21,7 +21,7 @@ _STAND_IN = (
     r"|conventions?|facts?|patterns?|content|details?)(?: (?:goes|go) )?(?: ?here| ?learned)?"
     r"|what (?:you|i|we) learned|(?:describe|insert|fill in|your) .{0,80}\bhere)"
 )
-"""Compiled for a text that may be one: it takes longer than all else that is asked of a lesson."""
+"""Compiled only for a text that may match, because compiling it is slow."""
 
 _BEGINNINGS = tuple(
     """
@@ -39,14 +39,14 @@ _ENDS = tuple(
     decisions convention conventions fact facts pattern patterns content detail details
     """.split()
 )
-"""How a stand-in begins and ends, unless it is very short or one of OPEN."""
+"""First and last words of a placeholder, unless it is short or begins with `_OPEN`."""
 _OPEN = ("lorem ipsum", "todo", "tbd")
-"""Beginnings behind which anything may follow."""
+"""First words that any text may follow."""
 _SHORT = 3
 
 
 def is_placeholder(text: str) -> bool:
-    """Whether the text is a template's blank, a word for "nothing", or has no letter at all."""
+    """True for a template's blank, a word for "nothing", or a text without letters."""
     if len(text) > LONGEST:
         return False
     rest = re.sub(_BLANKS, " ", text) if any(sign in text for sign in "<{$") else text

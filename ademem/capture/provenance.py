@@ -1,4 +1,4 @@
-"""Whose words a turn repeats: an agent that read the web or asked a foreign tool speaks for it."""
+"""Trust in an agent's words, which is lower after the turn read the web or a foreign tool."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 WEB_TOOLS = frozenset({"WebFetch", "WebSearch"})
 
 SOURCES = (Trust.WEB, Trust.TOOL)
-"""Whose word is least believed stands first."""
+"""Untrusted sources, least trusted first."""
 
 
 def source_of(tool_name: str) -> Trust | None:
-    """Where a tool's answer comes from, if from outside the project."""
+    """Return the source of a tool's answer; None if it is the project."""
     if tool_name in WEB_TOOLS:
         return Trust.WEB
     return Trust.TOOL if tool_name.startswith("mcp__") else None
 
 
-def note(payload: Payload, runtime: Runtime) -> None:
-    """Remember that the turn heard something; a subagent's turn tells the one that started it."""
+def record_source(payload: Payload, runtime: Runtime) -> None:
+    """Record an outside source for the turn, and for the turn that started a subagent."""
     source = source_of(payload.tool_name)
     if source is None:
         return
@@ -38,15 +38,15 @@ def note(payload: Payload, runtime: Runtime) -> None:
 
 
 def trust_of(payload: Payload, runtime: Runtime) -> Trust:
-    """How far the words of this turn, or of this subagent, are the agent's own."""
+    """Return the trust in the words of this turn or subagent."""
     turn = payload.agent_id or _prompt(payload, runtime)
-    return _least(runtime.store, f"{payload.session_id}:{turn}")
+    return _least_trusted(runtime.store, f"{payload.session_id}:{turn}")
 
 
-def speaker(environment: Mapping[str, str], store: Store) -> Trust:
-    """Whose word a command brings: a person's, or that of the turn in whose shell it runs.
+def trust_of_caller(environment: Mapping[str, str], store: Store) -> Trust:
+    """Return the trust in a command: a person's, or that of the turn in whose shell it runs.
 
-    A shell that any coding agent opened brings the agent's, also without the client's variables.
+    A shell that a coding agent opened has the agent's trust, also without the client's variables.
     """
     session_id = client.session_of(environment)
     if not session_id:
@@ -54,16 +54,16 @@ def speaker(environment: Mapping[str, str], store: Store) -> Trust:
 
         return Trust.AGENT if caller.client_of(environment) else Trust.USER
     running = turns.latest(store, session_id)
-    return _least(store, f"{session_id}:{running.prompt_id}") if running else Trust.AGENT
+    return _least_trusted(store, f"{session_id}:{running.prompt_id}") if running else Trust.AGENT
 
 
 def trust_of_turn(turn: str, store: Store) -> Trust:
-    """How far the words of a turn, `session:prompt` or `session:subagent`, are the agent's own."""
-    return _least(store, turn)
+    """Return the trust in the words of a turn, `session:prompt` or `session:subagent`."""
+    return _least_trusted(store, turn)
 
 
 def trust_of_session(session_id: str, store: Store) -> Trust:
-    """How far the words of the session as a whole are the agent's own."""
+    """Return the trust in the words of a whole session."""
     for source in SOURCES:
         if ledger.any_claimed(store, f"heard_{source}", f"{session_id}:"):
             return source
@@ -77,7 +77,7 @@ def _prompt(payload: Payload, runtime: Runtime) -> str:
     return running.prompt_id if running else ""
 
 
-def _least(store: Store, key: str) -> Trust:
+def _least_trusted(store: Store, key: str) -> Trust:
     for source in SOURCES:
         if ledger.claimed(store, f"heard_{source}", key):
             return source

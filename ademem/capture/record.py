@@ -1,4 +1,4 @@
-"""From something noticed to a memory: once, through the ledger and the gate."""
+"""Write drafts of hook events once, through the ledger and the gate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Place = Callable[[Draft, Runtime], Draft]
 
 CLUSTER = 3
-"""Distinct sessions that must meet an error before it counts as knowledge."""
+"""Number of sessions with the same error that promotes it."""
 
 CUES = (
     (Category.PREFERENCE, r"\b(prefers?|rather|likes?|favou?rs?)\b"),
@@ -34,22 +34,21 @@ CUES = (
     (Category.DECISION, r"\b(decided|chose|chosen|instead of|because)\b"),
     (Category.GOTCHA, r"\b(breaks?|fails?|careful|beware|pitfall|trap|hangs?)\b"),
 )
-"""Words that tell what kind of memory a dictated sentence is; the first that fits."""
+"""Patterns of categories; the first match decides."""
 
 
 def category_of(text: str) -> Category:
-    """What kind of memory a sentence without a category is."""
     import re
 
     return next((category for category, cue in CUES if re.search(cue, text, re.I)), Category.FACT)
 
 
-def once(
+def write_once(
     draft: Draft, source_key: str, runtime: Runtime, home: Place | None = None
 ) -> Written | None:
-    """Write the draft unless this event was captured before; then None.
+    """Write the draft; None if this event was captured before.
 
-    It belongs to where the process is, unless *home* says where it was learned.
+    *home* sets branch and mission; by default those of the process.
     """
     from ademem.capture import gate
 
@@ -66,14 +65,14 @@ def once(
 
 
 def _here(draft: Draft, runtime: Runtime) -> Draft:
-    """Learned on the branch that is checked out, and for the mission that the process works for."""
+    """Set the branch that is checked out, and the mission of the process."""
     draft = replace(draft, origin=replace(draft.origin, branch=runtime.branch))
     return bound(draft, runtime.environment, runtime.store, runtime.now)
 
 
-def learnings(payload: Payload, runtime: Runtime) -> list[Written]:
-    """Candidates from the learnings section of a final message."""
-    from ademem.capture import passive, provenance
+def capture_learnings(payload: Payload, runtime: Runtime) -> list[Written]:
+    """Write candidates from the learnings section of a final message."""
+    from ademem.capture import message_lessons, provenance
 
     if not runtime.settings.capture.learnings:
         return []
@@ -84,16 +83,16 @@ def learnings(payload: Payload, runtime: Runtime) -> list[Written]:
         agent_id=payload.agent_type or None,
     )
     written = []
-    for text in passive.learnings(payload.last_message):
+    for text in message_lessons.learnings(payload.last_message):
         draft = Draft(content=text, category=category_of(text), origin=origin)
-        outcome = once(draft, f"{payload.session_id}:{sha256_hex(text)}", runtime)
+        outcome = write_once(draft, f"{payload.session_id}:{sha256_hex(text)}", runtime)
         if outcome:
             written.append(outcome)
     return written
 
 
-def correction(text: str, key: TurnKey, runtime: Runtime) -> Written | None:
-    """A candidate from a sentence by which a person corrected or steered."""
+def capture_correction(text: str, key: TurnKey, runtime: Runtime) -> Written | None:
+    """Write a candidate from a person's correction."""
     category = category_of(text)
     draft = Draft(
         content=text,
@@ -105,11 +104,11 @@ def correction(text: str, key: TurnKey, runtime: Runtime) -> Written | None:
             session_id=key.session_id,
         ),
     )
-    return once(draft, f"{key.session_id}:{key.prompt_id}:{sha256_hex(text)}", runtime)
+    return write_once(draft, f"{key.session_id}:{key.prompt_id}:{sha256_hex(text)}", runtime)
 
 
-def error(payload: Payload, runtime: Runtime) -> None:
-    """Keep what failed as a candidate; the third session that meets it makes it knowledge."""
+def capture_error(payload: Payload, runtime: Runtime) -> None:
+    """Write a failure as a candidate, which the third session with it promotes."""
     from ademem.capture import errors
 
     lesson = errors.lesson(payload.tool_name, payload.command, payload.error)
@@ -130,7 +129,7 @@ def error(payload: Payload, runtime: Runtime) -> None:
 
 
 def _cluster(draft: Draft, runtime: Runtime) -> None:
-    """Count one more session for the error, and promote it when these are enough."""
+    """Count one more session with the error; promote it from `CLUSTER` sessions on."""
     from ademem.capture import gate
     from ademem.guard.injection import order_in
 

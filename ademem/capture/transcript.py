@@ -1,7 +1,7 @@
-"""The client's record of a conversation, read line by line: who said what, what was run, what came.
+"""Parse the client's transcript of a conversation line by line into events.
 
-The file may be cut short, be written to meanwhile, hold lines of any size and of kinds that nobody
-knows. What the client or a hook put before the model is left out.
+The file may be truncated, may grow meanwhile, and may hold lines of any size and of unknown kinds.
+Text that the client or a hook gave to the model is left out.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from typing import Any, BinaryIO
 
 LINE_BYTES = 4_000_000
-"""A longer line, such as a picture, is passed over."""
+"""Longest line that is parsed; a picture is longer."""
 TEXT_CHARS = 20_000
-"""What is kept of one text: its beginning, and of a result also its end."""
+"""Characters that are kept of one text: its beginning, and of a result also its end."""
 
 _MATTERS = re.compile(rb'"type"\s*:\s*"(?:user|assistant|queued_command)"')
-"""What a line has to contain to be worth parsing; whole API requests stand in these files, too."""
+"""Pattern of the lines that are parsed; the others may be whole API requests."""
 
 _REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.S)
 _COMMAND = re.compile(r"<command-name>\s*/?(?P<name>[^<]*?)\s*</command-name>")
@@ -34,7 +34,7 @@ _ARGUMENTS = re.compile(r"<command-args>(?P<said>.*?)</command-args>", re.S)
 _NOT_TYPED = re.compile(r"\s*<(?:local-command|task-notification|bash-|command-|user-memory)")
 _INTERRUPTED = re.compile(r"\s*\[Request interrupted by user")
 
-OF_THE_CLIENT = frozenset(
+CLIENT_COMMANDS = frozenset(
     """
     add-dir agents bashes bug clear compact config context copy cost doctor exit export fast help
     hooks ide install-github-app login logout mcp memory model output-style permissions plugin
@@ -42,33 +42,31 @@ OF_THE_CLIENT = frozenset(
     terminal-setup theme todos upgrade usage vim
     """.split()
 )
-"""Commands that the client carries out itself: no work was asked for."""
+"""Commands that the client handles itself."""
 
 
 class Prompt(Value):
-    """What the person typed."""
-
     text: str
     at: str
     queued: bool = False
-    """While a turn ran."""
+    """True if it was typed while a turn ran."""
 
 
 class Interruption(Value):
-    """The person stopped what was going on."""
+    """The person stopped the turn."""
 
     at: str
 
 
 class Message(Value):
-    """What the model said to the person."""
+    """A text of the model to the person."""
 
     text: str
     at: str
 
 
 class Call(Value):
-    """A tool the model asked for, on the main thread or in a subagent."""
+    """A tool call, on the main thread or in a subagent."""
 
     id: str
     tool: str
@@ -77,8 +75,6 @@ class Call(Value):
 
 
 class Result(Value):
-    """What came of a call."""
-
     call_id: str
     text: str
     failed: bool
@@ -89,10 +85,10 @@ Event = Prompt | Interruption | Message | Call | Result
 
 
 def events(path: str, *, since: str = "", tail: int = 0) -> Iterator[Event]:
-    """What happened, in the order of the file; of rows from *since* on, a stamp, if one is given.
+    """Yield the events in the order of the file; raises OSError.
 
-    A fork of a conversation begins with a copy of it. With *tail*, only the last bytes are read.
-    Raises OSError.
+    *since* leaves out rows before a timestamp: a fork of a conversation begins with a copy of it.
+    *tail* limits reading to the last bytes.
     """
     for line in lines(path, tail=tail):
         row = _parsed(line)
@@ -100,14 +96,14 @@ def events(path: str, *, since: str = "", tail: int = 0) -> Iterator[Event]:
             yield from _events(row)
 
 
-def whole(path: str, *, since: str = "") -> Iterator[Event]:
-    """What happened in the conversation and its subagents, in the order of time."""
-    parts = [events(each, since=since) for each in (path, *of_agents(path))]
+def all_events(path: str, *, since: str = "") -> Iterator[Event]:
+    """Yield the events of the conversation and its subagents, by time."""
+    parts = [events(each, since=since) for each in (path, *subagent_transcripts(path))]
     return heapq.merge(*parts, key=lambda event: event.at)
 
 
 def lines(path: str, *, tail: int = 0) -> Iterator[bytes]:
-    """The whole lines that may matter; never more than one of them is in memory."""
+    """Yield complete lines that may hold events, one at a time."""
     with _opened(path) as file:
         if tail and os.fstat(file.fileno()).st_size > tail:
             file.seek(-tail, os.SEEK_END)
@@ -121,8 +117,8 @@ def lines(path: str, *, tail: int = 0) -> Iterator[bytes]:
                 yield line
 
 
-def of_agents(path: str) -> list[str]:
-    """The files of the subagents of the conversation, by name."""
+def subagent_transcripts(path: str) -> list[str]:
+    """Return the paths of the conversation's subagents, by name."""
     folder = os.path.join(path.removesuffix(".jsonl"), "subagents")
     try:
         names = sorted(os.listdir(folder))
@@ -132,7 +128,7 @@ def of_agents(path: str) -> list[str]:
 
 
 def _opened(path: str) -> BinaryIO:
-    """A file in the true sense: a device would never end, and a pipe would be waited for."""
+    """Open a regular file; a device would never end, and a pipe would block."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
@@ -160,29 +156,29 @@ def _events(row: dict[str, Any]) -> Iterator[Event]:
     if kind == "attachment":
         attached = row.get("attachment")
         if isinstance(attached, dict) and attached.get("type") == "queued_command":
-            yield from _typed(_flat(attached.get("prompt")), at, queued=True)
+            yield from _prompt_events(_flat(attached.get("prompt")), at, queued=True)
     elif not isinstance(message, dict) or row.get("isApiErrorMessage"):
         return
     elif kind == "assistant":
-        yield from _said(message, at, aside=row.get("isSidechain") is True)
+        yield from _model_events(message, at, is_sidechain=row.get("isSidechain") is True)
     elif kind == "user":
-        yield from _results(message, at)
+        yield from _result_events(message, at)
         if not any(row.get(name) for name in _NOT_OF_A_PERSON):
-            yield from _typed(_flat(message.get("content")), at)
+            yield from _prompt_events(_flat(message.get("content")), at)
 
 
 _NOT_OF_A_PERSON = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly")
 
 
-def _typed(text: str, at: str, *, queued: bool = False) -> Iterator[Event]:
-    """The words of a person; of a command, its name and what was written behind it."""
+def _prompt_events(text: str, at: str, *, queued: bool = False) -> Iterator[Event]:
+    """Yield what a person typed; of a command, its name and its arguments."""
     if _INTERRUPTED.match(text):
         yield Interruption(at=at)
         return
     if command := _COMMAND.search(text):
         said = _ARGUMENTS.search(text)
         name = command["name"]
-        text = f"/{name} {said['said'] if said else ''}" if name not in OF_THE_CLIENT else ""
+        text = f"/{name} {said['said'] if said else ''}" if name not in CLIENT_COMMANDS else ""
     elif _NOT_TYPED.match(text):
         return
     text = without_recalled(_REMINDER.sub("", text)).strip()
@@ -190,12 +186,12 @@ def _typed(text: str, at: str, *, queued: bool = False) -> Iterator[Event]:
         yield Prompt(text=text[:TEXT_CHARS], at=at, queued=queued)
 
 
-def _said(message: dict[str, Any], at: str, *, aside: bool) -> Iterator[Event]:
-    """What a subagent says is said to the model, not to the person; what it does is done."""
+def _model_events(message: dict[str, Any], at: str, *, is_sidechain: bool) -> Iterator[Event]:
+    """Yield texts and calls; a subagent's texts go to the model and are left out."""
     if message.get("model") == "<synthetic>":
         return
     for block in _blocks(message):
-        if block.get("type") == "text" and not aside:
+        if block.get("type") == "text" and not is_sidechain:
             text = without_recalled(_text(block, "text")).strip()
             if text:
                 yield Message(text=text[:TEXT_CHARS], at=at)
@@ -209,7 +205,7 @@ def _said(message: dict[str, Any], at: str, *, aside: bool) -> Iterator[Event]:
             )
 
 
-def _results(message: dict[str, Any], at: str) -> Iterator[Event]:
+def _result_events(message: dict[str, Any], at: str) -> Iterator[Event]:
     for block in _blocks(message):
         if block.get("type") == "tool_result":
             yield Result(
@@ -221,13 +217,13 @@ def _results(message: dict[str, Any], at: str) -> Iterator[Event]:
 
 
 def _ends(text: str) -> str:
-    """Its beginning and its end, where tools tell how it went."""
+    """Keep the beginning and the end."""
     half = TEXT_CHARS // 2
     return text if len(text) <= TEXT_CHARS else f"{text[:half]}\n…\n{text[-half:]}"
 
 
 def _flat(content: Any) -> str:
-    """The text of a message: one text, or blocks of which those of text count."""
+    """Return the text of a message: a string, or its text blocks."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.capture.gate.persistence import id_of
+from ademem.capture.gate.rows import id_of
 from ademem.core.clock import parse
 from ademem.core.memory import Memory, Scope, Status
 from ademem.files import conflicts, tombstones

@@ -17,7 +17,7 @@ def handle(payload: Payload, runtime: Runtime) -> None:
     if payload.tool_name not in SHELL_TOOLS and payload.tool_name not in OUR_SEARCHES:
         from ademem.capture import provenance
 
-        provenance.note(payload, runtime)
+        provenance.record_source(payload, runtime)
     if payload.tool_name in SHELL_TOOLS and "git" in payload.command:
         from ademem.capture import session_commits
 
@@ -29,10 +29,8 @@ def handle(payload: Payload, runtime: Runtime) -> None:
     ):
         from ademem.capture import learned
 
-        if learned.mentions(payload.command):
-            from ademem.capture.learned_drafts import capture
-
-            capture(payload, runtime)
+        if learned.may_have_lessons(payload.command):
+            learned.capture_lessons(payload, runtime)
 
 
 def _succeeded(payload: Payload) -> bool:

@@ -22,5 +22,5 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
 
         session_commits.note(payload, runtime)
     known = hint_events.failed(payload, key_of(payload, runtime), runtime)
-    record.error(payload, runtime)
+    record.capture_error(payload, runtime)
     return known

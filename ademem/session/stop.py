@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem import worker
-from ademem.capture import may_teach
+from ademem.capture import may_have_learnings
 from ademem.core import client, worktree
 from ademem.guard import flags
 from ademem.search import hints
@@ -29,10 +29,10 @@ CAPTURED = ("error_capture", "intervention", "episode")
 
 def handle(payload: Payload, runtime: Runtime) -> str | None:
     """Usually nothing; once a session, if the project asked for it, a question for findings."""
-    if may_teach(payload.last_message):
+    if may_have_learnings(payload.last_message):
         from ademem.capture import record
 
-        record.learnings(payload, runtime)
+        record.capture_learnings(payload, runtime)
     if NOTHING in payload.last_message:
         ledger.claim(runtime.store, "ask_at_stop", payload.session_id, runtime.now)
     if not payload.stop_hook_active and _should_ask(payload, runtime):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.capture import may_teach
+from ademem.capture import may_have_learnings
 from ademem.core.turn import TurnKey
 from ademem.guard import flags
 from ademem.store import turns
@@ -17,10 +17,10 @@ def handle(payload: Payload, runtime: Runtime) -> None:
     """Without an agent type it is a compaction, whose last message is a summary."""
     if not payload.agent_type:
         return
-    if may_teach(payload.last_message):
+    if may_have_learnings(payload.last_message):
         from ademem.capture import record
 
-        record.learnings(payload, runtime)
+        record.capture_learnings(payload, runtime)
     key = TurnKey(session_id=payload.session_id, agent_id=payload.agent_id)
     turns.end(runtime.store, key, runtime.now)
     flags.set_quiet(runtime.project, key, False)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.capture.corrections import corrections
-from ademem.capture.dictation import told
+from ademem.capture.prompt_lessons import corrections, dictations
 from ademem.core import client, untrusted
 from ademem.core.digest import sha256_hex
 from ademem.core.memory import Draft, Origin, Trust
@@ -91,7 +90,7 @@ def _first_sight(prompt: str, key: TurnKey, runtime: Runtime) -> bool:
 
 def _save_told(prompt: str, key: TurnKey, runtime: Runtime) -> list[str]:
     """What the person dictated is memory at once; the model is told so."""
-    texts = told(prompt)
+    texts = dictations(prompt)
     if not texts:
         return []
     from ademem.capture import record
@@ -104,7 +103,7 @@ def _save_told(prompt: str, key: TurnKey, runtime: Runtime) -> list[str]:
             origin=Origin(trust=Trust.USER, source_type="user", session_id=key.session_id),
         )
         source_key = f"{key.session_id}:{key.prompt_id}:{sha256_hex(text)}"
-        written = record.once(draft, source_key, runtime)
+        written = record.write_once(draft, source_key, runtime)
         if written and written.memory:
             saved.append(untrusted.entry(written.memory, runtime.settings.briefing.prompt_chars))
     if not saved:
@@ -120,10 +119,10 @@ def _keep_corrections(prompt: str, key: TurnKey, runtime: Runtime) -> None:
     if found:
         from ademem.capture import record
 
-        dictated = told(prompt)
+        dictated = dictations(prompt)
         for text in found:
             if not any(text in said or said in text for said in dictated):
-                record.correction(text, key, runtime)
+                record.capture_correction(text, key, runtime)
 
 
 def _recalled(prompt: str, key: TurnKey, runtime: Runtime) -> list[Recalled]:

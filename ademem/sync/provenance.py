@@ -267,11 +267,11 @@ def _writer(project: Project, store: Store, path: str) -> Trust:
 
 def _may_have_changed(transcript: str, file: str, since: str, until: str) -> bool:
     """Whether a session wrote the file, or ran a command that may have; yes where nothing tells."""
-    from ademem.capture.transcript import Call, events, of_agents
+    from ademem.capture.transcript import Call, events, subagent_transcripts
     from ademem.guard.mutation import judge
     from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS
 
-    for part in (transcript, *of_agents(transcript)):
+    for part in (transcript, *subagent_transcripts(transcript)):
         try:
             status = os.stat(part)
             if stamp(datetime.fromtimestamp(status.st_mtime, UTC)) < since:

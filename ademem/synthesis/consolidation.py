@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from ademem.capture.gate import distinctions
-from ademem.capture.gate.distinctions import said
+from ademem.capture.gate import duplicates
+from ademem.capture.gate.duplicates import compared_text
 from ademem.capture.gate.lookup import is_taken
-from ademem.capture.gate.persistence import id_of, least_trusted
+from ademem.capture.gate.rows import id_of, least_trusted
 from ademem.core.anchor import joined
 from ademem.core.clock import stamp
 from ademem.core.digest import sha256_hex
@@ -228,7 +228,7 @@ def ai_writer(runtime: Runtime) -> Writer | None:
     def write(members: Sequence[Memory]) -> str | None:
         if len(members) > WRITER_MEMBERS:
             return None
-        notes = "\n".join(f"{at}. {said(memory)}" for at, memory in enumerate(members, 1))
+        notes = "\n".join(f"{at}. {compared_text(memory)}" for at, memory in enumerate(members, 1))
         prompt = PROMPT.format(category=members[0].category, notes=notes)
         answer = ai.ask(runtime, PURPOSE, prompt, SCHEMA)
         return str(answer["content"]) if answer else None
@@ -246,11 +246,11 @@ def accept_text(text: str | None, members: Sequence[Memory], settings: GateSetti
     if not text or len(text) > settings.max_chars or instruction_in(text):
         return None
     for memory in members:
-        named, kept = (set(names) for names in distinctions.names(said(memory), text))
-        if named - kept or conflict(said(memory), text):
+        named, kept = (set(names) for names in duplicates.named_tokens(compared_text(memory), text))
+        if named - kept or conflict(compared_text(memory), text):
             return None
-    together = "\n".join(map(said, members))
-    known, kept = (set(names) for names in distinctions.names(together, text))
+    together = "\n".join(map(compared_text, members))
+    known, kept = (set(names) for names in duplicates.named_tokens(together, text))
     return None if kept - known else text
 
 

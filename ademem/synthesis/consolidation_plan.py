@@ -5,8 +5,8 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 from enum import StrEnum
 
-from ademem.capture.gate import distinctions
-from ademem.capture.gate.distinctions import said
+from ademem.capture.gate import duplicates
+from ademem.capture.gate.duplicates import compared_text
 from ademem.core.memory import Status
 from ademem.core.text import unique, words
 from ademem.core.value import Value
@@ -139,7 +139,7 @@ def _merges(
     relations: dict[int, dict[int, Relation]] = {}
     for at in sorted(free):
         found = {
-            other: relate(said(group[at].memory), said(group[other].memory))
+            other: relate(compared_text(group[at].memory), compared_text(group[other].memory))
             for other in sorted(near[at].keys() & free)
         }
         relations[at] = {other: how for other, how in found.items() if how in wanted}
@@ -175,7 +175,7 @@ def _pairs(group: list[Known], around: Neighbours) -> Iterator[tuple[int, int]]:
 def _contradictions(group: list[Known], near: Neighbours) -> Iterator[Contradiction]:
     for at, other in _pairs(group, near):
         left, right = group[at].memory, group[other].memory
-        if why := conflict(said(left), said(right)):
+        if why := conflict(compared_text(left), compared_text(right)):
             yield Contradiction(left=left, right=right, why=why)
 
 
@@ -185,7 +185,7 @@ def _changed_numbers(
     """Yield pairs farther apart than merges are, about one matter but with another number."""
     for at, other in _pairs(group, around):
         left, right = group[at].memory, group[other].memory
-        texts = said(left), said(right)
+        texts = compared_text(left), compared_text(right)
         if other in near[at] or not has_other_number(*texts) or not is_about_one(*texts):
             continue
         if why := conflict(*texts):
@@ -198,7 +198,7 @@ def relate(left: str, right: str) -> Relation:
         return Relation.CONFLICT
     if _LIMITS & (words(left) ^ words(right)) or _is_about_another(left, right):
         return Relation.APART
-    mine, theirs = distinctions.names(left, right)
+    mine, theirs = duplicates.named_tokens(left, right)
     if set(theirs) - set(mine):
         return Relation.APART if set(mine) - set(theirs) else Relation.MORE
     in_order = [name for name in unique(mine) if name in theirs] == list(unique(theirs))
@@ -207,7 +207,7 @@ def relate(left: str, right: str) -> Relation:
 
 def conflict(left: str, right: str) -> str | None:
     """Say why both texts cannot be true, the same for both orders; None when they can."""
-    if turn := distinctions.turned(left, right):
+    if turn := duplicates.find_opposition(left, right):
         return turn
     ours, others = _own_names(left, right)
     if ours and others and (has_other_number(left, right) or _is_about_another(left, right)):
@@ -227,8 +227,8 @@ def is_about_one(left: str, right: str) -> bool:
 
     One sentence with one such stem exchanged is about another matter.
     """
-    named = {name for names in distinctions.names(left, right) for name in names}
-    mine, theirs = distinctions.stems(left) - named, distinctions.stems(right) - named
+    named = {name for names in duplicates.named_tokens(left, right) for name in names}
+    mine, theirs = duplicates.stems(left) - named, duplicates.stems(right) - named
     if _is_about_another(left, right) and mine - theirs and theirs - mine:
         return False
     return len(mine & theirs) >= SHARED_STEMS * min(len(mine), len(theirs))
@@ -236,7 +236,7 @@ def is_about_one(left: str, right: str) -> bool:
 
 def _own_names(left: str, right: str) -> tuple[list[str], list[str]]:
     """Return the names that one text has and the other lacks."""
-    mine, theirs = (sorted(set(named)) for named in distinctions.names(left, right))
+    mine, theirs = (sorted(set(named)) for named in duplicates.named_tokens(left, right))
     return [name for name in mine if name not in theirs], [
         name for name in theirs if name not in mine
     ]
@@ -244,7 +244,7 @@ def _own_names(left: str, right: str) -> tuple[list[str], list[str]]:
 
 def _is_about_another(left: str, right: str) -> bool:
     """Tell whether they are one sentence with a word or two exchanged in their places."""
-    mine, theirs = distinctions.plain(left), distinctions.plain(right)
+    mine, theirs = duplicates.tokenize(left), duplicates.tokenize(right)
     steps = SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes()
     changed = [step for step in steps if step[0] != "equal"]
     kept = sum(step[2] - step[1] for step in steps if step[0] == "equal")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ademem.capture import errors
-from ademem.capture.corrections import corrections
+from ademem.capture.prompt_lessons import corrections
 from ademem.capture.transcript import Call, Event, Interruption, Message, Prompt, Result
 from ademem.core.memory import Category
 from ademem.core.redaction import redact

@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 
 from ademem.capture import gate, provenance, transcript
-from ademem.capture.gate.persistence import least_trusted
+from ademem.capture.gate.rows import least_trusted
 from ademem.capture.transcript import Prompt
 from ademem.core.memory import EPISODE, Category, Draft, Origin
 from ademem.core.text import bounded, preview, unique
@@ -116,7 +116,7 @@ def _read_conversation(session: Session, runtime: Runtime) -> Conversation:
     roots = (runtime.project.root, session.directory)
     conversation = Conversation(roots, settings.guard, prompts=settings.capture.prompts)
     with suppress(OSError):
-        for event in transcript.whole(session.transcript, since=session.own_since):
+        for event in transcript.all_events(session.transcript, since=session.own_since):
             conversation.add(event)
     if not conversation.task:
         for text, at in sessions.prompts(runtime.store, session.id):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 
 from ademem.capture import provenance, record, transcript
-from ademem.capture.corrections import corrections
-from ademem.capture.findings import findings
-from ademem.capture.passive import learnings
+from ademem.capture.message_lessons import findings, learnings
+from ademem.capture.prompt_lessons import corrections
 from ademem.capture.record import category_of
 from ademem.capture.transcript import Message, Prompt
 from ademem.core.digest import sha256_hex
@@ -67,5 +66,5 @@ def _store(draft: Draft, location: SessionLocation, runtime: Runtime) -> bool:
     if memory_queries.has_session_text(runtime.store, session_id, dedupe_key(text)):
         return False
     source_key = f"{session_id}:{sha256_hex(text)}"
-    written = record.once(draft, source_key, runtime, location.assign)
+    written = record.write_once(draft, source_key, runtime, location.assign)
     return written is not None and written.accepted and not written.deduped

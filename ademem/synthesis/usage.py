@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 
-from ademem.capture.transcript import Call, Prompt, whole
+from ademem.capture.transcript import Call, Prompt, all_events
 from ademem.core.text import said
 from ademem.guard.mutation import judge
 from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS
@@ -137,7 +137,7 @@ def count(session_id: str, runtime: Runtime, now: datetime) -> int:
     clues = _clues(runtime, logs.first_shown(store, session_id))
     found: list[str] = []
     with suppress(OSError):  # the client has cleared it away
-        events = whole(session.transcript, since=session.own_since)
+        events = all_events(session.transcript, since=session.own_since)
         found = used(events, clues, runtime.settings.guard)
     return logs.used(store, session_id, found, now)
 

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.capture.corrections import (
+from ademem.capture.prompt_lessons import (
     _OPENING,
     BEFORE,
-    MAX_CHARS,
-    MOST,
+    MAX_CORRECTION_CHARS,
+    MAX_CORRECTIONS,
     RULES,
+    correction_kind,
     corrections,
     may_open,
-    why,
 )
 
 HERE = Path(__file__).parent
@@ -52,7 +52,7 @@ def test_corrections_are_told_from_orders_and_reports(name):
     ],
 )
 def test_each_rule_names_what_it_takes(sentence, rule):
-    assert why(sentence) == rule
+    assert correction_kind(sentence) == rule
 
 
 @pytest.mark.parametrize(
@@ -62,12 +62,12 @@ def test_each_rule_names_what_it_takes(sentence, rule):
         pytest.param("always use the staging host for this run", id="for this run"),
         pytest.param("should we always use UTC?", id="a question"),
         pytest.param("it never worked on Windows", id="a report"),
-        pytest.param("Always " + "x " * MAX_CHARS, id="too long"),
+        pytest.param("Always " + "x " * MAX_CORRECTION_CHARS, id="too long"),
         pytest.param("> always use tabs here", id="a quotation"),
     ],
 )
 def test_what_is_no_rule_is_left_alone(sentence):
-    assert why(sentence) is None
+    assert correction_kind(sentence) is None
 
 
 def test_code_is_not_speech():
@@ -83,12 +83,15 @@ def test_only_the_correcting_sentences_of_a_prompt_are_kept():
 
 
 def test_a_sermon_is_cut():
-    assert len(corrections("\n".join(f"never use module{n} here" for n in range(20)))) == MOST
+    assert (
+        len(corrections("\n".join(f"never use module{n} here" for n in range(20))))
+        == MAX_CORRECTIONS
+    )
 
 
 @given(st.text(max_size=300))
 def test_no_text_does_harm(text):
-    assert all(len(found) <= MAX_CHARS for found in corrections(f"never {text}"))
+    assert all(len(found) <= MAX_CORRECTION_CHARS for found in corrections(f"never {text}"))
 
 
 pieces = st.sampled_from([*BEFORE, "nooo", "for good", "we", "rather", "Use", "never", "pnpm"])

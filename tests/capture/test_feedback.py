@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ademem import api
-from ademem.capture.feedback import BadFeedback, asked, comments
+from ademem.capture.feedback import BadFeedback, extract_request, parse_comments
 from ademem.search.engine import Filters
 
 ASK = "Please validate the token before the lookup, like the other handlers do."
@@ -114,7 +114,7 @@ def test_an_order_in_a_remark_waits_for_a_person(memories):
     ],
 )
 def test_machines_are_not_reviewers(author):
-    assert comments(json.dumps([remark(author=author)])) == []
+    assert parse_comments(json.dumps([remark(author=author)])) == []
 
 
 @pytest.mark.parametrize(
@@ -134,13 +134,13 @@ def test_machines_are_not_reviewers(author):
     ],
 )
 def test_what_asks_for_something_is_kept(body, kept):
-    assert asked(body) == (body if kept is None else kept)
+    assert extract_request(body) == (body if kept is None else kept)
 
 
 @pytest.mark.parametrize("text", ["", "{", "3", '"x"', "null"])
 def test_what_is_no_output_of_gh_is_refused_with_the_way_to_get_it(text):
     with pytest.raises(BadFeedback) as refused:
-        comments(text)
+        parse_comments(text)
     assert "gh pr view" in refused.value.hint
 
 
@@ -155,4 +155,4 @@ def test_what_is_no_output_of_gh_is_refused_with_the_way_to_get_it(text):
 )
 def test_any_json_is_read_without_harm(document):
     if isinstance(document, dict | list):
-        assert isinstance(comments(json.dumps(document)), list)
+        assert isinstance(parse_comments(json.dumps(document)), list)

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from ademem.capture import findings as module
-from ademem.capture.findings import MOST, findings
+from ademem.capture import message_lessons as module
+from ademem.capture.message_lessons import MAX_FINDINGS, findings
 from ademem.core.memory import Category
 
 SAID = "the proxy rewrites the host header"
@@ -63,7 +63,7 @@ def test_a_finding_is_told_once_and_many_are_cut():
     many = "\n".join(f"Gotcha: the {number}th proxy rewrites the host" for number in range(50))
 
     assert findings(twice) == [(Category.GOTCHA, SAID)]
-    assert len(findings(many)) == MOST
+    assert len(findings(many)) == MAX_FINDINGS
 
 
 @pytest.mark.parametrize("piece", ["\n", " \n", "> \n", "- \n"])

@@ -4,11 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.capture.learned import CATEGORY, entries, key_of, mentions, source_of, tags_of
+from ademem.capture.learned import (
+    CATEGORY,
+    key_of,
+    marked_lessons,
+    may_have_lessons,
+    source_of,
+    tags_of,
+)
 
 
 def learned(command, files=None):
-    found = entries(command, read_file=(files or {}).get)
+    found = marked_lessons(command, read_file=(files or {}).get)
     return [(entry.bead, entry.prefix, entry.content) for entry in found]
 
 
@@ -190,7 +197,7 @@ def test_what_is_not_a_real_comment_teaches_nothing(command):
 
 
 def test_a_bead_in_a_variable_is_kept_as_written_and_flagged():
-    (entry,) = entries('bd comment $BEAD_ID "LEARNED: x is y"', read_file={}.get)
+    (entry,) = marked_lessons('bd comment $BEAD_ID "LEARNED: x is y"', read_file={}.get)
 
     assert (entry.bead, entry.unresolved) == ("$BEAD_ID", True)
 
@@ -215,7 +222,7 @@ def test_a_long_lesson_is_cut_on_a_code_point():
 
 @pytest.mark.parametrize("prefix", CATEGORY)
 def test_every_prefix_is_noticed(prefix):
-    assert mentions(f'bd comment BD-1 "{prefix}: x"')
+    assert may_have_lessons(f'bd comment BD-1 "{prefix}: x"')
 
 
 def test_the_key_is_a_slug_of_the_first_sixty_characters():
@@ -263,7 +270,7 @@ def test_a_worktree_is_a_supervisor(tmp_path):
 @given(st.text(max_size=200))
 def test_any_text_is_read_without_harm(text):
     for command in (text, f"bd comment {text} LEARNED: x", f'git commit -m "{text}"'):
-        assert isinstance(entries(command, read_file={}.get), list)
+        assert isinstance(marked_lessons(command, read_file={}.get), list)
 
 
 def test_a_lone_surrogate_is_no_reason_to_lose_a_lesson():

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.capture import TITLE_PARTS, errors, may_teach
-from ademem.capture.dictation import told
+from ademem.capture import TITLE_PARTS, errors, may_have_learnings
 from ademem.capture.errors import fingerprint, lesson
-from ademem.capture.learned import entries
-from ademem.capture.passive import TITLES, learnings
+from ademem.capture.learned import marked_lessons
+from ademem.capture.message_lessons import TITLES, learnings
+from ademem.capture.prompt_lessons import dictations
 
 ITEM = "The cache must be cleared before the migration"
 RULE = "tabs are forbidden"
@@ -30,7 +30,7 @@ RULE = "tabs are forbidden"
 )
 def test_a_learnings_section_is_found_under_any_heading(heading):
     assert learnings(f"Done.\n\n{heading}\n\n- {ITEM}\n") == [ITEM]
-    assert may_teach(f"Done.\n\n{heading}\n\n- {ITEM}\n")
+    assert may_have_learnings(f"Done.\n\n{heading}\n\n- {ITEM}\n")
 
 
 @pytest.mark.parametrize("title", TITLES)
@@ -114,7 +114,7 @@ def test_what_a_section_teaches(message, expected):
     ],
 )
 def test_only_what_is_plainly_dictated_is_kept(prompt, expected):
-    assert told(prompt) == expected
+    assert dictations(prompt) == expected
 
 
 SAME = [
@@ -161,7 +161,7 @@ def test_a_lesson_names_the_command_and_the_line_that_matters():
 @given(st.text(max_size=400))
 def test_no_text_does_harm(text):
     learnings(f"## Learnings\n{text}")
-    told(text)
+    dictations(text)
     bounded = lesson("Bash", text, text) or ""
 
     assert len(bounded) <= 600
@@ -209,7 +209,7 @@ def test_an_ordinary_message_teaches_nothing(message):
     "command", [part.strip() for line in COMMANDS.strip().split("\n") for part in line.split(" | ")]
 )
 def test_an_ordinary_command_teaches_nothing(command):
-    assert entries(command, read_file={}.get) == []
+    assert marked_lessons(command, read_file={}.get) == []
 
 
 def test_a_path_is_looked_at_from_its_start_alone():

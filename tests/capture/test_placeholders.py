@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ademem.capture.dictation import told
-from ademem.capture.findings import findings
-from ademem.capture.passive import learnings
+from ademem.capture.message_lessons import findings, learnings
 from ademem.capture.placeholders import is_placeholder
+from ademem.capture.prompt_lessons import dictations
 
 BLANKS = (
     *("n/a", "N/A.", "TODO", "TODO: describe the fix", "…", "...", "---", "", "???", "tbd"),
@@ -42,7 +41,7 @@ def test_a_lesson_is_none(text):
 
 @pytest.mark.parametrize("text", [text for text in BLANKS if len(text) >= 12])
 def test_no_door_for_words_takes_a_blank(text):
-    assert told(f"remember: {text}") == []
+    assert dictations(f"remember: {text}") == []
     assert learnings(f"## Key learnings\n\n1. {text}\n") == []
     assert findings(f"Gotcha: {text}") == []
 
@@ -50,6 +49,6 @@ def test_no_door_for_words_takes_a_blank(text):
 def test_the_same_doors_take_a_lesson():
     text = "the importer needs two gigabytes of memory for every file"
 
-    assert told(f"remember: {text}") == [text]
+    assert dictations(f"remember: {text}") == [text]
     assert learnings(f"## Key learnings\n\n1. {text}\n") == [text]
     assert [said for _, said in findings(f"Gotcha: {text}")] == [text]

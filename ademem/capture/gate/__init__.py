@@ -1,18 +1,18 @@
-"""The write gate: what may become a memory, and what it merges into."""
+"""The write gate: decides if a draft becomes a memory, and which one it merges into."""
 
 from ademem.capture.gate.rules import RULES, judge
-from ademem.capture.gate.verdict import Gate, Insert, Judged, Merge, Reject, Reviewed, Revise, Step
+from ademem.capture.gate.verdict import Gate, Insert, Merge, Reject, Reviewed, Revise, Ruling, Step
 from ademem.capture.gate.writing import Written, corroborate, explain, write
 
 __all__ = [
     "RULES",
     "Gate",
     "Insert",
-    "Judged",
     "Merge",
     "Reject",
     "Reviewed",
     "Revise",
+    "Ruling",
     "Step",
     "Written",
     "corroborate",

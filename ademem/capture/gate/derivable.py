@@ -1,8 +1,9 @@
-"""What the code, its history or its tools can tell again is no memory."""
+"""Reject what the code, its history or its tools can tell again."""
 
 from __future__ import annotations
 
-from ademem.capture.gate import tool_output
+import re
+
 from ademem.capture.gate.verdict import Reject
 from ademem.core.memory import Category, Trust
 from ademem.core.text import words
@@ -10,35 +11,229 @@ from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    Reader = Callable[[str], str | None]
     from ademem.capture.gate.verdict import Gate, Reviewed
 
+LINE = ""
+"""Mark of a line that proves nothing by itself; every other mark is unmistakable."""
+
+PATH = "a list of paths"
+
+_EXTENSIONS = """
+    c cc cfg cpp cs css csv go h hpp html ini ipynb java js json jsonl jsx kt lock lua md mjs php
+    proto py pyi rb rs scala sh sql svelte swift tf toml ts tsx txt vue xml yaml yml
+"""
+EXTENSIONS = frozenset(_EXTENSIONS.split())
+
+_HEX = frozenset("0123456789abcdef")
+_BULLETS = "-*•├└│─ "
+_GIT_STATUS = frozenset(("M", "A", "D", "R", "C", "U", "??", "modified:", "deleted:", "renamed:"))
+
+_LASTING = (
+    r"(?i)\b(?:must|should|always|never|because|requires?|needs?|means?|instead|unless|otherwise"
+    r"|avoids?|prefer|so that|don['’]t|do not)\b"
+)
+"""Words of a sentence that holds beyond the session."""
+
+_BANNERS = (
+    "Traceback (most recent call last)",
+    'Exception in thread "',
+    "thread 'main' panicked at",
+    "goroutine 1 [",
+)
+_FRAME = r"at .*(?::\d+:\d+\)?|\([\w$]+\.(?:java|kt|scala):\d+\)|\(Native Method\)|<anonymous>\)?)$"
+_RAISED = r"(?:[\w$]+\.)*\w*(?:Error|Exception|Failure)(?: \[\w+\])?: \S"
+_STAMP = r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d\b"
+_LEVEL = (
+    r"\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL)(?:\]|:| +[-|\[])"
+    r"|(?:fatal |internal )?error(?:\[\w+\]| TS\d+)?: |fatal: |npm ERR! |E (?:assert |\w+Error)"
+    r"|\S+:\d+(?::\d+)?: (?:fatal )?(?:error|warning|note)\b"
+    r"|(?:FAILED|ERROR) \S+::|={3,} .* ={3,}$"
+)
+_LOUD = (
+    "rror",
+    "ERR",
+    "WARN",
+    "warn",
+    "INFO",
+    "note",
+    "DEBUG",
+    "TRACE",
+    "atal",
+    "FA",
+    "CRIT",
+    "===",
+)
+"""Parts of which every line with a log level has one."""
+
+_DEEDS = (
+    "fixed|updated|changed|added|removed|renamed|created|completed|finished|resolved|merged|moved"
+    "|deployed|installed|wrote|ran|pushed|committed|tested|migrated|replaced|bumped"
+)
+_WORK = "implemented|refactored|investigated|debugged"
+_DEED = (
+    rf"(?:i|we)(?:['’]ve| have)?(?: just| now| also| already)? (?:{_DEEDS}|{_WORK})\b"
+    rf"|(?:{_WORK}) "
+    rf"|(?:{_DEEDS}) (?:(?:the|a|an|all|some|my|our|this|that|these|those|several|two|three|\d+)\b"
+    r"|(?:\S+ ){0,3}(?:bugs?|issues?|tests?|typos?|errors?|crash|failures?|docs|readme)\b"
+    r"|\S+ (?:from|to|into) |\S*[/_.#`(]\S)"
+)
+_SESSION = (
+    r"(?:session|mission|task|sprint|daily|weekly|today['’]?s) "
+    r"(?:summary|recap|report|notes|log|status|update|progress) ?(?:[:–—]|- |$)"
+)
+_PROGRESS = r"(?:status|progress)(?: update| report| so far)? ?(?:[:–—]|- )|working on\b"
+_RECAP = (
+    r"(?:summary|recap|update|done) ?(?:[:–—]|- ).*\b(?:done|remaining|pending|blocked|passing"
+    rf"|next|so far|{_DEEDS}|{_WORK}|\d+ ?(?:/|of) ?\d+|\d+ ?%)"
+)
+_NEXT = r"(?:next steps?|todo|remaining work) ?(?:[:–—]|- |is |are )"
+_OPENERS = frozenset(
+    (
+        *(*_DEEDS.split("|"), *_WORK.split("|")),
+        *("i", "we", "i've", "we've", "i’ve", "we’ve", "working"),
+        *("session", "mission", "task", "sprint", "daily", "weekly", "today's", "today’s"),
+        *("status", "progress", "summary", "recap", "update", "done", "next", "todo", "remaining"),
+    )
+)
+"""First words of all patterns above; most lines begin with none."""
+
+
+def classify_lines(lines: Sequence[str]) -> Iterator[tuple[str | None, str]]:
+    """Yield kind and mark of each line, None for prose; a continuation is like its line."""
+    last: str | None = None
+    for line in lines:
+        for kind, reader in KINDS:
+            mark = reader(line)
+            if mark is not None:
+                last = kind
+                yield kind, mark
+                break
+        else:
+            if last is None or line[0] not in HANGS_ON.get(last, " "):
+                last = None
+            yield last, LINE
+
+
+def diff(line: str) -> str | None:
+    if line.startswith("diff --git "):
+        return "header"
+    if line.startswith("@@ -") and " @@" in line:
+        return "hunk"
+    if line.startswith(("--- a/", "+++ b/", "--- /dev/null", "+++ /dev/null")):
+        return "file"
+    first, _, second = line.removeprefix("index ").partition(" ")[0].partition("..")
+    return "index" if line.startswith("index ") and _is_hash(first) and _is_hash(second) else None
+
+
+def stack(line: str) -> str | None:
+    text = line.strip()
+    if text.startswith(_BANNERS):
+        return "banner"
+    if text.startswith('File "') and '", line ' in text:
+        return "frame"
+    if text.startswith("at ") and re.match(_FRAME, text):
+        return "frame"
+    if text.startswith(("Caused by: ", "panic: ")):
+        return LINE
+    return LINE if ": " in text and re.match(_RAISED, text) and not _lasts(text) else None
+
+
+def history(line: str) -> str | None:
+    name, _, rest = line.partition(" ")
+    rest = rest.strip()
+    if name == "commit" and _is_hash(rest.partition(" (")[0]):
+        return "commit"
+    if name == "Author:" and rest.endswith(">") and "@" in rest:
+        return "author"
+    if name == "Date:" and re.match(r"\w{3} \w{3} \d", rest):
+        return "date"
+    first, _, subject = line.lstrip(_BULLETS + "|/\\").partition(" ")
+    return LINE if subject and _is_hash(first) and not _lasts(subject) else None
+
+
+def report(line: str) -> str | None:
+    text = " ".join(line.lower().strip(_BULLETS + "#").split())
+    if text.partition(" ")[0].rstrip(":,") not in _OPENERS:
+        return None
+    if re.match(_SESSION, text):
+        return "session"
+    if _lasts(text):
+        return None
+    if re.match(_NEXT, text):
+        return "next"
+    return LINE if any(re.match(shape, text) for shape in (_PROGRESS, _RECAP, _DEED)) else None
+
+
+def log(line: str) -> str | None:
+    text = line.strip()
+    if text[0] in "[0123456789" and re.match(_STAMP, text):
+        return LINE
+    if not any(word in text for word in _LOUD):
+        return None
+    return LINE if re.match(_LEVEL, text) and not _lasts(text) else None
+
+
+def path(line: str) -> str | None:
+    parts = line.strip(_BULLETS).split()
+    if len(parts) == 2 and parts[0] in _GIT_STATUS:
+        del parts[0]
+    if len(parts) != 1:
+        return None
+    name = parts[0].strip("`'\",;:").rstrip("0123456789:")
+    named = "/" in name or "\\" in name or name.rpartition(".")[2].lower() in EXTENSIONS
+    return LINE if named and "://" not in name else None
+
+
+def _is_hash(word: str) -> bool:
+    """True for hexadecimal digits with letters and numbers."""
+    return 7 <= len(word) <= 40 and _HEX.issuperset(word) and not (word.isdigit() or word.isalpha())
+
+
+def _lasts(text: str) -> bool:
+    return re.search(_LASTING, text) is not None
+
+
+KINDS: tuple[tuple[str, Reader], ...] = (
+    ("a diff", diff),
+    ("a stack trace", stack),
+    ("git history", history),
+    ("a progress report", report),
+    ("a log", log),
+    (PATH, path),
+)
+
+HANGS_ON = {"a diff": " +-", "a progress report": " -*•"}
+"""First characters of continuation lines; a blank for the other kinds."""
+
+
 RECORDS = (Category.EPISODE, Category.PROCEDURE, Category.DIGEST, Category.HANDOFF)
-"""Reports by nature: what happened is what they are for."""
+"""Categories that report events, for which progress is no reason to reject."""
 
 MARKS = 2
-"""Different unmistakable marks that decide, however much prose stands around them."""
+"""Number of different unmistakable marks that decide, whatever the prose around them."""
 HEADING = 4
-"""Most words of a line that ends in a colon and says nothing by itself."""
+"""Most words of a heading, a line that ends in a colon."""
 LESSON = 5
-"""Fewest words of prose of which a fenced snippet is the illustration."""
+"""Fewest words of prose that a fenced snippet may illustrate."""
 PATHS = 3
-"""Fewest paths that make a list of them."""
+"""Fewest paths that make a list."""
 PATH_WEIGHT = 0.5
-"""Words a path counts for: names beside a sentence do not outweigh it."""
+"""Number of words that a path counts for."""
 
 
 class Evidence(Value):
-    """What of a text can be derived."""
-
     kind: str
-    """What most of it looks like."""
+    """The kind of most derivable lines."""
     share: float
-    """Part of the words that stand in derivable lines."""
+    """Share of the words in derivable lines."""
     marks: int
 
 
 def code_derivable(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
-    """A dominant share of derivable lines, or two unmistakable marks; records and imports pass."""
+    """Reject mostly derivable lines, or two unmistakable marks; records and imports pass."""
     if draft.category in RECORDS or draft.origin.trust is Trust.IMPORT:
         return draft
     settings = gate.settings
@@ -54,17 +249,17 @@ def code_derivable(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
 
 
 def evidence(text: str) -> Evidence | None:
-    """Weigh the lines; None when every one of them is prose."""
+    """Weigh the lines; None if all are prose."""
     lines, fenced = _fences_apart(text)
-    found = [(line, *trace) for line, trace in zip(lines, tool_output.read(lines), strict=True)]
-    paths = sum(kind == tool_output.PATH for _, kind, _ in found)
+    found = [(line, *trace) for line, trace in zip(lines, classify_lines(lines), strict=True)]
+    paths = sum(kind == PATH for _, kind, _ in found)
     weights: dict[str, float] = {}
     prose = 0
     for line, kind, _ in found:
-        if kind is None or (kind == tool_output.PATH and paths < PATHS):
+        if kind is None or (kind == PATH and paths < PATHS):
             prose += _prose(line)
         else:
-            weight = PATH_WEIGHT if kind == tool_output.PATH else len(line.split())
+            weight = PATH_WEIGHT if kind == PATH else len(line.split())
             weights[kind] = weights.get(kind, 0) + weight
     if fenced and prose < LESSON:
         weights["a code dump"] = sum(len(line.split()) for line in fenced)
@@ -79,13 +274,13 @@ def evidence(text: str) -> Evidence | None:
 
 
 def _prose(line: str) -> int:
-    """Words that say something; a heading only announces what follows."""
+    """Count the words of a line; a heading has none."""
     count = len(words(line))
     return 0 if count <= HEADING and line.rstrip().endswith(":") else count
 
 
 def _fences_apart(text: str) -> tuple[list[str], list[str]]:
-    """The lines outside and inside of ``` fences, blank ones left out."""
+    """Return the lines outside and inside of ``` fences, without blank ones."""
     apart: tuple[list[str], list[str]] = ([], [])
     inside = False
     for line in text.split("\n"):

@@ -1,13 +1,12 @@
-"""Rules about what is remembered already: the same topic, key, text, or nearly the same words."""
+"""Rules about remembered text: the same topic, key or text, or nearly the same words."""
 
 from __future__ import annotations
 
 import re
 
-from ademem.capture.gate import distinctions
-from ademem.capture.gate.distinctions import said
-from ademem.capture.gate.form import made_from_text, noted
+from ademem.capture.gate.form import is_key_from_text, with_note
 from ademem.capture.gate.verdict import Merge, Reject, Revise
+from ademem.core import text as text_
 from ademem.core.memory import Category, Status
 from ademem.core.text import fold, jaccard, preview, words
 from ademem.core.value import replace
@@ -15,79 +14,235 @@ from ademem.guard.injection import instruction_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
     from ademem.capture.gate.verdict import Gate, Reviewed
-    from ademem.core.memory import Memory
+    from ademem.core.memory import Draft, Memory
+
+CATEGORY_FAMILIES = (
+    (Category.FACT, Category.PATTERN, Category.GOTCHA),
+    (Category.DECISION, Category.CONVENTION, Category.PREFERENCE),
+)
+"""Categories that may hold the same statement: how things are, and how we want them.
+
+The other categories are records: two of them are two events, however similar their text.
+"""
+
+_REVERSING = """
+    not no nor t never none nothing neither without cannot nobody except unless
+    always only before after above below true false must may minimum maximum min max
+    enable enables enabled disable disables disabled allow allows allowed deny denies denied
+    forbid forbids forbidden increase increases decrease decreases
+    nicht kein keine keinen nie ohne ne pas jamais sans sin nunca não nem non senza mai
+    не нет ни без никогда ない せん
+"""
+REVERSING = frozenset(_REVERSING.split())
+"""Words that reverse a sentence; "t" is what tokenizing leaves of "don't"."""
+_REVERSING_SIGNS = frozenset("不没沒無无未非勿莫안않못없")
+
+_NEGATING = frozenset(
+    """
+    no not nor t never none nothing neither cannot nobody
+    disable disables disabled deny denies denied forbid forbids forbidden
+    refuse refuses refused reject rejects rejected
+    nicht kein keine keinen nie ne pas jamais nunca não nem non mai
+    не нет ни никогда ない せん
+    """.split()
+)
+"""Words that negate."""
+_OPPOSITES = (
+    ("before", "after"),
+    ("above", "below"),
+    ("true", "false"),
+    ("minimum", "maximum"),
+    ("min", "max"),
+    ("increase", "decrease"),
+    ("increases", "decreases"),
+)
+
+STEM = 5
+"""Number of first letters by which two forms of a word are equal."""
+MIN_STEM_WORD = 4
+"""Shortest word that counts for the subject of a text."""
+
+_CLAUSE = r"[,;:.!?]\s"
+
+
+def compared_text(text: Draft | Memory) -> str:
+    """Return title and content as one text for comparison."""
+    return text_.said(text.title, text.content)
+
+
+def is_same_family(left: Category, right: Category) -> bool:
+    return any(left in family and right in family for family in CATEGORY_FAMILIES)
+
+
+def contradicts(left: str, right: str) -> bool:
+    """True if one text negates, or names other numbers, versions, identifiers or paths."""
+    return any(map(_reverses, words(left) ^ words(right))) or not _same_names(left, right)
+
+
+def find_opposition(left: str, right: str) -> str | None:
+    """Explain the opposition of two texts: one negates, or has the opposite word; else None.
+
+    "Never by hand" opposes no text without "hand".
+    """
+    mine, theirs = words(left), words(right)
+    if _negates(mine) != _negates(theirs):
+        no, yes = (left, right) if _negates(mine) else (right, left)
+        return "one says no" if _overlap(_after(_NEGATING, no), stems(yes)) else None
+    for pair in (*_OPPOSITES, *(each[::-1] for each in _OPPOSITES)):
+        if pair[0] in mine - theirs and pair[1] in theirs - mine:
+            one, other = _after({pair[0]}, left), _after({pair[1]}, right)
+            return " against ".join(sorted(pair)) if _overlap(one, other) else None
+    return None
+
+
+def stems(text: str) -> frozenset[str]:
+    """Return the first letters of longer words; names stay whole."""
+    return frozenset(
+        token if is_name else token[:STEM]
+        for token, is_name in _tokens(text)
+        if is_name or len(token) >= MIN_STEM_WORD
+    )
+
+
+def named_tokens(left: str, right: str) -> tuple[list[str], list[str]]:
+    """Return, for each text in order, the tokens that are names in one of the two."""
+    mine, theirs = list(_tokens(left)), list(_tokens(right))
+    named = {token for token, is_name in (*mine, *theirs) if is_name}
+    return (
+        [token for token, _ in mine if token in named],
+        [token for token, _ in theirs if token in named],
+    )
+
+
+def tokenize(text: str) -> list[str]:
+    """Return the folded tokens in order."""
+    return [token for token, _ in _tokens(text)]
+
+
+def _overlap(left: frozenset[str], right: frozenset[str]) -> bool:
+    """True if they have a word in common, or one is empty."""
+    return not left or not right or not left.isdisjoint(right)
+
+
+def _after(turning: Collection[str], text: str) -> frozenset[str]:
+    """Return the stems behind a word of *turning*, up to the end of its clause."""
+    found: frozenset[str] = frozenset()
+    for clause in re.split(_CLAUSE, text):
+        tokens = clause.split()
+        at = [place for place, word in enumerate(tokens) if not words(word).isdisjoint(turning)]
+        if at:
+            found |= stems(" ".join(tokens[at[0] + 1 :]))
+    return found
+
+
+def _negates(found: frozenset[str]) -> bool:
+    return not _NEGATING.isdisjoint(found) or any(
+        not _REVERSING_SIGNS.isdisjoint(word) for word in found
+    )
+
+
+def _reverses(word: str) -> bool:
+    return word in REVERSING or not _REVERSING_SIGNS.isdisjoint(word)
+
+
+def _same_names(left: str, right: str) -> bool:
+    """Compare names with their order: "from 14 to 15" is not "from 15 to 14"."""
+    mine, theirs = named_tokens(left, right)
+    return mine == theirs
+
+
+def _tokens(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield folded tokens, each with True if it is a name."""
+    starts_sentence = True
+    for raw in text.split():
+        token = raw.strip(text_.EDGE)
+        if token:
+            yield fold(token), _is_name(token, starts_sentence)
+        starts_sentence = raw[-1] in ".!?:"
+
+
+def _is_name(token: str, starts_sentence: bool) -> bool:
+    if not token.isalpha():
+        is_flag = token.startswith("-") and len(token) > 1
+        return is_flag or any(char.isdigit() or char in "/\\._@#=:+" for char in token)
+    return token[1:] != token[1:].lower() or (token[0].isupper() and not starts_sentence)
+
 
 PART_CHARS = 20
-"""Shortest part of a text that counts as repeating it."""
+"""Shortest part of a text that counts as a repetition."""
 
 UNLIKE = 0.1
-"""Jaccard similarity below which a revision has hardly a word of the text before it."""
+"""Jaccard similarity below which a revision is noted as a different statement."""
 
 
 def echo(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
-    """What a session was shown is no news from it; who names a source or a key means more."""
+    """Reject a text that its session was shown, unless the draft names a source or a key."""
     origin = draft.origin
     if draft.by_person or origin.source_id or not origin.session_id or _is_named(draft):
         return draft
-    text = said(draft)
-    for memory in gate.shelf.shown(draft):
-        if _repeats(text, said(memory), gate.settings.near_duplicate):
+    text = compared_text(draft)
+    for memory in gate.lookup.shown(draft):
+        if _repeats(text, compared_text(memory), gate.settings.near_duplicate):
             why = f"{memory.id} says so, as this session was shown; nothing has to be saved again"
             return Reject(draft=draft, why=why)
     return draft
 
 
 def rejected_before(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
-    """What was refused comes back on a person's word only."""
+    """Reject what was rejected before, unless a person writes it."""
     near = gate.settings.near_duplicate
-    refused = (known for known in gate.shelf.rejected(draft) if _says_again(draft, known, near))
+    refused = (
+        known for known in gate.lookup.rejected(draft) if _repeats_rejected(draft, known, near)
+    )
     memory = next(refused, None)
-    if memory is None or gate.shelf.exact(draft):
+    if memory is None or gate.lookup.exact(draft):
         return draft
     what = f"{memory.id} said so and was rejected before, on {memory.rejected_at:%Y-%m-%d}"
     if draft.by_person:
-        return noted(draft, f"{what}; your word brings it in")
+        return with_note(draft, f"{what}; your word brings it in")
     return Reject(draft=draft, why=f"{what}; a person brings it back: `ademem restore {memory.id}`")
 
 
 def same_topic(draft: Reviewed, gate: Gate) -> Reviewed | Revise:
-    """A topic says what was written about it last."""
-    memory = gate.shelf.by_topic(draft) if draft.topic_key else None
+    """Replace the text of the same topic."""
+    memory = gate.lookup.by_topic(draft) if draft.topic_key else None
     if memory is None or memory.dedupe_key == draft.dedupe_key:
         return draft
     if not _may_replace(draft, memory):
         note = f"the topic {draft.topic_key} stays with {memory.id}: nobody vouches for this text"
-        return noted(replace(draft, topic_key=None), note)
+        return with_note(replace(draft, topic_key=None), note)
     return _revision(draft, memory, f"the topic {draft.topic_key}")
 
 
 def same_key(draft: Reviewed, gate: Gate) -> Reviewed | Revise:
-    """A key given by hand says what was written last; one made from the text gets a suffix."""
-    memory = gate.shelf.by_key(draft) if draft.knowledge_key else None
-    if memory is None or gate.shelf.exact(draft):
+    """Replace the text of the same explicit key; give a key made from the text a suffix."""
+    memory = gate.lookup.by_key(draft) if draft.knowledge_key else None
+    if memory is None or gate.lookup.exact(draft):
         return draft
-    if not made_from_text(draft) and not draft.topic_key and _may_replace(draft, memory):
+    if not is_key_from_text(draft) and not draft.topic_key and _may_replace(draft, memory):
         return _revision(draft, memory, f"the key {draft.knowledge_key}")
     return _with_free_key(draft, gate)
 
 
 def exact_duplicate(draft: Reviewed, gate: Gate) -> Reviewed | Merge:
-    memory = gate.shelf.exact(draft)
+    memory = gate.lookup.exact(draft)
     if memory is None:
         return draft
     return Merge(draft=draft, into=memory, why=f"{memory.id} says the same")
 
 
 def near_duplicate(draft: Reviewed, gate: Gate) -> Reviewed | Merge:
-    """The most similar memory takes it up; an unchecked instruction never rides on another text."""
-    text = said(draft)
+    """Merge into the most similar memory, unless the draft is an unapproved instruction."""
+    text = compared_text(draft)
     mine = words(text)
     best = gate.settings.near_duplicate
     into: Memory | None = None
-    for memory in gate.shelf.near(draft, best):
-        shared = jaccard(mine, words(said(memory)))
-        if shared >= best and _are_one(draft, memory):
+    for memory in gate.lookup.near(draft, best):
+        shared = jaccard(mine, words(compared_text(memory)))
+        if shared >= best and _is_same_memory(draft, memory):
             best, into = shared, memory
     if into is None or (not draft.by_person and instruction_in(text)):
         return draft
@@ -95,56 +250,55 @@ def near_duplicate(draft: Reviewed, gate: Gate) -> Reviewed | Merge:
     return Merge(draft=draft, into=into, why=why)
 
 
-def _says_again(draft: Reviewed, refused: Memory, near: float) -> bool:
-    """The same text, nearly the same words, or other words under the name it was given by hand."""
-    mine, theirs = said(draft), said(refused)
+def _repeats_rejected(draft: Reviewed, refused: Memory, near: float) -> bool:
+    """True for the same text, nearly the same words, or the same explicit key."""
+    mine, theirs = compared_text(draft), compared_text(refused)
     if fold(draft.content) == fold(refused.content):
         return True
-    key = _key_by_hand(draft)
+    key = _explicit_key(draft)
     named = key is not None and key == refused.knowledge_key
     is_near = named or jaccard(words(mine), words(theirs)) >= near
-    return is_near and not distinctions.contradicts(mine, theirs)
+    return is_near and not contradicts(mine, theirs)
 
 
 def _is_named(draft: Reviewed) -> bool:
-    return bool(draft.topic_key or _key_by_hand(draft))
+    return bool(draft.topic_key or _explicit_key(draft))
 
 
-def _key_by_hand(draft: Reviewed) -> str | None:
-    return None if made_from_text(draft) else draft.knowledge_key
+def _explicit_key(draft: Reviewed) -> str | None:
+    return None if is_key_from_text(draft) else draft.knowledge_key
 
 
 def _repeats(text: str, shown: str, near: float) -> bool:
-    """Whether it is the shown text, a part of it, or nearly the same words."""
-    mine, theirs = _plain(text), _plain(shown)
+    """True for the shown text, a part of it, or nearly the same words."""
+    mine, theirs = _joined_words(text), _joined_words(shown)
     if mine == theirs or (len(mine) >= PART_CHARS and mine in theirs):
         return True
     is_near = jaccard(words(text), words(shown)) >= near
-    return is_near and not distinctions.contradicts(text, shown)
+    return is_near and not contradicts(text, shown)
 
 
-def _plain(text: str) -> str:
-    """Folded words with one blank between them."""
+def _joined_words(text: str) -> str:
     return " ".join(re.findall(r"\w+", fold(text)))
 
 
-def _are_one(draft: Reviewed, memory: Memory) -> bool:
-    """Neither named apart, nor filed as something else, nor at odds."""
+def _is_same_memory(draft: Reviewed, memory: Memory) -> bool:
+    """True if keys, path, category and names of both agree."""
     return (
         draft.topic_key in (None, memory.topic_key)
         and draft.knowledge_key in (None, memory.knowledge_key)
         and draft.path in (None, memory.file_scope_pattern)
-        and distinctions.kin(Category(draft.category), memory.category)
-        and not distinctions.contradicts(said(draft), said(memory))
+        and is_same_family(Category(draft.category), memory.category)
+        and not contradicts(compared_text(draft), compared_text(memory))
     )
 
 
 def _may_replace(draft: Reviewed, memory: Memory) -> bool:
-    """What nobody checked takes no place of a confirmed text, and an instruction none at all."""
+    """False for an untrusted draft against a promoted text, and for any instruction."""
     if draft.by_person:
         return True
     confirmed = memory.status is Status.PROMOTED and not draft.promoted and not draft.trusted
-    return not confirmed and not instruction_in(said(draft))
+    return not confirmed and not instruction_in(compared_text(draft))
 
 
 def _revision(draft: Reviewed, memory: Memory, what: str) -> Revise:
@@ -153,13 +307,15 @@ def _revision(draft: Reviewed, memory: Memory, what: str) -> Revise:
             f"{what} said something else before: “{preview(memory.content, 80)}”;"
             f" `ademem history {memory.id}` keeps it"
         )
-        draft = noted(draft, note)
+        draft = with_note(draft, note)
     return Revise(draft=draft, memory=memory, why=f"{what} is {memory.id}")
 
 
 def _with_free_key(draft: Reviewed, gate: Gate) -> Reviewed:
     key, number = draft.knowledge_key, 2
-    while gate.shelf.by_key(draft):
+    while gate.lookup.by_key(draft):
         draft = replace(draft, knowledge_key=f"{key}-{number}")
         number += 1
-    return noted(draft, f"the key {key} is taken by another text; this is {draft.knowledge_key}")
+    return with_note(
+        draft, f"the key {key} is taken by another text; this is {draft.knowledge_key}"
+    )

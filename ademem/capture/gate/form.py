@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from ademem.core.memory import Origin
 
 STRICT = (Category.CONVENTION, Category.PATTERN, Category.GOTCHA, Category.DECISION)
-"""What strict mode is about: an agent's word is enough for these."""
+"""Categories that strict mode promotes on an agent's word."""
 
 EPOCH = 1970
-"""Nothing was learned before."""
+"""First plausible year of a memory."""
 
 _OPTIONAL = ("owner", "title", "topic_key", "knowledge_key", "bead", "path")
 _TEXTS = ("content", "category", *_OPTIONAL)
@@ -34,7 +34,7 @@ _MARKER = r"\[(?:private|redacted:[^\]]*)\]"
 
 
 def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
-    """One spelling for what means the same: Unicode, blanks, scope, importance, category, tags."""
+    """Normalize Unicode, blanks, scope, importance, category and tags."""
     draft = _each_text(draft, clean)
     draft = replace(
         draft,
@@ -65,8 +65,8 @@ def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
 
 
 def redaction(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
-    """What is private or secret is gone before anything is hashed, compared or stored."""
-    if suspicious("\n".join(_texts(draft))):  # as soon as one of them is
+    """Remove secrets before anything is hashed, compared or stored."""
+    if suspicious("\n".join(_texts(draft))):
         draft = _redacted(draft)
     if _says_something(draft.content):
         return draft
@@ -83,17 +83,17 @@ def known_category(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
 
 
 def strict_mode(draft: Reviewed, gate: Gate) -> Reviewed:
-    """Confirmed at once if the category is a strict one, an ordinary candidate if not."""
+    """Promote at once in a strict category; anything else stays an ordinary candidate."""
     if not draft.strict:
         return draft
     if draft.category in STRICT:
         return replace(draft, promoted=draft.promoted or draft.trusted)
     draft = replace(draft, strict=False)
-    return noted(draft, f"strict mode is for {', '.join(STRICT)}; kept as an ordinary write")
+    return with_note(draft, f"strict mode is for {', '.join(STRICT)}; kept as an ordinary write")
 
 
 def length(draft: Reviewed, gate: Gate) -> Reviewed:
-    """A text that is too long is cut, and the note says how much there was."""
+    """Truncate a text that is too long, with a note of its size."""
     if not draft.title:
         limit = gate.settings.max_chars
         return _cut(draft, bounded(draft.content, limit), f"{len(draft.content):,} characters")
@@ -113,24 +113,24 @@ def _redacted(draft: Reviewed) -> Reviewed:
     draft = replace(
         _each_text(draft, without_secrets), origin=_each_of(draft.origin, without_secrets)
     )
-    return noted(draft, f"redacted: {', '.join(unique(found))}") if found else draft
+    return with_note(draft, f"redacted: {', '.join(unique(found))}") if found else draft
 
 
-def noted(draft: Reviewed, note: str) -> Reviewed:
+def with_note(draft: Reviewed, note: str) -> Reviewed:
     return replace(draft, notes=(*draft.notes, note))
 
 
-def made_from_text(draft: Reviewed) -> bool:
-    """Whether the knowledge key is `learned-` and the beginning of the text, not a name by hand."""
+def is_key_from_text(draft: Reviewed) -> bool:
+    """True if the knowledge key is `learned-` and the beginning of the text."""
     key = draft.knowledge_key
     return key is not None and key.partition("-")[2] == slug(draft.content)
 
 
 def _each_text(draft: Reviewed, change: Callable[[str], str]) -> Reviewed:
-    """The draft with *change* done to every text that somebody wrote."""
+    """Apply *change* to every text of the draft."""
     fields = draft.__dict__
     texts = {name: change(text) for name in _TEXTS if (text := fields[name]) is not None}
-    if draft.knowledge_key and made_from_text(draft):
+    if draft.knowledge_key and is_key_from_text(draft):
         texts["knowledge_key"] = (
             draft.knowledge_key.partition("-")[0] + "-" + slug(texts["content"])
         )
@@ -143,7 +143,7 @@ def _each_text(draft: Reviewed, change: Callable[[str], str]) -> Reviewed:
 
 
 def _texts(draft: Reviewed) -> Iterator[str]:
-    """Every text that `redaction` may change."""
+    """Yield every text that `redaction` may change."""
     fields, origin = draft.__dict__, draft.origin.__dict__
     texts = (fields[name] for name in _TEXTS)
     for text in (*texts, *draft.tags, *draft.anchors, *origin.values()):
@@ -154,7 +154,7 @@ def _texts(draft: Reviewed) -> Iterator[str]:
 def _cut(draft: Reviewed, content: str, size: str) -> Reviewed:
     if content == draft.content:
         return draft
-    return noted(replace(draft, content=content), f"truncated: it had {size}")
+    return with_note(replace(draft, content=content), f"truncated: it had {size}")
 
 
 def _each_of(origin: Origin, change: Callable[[str], str]) -> Origin:
@@ -163,19 +163,19 @@ def _each_of(origin: Origin, change: Callable[[str], str]) -> Origin:
 
 
 def _plausible(moment: datetime | None, now: datetime) -> datetime | None:
-    """A memory from the future would never age, and year 1 is how some programs write "unknown"."""
+    """Correct a date in the future, or in year 1, which some programs write for "unknown"."""
     if moment is None or moment.year < EPOCH:
         return None
     return min(moment if moment.tzinfo else moment.replace(tzinfo=UTC), now)
 
 
 def _tag(text: str) -> str:
-    """Redacted first: in lower case many a key is not known as one."""
+    """Normalize a tag; redact it first, because many keys have capitals."""
     return "-".join(fold(redact(text).text).lstrip("#").split())
 
 
 def _says_something(content: str) -> bool:
-    """Whether a letter, a digit or a symbol stands outside the marks of redaction."""
+    """True if a letter, digit or symbol stands outside redaction marks."""
     rest = re.sub(_MARKER, "", content) if "[" in content else content
     return any(unicodedata.category(char)[0] in "LNS" for char in rest)
 

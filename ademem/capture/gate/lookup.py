@@ -1,12 +1,12 @@
-"""The live memories of one store, as the rules ask for them."""
+"""Find the memories of a store that the rules compare with a draft."""
 
 from __future__ import annotations
 
 import math
 import re
 
-from ademem.capture.gate.distinctions import said
-from ademem.capture.gate.persistence import id_of
+from ademem.capture.gate.duplicates import compared_text
+from ademem.capture.gate.rows import id_of
 from ademem.core.minhash import SHARE
 from ademem.core.text import is_cjk, jaccard, words
 from ademem.store import gate_queries, memory_queries, signatures
@@ -29,8 +29,8 @@ GROUP = 8
 """Most groups of words they are found by, and most words of one."""
 
 
-class StoreShelf:
-    """Looks at the rows of the draft's scope and owner; each look is one indexed query."""
+class StoreLookup:
+    """Lookup in the draft's scope and owner; each method is one indexed query."""
 
     def __init__(self, store: Store, settings: GateSettings) -> None:
         self._store = store
@@ -46,11 +46,11 @@ class StoreShelf:
         return self._home(draft).live_by("dedupe_key", draft.dedupe_key)
 
     def near(self, draft: Reviewed, least: float = 0.0) -> list[Memory]:
-        """By signature, and by words where signatures do not tell, newest first."""
+        """Find by signature, and by words for rows without one, newest first."""
         return self._find_alike(draft, least, rejected=False)
 
     def rejected(self, draft: Reviewed) -> list[Memory]:
-        """Those of its text or key, and those that may say almost the same."""
+        """Find rejected memories with the same text or key, and near duplicates."""
         if not gate_queries.has_rejected(self._store):
             return []
         same = self._home(draft).rejected_by("dedupe_key", draft.dedupe_key)
@@ -68,7 +68,7 @@ class StoreShelf:
 
     def _find_alike(self, draft: Reviewed, least: float, *, rejected: bool) -> list[Memory]:
         """Memories that share *least* of the words or more."""
-        text = said(draft)
+        text = compared_text(draft)
         home = self._home(draft)
         met = signatures.alike(self._store.db, text, draft.scope, draft.owner, least)
         texts = home.texts(met, rejected=rejected) if met else {}

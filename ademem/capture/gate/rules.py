@@ -1,4 +1,4 @@
-"""The write gate in order."""
+"""The rules of the write gate, in order."""
 
 from __future__ import annotations
 
@@ -11,17 +11,51 @@ from ademem.capture.gate.duplicates import (
     same_key,
     same_topic,
 )
-from ademem.capture.gate.form import known_category, length, normal_form, redaction, strict_mode
-from ademem.capture.gate.instructions import instruction_shaped
-from ademem.capture.gate.verdict import Insert, Judged, Reviewed, Step
-from ademem.core.value import as_dict
+from ademem.capture.gate.form import (
+    known_category,
+    length,
+    normal_form,
+    redaction,
+    strict_mode,
+    with_note,
+)
+from ademem.capture.gate.verdict import Insert, Reviewed, Ruling, Step
+from ademem.core.value import as_dict, replace
+from ademem.guard.injection import instruction_in, order_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ademem.capture.gate.verdict import Gate, Rule, Verdict
+    from ademem.capture.gate.verdict import Gate, Reviewed, Rule, Verdict
     from ademem.core.memory import Draft
+
+
+def instruction_shaped(draft: Reviewed, gate: Gate) -> Reviewed:
+    """Quarantine an instruction that no person typed.
+
+    An agent may repeat a file or page that it has read.
+    """
+    return _held(draft, None if draft.by_person else order_of(draft.title, draft.content))
+
+
+def instruction_beside(draft: Reviewed, gate: Gate) -> Reviewed:
+    """Quarantine an instruction in tags, path, anchors, keys or names."""
+    if draft.by_person or draft.quarantine_reason:
+        return draft
+    named = (draft.path, draft.topic_key, draft.knowledge_key, draft.bead, draft.origin.agent_id)
+    beside = "\n".join((*draft.tags, *draft.anchors, *filter(None, named)))
+    return _held(draft, instruction_in(beside) if beside else None)
+
+
+def _held(draft: Reviewed, found: str | None) -> Reviewed:
+    if not found:
+        return draft
+    draft = replace(draft, quarantine_reason=found, promoted=False, pinned=False, strict=False)
+    return with_note(
+        draft, f"quarantined, as it {found}; a person approves it with `ademem promote`"
+    )
+
 
 RULES: tuple[Rule, ...] = (
     normal_form,
@@ -40,23 +74,23 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def judge(draft: Draft, gate: Gate, rules: Sequence[Rule] = RULES) -> Judged:
-    """Walk the rules in order; the first that does not hand back a draft decides."""
+def judge(draft: Draft, gate: Gate, rules: Sequence[Rule] = RULES) -> Ruling:
+    """Apply the rules in order; the first that does not return a draft decides."""
     reviewed = Reviewed(**as_dict(draft))
     trail = []
     for rule in rules:
         outcome = rule(reviewed, gate)
         trail.append((rule.__name__, reviewed, outcome))
         if not isinstance(outcome, Reviewed):
-            return Judged(rule=rule.__name__, verdict=outcome, trail=tuple(trail))
+            return Ruling(rule=rule.__name__, verdict=outcome, trail=tuple(trail))
         reviewed = outcome
     verdict = Insert(draft=reviewed, why="nothing like it is remembered")
     trail.append(("insert", reviewed, verdict))
-    return Judged(rule="insert", verdict=verdict, trail=tuple(trail))
+    return Ruling(rule="insert", verdict=verdict, trail=tuple(trail))
 
 
-def steps(judged: Judged) -> list[Step]:
-    """What each rule did, for people; most drafts are judged and nobody asks."""
+def steps(judged: Ruling) -> list[Step]:
+    """Return the effect of each rule, for display."""
     return [_step(*passed) for passed in judged.trail]
 
 

@@ -1,4 +1,4 @@
-"""What the rules hand to each other, and what they decide."""
+"""Values that the rules of the gate take and return."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     Verdict: TypeAlias = "Insert | Merge | Revise | Reject"
     Rule = Callable[["Reviewed", "Gate"], "Reviewed | Verdict"]
 
-    class Shelf(Protocol):
-        """What a rule may ask about the live memories of the draft's scope and owner."""
+    class Lookup(Protocol):
+        """Queries for live memories of the draft's scope and owner."""
 
         def by_topic(self, draft: Reviewed) -> Memory | None: ...
 
@@ -28,34 +28,32 @@ if TYPE_CHECKING:
         def exact(self, draft: Reviewed) -> Memory | None: ...
 
         def shown(self, draft: Reviewed) -> Sequence[Memory]:
-            """What the draft's session was shown, whoever it belongs to."""
+            """Memories that the draft's session was shown, of any owner."""
             ...
 
         def near(self, draft: Reviewed, least: float = 0.0) -> Sequence[Memory]:
-            """Those that may say almost the same; quarantined ones are left out.
+            """Memories that may be nearly the same, without quarantined ones.
 
-            Also left out may be any that share less than *least* of the words.
+            Any that share less than *least* of the words may be left out, too.
             """
             ...
 
         def rejected(self, draft: Reviewed) -> Sequence[Memory]:
-            """Archived candidates of its scope and owner that were refused and may say the same."""
+            """Rejected candidates that may be nearly the same."""
             ...
 
 
 class Gate(Value):
-    """What a rule may look at beside the draft."""
-
-    shelf: Shelf
+    lookup: Lookup
     settings: GateSettings
     now: datetime
 
 
 class Reviewed(Draft):
-    """A draft on its way along the rules."""
+    """A draft between two rules."""
 
     notes: tuple[str, ...] = ()
-    """What the writer should know, in the order it came up."""
+    """Notes for the writer, in order."""
     quarantine_reason: str | None = None
 
     @property
@@ -77,27 +75,27 @@ class _Decided(Value):
 
 
 class Insert(_Decided):
-    """A memory of its own."""
+    """Write a new memory."""
 
 
 class Merge(_Decided):
-    """It says what a memory says already: one observation more."""
+    """Count one more observation of a memory that says the same."""
 
     into: Memory
 
 
 class Revise(_Decided):
-    """It takes the place of what the memory said."""
+    """Replace the text of a memory."""
 
     memory: Memory
 
 
 class Reject(_Decided):
-    """It is not kept; *why* ends with what to do instead."""
+    """Write nothing; *why* ends with the next step."""
 
 
 class Step(Value):
-    """What one rule did to the draft."""
+    """The effect of one rule on the draft."""
 
     rule: str
     outcome: str
@@ -105,9 +103,9 @@ class Step(Value):
     why: str
 
 
-class Judged(Value):
+class Ruling(Value):
     rule: str
-    """The rule that decided; `insert` when none did."""
+    """The rule that decided; `insert` if none did."""
     verdict: Verdict
     trail: tuple[tuple[str, Reviewed, Reviewed | Verdict], ...]
-    """The rules it passed: name, draft before, draft after or verdict."""
+    """For each rule: name, draft before, and draft after or verdict."""

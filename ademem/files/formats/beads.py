@@ -12,7 +12,7 @@ import re
 from collections import Counter
 
 from ademem.capture import learned
-from ademem.capture.learned_drafts import Lesson, draft_of
+from ademem.capture.learned import Lesson, draft_of
 from ademem.core import confined
 from ademem.core.errors import UsageError
 from ademem.core.memory import Origin, Trust

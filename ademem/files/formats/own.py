@@ -7,9 +7,9 @@ import sqlite3
 from datetime import timedelta
 
 from ademem.capture.gate import Gate, Reject, form, judge
-from ademem.capture.gate.instructions import instruction_beside, instruction_shaped
-from ademem.capture.gate.lookup import StoreShelf
-from ademem.capture.gate.persistence import inserted
+from ademem.capture.gate.lookup import StoreLookup
+from ademem.capture.gate.rows import build_row
+from ademem.capture.gate.rules import instruction_beside, instruction_shaped
 from ademem.core.clock import stamp
 from ademem.core.memory import Draft, Importance, Origin, Status, Tier, Trust
 from ademem.core.redaction import redact
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.capture.gate import Reviewed
-    from ademem.capture.gate.verdict import Shelf
+    from ademem.capture.gate.verdict import Lookup
     from ademem.core.memory import Memory
     from ademem.files.formats.record import Import, Record
     from ademem.store import Store
@@ -122,7 +122,7 @@ def restore(record: Record, job: Import, *, even_older: bool = False) -> Outcome
     sync_id = _name(record, "sync_id")
     if imports.is_dead(job.store, sync_id):
         return Outcome.REJECTED
-    shelf = StoreShelf(job.store, job.settings)
+    shelf = StoreLookup(job.store, job.settings)
     draft = _reviewed(record, shelf, job)
     row = _row(record, sync_id, draft, job)
     known = memory_queries.by_sync_id(job.store, sync_id)
@@ -140,8 +140,8 @@ def _record(memory: Memory) -> dict[str, Any]:
     return {MARK: VERSION} | fields | {"trust": doubtful}
 
 
-def _reviewed(record: Record, shelf: Shelf, job: Import) -> Reviewed:
-    gate = Gate(shelf=shelf, settings=job.settings, now=job.now)
+def _reviewed(record: Record, shelf: Lookup, job: Import) -> Reviewed:
+    gate = Gate(lookup=shelf, settings=job.settings, now=job.now)
     verdict = judge(_draft(record, job), gate, RULES).verdict
     if isinstance(verdict, Reject):
         raise BadLine(verdict.why)
@@ -150,7 +150,7 @@ def _reviewed(record: Record, shelf: Shelf, job: Import) -> Reviewed:
 
 def _row(record: Record, sync_id: str, draft: Reviewed, job: Import) -> Memory:
     """As it was where it was exported; in quarantine it is a candidate whatever it was."""
-    row = inserted(draft, sync_id, job.store.project_id, job.settings, job.now)
+    row = build_row(draft, sync_id, job.store.project_id, job.settings, job.now)
     if row.quarantine_reason is None:
         row = replace(
             row,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.capture.gate.lookup import is_taken
-from ademem.capture.gate.persistence import id_of
+from ademem.capture.gate.rows import id_of
 from ademem.core.digest import sha256_hex
 from ademem.core.memory import SKILL, Category, Importance, Memory, Scope, Status, Tier, Trust
 from ademem.core.text import bounded_bytes, dedupe_key

@@ -6,7 +6,7 @@ import pytest
 
 from ademem.capture.gate import Insert, Reject
 from ademem.core.memory import Draft, Origin, Trust
-from tests.capture.gate.shelf import judged
+from tests.capture.gate.lookup import judged
 
 LESSONS = {
     "status is a noun": "Status codes from the billing API are always 200, read the body instead",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ademem.capture.gate.distinctions import contradicts, kin
+from ademem.capture.gate.duplicates import contradicts, is_same_family
 from ademem.core.memory import Category
 
 
@@ -57,4 +57,4 @@ def test_texts_that_agree_may_be_one(left, right):
     ],
 )
 def test_some_categories_are_kin(left, right, expected):
-    assert kin(left, right) is expected
+    assert is_same_family(left, right) is expected

@@ -10,7 +10,7 @@ from ademem.capture.gate import Insert, Reject
 from ademem.core.memory import Draft, Importance, Origin, Scope, Trust
 from ademem.core.text import slug
 from tests.builders import NOW
-from tests.capture.gate.shelf import judged
+from tests.capture.gate.lookup import judged
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8" * 3
 

@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.capture.gate import persistence
+from ademem.capture.gate import rows
 from ademem.core.memory import Importance, Origin, Status, Tier, Trust
 from tests.builders import NOW, memory
-from tests.capture.gate.shelf import SETTINGS, reviewed
+from tests.capture.gate.lookup import SETTINGS, reviewed
 
 AGENT, USER = Origin(), Origin(trust=Trust.USER, source_type="user")
 TOOL = Origin(trust=Trust.TOOL, source_type="tool")
@@ -17,7 +17,7 @@ LATER = NOW + timedelta(days=3)
 
 
 def merged(known, draft, *, corroborates=True):
-    return persistence.merged(
+    return rows.merge_row(
         known,
         draft,
         rule="near_duplicate",
@@ -43,7 +43,7 @@ def merged(known, draft, *, corroborates=True):
     ],
 )
 def test_who_says_it_decides_how_far_a_new_memory_is_believed(fields, status, tier, confidence):
-    row = persistence.inserted(reviewed(**fields), "a" * 32, "project", SETTINGS, NOW)
+    row = rows.build_row(reviewed(**fields), "a" * 32, "project", SETTINGS, NOW)
 
     assert (row.status, row.tier, row.confidence) == (status, tier, confidence)
     assert row.promoted_at == (NOW if status == "promoted" else None)
@@ -52,14 +52,14 @@ def test_who_says_it_decides_how_far_a_new_memory_is_believed(fields, status, ti
 def test_a_new_memory_is_as_old_as_what_it_tells_and_begins_to_age_when_it_comes_in():
     learned = NOW - timedelta(days=40)
 
-    row = persistence.inserted(reviewed(created_at=learned), "a" * 32, "project", SETTINGS, NOW)
+    row = rows.build_row(reviewed(created_at=learned), "a" * 32, "project", SETTINGS, NOW)
 
     assert (row.created_at, row.last_accessed_at, row.updated_at) == (learned, NOW, NOW)
 
 
 def test_the_name_of_a_memory_follows_from_what_it_says_and_to_whom():
     names = {
-        persistence.sync_id(reviewed(**fields), ordinal)
+        rows.sync_id(reviewed(**fields), ordinal)
         for fields, ordinal in (
             ({}, 0),
             ({}, 1),
@@ -71,8 +71,8 @@ def test_the_name_of_a_memory_follows_from_what_it_says_and_to_whom():
     }
 
     assert len(names) == 6
-    assert persistence.sync_id(reviewed("wal NEEDS shared memory"), 0) in names
-    assert persistence.sync_id(reviewed("new text", topic_key="wal"), 0) in names
+    assert rows.sync_id(reviewed("wal NEEDS shared memory"), 0) in names
+    assert rows.sync_id(reviewed("new text", topic_key="wal"), 0) in names
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_revision_is_the_new_text_under_the_old_name():
     known = memory(topic_key="wal", tags=("db",), title="WAL", knowledge_key="k", trust=Trust.USER)
     origin = Origin(source_id="s-9", session_id="s1")
 
-    row = persistence.revised(
+    row = rows.revise_row(
         known,
         reviewed("WAL needs a local disk", topic_key="wal", category="gotcha", origin=origin),
         SETTINGS,

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ademem.capture.gate.lookup import StoreShelf
+from ademem.capture.gate.lookup import StoreLookup
 from ademem.core.memory import Scope, Status
 from ademem.core.settings import GateSettings
 from ademem.core.text import jaccard, words
 from ademem.store import memories, signatures
 from ademem.store.memories import Change
 from tests.builders import NOW, insert, memory
-from tests.capture.gate.shelf import SETTINGS, reviewed
+from tests.capture.gate.lookup import SETTINGS, reviewed
 from tests.examples import examples
 
 TEXT = "the importer reads every file twice because the first pass only counts lines"
@@ -34,7 +34,7 @@ CHINESE = "数据库文件不能放在网络共享上，否则会损坏索引"
 )
 def test_only_live_memories_of_the_same_owner_stand_on_the_shelf(store, fields, seen):
     insert(store, memory(TEXT, topic_key="import", knowledge_key="learned-import", **fields))
-    shelf = StoreShelf(store, SETTINGS)
+    shelf = StoreLookup(store, SETTINGS)
     draft = reviewed(TEXT, topic_key="import", knowledge_key="learned-import")
 
     found = (shelf.by_topic(draft), shelf.by_key(draft), shelf.exact(draft), *shelf.near(draft))
@@ -45,7 +45,7 @@ def test_only_live_memories_of_the_same_owner_stand_on_the_shelf(store, fields, 
 
 def test_an_owner_sees_what_is_theirs(store):
     insert(store, memory(TEXT, scope=Scope.AGENT, scope_owner_id="ada"))
-    shelf = StoreShelf(store, SETTINGS)
+    shelf = StoreLookup(store, SETTINGS)
 
     assert shelf.exact(reviewed(TEXT, scope="agent", owner="ada"))
     assert not shelf.exact(reviewed(TEXT, scope="agent", owner="bob"))
@@ -53,7 +53,7 @@ def test_an_owner_sees_what_is_theirs(store):
 
 def test_a_quarantined_memory_is_found_by_its_text_but_not_by_likeness(store):
     insert(store, memory(TEXT, quarantine_reason="gives a role"))
-    shelf = StoreShelf(store, SETTINGS)
+    shelf = StoreLookup(store, SETTINGS)
 
     assert shelf.exact(reviewed(TEXT))
     assert not shelf.near(reviewed(TEXT))
@@ -76,7 +76,7 @@ def test_a_quarantined_memory_is_found_by_its_text_but_not_by_likeness(store):
 def test_a_near_duplicate_is_found_by_the_words_of_the_draft(store, known, draft):
     (row,) = insert(store, memory(known))
 
-    assert StoreShelf(store, SETTINGS).near(reviewed(draft)) == [row]
+    assert StoreLookup(store, SETTINGS).near(reviewed(draft)) == [row]
 
 
 WORD = st.sampled_from([a + b + c for a in "bdkt" for b in "aeiou" for c in "lmnr"])
@@ -93,7 +93,7 @@ def test_no_near_duplicate_is_overlooked(store, text, gone, more):
     known, draft = " ".join(text), " ".join(other)
     with store.transaction():
         insert(store, memory(known))
-        found = [row.content for row in StoreShelf(store, SETTINGS).near(reviewed(draft))]
+        found = [row.content for row in StoreLookup(store, SETTINGS).near(reviewed(draft))]
         store.db.execute("delete from unified_memories")
 
     if jaccard(words(known), words(draft)) >= SETTINGS.near_duplicate:
@@ -102,7 +102,7 @@ def test_no_near_duplicate_is_overlooked(store, text, gone, more):
 
 @pytest.mark.parametrize("text", ["", "…", "___", '"', "AND OR NOT", "a" * 3000])
 def test_any_text_may_be_asked_for(store, text):
-    assert StoreShelf(store, SETTINGS).near(reviewed(text)) == []
+    assert StoreLookup(store, SETTINGS).near(reviewed(text)) == []
 
 
 def meet(store, text):
@@ -132,7 +132,7 @@ def test_what_shares_too_few_words_can_be_left_out(store, known, found, sketched
     meet(store, TEXT)
     if not sketched:
         store.db.execute("update unified_memory_signatures set sketch = null")
-    shelf = StoreShelf(store, SETTINGS)
+    shelf = StoreLookup(store, SETTINGS)
 
     assert len(shelf.near(reviewed(TEXT))) == 1
     assert len(shelf.near(reviewed(TEXT), 0.85)) == found
@@ -152,7 +152,7 @@ def test_a_memory_of_an_older_release_is_found_and_gets_its_sketch_with_the_next
     (before,) = store.db.execute(sketches)
     store.db.execute("update unified_memory_signatures set sketch = null")
 
-    assert StoreShelf(store, SETTINGS).near(reviewed(f"{TEXT} first"), 0.85) == [row]
+    assert StoreLookup(store, SETTINGS).near(reviewed(f"{TEXT} first"), 0.85) == [row]
     memories.update(store, row, Change(operation="pin", actor="user", at=NOW))
     assert list(store.db.execute(sketches)) == [before]
 
@@ -167,7 +167,7 @@ def test_memories_from_before_there_were_signatures_are_found_by_their_words(sto
     old, _ = insert(store, memory(TEXT), memory("something else"))
     unsign(store)
 
-    assert StoreShelf(store, SETTINGS).near(reviewed(f"{TEXT} first")) == [old]
+    assert StoreLookup(store, SETTINGS).near(reviewed(f"{TEXT} first")) == [old]
 
 
 def test_old_and_new_memories_are_found_together_the_newest_first(store):
@@ -175,7 +175,7 @@ def test_old_and_new_memories_are_found_together_the_newest_first(store):
     unsign(store)
     (new,) = insert(store, memory(f"{TEXT} now"))
 
-    assert StoreShelf(store, SETTINGS).near(reviewed(f"{TEXT} first")) == [new, old]
+    assert StoreLookup(store, SETTINGS).near(reviewed(f"{TEXT} first")) == [new, old]
 
 
 def test_new_memories_sign_the_old_ones_on_the_way(store):
@@ -199,14 +199,14 @@ def test_a_threshold_that_signatures_do_not_tell_is_looked_up_by_words(store):
     draft = reviewed(f"{TEXT} and then some more of them")
 
     assert jaccard(words(draft.content), words(TEXT)) < 0.85
-    assert StoreShelf(store, GateSettings(near_duplicate=0.6)).near(draft) == [row]
+    assert StoreLookup(store, GateSettings(near_duplicate=0.6)).near(draft) == [row]
 
 
 def test_a_near_duplicate_is_found_among_any_number_of_others_of_its_kind(store):
     (row,) = insert(store, memory(TEXT))
     insert(store, *(memory(f"the importer reads every file of module_{n}") for n in range(200)))
 
-    assert StoreShelf(store, SETTINGS).near(reviewed(f"{TEXT} first")) == [row]
+    assert StoreLookup(store, SETTINGS).near(reviewed(f"{TEXT} first")) == [row]
 
 
 @settings(
@@ -228,9 +228,9 @@ def test_what_the_words_find_the_signatures_find_too(store, known, draft):
                 for n, one in enumerate(known)
             ),
         )
-        by_signature = StoreShelf(store, SETTINGS).near(reviewed(text))
+        by_signature = StoreLookup(store, SETTINGS).near(reviewed(text))
         unsign(store)
-        by_words = StoreShelf(store, SETTINGS).near(reviewed(text))
+        by_words = StoreLookup(store, SETTINGS).near(reviewed(text))
         store.db.execute("delete from unified_memory_unsigned")
         store.db.execute("delete from unified_memories")
 

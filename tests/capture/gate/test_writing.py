@@ -9,13 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ademem.capture import gate
-from ademem.capture.gate.persistence import sync_id
+from ademem.capture.gate.rows import sync_id
 from ademem.core.memory import Category, Draft, Origin, Scope, Status, Trust
 from ademem.core.value import replace
 from ademem.store import jobs, logs, memories
 from ademem.store.memories import Change
 from tests.builders import NOW, insert, memory, open_project
-from tests.capture.gate.shelf import SETTINGS, reviewed
+from tests.capture.gate.lookup import SETTINGS, reviewed
 from tests.examples import examples
 
 CAR_MANUAL = "car manual for electric charging stations"

@@ -20,7 +20,7 @@ def gather(tmp_path):
     def gather(talk, **options):
         path = talk.write(tmp_path / "s1.jsonl")
         gathered = Conversation(("/p", "/elsewhere"), GuardSettings(), **options)
-        for event in transcript.whole(str(path)):
+        for event in transcript.all_events(str(path)):
             gathered.add(event)
         return gathered
 

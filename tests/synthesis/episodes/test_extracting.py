@@ -56,7 +56,7 @@ def test_what_a_hook_captured_is_not_counted_again(world):
     key = f"s1:{sha256_hex('Tokens expire in UTC, never locally.')}"
     passive = Origin(source_type="passive", session_id="s1")
     draft = Draft(content="Tokens expire in UTC, never locally.", origin=passive)
-    record.once(draft, key, world.runtime)
+    record.write_once(draft, key, world.runtime)
     talk = Talk().says(f"Root cause: {CAUSE}")
     talk.says("## Key learnings\n\n1. Tokens expire in UTC, never locally.\n")
 

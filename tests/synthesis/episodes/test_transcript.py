@@ -144,7 +144,7 @@ def test_subagents_are_read_in_the_order_of_time(tmp_path):
     path = talk.write(tmp_path / "s1.jsonl")
     agent.write(tmp_path / "s1/subagents/agent-1.jsonl")
     (tmp_path / "s1/subagents/notes.txt").write_text("x")
-    events = list(transcript.whole(str(path)))
+    events = list(transcript.all_events(str(path)))
 
     assert [type(event) for event in events] == [Prompt, Call, Result, Message]
 

@@ -1,4 +1,4 @@
-"""What the row is after the gate's decision: new, merged or revised."""
+"""Build the row of a new, merged or revised memory."""
 
 from __future__ import annotations
 
@@ -20,30 +20,28 @@ if TYPE_CHECKING:
 
 TRUSTED_CONFIDENCE = 0.6
 UNTRUSTED_CONFIDENCE = 0.5
-"""What a candidate starts with when its writer says nothing of confidence."""
+"""Confidence of a candidate whose writer gives none."""
 
 _RANK = {Trust.USER: 2, Trust.AGENT: 1, Trust.TOOL: 0, Trust.WEB: 0, Trust.IMPORT: 0}
-"""Whose words may take the place of whose."""
+"""Rank by which one writer's text may replace another's."""
 
 
-class Standing(Value):
-    """How far a draft is believed before anybody else has said the same."""
-
+class InitialState(Value):
     status: Status
     tier: Tier
     confidence: float
     pinned: bool
 
 
-def standing(draft: Reviewed, settings: GateSettings) -> Standing:
-    """Confirmed if somebody who may vouches for it: the caller, a pin, a person's own words."""
+def initial_state(draft: Reviewed, settings: GateSettings) -> InitialState:
+    """Promote if the caller, a pin or a trusted source vouches for the draft."""
     vouched = not draft.quarantine_reason and (
         draft.promoted
         or (draft.pinned and draft.trusted)
         or draft.origin.source_type in settings.promote_sources
     )
     usual = 1.0 if vouched else TRUSTED_CONFIDENCE if draft.trusted else UNTRUSTED_CONFIDENCE
-    return Standing(
+    return InitialState(
         **transitions.initial(promoted=vouched, pinned=draft.pinned),
         confidence=_share(usual if draft.confidence is None else draft.confidence),
         pinned=draft.pinned,
@@ -51,7 +49,7 @@ def standing(draft: Reviewed, settings: GateSettings) -> Standing:
 
 
 def sync_id(draft: Reviewed, ordinal: int) -> str:
-    """The same on every machine that learns the same; *ordinal* counts those that had it before."""
+    """Return the same id for the same text on every machine; *ordinal* avoids collisions."""
     key = draft.topic_key or draft.dedupe_key
     return sha256_hex(draft.scope, draft.owner or "", key, str(ordinal))[:32]
 
@@ -60,10 +58,10 @@ def id_of(sync_id: str) -> str:
     return sync_id[:12]
 
 
-def inserted(
+def build_row(
     draft: Reviewed, sync_id: str, project_id: str, settings: GateSettings, now: datetime
 ) -> Memory:
-    stands = standing(draft, settings)
+    state = initial_state(draft, settings)
     created = draft.created_at or now
     return Memory(
         id=id_of(sync_id),
@@ -71,13 +69,13 @@ def inserted(
         project_id=project_id,
         scope=Scope(draft.scope),
         scope_owner_id=draft.owner,
-        tier=stands.tier,
+        tier=state.tier,
         category=Category(draft.category),
         title=draft.title,
         content=draft.content,
         importance=Importance(draft.importance),
-        confidence=stands.confidence,
-        status=stands.status,
+        confidence=state.confidence,
+        status=state.status,
         trust=draft.origin.trust,
         source_type=draft.origin.source_type,
         source_id=draft.origin.source_id,
@@ -87,23 +85,23 @@ def inserted(
         file_scope_pattern=draft.path,
         anchors=draft.anchors,
         agent_id=draft.origin.agent_id,
-        pinned=stands.pinned,
+        pinned=state.pinned,
         tags=draft.tags,
         topic_key=draft.topic_key,
         knowledge_key=draft.knowledge_key,
         bead=draft.bead,
-        access_score=_seed(draft, stands),
+        access_score=_seed(draft, state),
         quarantine_reason=draft.quarantine_reason,
         claimed_author=draft.origin.claimed_author,
         dedupe_key=draft.dedupe_key,
         created_at=created,
         updated_at=now,
         last_accessed_at=now,
-        promoted_at=now if stands.status is Status.PROMOTED else None,
+        promoted_at=now if state.status is Status.PROMOTED else None,
     )
 
 
-def merged(
+def merge_row(
     memory: Memory,
     draft: Reviewed,
     *,
@@ -112,9 +110,9 @@ def merged(
     settings: GateSettings,
     now: datetime,
 ) -> Memory:
-    """One text, seen once more; *corroborates* when this origin has not said it before.
+    """Count one more observation; *corroborates*: this origin is new.
 
-    To a memory of this person what came with the files adds nothing but that it was seen.
+    Text from the files of others only counts as an observation of a person's own memory.
     """
     if draft.origin.claimed_author is not None and memory.claimed_author is None:
         return replace(
@@ -123,12 +121,12 @@ def merged(
             write_gate_reason=rule,
             last_accessed_at=now,
         )
-    stands = standing(draft, settings)
-    confidence = max(memory.confidence, stands.confidence)
+    state = initial_state(draft, settings)
+    confidence = max(memory.confidence, state.confidence)
     if corroborates:
         confidence += (1 - confidence) * settings.merge_gain
     if _approves(memory, draft):
-        memory = replace(memory, **_confirmed(memory, stands, now), quarantine_reason=None)
+        memory = replace(memory, **_confirmed(memory, state, now), quarantine_reason=None)
     content, trust = _kept_text(memory, draft)
     return replace(
         memory,
@@ -139,7 +137,7 @@ def merged(
         importance=_higher(memory.importance, Importance(draft.importance)),
         confidence=confidence,
         observation_count=memory.observation_count + 1,
-        access_score=max(memory.access_score, _seed(draft, stands)),
+        access_score=max(memory.access_score, _seed(draft, state)),
         base_score=None,
         tags=unique((*memory.tags, *draft.tags)),
         anchors=joined(memory.anchors, draft.anchors),
@@ -153,22 +151,22 @@ def merged(
     )
 
 
-def revised(memory: Memory, draft: Reviewed, settings: GateSettings, now: datetime) -> Memory:
-    """The draft's text under the memory's name; what was confirmed stays so."""
-    stands = standing(draft, settings)
+def revise_row(memory: Memory, draft: Reviewed, settings: GateSettings, now: datetime) -> Memory:
+    """Replace the text of the memory; a promoted one stays promoted."""
+    state = initial_state(draft, settings)
     topic_key = memory.topic_key or draft.topic_key
     origin = draft.origin
     return replace(
         memory,
-        **_confirmed(memory, stands, now),
+        **_confirmed(memory, state, now),
         content=draft.content,
         dedupe_key=dedupe_key(draft.content, topic_key),
         topic_key=topic_key,
         title=draft.title or memory.title,
         category=Category(draft.category),
         importance=Importance(draft.importance),
-        confidence=max(memory.confidence, stands.confidence),
-        access_score=max(memory.access_score, _seed(draft, stands)),
+        confidence=max(memory.confidence, state.confidence),
+        access_score=max(memory.access_score, _seed(draft, state)),
         base_score=None,
         tags=unique((*memory.tags, *draft.tags)),
         anchors=draft.anchors or memory.anchors,
@@ -193,7 +191,7 @@ def least_trusted(given: Iterable[Trust]) -> Trust:
 
 
 def _approves(memory: Memory, draft: Reviewed) -> bool:
-    """Whether the draft may lift the memory: an order only a person's own words do."""
+    """True if the draft may promote the memory; only a person approves an instruction."""
     if draft.origin.trust is Trust.USER:
         return True
     from ademem.guard.injection import order_in
@@ -203,17 +201,17 @@ def _approves(memory: Memory, draft: Reviewed) -> bool:
 
 
 def _branch(memory: Memory, draft: Reviewed) -> str | None:
-    """What was learned on a second branch as well waits on neither; what never waited does not."""
+    """Keep the branch only if both were learned on it."""
     return memory.source_branch if memory.source_branch == draft.origin.branch else None
 
 
-def _confirmed(memory: Memory, stands: Standing, now: datetime) -> dict[str, Any]:
-    """The higher of both standings."""
-    return transitions.raised(memory, stands.status, stands.tier, now, pinned=stands.pinned)
+def _confirmed(memory: Memory, state: InitialState, now: datetime) -> dict[str, Any]:
+    """Return the higher status, pin and tier of both."""
+    return transitions.raised(memory, state.status, state.tier, now, pinned=state.pinned)
 
 
 def _kept_text(memory: Memory, draft: Reviewed) -> tuple[str, Trust]:
-    """The text with more words, ours if equal; who is believed less does not rewrite it."""
+    """Choose the text with more words; a lower rank does not replace a higher one."""
     ours, theirs = memory.trust, draft.origin.trust
     if memory.dedupe_key == draft.dedupe_key:
         return memory.content, max(ours, theirs, key=_RANK.__getitem__)
@@ -224,7 +222,7 @@ def _kept_text(memory: Memory, draft: Reviewed) -> tuple[str, Trust]:
 
 
 def _claimed_author(memory: Memory, draft: Reviewed, kept: str) -> str | None:
-    """A person accepts what they say themselves; text from the files is whose they claim it is."""
+    """Return the claimed author; none for what a person writes personally."""
     theirs = draft.origin.claimed_author
     if draft.by_person and theirs is None:
         says_so = kept == draft.content or memory.dedupe_key == draft.dedupe_key
@@ -236,8 +234,8 @@ def _higher(left: Importance, right: Importance) -> Importance:
     return max(left, right, key=lambda importance: importance.weight)
 
 
-def _seed(draft: Reviewed, stands: Standing) -> float:
-    return max(Importance(draft.importance).weight, stands.confidence)
+def _seed(draft: Reviewed, state: InitialState) -> float:
+    return max(Importance(draft.importance).weight, state.confidence)
 
 
 def _share(number: float) -> float:

@@ -1,4 +1,4 @@
-"""The learnings section that agents put at the end of a message."""
+"""Lessons in a message: sections of learnings, and labelled findings ("Root cause: …")."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import re
 
 from ademem.capture.placeholders import is_placeholder
 from ademem.core import untrusted
+from ademem.core.memory import Category
 from ademem.core.text import fold, is_cjk
+from ademem.core.untrusted import without_recalled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ TITLES = (
     "lecciones aprendidas",
     "conclusiones clave",
 )
-"""Titles of such a section, as patterns."""
+"""Titles of a section of learnings, as patterns."""
 
 MAX_ITEMS = 20
 MIN_CHARS = 20
@@ -38,11 +40,11 @@ _EMPHASIS = re.compile(r"(\*\*|__|(?<!\w)[*_]|[*_](?!\w)|`)")
 
 
 def learnings(message: str) -> list[str]:
-    """Items of the last section that has any; numbered ones if there are, else bullets."""
+    """Return the items of the last section with any: numbered ones, else bullets."""
     for section in reversed(list(_sections(_prose(message)))):
         for shape in (_NUMBERED, _BULLET):
             items = [_plain(found[1]) for line in section if (found := shape.match(line))]
-            kept = [item for item in items if _says_something(item)]
+            kept = [item for item in items if _is_learning(item)]
             if kept:
                 first = {fold(item): item for item in reversed(kept[:MAX_ITEMS])}
                 return list(first.values())[::-1]
@@ -50,7 +52,7 @@ def learnings(message: str) -> list[str]:
 
 
 def _prose(message: str) -> list[str]:
-    """Its lines without fenced code and without what we ourselves had shown."""
+    """Return the lines without fenced code and without recalled memories."""
     lines, closing = [], ""
     for line in untrusted.without_recalled(message).splitlines():
         bare = line.strip()
@@ -81,9 +83,58 @@ def _plain(item: str) -> str:
     return _EMPHASIS.sub("", item).strip()
 
 
-def _says_something(item: str) -> bool:
+def _is_learning(item: str) -> bool:
     if is_placeholder(item):
         return False
     if is_cjk(item):
         return len(item) >= MIN_CJK_CHARS
     return len(item) >= MIN_CHARS and len(item.split()) >= MIN_WORDS
+
+
+LABELS = {
+    "gotcha|pitfall|caveat|trap|watch out|root cause|cause|achtung|ursache": Category.GOTCHA,
+    "decision|decided|entscheidung|décision|decisión": Category.DECISION,
+    "convention|rule|konvention|regel": Category.CONVENTION,
+    "pattern|muster": Category.PATTERN,
+    "lesson(?: learned)?|learned|learning|finding|discovery|insight|fact": Category.FACT,
+}
+"""Labels before a colon at the beginning of a line, and their categories."""
+
+MAX_FINDING_CHARS = 400
+MIN_FINDING_CHARS = 24
+MIN_FINDING_WORDS = 5
+MIN_CJK_FINDING_CHARS = 10
+MAX_FINDINGS = 10
+"""Number of findings that are kept of one message."""
+
+_EDGE = r"(?:[^\S\n]|[>*_#\-\u2022\d.)])*"
+_LABEL = re.compile(
+    rf"^{_EDGE}(?P<label>{'|'.join(LABELS)})[\W_]{{0,3}}:[\W_]{{0,3}}(?P<said>\S.*)$", re.I | re.M
+)
+_FINDING_EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_]|[*_](?!\w)")
+
+
+def findings(message: str) -> list[tuple[Category, str]]:
+    """Return labelled findings with their categories, in order.
+
+    Fenced and recalled text, questions and short texts are left out.
+    """
+    prose = "".join(without_recalled(message).split("```")[::2])
+    found: dict[str, tuple[Category, str]] = {}
+    for line in _LABEL.finditer(prose):
+        said = _FINDING_EMPHASIS.sub("", line["said"]).strip()
+        if _is_finding(said) and not is_placeholder(line[0].partition(":")[2]):
+            found.setdefault(fold(said), (_category(line["label"]), said))
+    return list(found.values())[:MAX_FINDINGS]
+
+
+def _category(label: str) -> Category:
+    return next(kind for words, kind in LABELS.items() if re.fullmatch(words, label, re.I))
+
+
+def _is_finding(text: str) -> bool:
+    if len(text) > MAX_FINDING_CHARS or text.endswith(("?", ":")):
+        return False
+    if is_cjk(text):
+        return len(text) >= MIN_CJK_FINDING_CHARS
+    return len(text) >= MIN_FINDING_CHARS and len(text.split()) >= MIN_FINDING_WORDS

@@ -11,7 +11,7 @@ from ademem.core.value import as_dict
 from tests.builders import NOW
 
 if TYPE_CHECKING:
-    from ademem.capture.gate import Judged
+    from ademem.capture.gate import Ruling
     from ademem.core.memory import Memory
 
 SETTINGS = GateSettings()
@@ -48,10 +48,10 @@ class ListShelf:
 
 
 def gate(*memories: Memory) -> Gate:
-    return Gate(shelf=ListShelf(*memories), settings=SETTINGS, now=NOW)
+    return Gate(lookup=ListShelf(*memories), settings=SETTINGS, now=NOW)
 
 
-def judged(draft: Draft, *memories: Memory) -> Judged:
+def judged(draft: Draft, *memories: Memory) -> Ruling:
     return judge(draft, gate(*memories))
 
 

@@ -1,18 +1,69 @@
-"""Corrections: what a person says about how things are done, while correcting or steering.
-
-A rule for good is kept; an order for the task at hand, or a report, is not. Precision goes first.
-"""
+"""Lessons in a prompt: dictations ("remember: …") and corrections."""
 
 from __future__ import annotations
 
 from ademem.core.untrusted import without_recalled
 
-MAX_CHARS = 240
-MIN_WORDS = 3
-MOST = 4
-"""Corrections of one prompt that are kept."""
+DICTATION_CUES = ("remember", "note ", "merk", "recuerda", "souviens", "ricorda", "lembra")
+"""Parts of which every dictation has one; without them no pattern is compiled."""
 
-CUES = (
+DICTATION = (
+    r"(?i)\s*(?:please\s+)?"
+    r"(?:remember(?:\s+that\b|(?P<duty>\s+to\b)|\s*:)"
+    r"|note\s+(?:for|to)\s+(?:the\s+)?(?:future|memory|self)\s*:"
+    r"|(?:merke?|recuerda|souviens-toi|ricorda|lembra)\s*:)"
+    r"\s*(?P<said>.*)"
+)
+"""At the beginning of a line only, and never a question."""
+
+MIN_DICTATION_CHARS = 8
+
+_BULLET = r"\s*(?:[-*+\u2022]|\d+[.)])\s+(.*)"
+
+
+def dictations(prompt: str) -> list[str]:
+    """Return the dictated texts in order: the rest of a line, or the list below "remember:"."""
+    low = prompt.lower()
+    if not any(cue in low for cue in DICTATION_CUES):
+        return []
+    import re
+
+    found: list[str] = []
+    lines = without_recalled(prompt).splitlines()
+    for at, line in enumerate(lines):
+        dictation = re.match(DICTATION, line)
+        if dictation and not line.rstrip().endswith("?"):
+            said = dictation["said"].strip()
+            if dictation["duty"] and said:
+                said = f"Remember to {said}"
+            found += [said] if said else _list_below(lines[at + 1 :])
+    from ademem.capture.placeholders import is_placeholder
+
+    return [
+        text
+        for text in dict.fromkeys(found)
+        if len(text) >= MIN_DICTATION_CHARS and not is_placeholder(text)
+    ]
+
+
+def _list_below(lines: list[str]) -> list[str]:
+    import re
+
+    items: list[str] = []
+    for line in lines:
+        bullet = re.match(_BULLET, line)
+        if not bullet:
+            break
+        items.append(bullet[1].strip())
+    return items
+
+
+MAX_CORRECTION_CHARS = 240
+MIN_CORRECTION_WORDS = 3
+MAX_CORRECTIONS = 4
+"""Number of corrections that are kept of one prompt."""
+
+CORRECTION_CUES = (
     "use ",
     "we ",
     "rather",
@@ -36,13 +87,13 @@ CUES = (
     "toujours",
     "jamais",
 )
-"""Without any of them there is nothing to read more closely."""
+"""Parts of which every prompt with a correction has one."""
 
 _OPENING = (
     r"(?:(?:no+|nope|wrong|nein|non|actually|sorry|wait|stop)\b[\s,.!:–—-]*)*"
     r"(?:(?:please|and|so|but|also|then|ok(?:ay)?|bitte|por favor|s'il te plaît)[\s,]+)*"
 )
-"""What may stand before it."""
+"""Words that may precede a rule."""
 
 BEFORE = frozenset(
     "no nope wrong nein non actually sorry wait stop please and so but also then ok okay"
@@ -63,7 +114,7 @@ PERFECT = (
     "mind|been|seen|had|has|heard|wanted|thought|knew|got|gotten|worked|works|fails?|failed|happens?"
     "|happened|returns?|crash\\w*|gets?|is|was|were|the|a|an|that|this|in|used|did|does|said|liked"
 )
-"""After "always" and "never" these tell what happened, and set no rule."""
+"""Words after "always" and "never" that report events instead of a rule."""
 
 HARMLESS = (
     "worry|bother|forget|know|think|see|understand|have|need|want|care|mind|get|remember|believe"
@@ -71,7 +122,7 @@ HARMLESS = (
     "|do\\s+(?:anything|it|that|this)|edit\\s+(?:anything|files|it)|fix\\s+(?:it|anything|that)|stop"
     "|start|continue|apply|implement|write\\s+(?:any\\s+)?code|there|here|now|it|that|this|the|and|or|for|at"
 )
-"""After "don't" and "stop" these speak of the task at hand, or of nothing."""
+"""Words after "don't" and "stop" that concern the current task only."""
 
 RULES = (
     (
@@ -95,7 +146,7 @@ RULES = (
     ("a preference", r"(?:i|we)(?:['’]d|\s+would)?\s+(?:rather|prefer|like\s+it\s+better)\b.+"),
     ("from now on", r"(?:from\s+now\s+on|in\s+(?:the\s+)?future|next\s+time|ab\s+jetzt)\b.+"),
 )
-"""What a sentence is, and how it begins after a "no" or a "please"."""
+"""Kinds of corrections, and the pattern of each behind `_OPENING`."""
 
 ONCE = (
     r"\b(?:yet|for\s+now|right\s+now|this\s+time|(?:just\s+)?this\s+once|for\s+th(?:is|e)\s+"
@@ -103,21 +154,26 @@ ONCE = (
     r"|until|till|meanwhile|in\s+this\s+(?:session|turn|run|branch|pr)|before\s+(?:you|i|we)\b"
     r"|while\s+i|when\s+you(?:['’]re|\s+are)\s+done|(?:in|before)\s+anything|everything\s+else|unless\s+i|only\s+explain)\b"
 )
-"""Words of an order for once."""
+"""Words of an instruction for the current task only."""
 
 SENTENCE_END = r"(?<=[.!?;])\s+|\n+|\s+[–—]\s+"
 _END_SIGNS = frozenset(".!?;\n–—")
 
 
 def corrections(prompt: str) -> list[str]:
-    """The sentences that say how things are done here, as they were typed."""
+    """Return the sentences that state how things are done, as typed.
+
+    Rules for good are kept; orders for the current task and reports are not.
+    """
     low = prompt.lower()
-    if not any(cue in low for cue in CUES):
+    if not any(cue in low for cue in CORRECTION_CUES):
         return []
     prose = " ".join(without_recalled(prompt).split("```")[::2])
     parts = [prose] if _END_SIGNS.isdisjoint(prose) else _sentences(prose)
     sentences = [part.strip(" -*\u2022\t") for part in parts]
-    return [sentence for sentence in dict.fromkeys(sentences) if why(sentence)][:MOST]
+    return [sentence for sentence in dict.fromkeys(sentences) if correction_kind(sentence)][
+        :MAX_CORRECTIONS
+    ]
 
 
 def _sentences(prose: str) -> list[str]:
@@ -126,11 +182,11 @@ def _sentences(prose: str) -> list[str]:
     return re.split(SENTENCE_END, prose)
 
 
-def why(sentence: str) -> str | None:
-    """Which rule takes the sentence for a correction; None for anything else."""
+def correction_kind(sentence: str) -> str | None:
+    """Return the kind of correction of a sentence; None if it is none."""
     import re
 
-    if len(sentence) > MAX_CHARS or len(sentence.split()) < MIN_WORDS:
+    if len(sentence) > MAX_CORRECTION_CHARS or len(sentence.split()) < MIN_CORRECTION_WORDS:
         return None
     if sentence.endswith(("?", ":")) or sentence.startswith((">", "/", "#", "<", "|")):
         return None
@@ -140,7 +196,7 @@ def why(sentence: str) -> str | None:
 
 
 def may_open(sentence: str) -> bool:
-    """Whether a rule can match; compiling the rules for every prompt would cost it 3 ms."""
+    """False if no rule can match; compiling them costs 3 ms."""
     for word in sentence.lower().translate(_MARKS).split():
         if word in FIRST:
             return True
