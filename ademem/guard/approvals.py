@@ -1,4 +1,4 @@
-"""Commands by which a person approves what is held back: no tool call may run them."""
+"""Refuse commands by which a person approves quarantined memories: no tool call may run them."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ RUNNERS = frozenset(
     "at batch expect flock osascript parallel screen script setpriv socat ssh su systemd-run tmux"
     " unbuffer unshare node perl ruby php deno bun lua".split()
 )
-"""Programs that run what their arguments say, often in a terminal or a process of its own."""
+"""Programs that run commands from their arguments, often in another terminal or process."""
 _VALUED = "--project --content --title --category -c --importance --tags --path --anchor --command"
 _IN_CODE = r"\b(?:promote|edit|pin|agree|register_store|quarantine_reason)\b"
-"""What a program in another language would have to name."""
+"""Names that a program in another language needs for an approval."""
 
 
 def refusal(
     command: str, settings: GuardSettings, is_quarantined: Callable[[str], bool]
 ) -> str | None:
-    """Say what the shell command would approve; None for any other command.
+    """Name the approving command in a shell command; None if there is none.
 
-    *is_quarantined* tells whether the memory with this id, or beginning of one, is quarantined;
-    for an empty one whether any is.
+    *is_quarantined* is True if the memory with this id, or prefix of one, is quarantined; for an
+    empty id, if any is.
     """
     script = shell.parse(command) if len(command) <= mutation.MAX_CHARS else None
     if script is None:
@@ -91,7 +91,7 @@ def _only_shows(words: tuple[Word, ...]) -> bool:
 
 
 def _is_ours(command: Command) -> bool:
-    """The program by any path, or a word that only the shell can tell before one of the verbs."""
+    """True for the program by any path, and for an expansion before one of the verbs."""
     if not command.words:
         return False
     first = command.words[0]
@@ -102,7 +102,7 @@ def _is_ours(command: Command) -> bool:
 
 
 def _behind_module(command: Command) -> tuple[Word, ...] | None:
-    """The words behind `-m ademem`; None where that is not what Python is to run."""
+    """Return the words behind `-m ademem`; None if Python runs something else."""
     texts = [word.text for word in command.words]
     for at, text in enumerate(texts[:-1]):
         if re.fullmatch(r"-[A-Za-z]*m", text) and texts[at + 1].partition(".")[0] == "ademem":
@@ -116,7 +116,7 @@ def _subcommand(words: tuple[Word, ...]) -> tuple[str, list[str]]:
 
 
 def _operands(words: tuple[Word, ...]) -> list[Word]:
-    """The words that are neither options nor values of those that take one."""
+    """Return the words that are neither options nor their values."""
     valued = _VALUED.split()
     found: list[Word] = []
     left: Iterator[Word] = iter(words)
@@ -129,7 +129,7 @@ def _operands(words: tuple[Word, ...]) -> list[Word]:
 
 
 def _by_its_words(text: str, is_quarantined: Callable[[str], bool]) -> str | None:
-    """For a text that is no script, is too long, or is for another program to read."""
+    """Search a text that is no script, too long, or meant for another program."""
     verbs = "|".join((*APPROVING, *AGREEING, "review", "config"))
     found = re.search(rf"\bademem\b[^\n;|&]*?\b({verbs})\b", text)
     return f"`ademem {found[1]}`" if found and is_quarantined("") else None

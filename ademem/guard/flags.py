@@ -1,7 +1,7 @@
-"""Flag files that let a hook's shell line end a call before Python starts.
+"""Flag files by which a hook's shell line ends before Python starts.
 
-A flag says: the guard has nothing to say to this turn (or subagent). Its name carries the id of
-just that turn, so a flag that is stale, copied or missing costs time and decides nothing else.
+A flag means: the guard passes every call of this turn (or subagent). Its name has the id of the
+turn, so a stale, copied or missing flag costs time and decides nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_AGE_S = 86_400
 
 
 def set_quiet(project: Project, key: TurnKey, quiet: bool) -> None:
-    """Write or remove the turn's flag; where that fails, Python decides each call."""
+    """Write or remove the turn's flag; on failure Python decides each call."""
     name = key.agent_id or key.prompt_id
     if not name or not name.replace("-", "").replace("_", "").isalnum():
         return
@@ -36,7 +36,7 @@ def set_quiet(project: Project, key: TurnKey, quiet: bool) -> None:
 
 
 def prune(project: Project, now: datetime) -> None:
-    """Remove flags of turns that nobody ended."""
+    """Remove flags of unfinished turns."""
     try:
         confined.prune(project.root, _folder(project), now.timestamp() - MAX_AGE_S)
     except OSError:

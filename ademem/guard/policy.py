@@ -1,4 +1,4 @@
-"""Memory before mutation: what a tool call is allowed, as a function of what is known."""
+"""Decide if a tool call may run before memory was searched."""
 
 from __future__ import annotations
 
@@ -34,21 +34,19 @@ class Call(Value):
 
 
 class Known(Value):
-    """What the decision rests on."""
-
     turn: Turn | None
     settings: GuardSettings
     ours: tuple[str, ...]
     """Folders that are never guarded: the client's memory and plans, and `.ade/`."""
     switches: tuple[str, ...]
-    """Files in those folders that are guarded all the same: they could switch the guard off."""
+    """Guarded files in those folders, which could switch the guard off."""
     empty_store: Callable[[], bool]
 
 
 class Pass(Value):
     reason: str
     settled: bool = False
-    """Nothing in this turn can be denied any more."""
+    """True if no later call of this turn can be denied."""
 
 
 class Deny(Value):
@@ -101,7 +99,7 @@ RULES = (turn_is_free, call_is_harmless, enough_was_said, nothing_to_recall)
 
 
 def decide(call: Call, known: Known) -> Pass | Deny:
-    """The first rule that lets the call pass; else memory has to be consulted first."""
+    """Return the first pass of a rule; else deny, because memory must be searched first."""
     for rule in RULES:
         outcome = rule(call, known)
         if outcome is not None:
@@ -111,7 +109,7 @@ def decide(call: Call, known: Known) -> Pass | Deny:
 
 def _ours(path: str, known: Known) -> Pass | None:
     real = os.path.realpath(path)
-    lower = real.lower()  # a file system may take other letters for the same name
+    lower = real.lower()  # a file system may ignore case
     for folder in known.ours:
         if real.startswith(folder + os.sep) and not any(
             f"{lower}/".startswith(f"{switch.lower()}/") for switch in known.switches

@@ -416,7 +416,6 @@ READS = {
         "pip cache dir",
         "npm bin",
         "uvx ruff check",
-        "kustomize build .",
         "nc -zv localhost 80",
         "clang-format x.c",
         "alias ll='ls -la'",
@@ -463,6 +462,7 @@ WRITES = {
         "rg --pre ./run x",
     ],
     "reading, in forms that the short table leaves out": [
+        "kustomize build .",
         'sed -n "${start},${end}p" src/app.py',
         "awk -F: '$3 > 1000 {print $1}' /etc/passwd",
         "awk '/a|b/ {n++} END {print n}' notes.txt",

@@ -1,4 +1,4 @@
-"""Detection of texts that order a model to do something."""
+"""Detect texts that instruct a model (prompt injection)."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _MENTION = r"""["\u201c\u201e\u00ab`']([^"\n\u201c\u201d\u00bb`]{4,120})["\u201d
 _ABOUT = (
     r"\b(?:injections?|jailbreaks?|phrases?|attack\w*|says?|called|e\.g\.|such as|like|contains?)\b"
 )
-"""Who names an order in order to speak about it does not give it."""
+"""Words of a sentence that only mentions the instruction it quotes."""
 
 
 def order_in(memory: Memory) -> str | None:
-    """What a memory does that no person typed and knowledge does not; None for any other."""
+    """Describe the instruction in a memory that no person typed; None if there is none."""
     return None if memory.trust is Trust.USER else order_of(memory.title, memory.content)
 
 
 def order_of(title: str | None, content: str) -> str | None:
-    """What title and text do together, above each other and in one line, as both are shown."""
+    """Describe the instruction in title and text, shown as two lines or as one."""
     if not title:
         return instruction_in(content)
     return instruction_in(f"{title}\n{content}") or instruction_in(f"{title} {content}")
 
 
 def instruction_in(text: str) -> str | None:
-    """What the text does that knowledge does not; None for knowledge."""
+    """Describe the instruction in a text; None if there is none."""
     if smuggles(text):
         return "has characters that nobody sees"
     if disguised(text):
@@ -58,7 +58,7 @@ def instruction_in(text: str) -> str | None:
 
 
 def _without_mentions(text: str) -> str:
-    """Without what is quoted by a sentence that speaks about such texts."""
+    """Remove quotations from sentences about injections."""
     if not any(sign in text for sign in "\"\u201c\u201e\u00ab`'"):
         return text
     return re.sub(rf"({_ABOUT}[^.\n\"`]{{0,60}}){_MENTION}", "\\1\u2026", text)

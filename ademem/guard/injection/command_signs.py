@@ -1,4 +1,4 @@
-"""Signs of a command in a text, looked for before anything is loaded that judges one."""
+"""A cheap test for commands in a text, before the module that judges them is loaded."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ WORDS = frozenset(
     tee uv uvx wget yarn
     """.split()
 )
-"""Programs, and words that stand where people tell which to run."""
+"""Programs, and words that often precede a command."""
 
 
 def may_hold_command(text: str) -> bool:
-    """False for a text in ASCII without any of the signs; what is not ASCII needs a closer look."""
+    """False for an ASCII text without any of the signs."""
     return (
         not text.isascii()
         or any(sign in text for sign in SIGNS)

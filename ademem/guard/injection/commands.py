@@ -1,4 +1,4 @@
-"""Commands in a text, judged by what they would do."""
+"""Find commands in a text and judge their effects."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 MAX_CHARS = 60_000
 MAX_PLACES = 500
-"""Candidates that are read, and their characters; a text with more of them is held."""
+"""Limits of candidates and of their characters; a text with more is quarantined."""
 SENTENCE_CHARS = 1500
-"""Longest part of a line that is read as a command where nothing marks its end."""
+"""Longest command where nothing marks its end."""
 STARTS = 8
-"""Places of one sentence at which a command may begin; a sentence with more is held."""
+"""Most starts of commands in one sentence; a text with many more is quarantined."""
 
 TOO_MANY = "has more commands than can be read"
 
@@ -39,10 +39,10 @@ class Place(Value):
     end: int
     command: str
     marked: bool
-    """Whether it stands between backticks, or in a block of code."""
+    """True between backticks and in a code block."""
 
 
-# What is told of programs and files
+# Programs and files
 
 _DOWNLOADERS = frozenset(
     "curl wget fetch aria2c http https httpie iwr irm invoke-webrequest invoke-restmethod"
@@ -105,7 +105,7 @@ _POPULAR = frozenset(
 
 
 def _name(command: Command) -> str:
-    """The program in lower case, without a version or `.exe`."""
+    """Return the program in lower case, without a version or `.exe`."""
     name = command.name.lower().removesuffix(".exe")
     versioned = name.startswith(("python", "pypy", "pip", "ruby", "perl", "php", "lua"))
     return name.rstrip("0123456789.") if versioned else name
@@ -116,13 +116,13 @@ def _texts(command: Command) -> list[str]:
 
 
 def _is_foreign(text: str) -> bool:
-    """Whether the text has an address of another machine."""
+    """True if the text has an address of another machine."""
     hosts = re.findall(_HOST, text, re.I)
     return any(not re.fullmatch(rf"(?:{_LOCAL})(?::\d+)?", host, re.I) for host in hosts)
 
 
 def _goes_abroad(command: Command) -> bool:
-    """Whether a program that fetches or sends names another machine; by default it does."""
+    """True unless a program that fetches or sends names this machine only."""
     texts = [text for text in _texts(command) if not text.startswith("-")]
     if any("//" in text for text in texts):
         return any(_is_foreign(text) or text.startswith("$") for text in texts)
@@ -131,7 +131,7 @@ def _goes_abroad(command: Command) -> bool:
 
 
 def _sources(command: Command) -> Iterator[Command]:
-    """What is piped into the command, nearest first, wrappers removed."""
+    """Yield the commands piped into this one, nearest first, wrappers removed."""
     source = command.source
     while source is not None:
         yield from wrappers.unwrap(source)
@@ -139,7 +139,7 @@ def _sources(command: Command) -> Iterator[Command]:
 
 
 def _written(command: Command) -> Iterator[str]:
-    """The files that the command writes, as far as its form tells."""
+    """Yield the files that the command writes."""
     for redirect in command.redirects:
         if ">" in redirect.operator:
             yield redirect.target.text
@@ -159,7 +159,7 @@ def _written(command: Command) -> Iterator[str]:
 
 
 def _saved(command: Command) -> Iterator[str]:
-    """Where a download is saved."""
+    """Yield the files in which a download is saved."""
     texts = _texts(command)
     for text, following in pairwise([*texts, ""]):
         if text in ("-o", "--output", "-O", "--output-document", "-OutFile"):
@@ -202,7 +202,7 @@ def runs_a_download(commands: Commands) -> bool:
 
 
 def _has_download(word: Word) -> bool:
-    """Whether the word is the output of a download: `"$(curl …)"`, `<(curl …)`."""
+    """True for the output of a download: `"$(curl …)"`, `<(curl …)`."""
     if not word.expands and "(" not in word.text:
         return False
     starts = rf"(?:{_OUTPUT})\s*(?:sudo\s+)?(?:{'|'.join(_DOWNLOADERS)})\b(.*)"
@@ -211,7 +211,7 @@ def _has_download(word: Word) -> bool:
 
 
 def runs_what_it_decodes(commands: Commands) -> bool:
-    """Code that nobody can read before it runs."""
+    """Encoded code that runs unread."""
     return any(
         _name(command) in _INTERPRETERS
         and (
@@ -361,7 +361,7 @@ def installs_from_an_address(commands: Commands) -> bool:
 
 
 def installs_a_misspelt_package(commands: Commands) -> bool:
-    """A name that is one slip of the keys from one that everybody knows."""
+    """A package whose name is one typing error from a popular one."""
     for command in commands:
         if _is_installer(" ".join([_name(command), *_texts(command)])):
             names = (re.split(r"[=<>~!\[@]", text)[0].lower() for text in _texts(command)[1:])
@@ -378,7 +378,7 @@ def _is_misspelt(name: str) -> bool:
 
 
 def _is_one_slip(left: str, right: str) -> bool:
-    """One letter more, less or other, or two swapped."""
+    """True for one letter more, less or different, or two swapped."""
     same = 0
     while same < min(len(left), len(right)) and left[same] == right[same]:
         same += 1
@@ -419,7 +419,7 @@ def _request_with_a_file(command: Command) -> bool:
 
 
 def _has_secret(text: str) -> bool:
-    """Whether the shell puts the output of a command, or a variable with a secret, into it."""
+    """True if the shell inserts the output of a command or a variable with a secret."""
     return bool(re.search(rf"{_OUTPUT}|{_TOKEN}", text, re.I))
 
 
@@ -539,16 +539,16 @@ _RUNS = (
     r"(?:LD_PRELOAD|DYLD_INSERT_LIBRARIES|BASH_ENV|PROMPT_COMMAND|GIT_ASKPASS|SSH_ASKPASS|LESSOPEN"
     r"|GIT_EXTERNAL_DIFF|GIT_SSH_COMMAND(?!=ssh\s)|GIT_PROXY_COMMAND)=\S"
 )
-"""Variables that have other programs run one of their own."""
+"""Variables that make other programs run a program."""
 _REPLACES = (
     r"(?:sudo|su|git|ssh|scp|ls|cd|npm|npx|pip|python3?|node|curl|docker|kubectl|gh|make)="
     r"(?:.*[;|&]|(?:sh|bash)\s|/tmp/|~/\.|\$HOME/\.)"
 )
-"""Aliases that put something before or behind a program that everybody uses."""
+"""Aliases that add a command to a popular program."""
 
 
 def _sets_a_program(line: str) -> bool:
-    """Settings of git that name a program, a folder of hooks or another address."""
+    """True for settings of git that name a program, a folder of hooks or another address."""
     program = (
         r"\b(?:core\.(?:hookspath|fsmonitor|sshcommand|askpass|editor|pager|gitproxy)|sequence\.editor"
         r"|init\.templatedir|diff\.external|gpg\.program|include\.path|includeif\.\S+"
@@ -655,7 +655,7 @@ _LOOSENING = (
     ),
     (("sudo",), r"sudo -S\b|visudo\b"),
 )
-"""How commands read that take a protection away, wrappers removed: hints, and the pattern."""
+"""Hints and patterns of commands that remove a protection, wrappers removed."""
 
 
 def _matches(patterns: Sequence[tuple[Sequence[str], str]], line: str) -> bool:
@@ -668,7 +668,7 @@ def _matches(patterns: Sequence[tuple[Sequence[str], str]], line: str) -> bool:
 
 
 def reads_stored_credentials(commands: Commands) -> bool:
-    """Keys and passwords shown where a model reads them."""
+    """Keys and passwords printed where a model reads them."""
     piped = [command.source.words for command in commands if command.source]
     for command in commands:
         name, texts = _name(command), _texts(command)
@@ -708,7 +708,7 @@ _KEYS = (
 
 
 def resets_and_cleans(commands: Commands) -> bool:
-    """Together they throw away all work that is not committed."""
+    """`git reset --hard` and `git clean` together, which delete all uncommitted work."""
     lines = [command.line for command in commands]
     return any(line.startswith("git reset") and "--hard" in line for line in lines) and any(
         line.startswith("git clean") and re.match(r"git clean\b.*-\w*f", line) for line in lines
@@ -727,7 +727,7 @@ RULES: tuple[tuple[str, Callable[[Commands], bool]], ...] = (
     ("reads stored credentials", reads_stored_credentials),
     ("throws uncommitted work away", resets_and_cleans),
 )
-"""What commands do that a memory has no business to order; the first that holds is told."""
+"""Effects of commands that no memory may order; the first match is reported."""
 
 
 # Where commands stand in a text
@@ -762,7 +762,7 @@ _JSON_SCRIPT = r"\"(?:pre|post)?(?:install|prepare|test|build)\"\s*:\s*\"((?:[^\
 
 
 def command_in(text: str) -> str | None:
-    """Say what the first command that a memory may not order would do; None for no such command."""
+    """Return the effect of the first command that no memory may order; None if there is none."""
     if not _has_sign(text):
         return None
     if not text.isascii():
@@ -790,7 +790,7 @@ def _has_sign(text: str) -> bool:
 
 
 def effect(command: str, *, marked: bool = True) -> str | None:
-    """Say which rule a command line falls under; *marked*: its end is known."""
+    """Return the effect of a command line; *marked*: its end is known."""
     commands = _commands(command, marked=marked)
     if not commands:
         return None
@@ -798,7 +798,7 @@ def effect(command: str, *, marked: bool = True) -> str | None:
 
 
 def places(text: str) -> Iterator[Place]:
-    """Blocks of code, what stands between backticks, and sentences from a program's name on."""
+    """Yield code blocks, text between backticks, and sentences from a program's name on."""
     for script in re.finditer(_JSON_SCRIPT, text) if '"' in text else ():
         yield Place(start=script.start(), end=script.end(), command=script[1], marked=True)
     blank = list(text)
@@ -831,7 +831,7 @@ def _sentence_ends(text: str) -> list[int]:
 
 
 def _lines(start: int, end: int, code: str) -> Iterator[Place]:
-    """Each line of a block, as one that cannot be read need not hide the others."""
+    """Yield each line of a block, because one syntax error would hide the others."""
     for line in code.split("\n"):
         if line.strip():
             bare = re.sub(r"^\s*[$>%#]\s+", "", line)
@@ -851,7 +851,7 @@ def _starts(text: str, at: int, end: int) -> Iterator[int]:
 
 
 def _crowded(text: str) -> bool:
-    """Whether a sentence names more programs than are looked at."""
+    """True if a sentence names too many programs."""
     if not _may_start(text):
         return False
     at = 0
@@ -863,7 +863,7 @@ def _crowded(text: str) -> bool:
 
 
 def _commands(text: str, *, marked: bool) -> tuple[Command, ...]:
-    """What the shell would run; prose behind a command is read as more of its words."""
+    """Parse the commands that the shell would run; prose behind a command is part of it."""
     if not marked:
         stops = r"[,;:!?.]+(?=\s|$)" if text.isascii() else r"[,;:!?.\u3002]+(?=\s|$)"
         text = re.sub(stops, " ", text)
@@ -882,7 +882,7 @@ def _commands(text: str, *, marked: bool) -> tuple[Command, ...]:
 
 
 def _powershell(command: Command) -> Iterator[Command]:
-    """The commands of `powershell -Command "…"`."""
+    """Yield the commands of `powershell -Command "…"`."""
     if _name(command) in ("powershell", "pwsh"):
         words = command.words
         for option, value in pairwise(words):
@@ -891,7 +891,7 @@ def _powershell(command: Command) -> Iterator[Command]:
 
 
 def _printed(command: Command) -> Iterator[Command]:
-    """What a start-up file or a timer would run later: the text that `echo` writes there."""
+    """Yield the commands that `echo` writes to a start-up file or a timer."""
     if _name(command) in ("echo", "printf") and "|" in command.line:
         script = shell.parse(re.sub(r"^[\s*/\d-]+(?=[a-z])", "", " ".join(_texts(command))))
         yield from script.commands if script else ()
@@ -927,7 +927,7 @@ _IS_FORBIDDEN = (
 
 
 def is_prohibited(text: str, place: Place) -> bool:
-    """Whether the sentence forbids the command, or speaks of its being refused."""
+    """True if the sentence forbids the command, or reports that it is rejected."""
     before = text[max(0, place.start - 120) : place.start].rpartition("\n")[2]
     before = re.split(r"[.!?;:,](?=\s)", before)[-1]
     if re.search(_FORBIDS, before):

@@ -293,10 +293,10 @@ PHRASES = (
         ),
     ),
 )
-"""What the text does, and one word of each group, in this order, in one sentence."""
+"""Effects of instructions, and phrases: one word of each group, in order, in one sentence."""
 
 WHAT = [what for what, known in PHRASES for _ in known]
-"""What each phrase does, in order."""
+"""The effect of each phrase, in order."""
 INDEX = index(phrase for _, known in PHRASES for phrase in known)
 BEGINNINGS = beginnings(INDEX)
 
@@ -526,5 +526,5 @@ SHAPES = (
         r"""|\bademem_guard_mode\s?=\s?["']?off|["']bash\(\*""",
     ),
 )
-"""What it does, substrings of which one must be there, and how it reads after case folding."""
+"""Effect, substrings of which one must be present, and pattern for the folded text."""
 HINTED = tuple((what, tuple(hints.split()), shape) for what, hints, shape in SHAPES)

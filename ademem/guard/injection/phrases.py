@@ -1,4 +1,4 @@
-"""Phrases that may have other words between theirs, found without a pattern to compile."""
+"""Match phrases with gaps between their words, without compiling patterns."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     Index = dict[str, list[tuple[int, Phrase]]]
 
 GAP = 5
-"""Most other words between two that belong together."""
+"""Largest number of other words between two of a phrase."""
 
 NEGATIONS = frozenset("never not t nie niemals nicht jamais nunca no n\u00e3o".split())
-"""A word that turns the one behind it round; `t` is what is left of "don't"."""
+"""Words that negate the next one; `t` is what tokenizing leaves of "don't"."""
 
 _ASCII_SENTENCE_END = r"[.!?;\n](?=\s|$)|\n"
 _SENTENCE_END = r"[.!?;\n\u3002](?=\s|$)|\n"
@@ -29,9 +29,9 @@ _MAYBE_LEET = re.compile(r"[013457@$]")
 
 
 def phrases(*lines: str) -> tuple[Phrase, ...]:
-    """`say|tell ... user`: one word of each group, in this order, in one sentence.
+    """Parse `say|tell ... user`: one word of each group, in this order, in one sentence.
 
-    Letters that look like Latin ones are replaced, as they are in the texts.
+    Letters that look like Latin ones are replaced, as in the texts.
     """
     return tuple(
         tuple(frozenset(map(_stem, group.split("|"))) for group in as_latin(line).split(" ... "))
@@ -40,7 +40,7 @@ def phrases(*lines: str) -> tuple[Phrase, ...]:
 
 
 def sentences(text: str) -> list[list[str]]:
-    """Stemmed words of each sentence of a folded text; `1gn0r3` is read as `ignore`."""
+    """Return the stemmed words of each sentence of a folded text; `1gn0r3` is `ignore`."""
     found: list[list[str]] = []
     end = _ASCII_SENTENCE_END if text.isascii() else _SENTENCE_END
     for part in re.split(end, text):
@@ -53,7 +53,7 @@ def sentences(text: str) -> list[list[str]]:
 
 
 def spelled(text: str) -> bool:
-    """Whether it spells words letter by letter."""
+    """True if the text spells words letter by letter."""
     run = 0
     for word in text.split():
         run = run + 1 if len(word) == 1 and word.isalpha() else 0
@@ -63,9 +63,9 @@ def spelled(text: str) -> bool:
 
 
 def index(known: Iterable[Phrase]) -> Index:
-    """The phrases, and their places in the order given, by each word of their longest-worded group.
+    """Index phrases and their positions by each word of their group with the longest words.
 
-    A sentence without any word of that group does not say them, so most are never looked at.
+    A sentence without a word of that group cannot match.
     """
     found: Index = {}
     for place, phrase in enumerate(known):
@@ -75,12 +75,12 @@ def index(known: Iterable[Phrase]) -> Index:
 
 
 def beginnings(known: Index) -> frozenset[str]:
-    """The words of the index, and what `_stem` makes one of."""
+    """Return the words of the index, and their forms before `_stem`."""
     return frozenset(known) | {f"{word}s" for word in known}
 
 
 def may_say(text: str, known: Index, beginnings: frozenset[str]) -> bool:
-    """False when no sentence of a folded text has one of the phrases: most texts have none."""
+    """False if no sentence of a folded text can match a phrase."""
     words = set(_WORD.findall(text))
     if not words.isdisjoint(beginnings):
         return True
@@ -89,20 +89,19 @@ def may_say(text: str, known: Index, beginnings: frozenset[str]) -> bool:
 
 
 def first(words: list[str], known: Index) -> int | None:
-    """The place of the first phrase that a sentence has."""
+    """Return the position of the first phrase that a sentence matches."""
     said = known.keys() & set(words)
     places = [place for word in said for place, phrase in known[word] if says(words, phrase)]
     return min(places, default=None)
 
 
 def says(words: list[str], phrase: Phrase) -> bool:
-    """Whether a sentence has the phrase."""
     known = frozenset(words)
     return not any(map(known.isdisjoint, phrase)) and any(_follow(words, phrase, None))
 
 
 def _follow(words: list[str], phrase: Phrase, at: int | None) -> Iterator[bool]:
-    """Every way to go on from the place *at* with the rest of the phrase."""
+    """Yield True for every match of the rest of the phrase behind position *at*."""
     if not phrase:
         yield True
         return
@@ -119,18 +118,18 @@ def _follow(words: list[str], phrase: Phrase, at: int | None) -> Iterator[bool]:
 
 
 def _is_forbidden(words: list[str], beginning: Words) -> bool:
-    """Whether the first word forbids the second, with which a phrase begins."""
+    """True if the first word negates the second, which begins a phrase."""
     before, word = words
     return before in NEGATIONS and word != "mind" and NEGATIONS.isdisjoint(beginning)
 
 
 def _stem(word: str) -> str:
-    """Without a plural's or third person's s."""
+    """Remove the s of a plural or third person."""
     return word[:-1] if word[-1:] == "s" and len(word) > 3 else word
 
 
 def _without_leet(word: str) -> str:
-    """Digits as the letters they stand for, in words that mix both."""
+    """Replace digits by the letters they resemble, in words that mix both."""
     if word.isalpha() or word.isdigit() or not any(map(str.isalpha, word)):
         return word
     plain = word.translate(_LEET)
