@@ -334,9 +334,10 @@ def question(prompt: Prompt) -> Classification | None:
         words = _tokens(sentence)
         if _is_question(sentence, words) or _mentions(words, prompt.questions, opening=True):
             return _soft("it asks a question")
-        if sentence.endswith(("?", "\uff1f")) and not _is_polite(words):
+        is_polite = any(_text(clause).startswith(POLITE) for _, clause in _clauses(words))
+        if sentence.endswith(("?", "\uff1f")) and not is_polite:
             return _soft("it asks a question")
-        if any(_asks_for_words(clause) for clause in _clauses(words)):
+        if any(_asks_for_words(clause) for _, clause in _clauses(words)):
             return _soft("it asks for something in words")
     return None
 
@@ -388,13 +389,9 @@ def _is_question(sentence: str, words: list[str]) -> bool:
     )
 
 
-def _is_polite(words: list[str]) -> bool:
-    return any(_text(clause).startswith(POLITE) for clause in _clauses(words))
-
-
 def _ordered_verb(words: list[str], *, in_words: bool) -> str | None:
     """Return the verb of a clause that orders a change."""
-    for start, clause in zip(_starts(words), _clauses(words), strict=True):
+    for start, clause in _clauses(words):
         rest, polite = _past_openers(clause)
         if (
             not rest
@@ -449,12 +446,9 @@ def _base(word: str, verbs: frozenset[str]) -> str | None:
     return next((form for form in forms if form in verbs), None)
 
 
-def _starts(words: list[str]) -> list[int]:
-    return [0, *(at + 1 for at, word in enumerate(words) if word in CLAUSES)]
-
-
-def _clauses(words: list[str]) -> Iterator[list[str]]:
-    return (words[start : start + CLAUSE_WORDS] for start in _starts(words))
+def _clauses(words: list[str]) -> Iterator[tuple[int, list[str]]]:
+    for start in (0, *(at + 1 for at, word in enumerate(words) if word in CLAUSES)):
+        yield start, words[start : start + CLAUSE_WORDS]
 
 
 def _text(words: list[str]) -> str:

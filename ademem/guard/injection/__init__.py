@@ -6,7 +6,7 @@ import re
 
 from ademem.core.confusables import disguised, seeming, smuggles
 from ademem.core.memory import Trust
-from ademem.guard.injection.command_signs import may_hold_command
+from ademem.core.text import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,18 @@ _ABOUT = (
     r"\b(?:injections?|jailbreaks?|phrases?|attack\w*|says?|called|e\.g\.|such as|like|contains?)\b"
 )
 """Words of a sentence that only mentions the instruction it quotes."""
+COMMAND_SIGNS = ("|", "`", ">", "--", "=")
+
+COMMAND_WORDS = frozenset(
+    """
+    add ademem alias aws base64 bash brew bun bunx cargo cat chmod claude cp crontab curl deno dig
+    docker echo eval export fetch gem gh git go history iex install irm iwr launchctl ln mail mv nc
+    ncat node npm npx nslookup perl php ping pip pnpm poetry powershell printenv printf python
+    python3 rm rsync ruby scp security sed setenforce socat source sqlite3 ssh sudo systemctl tar
+    tee uv uvx wget yarn
+    """.split()
+)
+"""Programs, and words that often precede a command."""
 
 
 def order_in(memory: Memory) -> str | None:
@@ -50,7 +62,7 @@ def instruction_in(text: str) -> str | None:
     for what, hints, shape in patterns.HINTED:
         if any(map(plain.__contains__, hints)) and re.search(shape, plain):
             return what
-    if not may_hold_command(text):
+    if not _may_hold_command(text):
         return None
     from ademem.guard.injection import commands
 
@@ -62,3 +74,12 @@ def _without_mentions(text: str) -> str:
     if not any(sign in text for sign in "\"\u201c\u201e\u00ab`'"):
         return text
     return re.sub(rf"({_ABOUT}[^.\n\"`]{{0,60}}){_MENTION}", "\\1\u2026", text)
+
+
+def _may_hold_command(text: str) -> bool:
+    """False for an ASCII text without any of the signs."""
+    return (
+        not text.isascii()
+        or any(sign in text for sign in COMMAND_SIGNS)
+        or not COMMAND_WORDS.isdisjoint(words(text))
+    )

@@ -10,7 +10,7 @@ from ademem.core.confusables import visible
 from ademem.core.text import words
 from ademem.core.value import Value
 from ademem.guard import shell
-from ademem.guard.injection.command_signs import WORDS
+from ademem.guard.injection import COMMAND_WORDS
 from ademem.guard.shell import wrappers
 
 TYPE_CHECKING = False
@@ -733,7 +733,7 @@ RULES: tuple[tuple[str, Callable[[Commands], bool]], ...] = (
 # Where commands stand in a text
 
 _ASSIGNMENT = r"(?i)(?<![A-Z_])[A-Z_]{4,}="
-_SIGNS = rf"{_ASSIGNMENT}|[|`>]|--|\b(?:{'|'.join(sorted(WORDS))})\b"
+_SIGNS = rf"{_ASSIGNMENT}|[|`>]|--|\b(?:{'|'.join(sorted(COMMAND_WORDS))})\b"
 _PROGRAMS = frozenset(
     "curl wget iwr irm eval source base64 npm npx pnpm pip pip3 pipx uv uvx gem cargo brew"
     " poetry yarn"
@@ -779,14 +779,14 @@ def command_in(text: str) -> str | None:
 
 
 def _has_sign(text: str) -> bool:
-    """Whether _SIGNS matches, found by plain words where the text is ASCII."""
+    """True if `_SIGNS` matches; an ASCII text needs no pattern."""
     if not text.isascii():
         return bool(re.search(_SIGNS, text))
     if any(sign in text for sign in ("|", "`", ">", "--")):
         return True
     if "=" in text and re.search(_ASSIGNMENT, text):
         return True
-    return not WORDS.isdisjoint(words(text))
+    return not COMMAND_WORDS.isdisjoint(words(text))
 
 
 def effect(command: str, *, marked: bool = True) -> str | None:
