@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from ademem.synthesis.missions import Ended
     from ademem.synthesis.procedures.export import Exported
     from ademem.synthesis.procedures.records import Procedure
-    from ademem.synthesis.skills.listing import Listed
-    from ademem.synthesis.skills.registry import Scanned
+    from ademem.synthesis.skills.registry import Listed, Scanned
 
 
 def list_episodes(runtime: Runtime, limit: int | None = 20) -> list[Episode]:
@@ -28,9 +27,9 @@ def list_episodes(runtime: Runtime, limit: int | None = 20) -> list[Episode]:
 
 def list_skills(runtime: Runtime, *, gone: bool = False) -> list[Listed]:
     """List the skill files that were found, by path; with *gone* deleted ones too."""
-    from ademem.synthesis.skills import listing
+    from ademem.synthesis.skills import registry
 
-    return listing.listed(runtime.store, gone=gone)
+    return registry.list_files(runtime.store, archived=gone)
 
 
 def reindex_skills(runtime: Runtime, *, dry_run: bool = False) -> Scanned:

@@ -110,7 +110,7 @@ def _arrived(runtime: Runtime) -> str:
 
 def _make_due(payload: Payload, runtime: Runtime) -> None:
     """Ask for the work that a session's start shows to be there."""
-    if folders.changed(runtime.project):
+    if folders.have_changed(runtime.project):
         jobs.queue(runtime.store, "skills", "project", runtime.now)
     for left in sessions.left_open(runtime.store, runtime.now, payload.session_id):
         jobs.queue(runtime.store, "episode", left, runtime.now)

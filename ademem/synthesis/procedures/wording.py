@@ -17,7 +17,7 @@ from ademem.synthesis.procedures.steps import (
     edit_step,
     mask,
 )
-from ademem.synthesis.skills.reading import digest_of, opened
+from ademem.synthesis.skills.reading import digest_of, split_front_matter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def render_skill_file(wording: Wording, name: str, sync_id: str) -> str:
 def parse_skill_file(text: str) -> SkillFile:
     found = _MARK.search(text)
     unmarked = _MARK.sub("", text)
-    head, body, _ = opened(unmarked.replace("\r\n", "\n"))
+    head, body, _ = split_front_matter(unmarked.replace("\r\n", "\n"))
     heading = _HEADING.match(body.lstrip("\n"))
     title = heading[1].strip() if heading else head.get("name", "")
     markdown = _HEADING.sub("", body.lstrip("\n"), count=1).strip()

@@ -1,1 +1,1 @@
-"""Skill files of the project, as memories that are found when asked for."""
+"""Skill files of the project as memories."""

@@ -1,4 +1,4 @@
-"""Where the skill files lie, and whether one of them changed since they were read, by its date."""
+"""Find the skill files of a project, and notice when one of them changed."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from ademem.core.project import Project
 
 FOLDERS = ((".ade/skills", "skill"), (".claude/skills", "skill"), (".claude/commands", "command"))
-"""Each with the kind of what it holds."""
+"""Folders with the kind of their files."""
 SKILL_FILE = "skill.md"
-"""Makes its folder one skill: the other pages in it belong to it. In lower case."""
+"""Name, in lower case, of the one file that counts in its folder."""
 
 
 def root(project: Project) -> str:
-    """The main worktree, whose skills are those of all: they share its database."""
+    """Return the main worktree: its skills are those of all worktrees that share its database."""
     main = os.path.dirname(project.home)
     return os.path.realpath(main if os.path.basename(project.home) == ".ade" else project.root)
 
 
-def changed(project: Project) -> bool:
-    """Whether a file came, went or was written since `note`."""
+def have_changed(project: Project) -> bool:
+    """Tell whether a file was added, removed or written since `note_scanned`."""
     try:
         seen = confined.read_text(project.home_root, _path(project)) or ""
     except (OSError, UnicodeDecodeError):
@@ -33,26 +33,25 @@ def changed(project: Project) -> bool:
     return listing(root(project)) != seen
 
 
-def note(project: Project, read: str) -> None:
-    """The files of this listing have been read."""
-    confined.write_text(project.home_root, _path(project), read)
+def note_scanned(project: Project, listing: str) -> None:
+    confined.write_text(project.home_root, _path(project), listing)
 
 
 def listing(root: str) -> str:
-    """A line a file: its path, when it was written, how long it is."""
-    return "".join(f"{path} {_dated(root, path)}\n" for path, _ in pages(root))
+    """Return one line for each file: path, modification time and size."""
+    return "".join(f"{path} {_state(root, path)}\n" for path, _ in pages(root))
 
 
 def pages(root: str) -> list[tuple[str, str]]:
-    """Path below *root* and kind of every skill file, in a fixed order; a linked folder once."""
+    """Return path below *root* and kind of every file, in a fixed order; a linked folder once."""
     seen: set[str] = set()
     return [(path, kind) for folder, kind in FOLDERS for path in _below(root, folder, seen, folder)]
 
 
 def real_path(root: str, path: str) -> str | None:
-    """Where a page or folder is when links are followed; None outside the project.
+    """Return the path with links followed; None outside the project.
 
-    Below `.ade/` no link is followed. What is found there is opened without following more.
+    Below `.ade/` links are not followed, and the caller opens the path without following more.
     """
     whole = os.path.join(root, path)
     if path.startswith(".ade/"):
@@ -62,7 +61,7 @@ def real_path(root: str, path: str) -> str | None:
 
 
 def _below(root: str, folder: str, seen: set[str], top: str) -> Iterator[str]:
-    """Pages of a folder that is a skill are not looked at, nor folders out of the project."""
+    """Yield a skill folder's SKILL.md alone, else all Markdown files below."""
     real = real_path(root, folder)
     if real is None or real in seen:
         return
@@ -80,7 +79,7 @@ def _below(root: str, folder: str, seen: set[str], top: str) -> Iterator[str]:
             yield from _below(root, path, seen, top)
 
 
-def _dated(root: str, path: str) -> str:
+def _state(root: str, path: str) -> str:
     real = real_path(root, path)
     try:
         found = confined.status(root, real) if real else None
@@ -90,5 +89,5 @@ def _dated(root: str, path: str) -> str:
 
 
 def _path(project: Project) -> str:
-    """Beside the database: who looks at the same files need not read them again."""
+    """Beside the database, as a scan is for all that share it."""
     return os.path.join(project.home, "run", "skills.seen")

@@ -1,8 +1,9 @@
-"""A skill file as a value."""
+"""Read skill files."""
 
 from __future__ import annotations
 
 import os
+import re
 from datetime import UTC, datetime
 
 from ademem.core import confined
@@ -17,12 +18,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LARGEST = 1_000_000
-"""Bytes of a page above which it is not read."""
+"""Largest file, in bytes."""
 NAME_CHARS = 100
+FRONT_MATTER_CHARS = 10_000
+"""Longest front matter: YAML is slow."""
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_LINE = re.compile(r"^(\w[\w-]*):[ \t]*(\S.*)$", re.MULTILINE)
 
 
 class Skill(Value):
-    """What a file says, without secrets."""
+    """The content of a file, without secrets except in `raw`."""
 
     path: str
     """Relative to the project."""
@@ -30,27 +35,36 @@ class Skill(Value):
     """skill | command."""
     name: str
     description: str
-    """Of the head, else the first paragraph."""
+    """From the front matter, else the first paragraph."""
     text: str
-    """What follows the head."""
+    """The text below the front matter."""
     raw: str
-    """The file as it is; what is stored of it is not this."""
+    """The whole file; it is not stored."""
     digest: str
-    """Of the file as it is; the ends of its lines and of the file do not count."""
+    """Digest of the file without line endings and surrounding blanks."""
     modified: datetime
 
 
 class Problem(Value):
-    """A file that could not be read, or not as it was meant."""
+    """A file that could not be read, or only in part."""
 
     path: str
     reason: str
 
 
 def read_all(root: str) -> Iterator[Skill | Problem]:
-    """Every page in turn; one whose head is no YAML is both."""
+    """Yield every file; one with invalid front matter is both a problem and a skill."""
     for path, kind in folders.pages(root):
-        yield from _read(root, path, kind)
+        shown = redact(path).text
+        try:
+            text, modified = _read(root, path)
+        except UnicodeDecodeError as error:
+            yield Problem(path=shown, reason=f"is no UTF-8 text (byte {error.start})")
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "reason", None) or getattr(error, "strerror", None)
+            yield Problem(path=shown, reason=reason or str(error))
+        else:
+            yield from _parse(text, shown, kind, datetime.fromtimestamp(modified, UTC))
 
 
 def digest_of(text: str) -> str:
@@ -58,31 +72,32 @@ def digest_of(text: str) -> str:
     return bytes_hex(unixed.encode("utf-8", "surrogatepass"))
 
 
-def opened(text: str) -> tuple[dict[str, str], str, str]:
-    """The one door to YAML: the head, what follows it, and what is wrong with the head."""
-    from ademem.synthesis.skills import front_matter
+def split_front_matter(text: str) -> tuple[dict[str, str], str, str]:
+    """Return the texts of the front matter by key, the text below it, and a YAML error if any.
+
+    Of invalid YAML, the lines that hold a key and a text are returned.
+    """
+    found = _FRONT_MATTER.match(text[:FRONT_MATTER_CHARS])
+    body = _FRONT_MATTER.sub("", text, count=1)
+    if found is None:
+        return {}, body, ""
+    import yaml  # only while a skill file is read
 
     try:
-        return front_matter.read(text), front_matter.body(text), ""
-    except front_matter.BadHead as error:
-        return error.lines, front_matter.body(text), str(error)
+        head = yaml.load(found[1], Loader=yaml.BaseLoader)  # BaseLoader makes nothing but text
+    except (yaml.YAMLError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        reason = str(getattr(error, "problem", None) or type(error).__name__)
+        line = f"line {mark.line + 2}: " if mark else ""
+        return dict(_LINE.findall(found[1])), body, f"{line}{reason}"
+    if not isinstance(head, dict):
+        return {}, body, ""
+    texts = {k: v for k, v in head.items() if isinstance(k, str) and isinstance(v, str)}
+    return texts, body, ""
 
 
-def _read(root: str, path: str, kind: str) -> Iterator[Skill | Problem]:
-    named = redact(path).text
-    try:
-        text, modified = _text(root, path)
-    except UnicodeDecodeError as error:
-        yield Problem(path=named, reason=f"is no UTF-8 text (byte {error.start})")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "reason", None) or getattr(error, "strerror", None)
-        yield Problem(path=named, reason=reason or str(error))
-    else:
-        yield from _parsed(text, named, kind, datetime.fromtimestamp(modified, UTC))
-
-
-def _text(root: str, path: str) -> tuple[str, float]:
-    """Text and time of change; raises OSError, UnicodeDecodeError, or ValueError for no page."""
+def _read(root: str, path: str) -> tuple[str, float]:
+    """Return text and time of change; raises OSError, UnicodeDecodeError or ValueError."""
     real = folders.real_path(root, path)
     if real is None:
         raise ValueError("is a link that leads out of the project")
@@ -96,18 +111,22 @@ def _text(root: str, path: str) -> tuple[str, float]:
     return data.decode("utf-8-sig").replace("\r\n", "\n"), modified
 
 
-def _parsed(text: str, path: str, kind: str, modified: datetime) -> Iterator[Skill | Problem]:
-    head, rest, trouble = opened(text)
-    if trouble:
-        yield Problem(path=path, reason=f"its head is no YAML: {trouble}")
+def _parse(text: str, path: str, kind: str, modified: datetime) -> Iterator[Skill | Problem]:
+    head, rest, error = split_front_matter(text)
+    if error:
+        yield Problem(path=path, reason=f"its head is no YAML: {error}")
     body = clean(redact(rest).text)
     if not body and not head.get("description"):
         yield Problem(path=path, reason="is empty")
         return
+    folder, file_name = os.path.split(path)
+    is_skill_file = file_name.lower() == folders.SKILL_FILE
+    stem = os.path.basename(folder) if is_skill_file else file_name[: -len(".md")]
+    name = " ".join(clean(redact(head.get("name") or stem).text).split())
     yield Skill(
         path=path,
         kind=kind,
-        name=_line(head.get("name") or _stem(path), NAME_CHARS) or _stem(path),
+        name=bounded(name, NAME_CHARS) or stem,
         description=clean(redact(head.get("description") or _first_paragraph(body)).text),
         text=body,
         raw=text,
@@ -116,16 +135,6 @@ def _parsed(text: str, path: str, kind: str, modified: datetime) -> Iterator[Ski
     )
 
 
-def _stem(path: str) -> str:
-    """The name of the folder for a SKILL.md, of the file for any other."""
-    folder, name = os.path.split(path)
-    return os.path.basename(folder) if name.lower() == folders.SKILL_FILE else name[: -len(".md")]
-
-
 def _first_paragraph(body: str) -> str:
     paragraphs = (part.strip() for part in body.split("\n\n"))
     return next((part for part in paragraphs if part and not part.startswith(("#", "```"))), "")
-
-
-def _line(text: str, limit: int) -> str:
-    return bounded(" ".join(clean(redact(text).text).split()), limit)

@@ -1,4 +1,4 @@
-"""The skill files in the database: what came, changed and went since the last look."""
+"""Bring the index of skill files and their memories up to date with the folders."""
 
 from __future__ import annotations
 
@@ -32,15 +32,37 @@ ADDED, CHANGED, RESTORED, ARCHIVED, UNCHANGED = KINDS = (
     "archived",
     "unchanged",
 )
-"""What can have become of a file."""
-MOST_ASKED = 100
-"""Files of one scan whose author git is asked for."""
+"""Differences between a file and the index."""
+MOST_AUTHORS = 100
+"""Files of one scan whose author is looked up in git."""
 CONFIDENCE = 0.9
-"""Of a text that the project keeps among its files."""
+
+
+class Listed(Value):
+    """A file of the index with its memory."""
+
+    entry: Entry
+    memory: Memory | None
+    """None when it was deleted for good."""
+
+    @property
+    def name(self) -> str:
+        return (self.memory.title if self.memory else None) or self.entry.path
+
+    @property
+    def there(self) -> bool:
+        return self.entry.archived_at is None
+
+
+def list_files(store: Store, *, archived: bool = False) -> list[Listed]:
+    """Return the files of the index by path, archived ones last."""
+    entries = [entry for entry in table.all_of(store) if archived or entry.archived_at is None]
+    found = {memory.id: memory for memory in memory_queries.with_skill_file(store)}
+    return [Listed(entry=entry, memory=found.get(entry.memory_id or "")) for entry in entries]
 
 
 class Scanned(Value):
-    """Paths by what became of them, and what could not be read."""
+    """Paths by difference, and the files that could not be read."""
 
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
@@ -50,28 +72,21 @@ class Scanned(Value):
     problems: tuple[Problem, ...] = ()
 
 
-class Step(Value):
-    """One file: how the index has it, and how the folder does."""
+class Difference(Value):
+    """One file in the index and in its folder."""
 
     kind: str
+    path: str
     entry: Entry | None
     skill: Skill | None
 
-    @property
-    def path(self) -> str:
-        known = self.skill or self.entry
-        return known.path if known else ""
-
 
 class Scan(Value):
-    """One look at all of them."""
-
     runtime: Runtime
     now: datetime
     event_id: str
     authors: dict[str, str | None]
-    """By the path of a file that is new or says something new, who git says wrote it if it came
-    with the files."""
+    """Untrusted author in git by path of a file with new content; None: here or trusted."""
 
     @property
     def store(self) -> Store:
@@ -79,29 +94,35 @@ class Scan(Value):
 
 
 def scan(runtime: Runtime, now: datetime, *, dry_run: bool = False) -> Scanned:
-    """Bring the index and the memories behind it to what the folders hold."""
-    root = folders.root(runtime.project)
-    seen = folders.listing(root)
+    """Bring the index and its memories to the content of the folders."""
+    store, root = runtime.store, folders.root(runtime.project)
+    listing = folders.listing(root)
     read = list(reading.read_all(root))
-    news = [
-        step.skill
-        for step in _steps(read, table.all_of(runtime.store))
-        if step.skill and step.kind != UNCHANGED
-    ]
-    authors = {} if dry_run else _authors(news, runtime)  # git is asked while no one has to wait
-    look = Scan(runtime=runtime, now=now, event_id=memories.new_event(), authors=authors)
-    with runtime.store.transaction():
-        steps = _steps(read, table.all_of(runtime.store))
-        if not dry_run:
-            _take(steps, look)
+    differences = _compare(read, table.all_of(store))
     if not dry_run:
-        folders.note(runtime.project, seen)
-    told = {kind: tuple(step.path for step in steps if step.kind == kind) for kind in KINDS}
-    return Scanned(problems=tuple(each for each in read if isinstance(each, Problem)), **told)
+        skills = [each.skill for each in differences if each.skill and each.kind != UNCHANGED]
+        authors = _authors(skills, runtime)  # before the transaction, as git is slow
+        job = Scan(runtime=runtime, now=now, event_id=memories.new_event(), authors=authors)
+        with store.transaction():
+            differences = _compare(read, table.all_of(store))
+            for each in differences:
+                if each.skill and each.kind != UNCHANGED:
+                    _update(each.skill, each.entry, job)
+                elif each.entry and each.kind == ARCHIVED:
+                    _archive(each.entry, job)
+            if any(each.kind != UNCHANGED for each in differences):
+                jobs.follow(store, now)
+        folders.note_scanned(runtime.project, listing)
+    paths = {kind: tuple(each.path for each in differences if each.kind == kind) for kind in KINDS}
+    return Scanned(problems=tuple(each for each in read if isinstance(each, Problem)), **paths)
+
+
+def figures(scanned: Scanned) -> dict[str, int]:
+    return {name: len(getattr(scanned, name)) for name in Scanned._fields}
 
 
 def _authors(skills: Sequence[Skill], runtime: Runtime) -> dict[str, str | None]:
-    """None for what was written here, or is trusted; that is noted as the person's own."""
+    """Look up authors, and record files without an untrusted one as the person's own."""
     from ademem.core import trust
     from ademem.sync.provenance import provenance_of, skill_digest
 
@@ -110,7 +131,7 @@ def _authors(skills: Sequence[Skill], runtime: Runtime) -> dict[str, str | None]
     authors = {
         skill.path: None
         if provenance.trusts_files or digests[skill.path] in provenance.own
-        else provenance.author_of(skill.path, ask=number < MOST_ASKED)
+        else provenance.author_of(skill.path, ask=number < MOST_AUTHORS)
         for number, skill in enumerate(skills)
     }
     if runtime.store.is_trusted:
@@ -119,101 +140,84 @@ def _authors(skills: Sequence[Skill], runtime: Runtime) -> dict[str, str | None]
     return authors
 
 
-def figures(scanned: Scanned) -> dict[str, int]:
-    """How many files became what."""
-    return {name: len(getattr(scanned, name)) for name in Scanned._fields}
-
-
-def _steps(read: Iterable[Skill | Problem], entries: Iterable[Entry]) -> list[Step]:
-    """A file that cannot be read stays what it was."""
+def _compare(read: Iterable[Skill | Problem], entries: Iterable[Entry]) -> list[Difference]:
+    """A file that cannot be read stays as it was."""
     known = {entry.path: entry for entry in entries}
-    there = [_step(each, known.get(each.path)) for each in read if isinstance(each, Skill)]
+    found = []
+    for skill in (each for each in read if isinstance(each, Skill)):
+        entry = known.get(skill.path)
+        if entry is None:
+            kind = ADDED
+        elif entry.archived_at:
+            kind = RESTORED
+        else:
+            kind = UNCHANGED if entry.content_hash == skill.digest else CHANGED
+        found.append(Difference(kind=kind, path=skill.path, entry=entry, skill=skill))
     present = {each.path for each in read}
-    gone = [
-        Step(kind=ARCHIVED, entry=entry, skill=None)
+    return found + [
+        Difference(kind=ARCHIVED, path=path, entry=entry, skill=None)
         for path, entry in known.items()
         if path not in present and entry.archived_at is None
     ]
-    return there + gone
 
 
-def _step(skill: Skill, entry: Entry | None) -> Step:
-    if entry is None:
-        kind = ADDED
-    elif entry.archived_at:
-        kind = RESTORED
-    else:
-        kind = UNCHANGED if entry.content_hash == skill.digest else CHANGED
-    return Step(kind=kind, entry=entry, skill=skill)
-
-
-def _take(steps: Iterable[Step], look: Scan) -> None:
-    news = [step for step in steps if step.kind != UNCHANGED]
-    for step in news:
-        if step.skill:
-            _keep(step.skill, step.entry, look)
-        elif step.entry:
-            _bury(step.entry, look)
-    if news:
-        jobs.follow(look.store, look.now)
-
-
-def _keep(skill: Skill, entry: Entry | None, look: Scan) -> None:
-    """A file that was written from a procedure speaks for that, not for a memory of its own."""
-    if _is_exported(skill, entry, look):
+def _update(skill: Skill, entry: Entry | None, job: Scan) -> None:
+    """Store the file; one that was exported from a procedure belongs to that memory."""
+    if _is_exported(skill, entry, job):
         return
-    memory = _behind(entry, look)
-    kept = _renewed(memory, skill, look) if memory else _inserted(skill, look)
+    memory = _memory_of(entry, job)
+    memory = _revise(memory, skill, job) if memory else _insert(skill, job)
     table.put(
-        look.store,
+        job.store,
         Entry(
-            id=entry.id if entry else sha256_hex(look.store.project_id, skill.path)[:32],
+            id=entry.id if entry else sha256_hex(job.store.project_id, skill.path)[:32],
             path=skill.path,
             kind=skill.kind,
             source=table.USER,
-            memory_id=kept.id,
+            memory_id=memory.id,
             content_hash=skill.digest,
             last_modified_at=skill.modified,
-            created_at=entry.created_at if entry else look.now,
-            updated_at=look.now,
+            created_at=entry.created_at if entry else job.now,
+            updated_at=job.now,
         ),
     )
 
 
-def _is_exported(skill: Skill, entry: Entry | None, look: Scan) -> bool:
-    """Whether it is a procedure's; what a person changed in it is the next version of that."""
+def _is_exported(skill: Skill, entry: Entry | None, job: Scan) -> bool:
+    """Tell whether a procedure owns the file, and import a person's edit of it."""
     from ademem.synthesis.procedures import export, wording
 
     found = wording.parse_skill_file(skill.raw)
-    procedure = export.find_owner(found.sync_id, look.runtime, look.now)
+    procedure = export.find_owner(found.sync_id, job.runtime, job.now)
     if procedure is None or (entry and entry.source == table.USER and not entry.archived_at):
         return False
     if found.edited and (entry is None or entry.content_hash != skill.digest):
-        procedure = export.import_edit(procedure, found, look.runtime, look.now)
-    export.index_file(procedure, skill.path, skill.digest, look.runtime, look.now)
+        procedure = export.import_edit(procedure, found, job.runtime, job.now)
+    export.index_file(procedure, skill.path, skill.digest, job.runtime, job.now)
     return True
 
 
-def _bury(entry: Entry, look: Scan) -> None:
-    """The row stays, so that the file may come back as the same memory."""
-    table.put(look.store, replace(entry, archived_at=look.now, updated_at=look.now))
-    memory = _behind(entry, look) if entry.source == table.USER else None
+def _archive(entry: Entry, job: Scan) -> None:
+    """Keep the row, so that the file may come back as the same memory."""
+    table.put(job.store, replace(entry, archived_at=job.now, updated_at=job.now))
+    memory = _memory_of(entry, job) if entry.source == table.USER else None
     if memory and memory.status is not Status.ARCHIVED:
         archived = replace(memory, **transitions.archived())
-        memories.update(look.store, archived, _change("archive", entry.path, look))
+        memories.update(job.store, archived, _change("archive", entry.path, job))
 
 
-def _behind(entry: Entry | None, look: Scan) -> Memory | None:
-    """The memory of a file; None when it was deleted for good."""
-    return memory_queries.by_id(look.store, entry.memory_id if entry else None)
+def _memory_of(entry: Entry | None, job: Scan) -> Memory | None:
+    return memory_queries.by_id(job.store, entry.memory_id if entry else None)
 
 
-def _inserted(skill: Skill, look: Scan) -> Memory:
-    sync_id = _free_sync_id(skill, look.store)
+def _insert(skill: Skill, job: Scan) -> Memory:
+    ordinal = 0
+    while is_taken(job.store, sync_id := sha256_hex(SKILL, skill.path, str(ordinal))[:32]):
+        ordinal += 1
     memory = Memory(
         id=id_of(sync_id),
         sync_id=sync_id,
-        project_id=look.store.project_id,
+        project_id=job.store.project_id,
         scope=Scope.PROJECT,
         tier=Tier.ACTIVE,
         category=Category.PROCEDURE,
@@ -226,34 +230,33 @@ def _inserted(skill: Skill, look: Scan) -> Memory:
         tags=(skill.kind,),
         access_score=CONFIDENCE,
         dedupe_key="",
-        created_at=look.now,
-        updated_at=look.now,
-        last_accessed_at=look.now,
-        promoted_at=look.now,
+        created_at=job.now,
+        updated_at=job.now,
+        last_accessed_at=job.now,
+        promoted_at=job.now,
     )
-    said = replace(memory, **_said(skill, memory, look))
-    return memories.insert(look.store, said, _change("insert", skill.path, look))
+    memory = replace(memory, **_fields(skill, memory, job))
+    return memories.insert(job.store, memory, _change("insert", skill.path, job))
 
 
-def _renewed(memory: Memory, skill: Skill, look: Scan) -> Memory:
-    """What the file says now, alive again if it was archived with the file."""
-    back = memory.status is Status.ARCHIVED
-    renewed = replace(memory, **transitions.restored(memory)) if back else memory
-    renewed = replace(renewed, **_said(skill, renewed, look))
-    if renewed == memory:
+def _revise(memory: Memory, skill: Skill, job: Scan) -> Memory:
+    """Update the memory, and restore it if it was archived with its file."""
+    is_archived = memory.status is Status.ARCHIVED
+    live = replace(memory, **transitions.restored(memory)) if is_archived else memory
+    revised = replace(live, **_fields(skill, live, job))
+    if revised == memory:
         return memory
-    operation = "restore" if back else "edit"
-    return memories.update(look.store, renewed, _change(operation, skill.path, look))
+    operation = "restore" if is_archived else "edit"
+    return memories.update(job.store, revised, _change(operation, skill.path, job))
 
 
-def _said(skill: Skill, memory: Memory, look: Scan) -> dict[str, Any]:
-    """The fields that follow from the file; an order to a model waits for a person's word."""
+def _fields(skill: Skill, memory: Memory, job: Scan) -> dict[str, Any]:
+    """Return the fields that follow from the file; an instruction to a model is quarantined."""
     topic = f"{SKILL}:{skill.path}"
     lead = "" if skill.description in skill.text else f"{skill.description}\n\n"
-    content = bounded_bytes(
-        f"{lead}{skill.text}".strip(), look.runtime.settings.gate.max_bytes_titled
-    )
-    said: dict[str, Any] = {
+    limit = job.runtime.settings.gate.max_bytes_titled
+    content = bounded_bytes(f"{lead}{skill.text}".strip(), limit)
+    fields: dict[str, Any] = {
         "title": skill.name,
         "content": content,
         "topic_key": topic,
@@ -261,28 +264,20 @@ def _said(skill: Skill, memory: Memory, look: Scan) -> dict[str, Any]:
         "dedupe_key": dedupe_key(content, topic),
     }
     if (memory.title, memory.content) == (skill.name, content):
-        return said
-    said |= {"claimed_author": look.authors.get(skill.path)}
-    order = instruction_in(f"{skill.name}\n{content}")
-    if order:
-        return said | transitions.quarantined(order)
-    if memory.quarantine_reason:  # for an instruction that the file has no more
-        return said | transitions.promoted(memory, look.now) | {"quarantine_reason": None}
-    return said
+        return fields
+    fields["claimed_author"] = job.authors.get(skill.path)
+    if order := instruction_in(f"{skill.name}\n{content}"):
+        fields |= transitions.quarantined(order)
+    elif memory.quarantine_reason:  # the instruction is no longer in the file
+        fields |= transitions.promoted(memory, job.now) | {"quarantine_reason": None}
+    return fields
 
 
-def _free_sync_id(skill: Skill, store: Store) -> str:
-    ordinal = 0
-    while is_taken(store, found := sha256_hex(SKILL, skill.path, str(ordinal))[:32]):
-        ordinal += 1
-    return found
-
-
-def _change(operation: str, path: str, look: Scan) -> Change:
+def _change(operation: str, path: str, job: Scan) -> Change:
     return Change(
         operation=operation,
         actor=Trust.IMPORT,
-        at=look.now,
+        at=job.now,
         reason=path,
-        event_id=look.event_id,
+        event_id=job.event_id,
     )
