@@ -262,7 +262,7 @@ class Year:
             self.memories.close()
 
     def work(self) -> None:
-        shift = running.Shift(self.memories, lambda: self.now, self.model)
+        shift = running.JobContext(self.memories, lambda: self.now, self.model)
         running.run_due(shift)
 
     def point(self, sessions: int) -> Point:

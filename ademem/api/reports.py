@@ -98,7 +98,7 @@ def vectors(runtime: Runtime) -> dict[str, Any]:
 
 def work_due(runtime: Runtime) -> dict[str, Any]:
     """Return due, failing and parked jobs, and how the last one ended."""
-    shift = running.Shift(runtime, lambda: runtime.now, running.installed(runtime))
+    shift = running.JobContext(runtime, lambda: runtime.now, running.installed(runtime))
     able = [kind.name for kind in running.JOBS if kind.able(shift)]
     due = {name: len(jobs.due(runtime.store, name, runtime.now)) for name in able}
     runs = journal.recent(runtime.project)

@@ -26,7 +26,7 @@ def work(
     With *wait*, jobs of another worker are complete when this returns.
     """
     installed = running.installed(runtime)
-    shift = running.Shift(runtime, runtime.clock, installed, tell=on_progress)
+    shift = running.JobContext(runtime, runtime.clock, installed, tell=on_progress)
     return running.run_due(shift, retry=retry, wait=wait)
 
 

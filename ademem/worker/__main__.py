@@ -9,7 +9,7 @@ import time
 from ademem.core import clock, project
 from ademem.core.bytecode import writing
 from ademem.store.runtime import open_runtime
-from ademem.worker.running import Shift, installed, run_due
+from ademem.worker.running import JobContext, installed, run_due
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def main(root: str, model: Model | None = None) -> None:
     try:
         _bound_memory(runtime)
         run_due(
-            Shift(
+            JobContext(
                 runtime,
                 clock.now,
                 model or installed(runtime),

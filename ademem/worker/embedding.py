@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ademem.core.memory import Memory
     from ademem.search.embedding import Embedder
     from ademem.store.jobs import Job
-    from ademem.worker.job_context import Model, Shift
+    from ademem.worker.job_context import JobContext, Model
 
 BATCH_IDLE = 50
 BATCH_ACTIVE = 10
@@ -36,28 +36,28 @@ class ModelFails(AdememError):
     hint = "`ademem model verify` tells what is wrong with it"
 
 
-def run(shift: Shift, job: Job) -> datetime | None:
+def run(context: JobContext, job: Job) -> datetime | None:
     """Embed what waits; the vectors of other models go when this one's are complete."""
-    model = shift.model
+    model = context.model
     if model is None:
         return None
-    batches = _batches(model.id, shift, careful=BATCH_IDLE if job.abandoned else 0)
+    batches = _batches(model.id, context, careful=BATCH_IDLE if job.abandoned else 0)
     if first := next(batches, None):
         embedder = _loaded(model)
-        with shift.offer(embedder):
-            _embed_all(chain([first], batches), embedder, shift)
-    if not embeddings.any_waiting(shift.store, model.id):
-        shift.figures["dropped"] = embeddings.drop_others(shift.store, model.id)
-        _update_whitening(shift, model)
-    again = jobs.next_try(shift.store, FAILURES, shift.now())
+        with context.offer(embedder):
+            _embed_all(chain([first], batches), embedder, context)
+    if not embeddings.any_waiting(context.store, model.id):
+        context.figures["dropped"] = embeddings.drop_others(context.store, model.id)
+        _update_whitening(context, model)
+    again = jobs.next_try(context.store, FAILURES, context.now())
     return parse(again) if again else None
 
 
-def _update_whitening(shift: Shift, model: Model) -> None:
+def _update_whitening(context: JobContext, model: Model) -> None:
     from ademem.search import dense
 
-    dense.update_whitening(shift.store, model.id, DIMENSIONS)
-    dense.remove_old_files(shift.store)
+    dense.update_whitening(context.store, model.id, DIMENSIONS)
+    dense.remove_old_files(context.store)
 
 
 def _loaded(model: Model) -> Embedder:
@@ -67,33 +67,33 @@ def _loaded(model: Model) -> Embedder:
     return embedder
 
 
-def _embed_all(batches: Iterable[list[Memory]], embedder: Embedder, shift: Shift) -> None:
-    done = shift.figures
+def _embed_all(batches: Iterable[list[Memory]], embedder: Embedder, context: JobContext) -> None:
+    done = context.figures
     done |= dict.fromkeys(("batches", "embedded", "failed", "batch", "largest"), 0)
-    left = embeddings.counts(shift.store, embedder.model_id).waiting if shift.tell else 0
+    left = embeddings.counts(context.store, embedder.model_id).waiting if context.tell else 0
     for batch in batches:
-        kept = _embed(batch, embedder, shift)
+        kept = _embed(batch, embedder, context)
         done["batches"] += 1
         done["embedded"] += kept
         done["batch"] = len(batch)
         done["largest"] = max(done["largest"], len(batch))
-        if shift.tell:
+        if context.tell:
             left = max(left - len(batch), 0)
-            shift.tell(f"embedded {done['embedded']:,}, {left:,} to go")
-        if shift.pause and len(batch) > 1:
-            shift.pause()
+            context.tell(f"embedded {done['embedded']:,}, {left:,} to go")
+        if context.pause and len(batch) > 1:
+            context.pause()
 
 
-def _batches(model: str, shift: Shift, *, careful: int) -> Iterator[list[Memory]]:
+def _batches(model: str, context: JobContext, *, careful: int) -> Iterator[list[Memory]]:
     """From the newest row to the oldest, again until nothing is found, then what failed before.
 
     The first *careful* ones are alone in their batch, as are those that failed.
     """
     below = sys.maxsize
     while True:
-        size = BATCH_ACTIVE if sessions.is_active(shift.store, shift.now()) else BATCH_IDLE
+        size = BATCH_ACTIVE if sessions.is_active(context.store, context.now()) else BATCH_IDLE
         limit = 1 if careful > 0 else size
-        batch = embeddings.fresh(shift.store, model, limit=limit, below=below)
+        batch = embeddings.fresh(context.store, model, limit=limit, below=below)
         if batch:
             below = batch[-1].seq
             careful -= len(batch)
@@ -102,36 +102,36 @@ def _batches(model: str, shift: Shift, *, careful: int) -> Iterator[list[Memory]
             below = sys.maxsize
         else:
             break
-    if jobs.is_known(shift.store, FAILURES):
-        while batch := embeddings.retries(shift.store, model, shift.now(), limit=1):
+    if jobs.is_known(context.store, FAILURES):
+        while batch := embeddings.retries(context.store, model, context.now(), limit=1):
             yield batch
 
 
-def _embed(batch: list[Memory], embedder: Embedder, shift: Shift) -> int:
+def _embed(batch: list[Memory], embedder: Embedder, context: JobContext) -> int:
     """How many vectors were kept; what fails among others is tried alone."""
     if len(batch) == 1:
-        return _embed_alone(batch[0], embedder, shift)
+        return _embed_alone(batch[0], embedder, context)
     results = _vectors(batch, embedder)
     vectors = [said for said in results if isinstance(said, Vector)]
-    kept = embeddings.put(shift.store, embedder.model_id, vectors, shift.now())
+    kept = embeddings.put(context.store, embedder.model_id, vectors, context.now())
     for memory, said in zip(batch, results, strict=True):
         if isinstance(said, Failure):
-            kept += _embed_alone(memory, embedder, shift)
+            kept += _embed_alone(memory, embedder, context)
     return kept
 
 
-def _embed_alone(memory: Memory, embedder: Embedder, shift: Shift) -> int:
+def _embed_alone(memory: Memory, embedder: Embedder, context: JobContext) -> int:
     """Counted as failed before it is tried: a text may take the whole process down with it."""
-    store, model = shift.store, embedder.model_id
-    embeddings.failed(store, model, memory, jobs.ABANDONED, shift.now())
+    store, model = context.store, embedder.model_id
+    embeddings.failed(store, model, memory, jobs.ABANDONED, context.now())
     (said,) = _vectors([memory], embedder)
     if isinstance(said, Vector):
-        return embeddings.put(store, model, [said], shift.now())
+        return embeddings.put(store, model, [said], context.now())
     if not _works(embedder):
         embeddings.forgive(store, memory)
         raise ModelFails(f"the model {model} fails: {said.error}")
     embeddings.named(store, model, memory, said.error)
-    shift.figures["failed"] += 1
+    context.figures["failed"] += 1
     return 0
 
 

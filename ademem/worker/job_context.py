@@ -27,7 +27,7 @@ class Model(Value):
     load: Callable[[], Embedder | None]
 
 
-class Shift:
+class JobContext:
     """What a kind of work is asked about, and done with."""
 
     def __init__(
@@ -64,11 +64,11 @@ class Kind(Value):
     name: str
     when: str
     """What makes it due, in words."""
-    run: Callable[[Shift, Job], datetime | None]
+    run: Callable[[JobContext, Job], datetime | None]
     """Does it; hands back when to go on, if something has to be left for later."""
-    able: Callable[[Shift], bool] = lambda _shift: True
+    able: Callable[[JobContext], bool] = lambda _shift: True
     """Whether it can be done here today; until then its jobs wait."""
-    notice: Callable[[Shift], None] = lambda _shift: None
+    notice: Callable[[JobContext], None] = lambda _shift: None
     """Queues it when it is due though nobody asked for it."""
     patience_s: float = 0.0
     """How long after it was first asked for it leaves an active session alone."""

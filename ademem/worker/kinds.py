@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ademem.store.jobs import Job
-    from ademem.worker.job_context import Shift
+    from ademem.worker.job_context import JobContext
 
 
 COLD_START_S = 60.0
@@ -28,181 +28,186 @@ GIT_AT_IT = timedelta(minutes=1)
 """When to look again at files that are git's own for the moment."""
 
 
-def mirror(shift: Shift, _job: Job) -> datetime | None:
+def mirror(context: JobContext, _job: Job) -> datetime | None:
     """Bring the files of the project up to date, in every worktree that has them."""
     from ademem.sync import refresh
 
     def tell(done: int, total: int) -> None:
-        if shift.tell:
-            shift.tell(f"{done:,} of {total:,} changes of the files are imported")
+        if context.tell:
+            context.tell(f"{done:,} of {total:,} changes of the files are imported")
 
-    own, left = shift.runtime.project, False
+    own, left = context.runtime.project, False
     for place in (own, *filter(worktree.is_kept, worktrees(own))):
         if under_way(place.root):
             left = True
             continue
-        environment = shift.runtime.environment
+        environment = context.runtime.environment
         settings = configuration.load(place, environment).settings
         refresh(
-            *(place, shift.store, settings, shift.now()),
-            pause=shift.pause,
+            *(place, context.store, settings, context.now()),
+            pause=context.pause,
             tell=tell,
             environment=environment,
         )
-    return shift.now() + GIT_AT_IT if left else None
+    return context.now() + GIT_AT_IT if left else None
 
 
-def current(shift: Shift, _job: Job) -> None:
+def current(context: JobContext, _job: Job) -> None:
     """Tell where things stand, and keep the log of the day."""
     from ademem.files import current
 
-    current.write(shift.runtime.project, shift.store, shift.now())
+    current.write(context.runtime.project, context.store, context.now())
 
 
-def anchors(shift: Shift, _job: Job) -> None:
+def anchors(context: JobContext, _job: Job) -> None:
     """See how the places stand that memories are tied to, for the ranking."""
     from ademem.synthesis.anchor_verification import verify
 
-    verify(shift.runtime.project, shift.store)
+    verify(context.runtime.project, context.store)
 
 
-def skills(shift: Shift, _job: Job) -> None:
+def skills(context: JobContext, _job: Job) -> None:
     """Bring the index of skill files up to date."""
     from ademem.synthesis.skills import registry
 
-    shift.figures |= registry.figures(registry.scan(shift.runtime, shift.now()))
+    context.figures |= registry.figures(registry.scan(context.runtime, context.now()))
 
 
-def procedures(shift: Shift, _job: Job) -> None:
+def procedures(context: JobContext, _job: Job) -> None:
     """Learn from what sessions did, and write what is confirmed."""
     from ademem.synthesis.procedures import export, learning
 
-    model = shift.model.id if shift.model else None
-    shift.figures |= learning.learn(shift.runtime, shift.now(), model)
-    if shift.runtime.settings.skills.export:
-        told = export.export_all(shift.runtime, shift.now())
-        shift.figures["written"] = sum(each.outcome == export.WRITTEN for each in told)
+    model = context.model.id if context.model else None
+    context.figures |= learning.learn(context.runtime, context.now(), model)
+    if context.runtime.settings.skills.export:
+        told = export.export_all(context.runtime, context.now())
+        context.figures["written"] = sum(each.outcome == export.WRITTEN for each in told)
 
 
-def procedure_is_unwritten(shift: Shift) -> None:
+def procedure_is_unwritten(context: JobContext) -> None:
     """Somebody confirmed or changed one, or it came with the files."""
-    export = shift.runtime.settings.skills.export
-    if unexported.any_procedure(shift.store, export=export) and not jobs.is_known(
-        shift.store, "procedures"
+    export = context.runtime.settings.skills.export
+    if unexported.any_procedure(context.store, export=export) and not jobs.is_known(
+        context.store, "procedures"
     ):
-        jobs.queue(shift.store, "procedures", "project", shift.now())
+        jobs.queue(context.store, "procedures", "project", context.now())
 
 
-def digest(shift: Shift, _job: Job) -> None:
+def digest(context: JobContext, _job: Job) -> None:
     """Look at what people committed, and list the last commits."""
     from ademem.capture import commits
 
-    commits.catch_up(shift.runtime.project, shift.store, shift.now())
+    commits.catch_up(context.runtime.project, context.store, context.now())
 
 
-def head_moved(shift: Shift) -> None:
+def head_moved(context: JobContext) -> None:
     from ademem.capture import commits
 
-    if commits.is_behind(shift.runtime.project, shift.store):
-        jobs.queue(shift.store, "digest", "project", shift.now())
+    if commits.is_behind(context.runtime.project, context.store):
+        jobs.queue(context.store, "digest", "project", context.now())
 
 
-def embed(shift: Shift, job: Job) -> datetime | None:
+def embed(context: JobContext, job: Job) -> datetime | None:
     """Give every memory a vector of the installed model."""
     from ademem.worker import embedding
 
-    return embedding.run(shift, job)
+    return embedding.run(context, job)
 
 
-def model_is_installed(shift: Shift) -> bool:
-    return shift.model is not None
+def model_is_installed(context: JobContext) -> bool:
+    return context.model is not None
 
 
-def model_is_new(shift: Shift) -> None:
+def model_is_new(context: JobContext) -> None:
     """Ask for vectors when the store has none of this model; later each change asks for its own."""
-    model = shift.model
+    model = context.model
     if (
         model
-        and not jobs.is_known(shift.store, "embed")
-        and not embeddings.has_any(shift.store, model.id)
-        and embeddings.any_waiting(shift.store, model.id)
+        and not jobs.is_known(context.store, "embed")
+        and not embeddings.has_any(context.store, model.id)
+        and embeddings.any_waiting(context.store, model.id)
     ):
-        jobs.queue(shift.store, "embed", "project", shift.now())
+        jobs.queue(context.store, "embed", "project", context.now())
 
 
-def sweep(shift: Shift, _job: Job) -> None:
+def sweep(context: JobContext, _job: Job) -> None:
     """Age the store, unless somebody did since it was asked for."""
     from ademem.synthesis import sweeping
 
-    if not schedule.sweep_is_due(shift):
+    if not schedule.sweep_is_due(context):
         return
-    swept = sweeping.sweep_locked(shift.runtime, shift.now(), trigger="schedule")
-    shift.figures |= {name: getattr(swept, name) for name in ageing.COUNTED}
-    if schedule.is_crowded(shift.store, shift.runtime.settings.lifecycle):
-        jobs.plan(shift.store, CROWDED, shift.now(), period=schedule.consolidation_period(shift))
+    swept = sweeping.sweep_locked(context.runtime, context.now(), trigger="schedule")
+    context.figures |= {name: getattr(swept, name) for name in ageing.COUNTED}
+    if schedule.is_crowded(context.store, context.runtime.settings.lifecycle):
+        jobs.plan(
+            context.store, CROWDED, context.now(), period=schedule.consolidation_period(context)
+        )
 
 
-def sweep_is_due(shift: Shift) -> None:
-    if schedule.sweep_is_due(shift):
-        jobs.plan(shift.store, "sweep", shift.now(), period=schedule.sweep_period(shift))
+def sweep_is_due(context: JobContext) -> None:
+    if schedule.sweep_is_due(context):
+        jobs.plan(context.store, "sweep", context.now(), period=schedule.sweep_period(context))
 
 
-def extract(shift: Shift, job: Job) -> None:
+def extract(context: JobContext, job: Job) -> None:
     """Keep what a session called a finding."""
     from ademem.synthesis.extraction import extract
 
-    shift.figures["kept"] = extract(job.key, shift.runtime)
+    context.figures["kept"] = extract(job.key, context.runtime)
 
 
-def episode(shift: Shift, job: Job) -> None:
+def episode(context: JobContext, job: Job) -> None:
     """Keep what a session did; what it used of memory is counted next."""
     from ademem.synthesis.episode_building import build_session_episode
 
-    jobs.queue(shift.store, "uses", job.key.partition(" ")[0], shift.now())
-    if made := build_session_episode(job.key, shift.runtime, shift.now()):
-        jobs.queue(shift.store, "procedures", "project", shift.now())
+    jobs.queue(context.store, "uses", job.key.partition(" ")[0], context.now())
+    if made := build_session_episode(job.key, context.runtime, context.now()):
+        jobs.queue(context.store, "procedures", "project", context.now())
         if made.mission_id:
-            jobs.queue(shift.store, "mission", made.mission_id, shift.now())
+            jobs.queue(context.store, "mission", made.mission_id, context.now())
 
 
-def mission(shift: Shift, job: Job) -> None:
+def mission(context: JobContext, job: Job) -> None:
     """Keep what a mission was that is over."""
     from ademem.synthesis.episode_building import build_mission_episode
 
-    build_mission_episode(job.key, shift.runtime, shift.now())
+    build_mission_episode(job.key, context.runtime, context.now())
 
 
-def consolidate(shift: Shift, job: Job) -> None:
+def consolidate(context: JobContext, job: Job) -> None:
     """Merge what means the same, unless somebody did since it was asked for."""
     from ademem.search.embedding import model_id
     from ademem.synthesis import consolidation
 
     crowded = job.kind == CROWDED
-    if not crowded and not schedule.consolidation_is_due(shift):
+    if not crowded and not schedule.consolidation_is_due(context):
         return
     run = consolidation.Run(
-        store=shift.store,
-        settings=shift.runtime.settings,
-        model=shift.model.id if shift.model else model_id(shift.runtime.settings.embed),
-        write=consolidation.ai_writer(shift.runtime),
+        store=context.store,
+        settings=context.runtime.settings,
+        model=context.model.id if context.model else model_id(context.runtime.settings.embed),
+        write=consolidation.ai_writer(context.runtime),
         trigger="auto" if crowded else "schedule",
     )
-    done = consolidation.consolidate_locked(shift.runtime, run, shift.now)
-    shift.figures |= {"clusters": done.clusters, "merged": done.merged, "created": done.created}
+    done = consolidation.consolidate_locked(context.runtime, run, context.now)
+    context.figures |= {"clusters": done.clusters, "merged": done.merged, "created": done.created}
 
 
-def consolidation_is_due(shift: Shift) -> None:
-    if schedule.consolidation_is_due(shift):
+def consolidation_is_due(context: JobContext) -> None:
+    if schedule.consolidation_is_due(context):
         jobs.plan(
-            shift.store, "consolidate", shift.now(), period=schedule.consolidation_period(shift)
+            context.store,
+            "consolidate",
+            context.now(),
+            period=schedule.consolidation_period(context),
         )
 
 
-def uses(shift: Shift, job: Job) -> None:
+def uses(context: JobContext, job: Job) -> None:
     """See what a session did with the memories it was shown."""
     from ademem.synthesis import usage
 
-    shift.figures["used"] = usage.count(job.key, shift.runtime, shift.now())
+    context.figures["used"] = usage.count(job.key, context.runtime, context.now())
 
 
 JOBS: tuple[Kind, ...] = (

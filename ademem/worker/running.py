@@ -6,7 +6,7 @@ from ademem.core.clock import stamp, timedelta
 from ademem.core.locks import locked
 from ademem.store import jobs, sessions
 from ademem.worker import journal, lock
-from ademem.worker.job_context import Failure, Model, Shift, attempt
+from ademem.worker.job_context import Failure, JobContext, Model, attempt
 from ademem.worker.kinds import JOBS
 
 TYPE_CHECKING = False
@@ -15,44 +15,46 @@ if TYPE_CHECKING:
     from ademem.store.runtime import Runtime
     from ademem.worker.job_context import Kind
 
-__all__ = ["JOBS", "Model", "Shift", "any_due", "due", "installed", "run_due"]
+__all__ = ["JOBS", "JobContext", "Model", "any_due", "due", "installed", "run_due"]
 
 
 def any_due(runtime: Runtime) -> bool:
     """Whether a worker would find something to do."""
-    shift = Shift(runtime, lambda: runtime.now, installed(runtime), patient=True)
-    return any(due(shift, kind) for kind in JOBS)
+    context = JobContext(runtime, lambda: runtime.now, installed(runtime), patient=True)
+    return any(due(context, kind) for kind in JOBS)
 
 
-def due(shift: Shift, kind: Kind) -> list[Job]:
+def due(context: JobContext, kind: Kind) -> list[Job]:
     """The jobs of this kind to do now."""
-    if not kind.able(shift):
+    if not kind.able(context):
         return []
-    kind.notice(shift)
-    now = shift.now()
-    found = jobs.due(shift.store, kind.name, now)
-    if found and kind.patience_s and shift.patient and sessions.is_active(shift.store, now):
+    kind.notice(context)
+    now = context.now()
+    found = jobs.due(context.store, kind.name, now)
+    if found and kind.patience_s and context.patient and sessions.is_active(context.store, now):
         asked_before = stamp(now - timedelta(seconds=kind.patience_s))
         return [job for job in found if job.since <= asked_before]
     return found
 
 
-def run_due(shift: Shift, *, retry: bool = False, wait: bool = False) -> list[str]:
+def run_due(context: JobContext, *, retry: bool = False, wait: bool = False) -> list[str]:
     """Do what is due until nothing is, and tell the kinds done; what fails is due again later.
 
     What another worker is at is left to it; with *wait* it is over when this returns.
     """
     if retry:
-        jobs.unpark(shift.store, shift.now())
-        jobs.queue(shift.store, "embed", "project", shift.now())
+        jobs.unpark(context.store, context.now())
+        jobs.queue(context.store, "embed", "project", context.now())
     done: list[str] = []
     # Asked again after the lock is let go: whoever found it taken left his work to us.
-    while any(due(shift, kind) for kind in JOBS):
-        project = shift.runtime.project
+    while any(due(context, kind) for kind in JOBS):
+        project = context.runtime.project
         with locked(lock(project), root=project.home_root, wait=wait) as ours:
             if not ours:
                 break
-            done += [job.kind for kind in JOBS for job in due(shift, kind) if _do(kind, job, shift)]
+            done += [
+                job.kind for kind in JOBS for job in due(context, kind) if _do(kind, job, context)
+            ]
     return list(dict.fromkeys(done))
 
 
@@ -69,25 +71,25 @@ def installed(runtime: Runtime) -> Model | None:
     )
 
 
-def _do(kind: Kind, job: Job, shift: Shift) -> bool:
+def _do(kind: Kind, job: Job, context: JobContext) -> bool:
     """Whether it ended well."""
-    started = shift.now()
-    shift.figures = {}
-    jobs.begun(shift.store, job)
-    again = attempt(lambda: kind.run(shift, job))
+    started = context.now()
+    context.figures = {}
+    jobs.begun(context.store, job)
+    again = attempt(lambda: kind.run(context, job))
     if isinstance(again, Failure):
-        jobs.failed(shift.store, job, again.error, shift.now())
+        jobs.failed(context.store, job, again.error, context.now())
     elif again is None:
-        jobs.done(shift.store, job)
+        jobs.done(context.store, job)
     else:
-        jobs.later(shift.store, job, again)
+        jobs.later(context.store, job, again)
     error = again.error if isinstance(again, Failure) else ""
     journal.note(
-        shift.runtime.project,
+        context.runtime.project,
         job,
         started=started,
-        ended=shift.now(),
+        ended=context.now(),
         error=error,
-        figures=shift.figures,
+        figures=context.figures,
     )
     return not error

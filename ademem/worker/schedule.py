@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ademem.core.settings import LifecycleSettings
     from ademem.store import Store
-    from ademem.worker.job_context import Shift
+    from ademem.worker.job_context import JobContext
 
 
 CROWDED = 0.8
@@ -26,13 +26,13 @@ def next_sweep(store: Store, settings: LifecycleSettings, now: datetime) -> date
     return _next(last.completed_at if last else None, period, store, now)
 
 
-def sweep_is_due(shift: Shift) -> bool:
-    now = shift.now()
-    return now >= next_sweep(shift.store, shift.runtime.settings.lifecycle, now)
+def sweep_is_due(context: JobContext) -> bool:
+    now = context.now()
+    return now >= next_sweep(context.store, context.runtime.settings.lifecycle, now)
 
 
-def sweep_period(shift: Shift) -> timedelta:
-    return timedelta(hours=shift.runtime.settings.lifecycle.sweep_hours)
+def sweep_period(context: JobContext) -> timedelta:
+    return timedelta(hours=context.runtime.settings.lifecycle.sweep_hours)
 
 
 def next_consolidation(store: Store, settings: LifecycleSettings, now: datetime) -> datetime:
@@ -42,13 +42,13 @@ def next_consolidation(store: Store, settings: LifecycleSettings, now: datetime)
     return _next(last.completed_at if last else None, period, store, now)
 
 
-def consolidation_is_due(shift: Shift) -> bool:
-    now = shift.now()
-    return now >= next_consolidation(shift.store, shift.runtime.settings.lifecycle, now)
+def consolidation_is_due(context: JobContext) -> bool:
+    now = context.now()
+    return now >= next_consolidation(context.store, context.runtime.settings.lifecycle, now)
 
 
-def consolidation_period(shift: Shift) -> timedelta:
-    return timedelta(days=shift.runtime.settings.lifecycle.merge_days)
+def consolidation_period(context: JobContext) -> timedelta:
+    return timedelta(days=context.runtime.settings.lifecycle.merge_days)
 
 
 def is_crowded(store: Store, settings: LifecycleSettings) -> bool:

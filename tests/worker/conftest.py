@@ -28,7 +28,7 @@ class World:
 
     def shift(self, **changes):
         options = {"model": fake.model(self.embedder)} | changes
-        return running.Shift(self.runtime, lambda: self.now, **options)
+        return running.JobContext(self.runtime, lambda: self.now, **options)
 
     def work(self, *, retry=False, **changes):
         return running.run_due(self.shift(**changes), retry=retry)

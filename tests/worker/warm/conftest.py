@@ -67,7 +67,7 @@ class World:
         builders.insert(self.runtime.store, *(memory(text) for text in texts))
         jobs.queue(self.runtime.store, "embed", "project", clock.now())
         model = running.Model(id=Synonyms().model_id, load=Synonyms)
-        running.run_due(running.Shift(self.runtime, clock.now, model))
+        running.run_due(running.JobContext(self.runtime, clock.now, model))
 
     def ask(self, method, budget_s=ANSWER_S, **params):
         given = json.dumps(params)
