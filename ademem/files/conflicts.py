@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 
 from ademem.core.digest import sha256_hex
-from ademem.files import knowledge, tombstones
+from ademem.files import knowledge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ FIELDS = (
 
 def settled(records: Sequence[Record]) -> Record:
     """What all lines about one memory come to; of two that are equally new the later counts."""
-    newest, gone = _newest(records), [one for one in records if tombstones.is_one(one)]
-    lives = [one for one in records if WAS in one and not tombstones.is_one(one)]
-    if tombstones.is_one(newest):
+    newest, gone = _newest(records), [one for one in records if knowledge.is_tombstone(one)]
+    lives = [one for one in records if WAS in one and not knowledge.is_tombstone(one)]
+    if knowledge.is_tombstone(newest):
         return _hidden(newest, _newest(lives)) if lives else newest
     if WAS not in newest:
         return newest

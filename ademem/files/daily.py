@@ -7,25 +7,31 @@ from itertools import groupby
 
 from ademem.core import confined
 from ademem.core.clock import stamp, timedelta
+from ademem.core.text import counted
+from ademem.files import agents, standing_brief
 from ademem.files.entry import one_line
 from ademem.store import activity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from ademem.core.project import Project
+    from ademem.files.agents import Agent
+    from ademem.files.standing_brief import CoreMemory
     from ademem.store import Store
-    from ademem.store.activity import Happening
+    from ademem.store.activity import Happening, Session
 
-CHARS = 180
+
+EVENT_CHARS = 180
 FIRST_DAYS = 7
 """How far back the first log reaches."""
 KEPT_DAYS = 90
 """Logs of earlier days are removed."""
 
 
-def append(project: Project, store: Store, now: datetime) -> list[str]:
+def append_log(project: Project, store: Store, now: datetime) -> list[str]:
     """Add what happened since the last time to the log of its day, in UTC; the days added to."""
     seen = (confined.read_text(project.root, _seen(project)) or "").strip()
     found = activity.since(store, seen or stamp(now - timedelta(days=FIRST_DAYS)))
@@ -40,7 +46,7 @@ def append(project: Project, store: Store, now: datetime) -> list[str]:
 
 
 def line(event: Happening) -> str:
-    said = one_line(event.text, CHARS)
+    said = one_line(event.text, EVENT_CHARS)
     if event.kind == "session":
         where = f" on {event.about}" if event.about else ""
         prompts = f"{event.count} prompt{'' if event.count == 1 else 's'}"
@@ -92,3 +98,61 @@ def _folder(project: Project) -> str:
 
 def _seen(project: Project) -> str:
     return os.path.join(project.run, "daily.seen")
+
+
+SESSIONS = 8
+SESSION_CHARS = 220
+"""Of one session."""
+TODAY, BEFORE = 14, 8
+"""Last lines of the newest daily log, and of the one before it."""
+
+
+def write_current(project: Project, store: Store, now: datetime) -> bool:
+    """Bring the daily logs and the page up to date; tells whether the page had to be written."""
+    append_log(project, store, now)
+    text = render_current(
+        standing_brief.labelled(store, standing_brief.load(store)),
+        activity.sessions(store, SESSIONS),
+        agents.listed(store, project),
+        [
+            (day, lines(project, day)[-most:])
+            for day, most in zip(days(project), (TODAY, BEFORE), strict=False)
+        ],
+    )
+    page = os.path.join(project.ade, "cto", "CURRENT.md")
+    return confined.write_text(project.root, page, text)
+
+
+def render_current(
+    document: CoreMemory | None,
+    sessions: Sequence[Session],
+    known: Sequence[Agent],
+    logs: Sequence[tuple[str, Sequence[str]]],
+) -> str:
+    """The same values make the same page."""
+    parts = ["# Where things stand", "", "Made from memory; changes to this page are lost.", ""]
+    parts += _list("Focus", document.active_focus if document else ())
+    parts += _list("Notes", document.notes if document else ())
+    parts += _list("Last sessions", map(_session, sessions))
+    parts += _list("Agents", map(_agent, known))
+    for day, lines in logs:
+        parts += [f"## {day}", "", *lines, ""]
+    return "\n".join(parts)
+
+
+def _list(title: str, items: Iterable[str]) -> list[str]:
+    listed = [f"- {one_line(item, 2 * SESSION_CHARS)}" for item in items]
+    return [f"## {title}", "", *(listed or ["Nothing here."]), ""]
+
+
+def _session(session: Session) -> str:
+    where = f" on {session.branch}" if session.branch else ""
+    asked = f": {one_line(session.asked, SESSION_CHARS)}" if session.asked else ""
+    state = "" if session.ended_at else ", open"
+    return f"{session.started_at[:16].replace('T', ' ')}{where}{state}{asked}"
+
+
+def _agent(agent: Agent) -> str:
+    since = f", since {agent.met_at[:10]}" if agent.met_at else ""
+    brief = f", brief at version {agent.version}" if agent.version else ""
+    return f"{agent.name}{since}: {counted(agent.memories, 'memory')}{brief}"

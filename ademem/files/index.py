@@ -2,21 +2,77 @@
 
 from __future__ import annotations
 
+from ademem.core.memory import Category, Importance, Tier
 from ademem.core.value import Value
-from ademem.files import brief
-from ademem.files.entry import headline
+from ademem.files import standing_brief
+from ademem.files.entry import headline, one_line
 from ademem.files.selection import best_first
 from ademem.files.topics import TOPICS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from ademem.core.memory import Memory
     from ademem.core.settings import MirrorSettings
-    from ademem.files.kept_regions import Region
     from ademem.files.standing_brief import CoreMemory
     from ademem.files.topics import TopicFile
+
+
+OPEN = "<!-- ademem:keep -->"
+CLOSE = "<!-- /ademem:keep -->"
+
+
+class Region(Value):
+    lines: tuple[str, ...]
+    """With the comments around them."""
+    heading: str = ""
+    """The heading it stands under; it goes back to the end of that section."""
+
+
+def regions(page: str) -> tuple[Region, ...]:
+    """The regions in order; one that was never closed reaches to the end."""
+    return _split(page)[0]
+
+
+def text_outside(page: str) -> str:
+    """What is ours of the page: the lines outside all regions, blank ones left out."""
+    return "\n".join(line for line in _split(page)[1] if line)
+
+
+def without_regions(page: str, unwanted: Collection[Region]) -> str:
+    """The page without these regions."""
+    for region in unwanted:
+        page = page.replace("\n".join(region.lines) + "\n", "", 1)
+    return page
+
+
+def with_region(page: str, region: Region) -> str:
+    """The page with the region in its section, or at the end if it has none."""
+    lines = page.rstrip("\n").split("\n")
+    at = lines.index(region.heading) + 1 if region.heading in lines else len(lines)
+    return "\n".join([*lines[:at], "", *region.lines, *lines[at:]]) + "\n"
+
+
+def _split(page: str) -> tuple[tuple[Region, ...], list[str]]:
+    found: list[Region] = []
+    ours: list[str] = []
+    inside: list[str] = []
+    heading = ""
+    for line in page.split("\n"):
+        if inside or line.strip() == OPEN:
+            inside.append(line)
+            if line.strip() == CLOSE:
+                found.append(Region(lines=tuple(inside), heading=heading))
+                inside = []
+            continue
+        ours.append(line.rstrip())
+        if line.startswith("## "):
+            heading = line.rstrip()
+    if inside:
+        found.append(Region(lines=(*inside, CLOSE), heading=heading))
+    return tuple(found), ours
+
 
 BEST = 8
 """Memories of one topic on the page at most; pinned ones come on top of them."""
@@ -43,7 +99,7 @@ class Line(Value):
     memory: Memory | None = None
 
 
-def render(
+def render_index(
     memories: Sequence[Memory],
     document: CoreMemory | None,
     files: Sequence[TopicFile],
@@ -91,7 +147,7 @@ class _Room:
 
 def _worth_a_line(memories: Sequence[Memory], document: CoreMemory | None) -> Iterator[Line]:
     """The brief, what is pinned, the best of every topic, the second best of every topic, …"""
-    for text in brief.fields(document, FIELD_CHARS):
+    for text in brief_fields(document, FIELD_CHARS):
         yield Line(heading=BRIEF, text=text)
     for memory in best_first(memory for memory in memories if memory.pinned):
         text = f"- {memory.category}: {headline(memory, HEADLINE_CHARS)} (`{memory.id}`)"
@@ -154,3 +210,49 @@ def _kept(heading: str, regions: Sequence[Region]) -> list[str]:
 
 
 HEADINGS = (BRIEF, PINNED, *(_heading(topic.name) for topic in TOPICS))
+
+
+BRIEF_FIELD_CHARS = 2000
+HIGHLIGHTS = 12
+HIGHLIGHT_CHARS = 260
+
+ORDER = (
+    Category.DECISION,
+    Category.CONVENTION,
+    Category.PATTERN,
+    Category.GOTCHA,
+    Category.PREFERENCE,
+    Category.FACT,
+)
+
+
+def render_brief(document: CoreMemory | None, memories: Sequence[Memory]) -> str:
+    brief = brief_fields(document, BRIEF_FIELD_CHARS) or [
+        'Nothing here yet: `ademem core set summary "…"`.'
+    ]
+    durable = [_highlight(memory) for memory in highlights(memories)] or ["None yet."]
+    return "\n".join(
+        ["# Project brief", "", *brief, "", "## Durable highlights", "", *durable, ""]
+    )
+
+
+def brief_fields(document: CoreMemory | None, chars: int) -> list[str]:
+    """One list item for each field that says something."""
+    return [f"- {label}: {one_line(text, chars)}" for label, text in standing_brief.lines(document)]
+
+
+def highlights(memories: Sequence[Memory]) -> list[Memory]:
+    """What is pinned, of tier 1 or of high importance, by category; if nothing is, the best."""
+    known = [memory for memory in memories if memory.category in ORDER]
+    marked = [
+        memory
+        for memory in known
+        if memory.pinned or memory.tier is Tier.PINNED or memory.importance is Importance.HIGH
+    ]
+    by_category = sorted(best_first(marked or known), key=lambda m: ORDER.index(m.category))
+    return by_category[:HIGHLIGHTS]
+
+
+def _highlight(memory: Memory) -> str:
+    pinned = " (pinned)" if memory.pinned else ""
+    return f"- {memory.category}: {headline(memory, HIGHLIGHT_CHARS)}{pinned}"

@@ -7,7 +7,7 @@ import os
 
 from ademem.core import confined
 from ademem.core.digest import sha256_hex
-from ademem.files import kept_regions
+from ademem.files import index
 from ademem.files.pages import INDEX
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ def save(project: Project, prints: Mapping[str, list[str]]) -> None:
 
 def fingerprint(path: str, text: str) -> str:
     """Of the index only what is ours counts; its hand-written regions may change."""
-    return sha256_hex(kept_regions.outside(text) if path == INDEX else text)
+    return sha256_hex(index.text_outside(text) if path == INDEX else text)
 
 
 def _path(project: Project) -> str:

@@ -6,17 +6,7 @@ import re
 import sys
 
 from ademem.core.digest import number
-from ademem.files import (
-    brief,
-    conflicts,
-    entry,
-    index,
-    kept_regions,
-    knowledge,
-    sheet,
-    tombstones,
-    topics,
-)
+from ademem.files import conflicts, entry, index, knowledge, sheet, topics
 from ademem.files.selection import is_line, renders
 from ademem.files.texts import lines_of
 
@@ -39,7 +29,7 @@ SHEET = FOLDER + sheet.NAME
 ARCHIVE = FOLDER + knowledge.ARCHIVE
 BRIEF = ".ade/cto/MEMORY.md"
 
-_TOMBSTONE = f'"{tombstones.TYPE}"'
+_TOMBSTONE = f'"{knowledge.TOMBSTONE}"'
 _SHOWN = (
     "id",
     "category",
@@ -71,17 +61,17 @@ def render(
     """
     shown = [_as_shown(memory) for memory in memories if renders(memory)]
     files = topics.files(shown, settings.topic_entries)
-    regions = kept_regions.regions(present.get(INDEX) or "")
+    regions = index.regions(present.get(INDEX) or "")
     pages = {
-        INDEX: index.render(shown, document, files, regions, settings),
-        BRIEF: brief.render(document, shown),
+        INDEX: index.render_index(shown, document, files, regions, settings),
+        BRIEF: index.render_brief(document, shown),
     }
     loose = _loose(present, files)
     for file in files:
         pages |= _in_folder(topics.render(file, loose))
     del shown, files, loose
     alive = {memory.id for memory in memories if is_line(memory)}
-    standing = tombstones.standing(gone, alive)
+    standing = knowledge.newest_tombstones(gone, alive)
     lines = (memory for memory in memories if is_line(memory))
     rendered = knowledge.render(lines, settings, standing, _said(memories, present))
     ours = {number(line) for text in rendered.values() for line in entry.each_line(text)}
@@ -117,9 +107,9 @@ def buried(present: Mapping[str, str] | Texts) -> list[dict[str, Any]]:
     """The tombstones that stand in the archive, with what they hide."""
     found = []
     for records in _told(present).values():
-        gone = [record for record in records if tombstones.is_one(record)]
+        gone = [record for record in records if knowledge.is_tombstone(record)]
         last = conflicts.settled(records)
-        found += [last] if tombstones.is_one(last) else gone
+        found += [last] if knowledge.is_tombstone(last) else gone
     return found
 
 

@@ -12,10 +12,9 @@ from ademem.core.memory import Category
 from ademem.core.text import clean, preview
 from ademem.core.value import Value
 from ademem.files import conflicts as contest
-from ademem.files import entry, knowledge, sheet, tombstones, topics
+from ademem.files import entry, knowledge, sheet, topics
 from ademem.files.pages import FOLDER, SHEET
-from ademem.files.problem import Problem
-from ademem.files.texts import OVERSIZE, Texts, digests_of, lines_of, parts_of
+from ademem.files.texts import OVERSIZE, Problem, Texts, digests_of, lines_of, parts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ class Line:
     @property
     def gone(self) -> bool:
         """A tombstone: it says of the memory only that it is no more."""
-        return tombstones.is_one(self.record)
+        return knowledge.is_tombstone(self.record)
 
     @property
     def said(self) -> Said | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.capture.gate.rows import id_of
 from ademem.core.clock import parse
 from ademem.core.memory import Memory, Scope, Status
-from ademem.files import conflicts, tombstones
+from ademem.files import conflicts, knowledge
 from ademem.files.topics import TOPICS
 from ademem.store import imports, memories, memory_queries, revisions
 
@@ -13,8 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from ademem.files.knowledge import Record
     from ademem.files.staging import Place
-    from ademem.files.tombstones import Record
     from ademem.store import Store
 
 UNEDITED = 2
@@ -85,7 +85,7 @@ def gone_of(store: Store, place: Place, carried: Sequence[Record] = ()) -> Itera
         won = conflicts.lost_by(heir, id, content)  # its memory says it by now
         if not never and not won and branch in (None, place.branch):
             texts = (content,) if heir else _texts(store, id, content, revision)
-            yield tombstones.of(id, sync_id, parse(at), category, parse(learned_at), texts)
+            yield knowledge.tombstone(id, sync_id, parse(at), category, parse(learned_at), texts)
     yield from _deleted_for_good(store)
 
 
@@ -107,7 +107,9 @@ def _deleted_for_good(store: Store) -> Iterator[Record]:
         id = id_of(sync_id)
         left = [revision["snapshot"] for revision in memories.revisions(store, id)[-1:]]
         for it in (it for it in left if it["scope"] == Scope.PROJECT and it["promoted_at"]):
-            yield tombstones.of(id, sync_id, parse(at), it["category"], parse(it["created_at"]), ())
+            yield knowledge.tombstone(
+                id, sync_id, parse(at), it["category"], parse(it["created_at"]), ()
+            )
 
 
 def best_first(given: Iterable[Memory]) -> list[Memory]:

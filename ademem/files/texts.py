@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from ademem.core.digest import of_stream, sha256_hex, slices
 from ademem.core.errors import AdememError
+from ademem.core.value import Value
 from ademem.files import entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
 
 KEPT_CHARS = 2_000_000
 """Characters of small files that stay in memory, so that they are read once."""
@@ -136,3 +138,11 @@ def digests_of(texts: Mapping[str, str] | Texts) -> dict[str, str]:
     if isinstance(texts, Texts):
         return texts.digests
     return {path: sha256_hex(text) for path, text in texts.items()}
+
+
+class Problem(Value):
+    path: str
+    line: int | None
+    message: str
+    passes: bool = False
+    """Whether the next rendering puts it right, with nothing lost."""

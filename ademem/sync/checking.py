@@ -10,12 +10,11 @@ from ademem.core import confined
 from ademem.core.memory import Category
 from ademem.core.settings import GateSettings
 from ademem.core.value import Value
-from ademem.files import entry, knowledge, pages, selection, sheet, standing_brief, tombstones
-from ademem.files.problem import Problem
+from ademem.files import entry, knowledge, pages, selection, sheet, standing_brief
 from ademem.files.reading import conflicts, is_taken, oversized
 from ademem.files.staging import Place
 from ademem.files.standing_brief import BadCore
-from ademem.files.texts import OVERSIZE
+from ademem.files.texts import OVERSIZE, Problem
 from ademem.store import admission
 from ademem.sync.privacy import no_secrets, nobodys_own_files, nobodys_own_lines
 from ademem.sync.survey import CORE, NOT_TEXT, survey
@@ -183,7 +182,7 @@ def sound_lines(subject: Subject) -> Iterator[Problem]:
                 record = json.loads(line)
                 wrong = [key for key, kind in SHAPE.items() if type(record[key]) is not kind]
                 message = f"has a wrong {', '.join(wrong)}" if wrong else None
-                if not wrong and not tombstones.is_one(record):
+                if not wrong and not knowledge.is_tombstone(record):
                     message = known.seen(record["id"])
             except (ValueError, KeyError, TypeError, RecursionError):
                 message = "is not an object with " + ", ".join(SHAPE)

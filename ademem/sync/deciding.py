@@ -8,8 +8,8 @@ from ademem.core.clock import parse
 from ademem.core.memory import Draft, Origin, Status, Trust
 from ademem.core.value import replace
 from ademem.files.pages import SHEET
-from ademem.files.problem import Problem
 from ademem.files.reading import said_of
+from ademem.files.texts import Problem
 from ademem.guard.injection import instruction_in, order_in
 from ademem.store import imports, memories, memory_queries, transitions
 from ademem.store.transitions import CannotDo

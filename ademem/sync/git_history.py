@@ -8,7 +8,7 @@ import re
 from ademem.core import git
 from ademem.core.repository import branch, commit, git_root
 from ademem.core.value import Value
-from ademem.files import git_trees
+from ademem.files import staging
 from ademem.files.pages import FOLDER
 from ademem.store.runtime import filed
 
@@ -190,7 +190,7 @@ def _with_folders(path: str) -> set[str]:
 def _at_the_same_commit(root: str, base: Base) -> Lineage:
     """What a switch, a stash or a reset took away before it was committed, nobody deleted."""
     if base.branch not in (None, filed(branch(root) or "")):
-        here = (git_trees.of(root, ["HEAD"]) or {}).get("HEAD")
+        here = (staging.read_trees(root, ["HEAD"]) or {}).get("HEAD")
         return Lineage(root=root, by_hand=False, touched=here.ids if here else frozenset())
     changed = git.text(root, "status", "--porcelain", "--", FOLDER)
     tracked = git.output(root, "ls-files", "--", FOLDER)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core.text import counted
 from ademem.core.value import Value
-from ademem.files.problem import Problem
+from ademem.files.texts import Problem
 
 KINDS = ("added", "edited", "promoted", "rejected", "archived", "restored")
 NAMED = 5

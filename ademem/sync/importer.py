@@ -13,9 +13,8 @@ from ademem.core.value import replace
 from ademem.files.formats import plain
 from ademem.files.formats.record import BadLine, Import, Outcome
 from ademem.files.pages import SHEET
-from ademem.files.problem import Problem
 from ademem.files.reading import Line, Placed, Reading, said_of, snapshot
-from ademem.files.texts import digests_of
+from ademem.files.texts import Problem, digests_of
 from ademem.guard.injection import instruction_in
 from ademem.store import ledger, transitions
 from ademem.store.memories import new_event

@@ -10,7 +10,7 @@ import os
 from itertools import product
 
 from ademem.core.value import replace
-from ademem.files import entry, kept_regions, sheet, topics
+from ademem.files import entry, index, sheet, topics
 from ademem.files.entry import Entry, Loose
 from ademem.files.pages import INDEX
 from ademem.files.sheet import Item, Sheet
@@ -39,11 +39,11 @@ def merged(path: str, base: str, ours: str, theirs: str) -> str:
 
 def _index(*versions: str) -> str:
     """Ours, to be written anew, with the hand-written regions that both sides left there."""
-    base, ours, theirs = (set(kept_regions.regions(text)) for text in versions)
+    base, ours, theirs = (set(index.regions(text)) for text in versions)
     kept = three_way(base, ours, theirs)
-    text = kept_regions.without(versions[1], ours - kept)
+    text = index.without_regions(versions[1], ours - kept)
     for region in sorted(kept - ours, key=lambda region: region.lines):
-        text = kept_regions.placed(text, region)
+        text = index.with_region(text, region)
     return text
 
 

@@ -8,7 +8,7 @@ from ademem.core import git
 from ademem.core.redaction import redact
 from ademem.core.text import unique
 from ademem.files import knowledge, pages
-from ademem.files.problem import Problem
+from ademem.files.texts import Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from contextlib import suppress
 from ademem.core import confined
 from ademem.core.text import counted
 from ademem.core.worktree import import_path
-from ademem.files.problem import Problem
 from ademem.files.reading import is_taken
+from ademem.files.texts import Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from ademem.core.digest import sha256_hex
 from ademem.core.json_text import array
 from ademem.core.memory import Status, Trust
 from ademem.core.value import Value
-from ademem.files import git_trees
+from ademem.files import staging
 from ademem.files.standing_brief import FileSource
 from ademem.store import edits, made_at
 from ademem.sync import base
@@ -151,7 +151,7 @@ class Provenance:
             self._trusts_files = agreements.trusts_files(
                 self._project.main,
                 self._store.secret,
-                lambda commit: git_trees.has_commit(root, commit),
+                lambda commit: staging.has_commit(root, commit),
                 self._environment,
             )
         return self._trusts_files

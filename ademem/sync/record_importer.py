@@ -9,7 +9,7 @@ from ademem.core.errors import NoSuchMemory
 from ademem.core.memory import Status, Tier, Trust
 from ademem.core.text import clean, dedupe_key
 from ademem.core.value import replace
-from ademem.files import conflicts, knowledge, tombstones
+from ademem.files import conflicts, knowledge
 from ademem.files.conflicts import lost_by
 from ademem.files.formats import own
 from ademem.files.formats.record import BadLine
@@ -181,7 +181,7 @@ def _fold(record: dict[str, Any], twin: Memory, job: Import, taking: Taking) -> 
 
 def buried(difference: Told, taking: Taking) -> None:
     """The memory was archived, and not changed after that."""
-    known, gone_at = known_as(difference.id, taking), tombstones.moment(difference.line.record)
+    known, gone_at = known_as(difference.id, taking), knowledge.archived_at(difference.line.record)
     if not known or not gone_at or (not known.live and gone_at == known.updated_at):
         return
     if gone_at > known.updated_at or _won(known) or _agreed(difference, taking):
@@ -196,7 +196,7 @@ def outlived(difference: Outlived, taking: Taking) -> None:
     if was is not None:
         unseen = "content" in was
     elif newer.gone:
-        unseen = tombstones.outlived(newer.record, record)
+        unseen = knowledge.has_unseen_text(newer.record, record)
     else:
         unseen = _unseen(record, difference, taking)
     if unseen:

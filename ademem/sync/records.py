@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 
-from ademem.files import conflicts, entry, knowledge, tombstones
+from ademem.files import conflicts, entry, knowledge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,14 +85,14 @@ def _record(base: Record | None, ours: Record | None, theirs: Record | None) -> 
         kept = ours or theirs
         return [_left(base or {}, kept)] if kept else []
     older, newer = sorted((ours, theirs), key=_age)
-    if tombstones.is_one(newer):
+    if knowledge.is_tombstone(newer):
         return [conflicts.both(older, newer)]
     return _line(base, older, newer)
 
 
 def _left(base: Record, line: Record) -> Record:
     """A line that the other side took away."""
-    ours = "sync_id" in line and not tombstones.is_one(line)
+    ours = "sync_id" in line and not knowledge.is_tombstone(line)
     return conflicts.noted(line, base) if ours else line
 
 
@@ -147,7 +147,7 @@ def _records(text: str) -> dict[str, Record]:
 
 def _name(record: Record) -> str:
     """The id of the memory, or else the key; a tombstone stands beside the line."""
-    return str((not tombstones.is_one(record) and record.get("id")) or record.get("key") or "")
+    return str((not knowledge.is_tombstone(record) and record.get("id")) or record.get("key") or "")
 
 
 def _unread(text: str) -> Iterable[str]:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from ademem.core.project import Project
     from ademem.core.settings import MirrorSettings
-    from ademem.files.problem import Problem
     from ademem.files.standing_brief import CoreMemory
+    from ademem.files.texts import Problem
     from ademem.store import Store
 
 CORE = ".ade/cto/core-memory.json"

@@ -54,9 +54,9 @@ def mirror(context: JobContext, _job: Job) -> datetime | None:
 
 def current(context: JobContext, _job: Job) -> None:
     """Tell where things stand, and keep the log of the day."""
-    from ademem.files import current
+    from ademem.files import daily
 
-    current.write(context.runtime.project, context.store, context.now())
+    daily.write_current(context.runtime.project, context.store, context.now())
 
 
 def anchors(context: JobContext, _job: Job) -> None:

@@ -11,7 +11,7 @@ from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 from ademem.core.clock import stamp, timedelta
-from ademem.files import conflicts, entry, knowledge, tombstones
+from ademem.files import conflicts, entry, knowledge
 from ademem.sync import records
 from tests.builders import NOW
 from tests.examples import examples
@@ -66,7 +66,7 @@ def branch(number, *acts, said=said):
             texts.append(line["content"])
     if gone_at is None:
         return knowledge.line(knowledge.keyed_anew(line, BASE)), ""
-    gone = tombstones.of(ID, ID, gone_at, line["category"], NOW, reversed(texts))
+    gone = knowledge.tombstone(ID, ID, gone_at, line["category"], NOW, reversed(texts))
     return "", knowledge.line(gone)
 
 
@@ -93,7 +93,7 @@ def rendered(files):
         id: knowledge.line(dict(sorted(ends[id].items()))) for id in sorted(ends.keys() - won)
     }
     return tuple(
-        "".join(line for id, line in written.items() if tombstones.is_one(ends[id]) == gone)
+        "".join(line for id, line in written.items() if knowledge.is_tombstone(ends[id]) == gone)
         for gone in (False, True)
     )
 
@@ -147,7 +147,7 @@ def test_what_others_changed_before_the_archive_stays_in_the_tombstone():
     tagged, archived = branch(1, ("tags", 0, 1)), branch(2, (ARCHIVE, 0, 3))
     one, lost = end(tagged, archived, branch(3, ("title", 0, 2)))
 
-    assert tombstones.is_one(one)
+    assert knowledge.is_tombstone(one)
     assert (one["had"], lost) == ({"tags": ["api"], "title": "Cache"}, set())
 
 
@@ -195,7 +195,7 @@ def test_archived_and_restored_on_one_side_it_lives_if_that_was_later(restored, 
     back = branch(1, (ARCHIVE, 0, 1), (RESTORE, 0, restored))
     one, _ = end(back, branch(2, (ARCHIVE, 0, 3)), branch(3, ("tags", 0, 1)))
 
-    assert tombstones.is_one(one) is not lives
+    assert knowledge.is_tombstone(one) is not lives
     assert (one if lives else one["had"])["tags"] == ["api"]
 
 

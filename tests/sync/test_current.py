@@ -9,7 +9,7 @@ import pytest
 from ademem import api
 from ademem.core import atomic_files
 from ademem.core.memory import Category, Scope, Status
-from ademem.files import current, daily, standing_brief
+from ademem.files import daily, standing_brief
 from ademem.store import sessions
 from tests.builders import NOW, insert, memory
 
@@ -33,7 +33,7 @@ def test_a_day_is_logged_line_by_line_in_utc(store, here):
     insert(store, memory("WAL needs shared memory", id="a1b2", promoted_at=None))
     hold(store, "s1", LATER, "Fix the login", "and the logout")
 
-    assert daily.append(here, store, LATER + timedelta(hours=1)) == ["2026-01-31"]
+    assert daily.append_log(here, store, LATER + timedelta(hours=1)) == ["2026-01-31"]
     assert daily.lines(here, "2026-01-31") == [
         "- [12:00:00] learned: WAL needs shared memory ([fact] a1b2)",
         "- [13:01:00] session on main, 2 prompts: Fix the login",
@@ -42,12 +42,12 @@ def test_a_day_is_logged_line_by_line_in_utc(store, here):
 
 def test_a_log_is_only_added_to_and_what_people_wrote_stays(store, here):
     hold(store, "s1", NOW, "Fix the login")
-    daily.append(here, store, LATER)
+    daily.append_log(here, store, LATER)
     path = f"{here.ade}/cto/daily/2026-01-31.md"
     edited = atomic_files.read_text(path).replace("Fix the login", "fixed it") + "- by hand"
     atomic_files.write_atomic(path, edited)
     hold(store, "s2", LATER, "Write the docs")
-    daily.append(here, store, TOMORROW)
+    daily.append_log(here, store, TOMORROW)
 
     assert atomic_files.read_text(path) == edited + "\n" + (
         "- [13:01:00] session on main, 1 prompt: Write the docs\n"
@@ -56,18 +56,18 @@ def test_a_log_is_only_added_to_and_what_people_wrote_stays(store, here):
 
 def test_with_nothing_new_nothing_is_written(store, here):
     hold(store, "s1", NOW, "Fix the login")
-    assert current.write(here, store, LATER)
+    assert daily.write_current(here, store, LATER)
     before = page(here), atomic_files.read_text(f"{here.ade}/cto/daily/2026-01-31.md")
 
-    assert not current.write(here, store, TOMORROW)
+    assert not daily.write_current(here, store, TOMORROW)
     assert (page(here), atomic_files.read_text(f"{here.ade}/cto/daily/2026-01-31.md")) == before
 
 
 def test_who_was_killed_between_log_and_mark_logs_nothing_twice(store, here):
     hold(store, "s1", NOW, "Fix the login")
-    daily.append(here, store, LATER)
+    daily.append_log(here, store, LATER)
     atomic_files.remove(f"{here.run}/daily.seen")
-    daily.append(here, store, LATER)
+    daily.append_log(here, store, LATER)
 
     assert len(daily.lines(here, "2026-01-31")) == 1
 
@@ -85,12 +85,12 @@ def test_who_was_killed_between_log_and_mark_logs_nothing_twice(store, here):
 def test_what_is_not_for_all_is_not_logged(store, here, hidden):
     insert(store, memory("secret", **hidden))
 
-    assert daily.append(here, store, LATER) == []
+    assert daily.append_log(here, store, LATER) == []
 
 
 def test_a_memory_that_was_confirmed_later_says_so(store, here):
     insert(store, memory("known", id="a1b2", promoted_at=LATER))
-    daily.append(here, store, TOMORROW)
+    daily.append_log(here, store, TOMORROW)
 
     assert daily.lines(here, "2026-01-31") == ["- [13:00:00] confirmed: known ([fact] a1b2)"]
 
@@ -98,7 +98,7 @@ def test_a_memory_that_was_confirmed_later_says_so(store, here):
 def test_logs_of_long_ago_are_removed_and_other_files_stay(store, here):
     for name in ("2025-10-01.md", "2025-12-31.md", "notes.md"):
         atomic_files.write_atomic(f"{here.ade}/cto/daily/{name}", "x\n")
-    daily.append(here, store, NOW)
+    daily.append_log(here, store, NOW)
 
     assert daily.days(here) == ["2025-12-31"]
     assert atomic_files.read_text(f"{here.ade}/cto/daily/notes.md") == "x\n"
@@ -111,26 +111,26 @@ def test_the_page_tells_focus_notes_sessions_and_the_end_of_two_logs(store, here
     for minute in range(20):
         at = TOMORROW + timedelta(minutes=minute)
         hold(store, f"b{minute:02}", at, f"task {minute}" + " x" * 200, branch="topic")
-    current.write(here, store, TOMORROW + timedelta(days=1))
+    daily.write_current(here, store, TOMORROW + timedelta(days=1))
 
     text = page(here)
     assert "## Focus\n\n- passkeys\n" in text
     assert "## Notes\n\n- ask Bob\n" in text
     last = text.partition("## Last sessions\n\n")[2].partition("\n\n")[0].splitlines()
-    assert len(last) == current.SESSIONS
+    assert len(last) == daily.SESSIONS
     assert last[0].startswith("- 2026-02-01 12:19 on topic: task 19 x x")
-    assert text.count("\n- [") == current.TODAY + current.BEFORE
+    assert text.count("\n- [") == daily.TODAY + daily.BEFORE
 
 
 def test_a_page_of_an_empty_project_says_so(store, here):
-    current.write(here, store, NOW)
+    daily.write_current(here, store, NOW)
 
     assert page(here).count("Nothing here.") == 4
 
 
 def test_text_of_a_prompt_is_no_part_of_the_page(store, here):
     hold(store, "s1", NOW, "# Heading\n- item <!-- x -->")
-    current.write(here, store, LATER)
+    daily.write_current(here, store, LATER)
 
     assert "\n# Heading" not in page(here)
     assert page(here).count("<!-- x -->") == page(here).count(r"\<!-- x -->") == 2

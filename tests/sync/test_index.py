@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ademem.core.memory import Category, Importance, Scope, Status, Tier
 from ademem.core.settings import MirrorSettings
-from ademem.files import kept_regions, pages
+from ademem.files import index, pages
 from ademem.files.standing_brief import CoreMemory
 from tests.builders import NOW, memory
 
@@ -102,7 +102,7 @@ def test_every_file_has_a_line_with_its_count():
 
 def test_a_hand_written_region_stays_in_its_section_and_rendering_again_moves_nothing():
     present = page(*gotchas(1)).replace("## Files", f"{MINE}\n\n## Files")
-    assert kept_regions.regions(present)[0].heading == "## Gotchas"
+    assert index.regions(present)[0].heading == "## Gotchas"
 
     once = page(*gotchas(2), present=present)
     assert MINE in once.partition("\n## Gotchas\n")[2].partition("\n## Files\n")[0]
@@ -118,9 +118,9 @@ def test_a_region_whose_section_went_stands_at_the_end():
 
 
 def test_a_region_that_was_never_closed_loses_nothing():
-    present = f"# Project memory\n\n{kept_regions.OPEN}\nmine\n\n## Files\nmore of mine\n"
+    present = f"# Project memory\n\n{index.OPEN}\nmine\n\n## Files\nmore of mine\n"
 
-    assert kept_regions.regions(present)[0].lines[1:-1] == (
+    assert index.regions(present)[0].lines[1:-1] == (
         "mine",
         "",
         "## Files",
@@ -131,7 +131,7 @@ def test_a_region_that_was_never_closed_loses_nothing():
 
 
 def test_a_long_region_leaves_less_room_for_the_rest():
-    own = "\n".join([kept_regions.OPEN, *(f"line {n}" for n in range(150)), kept_regions.CLOSE])
+    own = "\n".join([index.OPEN, *(f"line {n}" for n in range(150)), index.CLOSE])
     text = page(*gotchas(20, pinned=True), *gotchas(20), present=own)
 
     assert "line 149" in text
@@ -155,7 +155,7 @@ def test_a_page_is_filled_up_to_its_bounds(text, size):
 
 contents = st.one_of(
     st.text(max_size=60),
-    st.sampled_from(["漢" * 2000, "a\n" * 500, "# h\n```\n<!--", "x" * 2000, kept_regions.OPEN]),
+    st.sampled_from(["漢" * 2000, "a\n" * 500, "# h\n```\n<!--", "x" * 2000, index.OPEN]),
 )
 rows = st.builds(
     memory,
@@ -180,14 +180,14 @@ def test_the_page_keeps_its_bounds_and_names_every_file(rows, topic_entries, sum
     document = CoreMemory(project_summary=summary, version=1, updated_at=NOW)
     settings = MirrorSettings(topic_entries=topic_entries)
     rendered = pages.render(
-        rows, document, {pages.INDEX: f"{kept_regions.OPEN}\nmine\n{kept_regions.CLOSE}"}, settings
+        rows, document, {pages.INDEX: f"{index.OPEN}\nmine\n{index.CLOSE}"}, settings
     )
     text = rendered[pages.INDEX]
 
     assert len(text.splitlines()) <= 200
     assert len(text.encode()) <= 25_000
-    assert kept_regions.regions(text)[0].lines == (kept_regions.OPEN, "mine", kept_regions.CLOSE)
-    assert len(kept_regions.regions(text)) == 1
+    assert index.regions(text)[0].lines == (index.OPEN, "mine", index.CLOSE)
+    assert len(index.regions(text)) == 1
     for path in rendered:
         if path.startswith(pages.FOLDER) and path.count(".md") and path != pages.INDEX:
             first = path.removeprefix(pages.FOLDER).split(".")[0]

@@ -15,7 +15,7 @@ from ademem.core.memory import Category, Status
 from ademem.core.project import Project
 from ademem.core.settings import Settings
 from ademem.core.value import replace
-from ademem.files import kept_regions, pages, selection, topics
+from ademem.files import index, pages, selection, topics
 from ademem.store import memories
 from ademem.store.memories import Change
 from ademem.sync import importer
@@ -251,7 +251,7 @@ def test_hand_written_regions_of_the_index_are_merged(base, ours, theirs, kept):
     other = merged(pages.INDEX, versions[0], versions[2], versions[1])
 
     for text in (found, other):
-        regions = kept_regions.regions(text)
+        regions = index.regions(text)
         assert {region.lines[1] for region in regions} == kept
         assert len(regions) == len(kept)
         assert {region.heading for region in regions} == {"## Gotchas"}

@@ -12,7 +12,7 @@ from ademem.api import history
 from ademem.core.clock import stamp
 from ademem.core.memory import Category, Status
 from ademem.core.settings import GateSettings
-from ademem.files import tombstones
+from ademem.files import knowledge
 from ademem.store import memories, transitions
 from ademem.store.transitions import Act
 from tests.builders import NOW
@@ -36,7 +36,7 @@ def gone(clone):
     if not (clone.root / ARCHIVE).exists():
         return {}
     records = map(json.loads, clone.read(ARCHIVE).splitlines())
-    return {record["id"]: record for record in records if record["type"] == tombstones.TYPE}
+    return {record["id"]: record for record in records if record["type"] == knowledge.TOMBSTONE}
 
 
 ENDS = [
@@ -93,12 +93,12 @@ def test_an_addition_that_is_taken_back_leaves_no_trace(clone):
 
 def test_only_the_newest_that_went_are_remembered():
     given = [
-        tombstones.of(id, id, NOW + timedelta(hours=hours), "fact", NOW, "text")
+        knowledge.tombstone(id, id, NOW + timedelta(hours=hours), "fact", NOW, "text")
         for hours, id in enumerate("abcd")
     ]
 
     def kept(records, alive, most):
-        return [record["id"] for record in tombstones.standing(records, alive, most)]
+        return [record["id"] for record in knowledge.newest_tombstones(records, alive, most)]
 
     assert kept(given, {"b"}, 2) == ["c", "d"]
     assert kept(reversed(given), (), 9) == ["a", "b", "c", "d"]
