@@ -23,7 +23,7 @@ from ademem.core import atomic_files, project
 from ademem.core.memory import Category
 from ademem.core.settings import Settings
 from ademem.store import open_store
-from ademem.sync.merging import merged
+from ademem.sync.merging import merge_versions
 from tests import builders
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def merge(texts: dict[str, str]) -> None:
             )
             for side in (1, 2)
         ]
-        merged(name, text, *sides)
+        merge_versions(name, text, *sides)
 
 
 if __name__ == "__main__":

@@ -71,9 +71,9 @@ def imports(project: Project) -> list[str]:
     """Return a line for each file that waits to be imported."""
     if not worktree.import_waits(project):
         return []
-    from ademem.sync import progress
+    from ademem.sync import import_progress
 
-    return progress.in_words(project)
+    return import_progress.in_words(project)
 
 
 def vectors(runtime: Runtime) -> dict[str, Any]:

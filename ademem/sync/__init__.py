@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.core.clock import Deadline
 from ademem.files.texts import Problem
 from ademem.sync.checking import check
-from ademem.sync.import_report import Taken
+from ademem.sync.import_progress import Taken
 from ademem.sync.provenance import provenance_of
 from ademem.sync.survey import File, survey
 from ademem.sync.writing import (

@@ -6,9 +6,11 @@ import json
 import os
 import re
 
-from ademem.core import confined
+from ademem.core import confined, git
 from ademem.core.memory import Category
+from ademem.core.redaction import redact
 from ademem.core.settings import GateSettings
+from ademem.core.text import unique
 from ademem.core.value import Value
 from ademem.files import entry, knowledge, pages, selection, sheet, standing_brief
 from ademem.files.reading import conflicts, is_taken, oversized
@@ -16,7 +18,6 @@ from ademem.files.staging import Place
 from ademem.files.standing_brief import BadCore
 from ademem.files.texts import OVERSIZE, Problem
 from ademem.store import admission
-from ademem.sync.privacy import no_secrets, nobodys_own_files, nobodys_own_lines
 from ademem.sync.survey import CORE, NOT_TEXT, survey
 
 TYPE_CHECKING = False
@@ -28,8 +29,57 @@ if TYPE_CHECKING:
     from ademem.core.settings import MirrorSettings
     from ademem.files.entry import Entry
     from ademem.store import Store
-    from ademem.sync.import_report import Taken
+    from ademem.sync.import_progress import Taken
     from ademem.sync.survey import File
+
+
+def no_secrets(subject: Subject) -> Iterator[Problem]:
+    """By line, or of the whole file when only several lines together make one."""
+    for path, text in subject.texts.items():
+        found = redact(text).found
+        if not found:
+            continue
+        lines = ((number, redact(line).found) for number, line in enumerate(text.split("\n"), 1))
+        named: list[tuple[int | None, tuple[str, ...]]] = [line for line in lines if line[1]]
+        for number, names in named or [(None, found)]:
+            message = (
+                f"has what looks like a secret ({', '.join(unique(names))}); take it out, and"
+                " renew it if it was pushed"
+            )
+            yield Problem(path=path, line=number, message=message)
+
+
+def nobodys_own_lines(subject: Subject) -> Iterator[Problem]:
+    """Only what is the whole project's has a line."""
+    for path in (pages.LINES, pages.FOLDER + knowledge.ARCHIVE):
+        for number, raw in enumerate(subject.texts.get(path, "").splitlines(), 1):
+            scope = _scope(raw)
+            if scope not in (None, "project"):
+                message = f"is of the scope {scope!r}; only what is the project's belongs here"
+                yield Problem(path=path, line=number, message=message)
+
+
+def nobodys_own_files(subject: Subject) -> Iterator[Problem]:
+    """What `.ade/.gitignore` keeps on its machine is not in git all the same."""
+    for path in _tracked_though_ignored(subject.project):
+        message = f"belongs to one machine and is in git; `git rm --cached {path}` takes it out"
+        yield Problem(path=path, line=None, message=message)
+
+
+def _scope(raw: str) -> object:
+    try:
+        record = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return record.get("scope") if isinstance(record, dict) else None
+
+
+def _tracked_though_ignored(project: Project) -> list[str]:
+    """None without git."""
+    options = ("-z", "--cached", "--ignored", "--exclude-standard")
+    listed = git.text(project.root, "ls-files", *options, "--", ".ade", timeout_s=git.LONG_S)
+    return [path for path in listed.split("\0") if path]
+
 
 LINES = (pages.FOLDER + knowledge.LIVE, pages.FOLDER + knowledge.ARCHIVE)
 SHAPE = {

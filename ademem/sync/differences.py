@@ -7,7 +7,7 @@ from ademem.files.conflicts import lost_id
 from ademem.files.entry import Entry
 from ademem.files.pages import SHEET
 from ademem.files.reading import Line, Offered, Placed, Snapshot, said_of
-from ademem.sync.merging import variants
+from ademem.sync.merging import merge_items
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _merged(earlier: Placed | None, items: tuple[Placed, ...]) -> tuple[Placed, 
     base = (replace(earlier.entry, line=0),) if earlier else ()
     found: tuple[Entry, ...] = (replace(items[0].entry, line=0),)
     for item in items[1:]:
-        found = variants(base, found, (replace(item.entry, line=0),))
+        found = merge_items(base, found, (replace(item.entry, line=0),))
     return tuple(replace(items[0], entry=one) for one in found)
 
 

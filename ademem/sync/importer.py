@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from itertools import islice
 
-from ademem.capture import gate
 from ademem.core.digest import sha256_hex
 from ademem.core.memory import Draft, Origin, Status, Trust
 from ademem.core.repository import commit
-from ademem.core.value import replace
 from ademem.files.formats import plain
-from ademem.files.formats.record import BadLine, Import, Outcome
+from ademem.files.formats.record import BadLine, Outcome
 from ademem.files.pages import SHEET
 from ademem.files.reading import Line, Placed, Reading, said_of, snapshot
 from ademem.files.texts import Problem, digests_of
 from ademem.guard.injection import instruction_in
-from ademem.store import ledger, transitions
+from ademem.store import transitions
 from ademem.store.memories import new_event
-from ademem.store.transitions import Act, CannotDo
-from ademem.sync import deciding
+from ademem.store.transitions import CannotDo
+from ademem.sync import review_importer
 from ademem.sync.differences import (
     Added,
     Edited,
@@ -32,7 +30,8 @@ from ademem.sync.differences import (
     changes,
     differences,
 )
-from ademem.sync.import_report import Taken
+from ademem.sync.import_context import Taking
+from ademem.sync.import_progress import Taken
 from ademem.sync.merge_artefacts import Joins
 from ademem.sync.record_importer import known_as, make_way, outlived, replaced, settle, told
 
@@ -51,105 +50,14 @@ if TYPE_CHECKING:
     from ademem.sync.base import Base
     from ademem.sync.differences import Difference
     from ademem.sync.git_history import Lineage
-    from ademem.sync.progress import Progress
-    from ademem.sync.provenance import Provenance, Source
-
-SOURCE = "file"
+    from ademem.sync.import_progress import Progress
+    from ademem.sync.provenance import Provenance
 
 BATCH = 200
 """Changes of one transaction: others who write wait for a fraction of a second."""
 
 _ODD = (ValueError, TypeError, OverflowError, RecursionError)
 """How values fail that JSON can have and a memory cannot."""
-
-
-class Taking:
-    """One import: where it goes, on whose word, and what it did so far."""
-
-    def __init__(
-        self,
-        base: Base,
-        lineage: Lineage,
-        store: Store,
-        settings: GateSettings,
-        now: datetime,
-        place: Place | None,
-        provenance: Provenance,
-        event: str,
-    ) -> None:
-        self.event = event
-        branch = place.branch if place else None
-        self.act = Act(store=store, now=now, actor=Trust.IMPORT, branch=branch, event_id=self.event)
-        self.job = Import(store=store, settings=settings, now=now, event_id=self.event)
-        self.lineage = lineage
-        self.provenance = provenance
-        self.place = place
-        self.before = digests_of(base.texts)
-        self.done: dict[str, list[str]] = {}
-        self.problems: list[Problem] = []
-        self.ignored: list[Problem] = []
-        """What counts as taken over and had no effect, so that nobody else is asked about it."""
-        self.later: list[Difference] | None = []
-        """What waits until the others are taken over; None: they are."""
-
-    def continue_as(self, event: str) -> None:
-        """What is done from now on belongs to this act."""
-        self.event = event
-        self.act = replace(self.act, event_id=event)
-        self.job = replace(self.job, event_id=event)
-
-    def emptied(self) -> tuple[dict[str, list[str]], list[Problem]]:
-        """What was done and what was wrong since this was asked last."""
-        found = self.done, self.problems
-        self.done, self.problems = {}, []
-        return found
-
-    def is_new(self, item: Placed) -> bool:
-        """False when it was taken from this very file before, by somebody who was killed then."""
-        return ledger.claim(self.act.store, SOURCE, self._key(item), self.act.now)
-
-    def keep(self, draft: Draft, item: Placed) -> None:
-        """Put the item through the gate; a refused one is told of again while it stands there."""
-        act = self.act
-        written = gate.write(draft, act.store, self.job.settings, act.now, event_id=self.event)
-        if written.memory is None:
-            ledger.release(act.store, SOURCE, self._key(item))
-            raise CannotDo(f"not kept ({written.rule}): {written.reason}")
-        self.note("edited" if written.deduped else "added", written.memory.id)
-
-    def _key(self, item: Placed) -> str:
-        file = self.before.get(item.path) or sha256_hex("")
-        return sha256_hex(item.path, file, str(item.entry.line), *map(str, item.said))
-
-    def waits_on(self, id: str | None, key: str | None) -> str | None:
-        """The branch that what the files tell waits on."""
-        return self.place.waits_on(id, key) if self.place else None
-
-    def by(self, source: Source) -> Act:
-        """The act of whoever that is."""
-        return replace(self.act, actor=source.trust, claimed_author=source.author)
-
-    def edit(self, known: Memory, changes: Mapping[str, Any], source: Source) -> None:
-        """An order needs a person's own command, whoever edited."""
-        if not changes:
-            return
-        whole = {"title": known.title, "content": known.content}
-        said = (whole if whole.keys() & changes.keys() else {}) | dict(changes)
-        shape = instruction_in("\n".join(map(str, filter(None, said.values()))))
-        if shape:
-            raise CannotDo(
-                f"{known.id} was edited to a text that {shape}", "`ademem edit` takes it"
-            )
-        transitions.edit(known.id, self.by(source), self.job.settings, **changes)
-        self.note("edited", known.id)
-
-    def job_of(self, source: Source, **changes: Any) -> Import:
-        """The import of what the source says; a person's line is a line, not their spoken word."""
-        trust = source.trust if source.by_agent else Trust.IMPORT
-        return replace(self.job, trust=trust, claimed_author=source.author, **changes)
-
-    def note(self, what: str, id: str) -> None:
-        self.done.setdefault(what, []).append(id)
 
 
 def take(
@@ -367,8 +275,8 @@ _TAKE: dict[type, Callable[[Any, Taking], None]] = {
     Gone: gone,
     Added: added,
     Foreign: foreign,
-    Reviewed: deciding.reviewed,
-    Refused: deciding.refused,
+    Reviewed: review_importer.reviewed,
+    Refused: review_importer.refused,
 }
 
 

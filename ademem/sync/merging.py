@@ -6,16 +6,15 @@ when they were said, so that they tell which of the two counts: see `records`.
 
 from __future__ import annotations
 
+import json
 import os
 from itertools import product
 
 from ademem.core.value import replace
-from ademem.files import entry, index, sheet, topics
+from ademem.files import conflicts, entry, index, knowledge, sheet, topics
 from ademem.files.entry import Entry, Loose
 from ademem.files.pages import INDEX
 from ademem.files.sheet import Item, Sheet
-from ademem.sync import records
-from ademem.sync.records import CONFLICT, three_way
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,21 +22,28 @@ if TYPE_CHECKING:
 
     Variants = tuple[Entry, ...]
 
+    from collections.abc import Hashable, Sequence
+    from typing import Any, TypeVar
+
+    Key = TypeVar("Key", bound=Hashable)
+    Record = dict[str, Any]
+
+
 _FIELDS = ("title", "content", "tags", "path")
 
 
-def merged(path: str, base: str, ours: str, theirs: str) -> str:
+def merge_versions(path: str, base: str, ours: str, theirs: str) -> str:
     """The file at *path*, whose versions are given; the same when the sides are exchanged."""
     if path.endswith(".jsonl"):
-        return records.merged(base, ours, theirs)
+        return merge_lines(base, ours, theirs)
     if os.path.basename(path) == os.path.basename(INDEX):
-        return _index(base, ours, theirs)
+        return _merge_index(base, ours, theirs)
     if os.path.basename(path) == sheet.NAME:
-        return _sheet(base, ours, theirs)
-    return _page(base, ours, theirs)
+        return _merge_sheet(base, ours, theirs)
+    return _merge_page(base, ours, theirs)
 
 
-def _index(*versions: str) -> str:
+def _merge_index(*versions: str) -> str:
     """Ours, to be written anew, with the hand-written regions that both sides left there."""
     base, ours, theirs = (set(index.regions(text)) for text in versions)
     kept = three_way(base, ours, theirs)
@@ -47,15 +53,15 @@ def _index(*versions: str) -> str:
     return text
 
 
-def _page(*versions: str) -> str:
+def _merge_page(*versions: str) -> str:
     """Items in the order of the base, new ones behind them; a rendering brings them into theirs."""
-    base, ours, theirs = _named(*(_items(text) for text in versions))
+    base, ours, theirs = _with_ids(*(_items(text) for text in versions))
     kept: dict[object, Variants] = {}
     order = sorted((ours.keys() | theirs.keys()) - base.keys(), key=str)
     for id in (*base, *order):
-        kept[id] = variants(base.get(id, ()), ours.get(id, ()), theirs.get(id, ()))
-    loose = three_way(*(set(_loose(text)) for text in versions))
-    head = _head(versions)
+        kept[id] = merge_items(base.get(id, ()), ours.get(id, ()), theirs.get(id, ()))
+    loose = three_way(*(set(_own_lines(text)) for text in versions))
+    head = _page_head(versions)
     blocks = [text for after, text in sorted(loose, key=str) if after not in kept]
     for id, items in kept.items():
         blocks += [entry.item(one) for one in items]
@@ -63,13 +69,13 @@ def _page(*versions: str) -> str:
     return "\n\n".join([*head, *(blocks or [entry.NOTHING])]) + "\n"
 
 
-def _sheet(*versions: str) -> str:
+def _merge_sheet(*versions: str) -> str:
     """Candidates with what either side decided about them, and what both were offered."""
     sheets = [sheet.read(text) for text in versions]
     base, ours, theirs = (_candidates(one) for one in sheets)
     kept: list[Item] = []
     for id in (*base, *sorted((ours.keys() | theirs.keys()) - base.keys(), key=str)):
-        kept += _candidate(base.get(id), ours.get(id), theirs.get(id))
+        kept += _merge_candidate(base.get(id), ours.get(id), theirs.get(id))
     offered = three_way(*(set(one.offered) for one in sheets))
     loose = three_way(*({(part.after, part.text) for part in one.loose} for one in sheets))
     return sheet.written(
@@ -83,7 +89,7 @@ def _sheet(*versions: str) -> str:
     )
 
 
-def _candidate(base: Item | None, ours: Item | None, theirs: Item | None) -> list[Item]:
+def _merge_candidate(base: Item | None, ours: Item | None, theirs: Item | None) -> list[Item]:
     """One candidate, and beside it, without a name, the text that lost; nothing if it was deleted.
 
     A tick, like any change, is kept; of two changed texts the greater, as a sheet knows no times.
@@ -94,8 +100,8 @@ def _candidate(base: Item | None, ours: Item | None, theirs: Item | None) -> lis
         kept = theirs if ours == base else ours or theirs
         return [kept] if kept else []
     before = base or replace(ours, entry=Entry(line=0), ticked=False, category="")
-    texts = variants((before.entry,) if base else (), (ours.entry,), (theirs.entry,))
-    won, *lost = sorted(texts, key=_said, reverse=True)
+    texts = merge_items((before.entry,) if base else (), (ours.entry,), (theirs.entry,))
+    won, *lost = sorted(texts, key=_content_of, reverse=True)
     filed = {before.category, ours.category, theirs.category} - {before.category}
     item = Item(
         entry=won,
@@ -110,10 +116,10 @@ def _candidate(base: Item | None, ours: Item | None, theirs: Item | None) -> lis
 def _candidates(given: Sheet) -> dict[object, Item]:
     """By id; one without an id by what it says."""
     found = (replace(item, entry=replace(item.entry, line=0)) for item in given.items)
-    return {item.entry.id or _said(item.entry): item for item in found}
+    return {item.entry.id or _content_of(item.entry): item for item in found}
 
 
-def variants(base: Variants, ours: Variants, theirs: Variants) -> Variants:
+def merge_items(base: Variants, ours: Variants, theirs: Variants) -> Variants:
     """What the item says, or each text that it was given; nothing when it was deleted."""
     if ours == theirs or theirs == base:
         return ours
@@ -122,13 +128,13 @@ def variants(base: Variants, ours: Variants, theirs: Variants) -> Variants:
     if not theirs:
         return ours
     before = base[0] if len(base) == 1 else Entry(line=0)  # of several, nobody said which counts
-    pairs = (_both(before, mine, yours) for mine, yours in product(ours, theirs))
-    distinct = {_said(item): item for pair in pairs for item in pair}
+    pairs = (_exchange_changes(before, mine, yours) for mine, yours in product(ours, theirs))
+    distinct = {_content_of(item): item for pair in pairs for item in pair}
     news = [said for said in distinct if distinct[said] not in base]
     return tuple(distinct[said] for said in sorted(news or distinct))  # or each took one
 
 
-def _both(before: Entry, ours: Entry, theirs: Entry) -> tuple[Entry, Entry]:
+def _exchange_changes(before: Entry, ours: Entry, theirs: Entry) -> tuple[Entry, Entry]:
     """Ours with what only they changed, theirs with what only we changed."""
     mine, yours = {}, {}
     for name in _FIELDS:
@@ -143,15 +149,15 @@ def _items(text: str) -> dict[object, Variants]:
     found: dict[object, Variants] = {}
     for part in entry.parse(text):
         item = replace(part, line=0)
-        name = item.id or _said(item)
+        name = item.id or _content_of(item)
         found[name] = tuple(dict.fromkeys((*found.get(name, ()), item)))
     return found
 
 
-def _named(*sides: dict[object, Variants]) -> list[dict[object, Variants]]:
+def _with_ids(*sides: dict[object, Variants]) -> list[dict[object, Variants]]:
     """An item that got its id on one side has it on the others, too, while it says the same."""
     ids = {
-        _said(replace(item, id=None)): name
+        _content_of(replace(item, id=None)): name
         for side in sides
         for name, items in side.items()
         for item in items
@@ -168,18 +174,164 @@ def _named(*sides: dict[object, Variants]) -> list[dict[object, Variants]]:
     return named
 
 
-def _said(item: Entry) -> tuple[str, ...]:
+def _content_of(item: Entry) -> tuple[str, ...]:
     return tuple(str(getattr(item, name)) for name in (*_FIELDS, "id"))
 
 
-def _loose(text: str) -> Iterable[tuple[str | None, str]]:
+def _own_lines(text: str) -> Iterable[tuple[str | None, str]]:
     return ((part.after, part.text) for part in topics.loose(text))
 
 
-def _head(versions: Iterable[str]) -> list[str]:
+def _page_head(versions: Iterable[str]) -> list[str]:
     """Title and purpose of the page, which say the same on both sides."""
     for text in sorted(filter(None, versions)):
         first = next(iter(entry.parts(text)), None)
         if isinstance(first, Loose):
             return topics.ours(first)
     return []
+
+
+CONFLICT = "conflict"
+"""The tag of a text that lost against a newer one."""
+
+_EARLIER = ("created_at", "ts")
+"""Learned twice, a memory is as old as the first time."""
+
+
+def merge_lines(*versions: str) -> str:
+    """Base, ours and theirs as one text, oldest memory first."""
+    base, ours, theirs = (_records_by_name(text) for text in versions)
+    kept: dict[str, Record] = {}
+    losers: list[Record] = []
+    for name in base.keys() | ours.keys() | theirs.keys():
+        for record in _merge_record(base.get(name), ours.get(name), theirs.get(name)):
+            if name in kept:
+                losers.append(record)
+            else:
+                kept[name] = record
+    for lost in losers:
+        kept.setdefault(_record_name(lost), lost)
+    ordered = sorted(kept.values(), key=_record_order)
+    unread = three_way(*(set(_unread(text)) for text in versions))
+    return "".join(map(knowledge.line, ordered)) + "".join(f"{raw}\n" for raw in sorted(unread))
+
+
+def three_way(base: set[Key], ours: set[Key], theirs: set[Key]) -> set[Key]:
+    """What both sides have, and what one of them has that the base had not."""
+    return (ours & theirs) | (ours - base) | (theirs - base)
+
+
+def losing_text(content: str, base: Record) -> Record:
+    """A candidate of its own, the same on every machine and in whatever order it lost.
+
+    While the memory itself says the text, the store keeps none of it; of lines alone nobody knows
+    whether the memory lives.
+    """
+    name = conflicts.lost_name(str(base.get("id")), content)
+    learned = base.get("created_at")
+    return {
+        "key": f"conflict-{name[: conflicts.ID_CHARS]}",
+        "type": base.get("category"),
+        "content": content,
+        "source": "merge",
+        "tags": [CONFLICT],
+        "ts": base.get("ts"),
+        "bead": "",
+        "id": name[: conflicts.ID_CHARS],
+        "sync_id": name[:32],
+        "category": base.get("category"),
+        "status": "candidate",
+        "created_at": learned,
+        "updated_at": learned,
+    }
+
+
+def _merge_record(
+    base: Record | None, ours: Record | None, theirs: Record | None
+) -> Sequence[Record]:
+    """The line of one memory, and the texts that lost; nothing when it was deleted."""
+    if ours == theirs or theirs == base:
+        return [ours] if ours else []
+    if ours == base:
+        return [theirs] if theirs else []
+    if ours is None or theirs is None:
+        kept = ours or theirs
+        return [_removed_line(base or {}, kept)] if kept else []
+    older, newer = sorted((ours, theirs), key=_record_age)
+    if knowledge.is_tombstone(newer):
+        return [conflicts.both(older, newer)]
+    return _merge_line(base, older, newer)
+
+
+def _removed_line(base: Record, line: Record) -> Record:
+    """A line that the other side took away."""
+    ours = "sync_id" in line and not knowledge.is_tombstone(line)
+    return conflicts.noted(line, base) if ours else line
+
+
+def _merge_line(base: Record | None, older: Record, newer: Record) -> Sequence[Record]:
+    before = base or {}
+    told = [side for side in (older, newer) if conflicts.says_anew(side, before)]
+    teller = max(told or (older, newer), key=conflicts.said)
+    names = (name for name in {**newer, **older} if name not in conflicts.NOTES)
+    won = {name: _merge_field(name, before, older, newer) for name in names}
+    if older["content"] != newer["content"]:
+        won |= {name: teller[name] for name in ("content", "key") if name in teller}
+    won = knowledge.keyed_anew(won, older, newer)
+    won = conflicts.dated(won, teller if told else None, before)
+    if conflicts.WAS in older or conflicts.WAS in newer:
+        won = conflicts.noted(won, before)
+    texts = dict.fromkeys(str(side["content"]) for side in told)
+    lost = (text for text in texts if text not in (won["content"], before.get("content")))
+    return [won, *(losing_text(text, base or older) for text in lost)]
+
+
+def _merge_field(name: str, before: Record, older: Record, newer: Record) -> Any:
+    """What the side says that changed it; of two changed ones the greater.
+
+    Learned on both sides, a field that says nothing was not changed.
+    """
+    then, first, second = (record.get(name) for record in (before, older, newer))
+    if name == "updated_at":
+        return max(filter(None, (first, second)), key=str, default=None)
+    if not before and not (first and second):
+        return first or second
+    if first in (then, second):
+        return second
+    if second == then:
+        return first
+    if name == "key":
+        return second
+    if name in _EARLIER:
+        return min(filter(None, (first, second)))
+    return max(first, second, key=json.dumps)
+
+
+def _records_by_name(text: str) -> dict[str, Record]:
+    """Lines by what they tell of; of two the newer."""
+    found: dict[str, Record] = {}
+    for raw in entry.lines_of(text):
+        record = knowledge.read(raw)
+        if record is not None:
+            name = _record_name(record) or raw
+            found[name] = max(found.get(name, record), record, key=_record_age)
+    return found
+
+
+def _record_name(record: Record) -> str:
+    """The id of the memory, or else the key; a tombstone stands beside the line."""
+    return str((not knowledge.is_tombstone(record) and record.get("id")) or record.get("key") or "")
+
+
+def _unread(text: str) -> Iterable[str]:
+    return (raw for raw in entry.lines_of(text) if raw and knowledge.read(raw) is None)
+
+
+def _record_age(record: Record) -> tuple[str, str]:
+    return str(record.get("updated_at")), str(record.get("content"))
+
+
+def _record_order(record: Record) -> tuple[str, ...]:
+    """Oldest first; a tombstone stands beside the line."""
+    key = str(record.get("key"))
+    return str(record.get("created_at")), str(record.get("id") or key), key

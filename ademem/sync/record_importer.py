@@ -16,8 +16,8 @@ from ademem.files.formats.record import BadLine
 from ademem.store import jobs, memories, memory_queries, revisions, transitions
 from ademem.store.memories import Change
 from ademem.sync.differences import Told
+from ademem.sync.merging import losing_text
 from ademem.sync.provenance import record_digest
-from ademem.sync.records import loser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ademem.files.formats.record import Import
     from ademem.files.reading import Line
     from ademem.sync.differences import Difference, Outlived
-    from ademem.sync.importer import Taking
+    from ademem.sync.import_context import Taking
     from ademem.sync.provenance import Source
 
 _IN_BETWEEN = "in between"
@@ -201,7 +201,7 @@ def outlived(difference: Outlived, taking: Taking) -> None:
         unseen = _unseen(record, difference, taking)
     if unseen:
         told_of = record | (was or {}) if was or newer.gone else newer.record
-        line = difference.line.as_understood(loser(record["content"], told_of))
+        line = difference.line.as_understood(losing_text(record["content"], told_of))
         told(Told(id=line.record["id"], line=line, before=None), taking)
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 from itertools import islice
 
 from ademem.core import confined
 from ademem.core.digest import sha256_hex
 from ademem.core.value import Value
-from ademem.files import last_written, pages, selection, sheet, standing_brief
+from ademem.files import index, pages, selection, sheet, standing_brief
+from ademem.files.pages import INDEX
 from ademem.files.reading import is_taken
 from ademem.files.staging import Place
 from ademem.files.standing_brief import BadCore
@@ -19,7 +21,7 @@ from ademem.sync import base
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import BinaryIO
 
     from ademem.core.project import Project
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from ademem.files.standing_brief import CoreMemory
     from ademem.files.texts import Problem
     from ademem.store import Store
+
 
 CORE = ".ade/cto/core-memory.json"
 
@@ -83,7 +86,7 @@ def survey(
     page = candidates(store, settings, readable.get(pages.SHEET), place)
     if page:
         wanted[pages.SHEET] = page
-    before = last_written.load(project)
+    before = load_fingerprints(project)
     found = [core_file]
     known = wanted.keys() | before.keys() | set(filter(is_taken, taken))
     for path in (known | texts.digests.keys() & {pages.SHEET}) - {CORE}:
@@ -96,7 +99,7 @@ def survey(
             OVERSIZE not in there
             and (
                 (path in taken and texts.digests[path] == taken.digests[path])
-                or last_written.fingerprint(path, there) in before.get(path, ())
+                or fingerprint(path, there) in before.get(path, ())
             )
         )
         found.append(File(path=path, wanted=want, present=there, ours=ours))
@@ -213,3 +216,27 @@ def _clipped(file: BinaryIO, most: int) -> Iterator[str]:
         block.append(f"{OVERSIZE}{length} of {LINE_CHARS}{end}")
     lines.detach()
     yield "".join(block)
+
+
+def load_fingerprints(project: Project) -> dict[str, list[str]]:
+    """Fingerprints by path; a damaged record is none, and every file counts as changed."""
+    try:
+        recorded = json.loads(confined.read_text(project.root, _fingerprints_path(project)) or "{}")
+        return {str(path): list(prints) for path, prints in recorded.items()}
+    except (ValueError, AttributeError, TypeError, confined.Refused):
+        return {}
+
+
+def save_fingerprints(project: Project, prints: Mapping[str, list[str]]) -> None:
+    """A path has two fingerprints while it is being written: we may be killed on either side."""
+    text = json.dumps(prints, indent=0, sort_keys=True) + "\n"
+    confined.write_text(project.root, _fingerprints_path(project), text)
+
+
+def fingerprint(path: str, text: str) -> str:
+    """Of the index only what is ours counts; its hand-written regions may change."""
+    return sha256_hex(index.text_outside(text) if path == INDEX else text)
+
+
+def _fingerprints_path(project: Project) -> str:
+    return os.path.join(project.run, "mirror.json")

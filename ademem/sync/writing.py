@@ -11,7 +11,7 @@ from ademem.core.clock import TooLate
 from ademem.core.locks import locked
 from ademem.core.repository import branch, commit
 from ademem.core.value import Value, replace
-from ademem.files import agents, knowledge, last_written, standing_brief
+from ademem.files import agents, knowledge, standing_brief
 from ademem.files.entry import each_line, split
 from ademem.files.reading import LINES, conflicts, is_taken
 from ademem.files.staging import Place, settle
@@ -19,12 +19,21 @@ from ademem.files.standing_brief import BadCore
 from ademem.files.texts import OVERSIZE, Texts, digests_of, has_oversize, parts_of
 from ademem.store import briefs, edits, made_at, memory_queries
 from ademem.store.runtime import filed
-from ademem.sync import base, importer, progress
+from ademem.sync import base, import_progress, importer
 from ademem.sync.git_history import Lineage, committed
-from ademem.sync.import_report import Taken
-from ademem.sync.progress import Progress
+from ademem.sync.import_progress import Progress, Taken
 from ademem.sync.provenance import Provenance, provenance_of, record_digest
-from ademem.sync.survey import NOT_TEXT, File, present, readable_of, refused_lines, survey
+from ademem.sync.survey import (
+    NOT_TEXT,
+    File,
+    fingerprint,
+    load_fingerprints,
+    present,
+    readable_of,
+    refused_lines,
+    save_fingerprints,
+    survey,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -146,7 +155,7 @@ def take_over_until(
     if worktree.import_waits(project):
         return None
     if _is_large(project):
-        progress.hand_over(project)
+        import_progress.hand_over(project)
         return None
     with locked(_lock(project), root=project.root, wait=False) as ours:
         if not ours:  # whoever has it brings what is there now
@@ -155,7 +164,7 @@ def take_over_until(
             with git.limited(deadline):
                 return _take_over(project, store, settings, now, environment, None, deadline)
         except TooLate:
-            progress.hand_over(project)
+            import_progress.hand_over(project)
             return None
 
 
@@ -405,19 +414,19 @@ def _may_change(file: File, force: bool) -> bool:
 
 
 def _carry_out(project: Project, found: Iterable[File], due: Sequence[File]) -> None:
-    before = last_written.load(project)
+    before = load_fingerprints(project)
     after = dict(before)
     for file in (*(file for file in found if file.settled), *due):
         if file.wanted is None:
             after.pop(file.path, None)
         else:
-            after[file.path] = [last_written.fingerprint(file.path, file.wanted)]
+            after[file.path] = [fingerprint(file.path, file.wanted)]
     if due:
         both = {path: before.get(path, []) + after.get(path, []) for path in before | after}
-        last_written.save(project, both)
+        save_fingerprints(project, both)
     for file in due:
         if file.wanted is None:
             confined.remove(project.root, file.path)
         else:
             confined.write_text(project.root, file.path, file.wanted)
-    last_written.save(project, after)
+    save_fingerprints(project, after)

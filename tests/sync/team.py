@@ -23,7 +23,7 @@ from ademem.files import enrolment, knowledge, selection
 from ademem.files.formats import export_lines
 from ademem.store import memories, transitions
 from ademem.store.transitions import Act, CannotDo
-from ademem.sync.merging import merged
+from ademem.sync.merging import merge_versions
 from tests import builders
 from tests.builders import NOW
 from tests.store.stores import in_memory
@@ -99,7 +99,7 @@ class Driver:
         self.asked += 1
         try:
             texts = [atomic_files.read_text(version) for version in versions]
-            atomic_files.write_atomic(versions[1], merged(path, *texts))
+            atomic_files.write_atomic(versions[1], merge_versions(path, *texts))
         except BaseException as error:
             self.failure = error
             return b"failed\n"

@@ -13,7 +13,7 @@ from ademem.core.memory import Status
 from ademem.core.worktree import changed, import_waits
 from ademem.store import memories
 from ademem.store.transitions import Act
-from ademem.sync import Deadline, importer, progress
+from ademem.sync import Deadline, import_progress, importer
 from tests.sync.clone import FACTS, GOTCHAS, LINES, Clone
 
 SHEET = ".ade/memory/candidates.md"
@@ -238,7 +238,7 @@ def test_what_waits_is_told_in_words(clone):
     clone.write(FACTS, "# Facts\n\n- Typed by a person\n")
     take_until_killed(clone, 3)
 
-    assert progress.in_words(clone.project) == [
+    assert import_progress.in_words(clone.project) == [
         "1 line of facts.md waits for the worker",
         "11 lines of knowledge.jsonl wait for the worker",
     ]
@@ -298,7 +298,9 @@ def test_large_files_are_left_to_the_worker_unread(clone, monkeypatch):
     monkeypatch.setattr(sync.writing, "present", None)
 
     assert take_until(clone, 1000) is None
-    assert progress.in_words(clone.project) == ["8 lines of knowledge.jsonl wait for the worker"]
+    assert import_progress.in_words(clone.project) == [
+        "8 lines of knowledge.jsonl wait for the worker"
+    ]
 
 
 # --- bounds ---

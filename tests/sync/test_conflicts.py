@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ademem.core.clock import stamp, timedelta
 from ademem.files import conflicts, entry, knowledge
-from ademem.sync import records
+from ademem.sync import merging
 from tests.builders import NOW
 from tests.examples import examples
 
@@ -71,7 +71,7 @@ def branch(number, *acts, said=said):
 
 
 def merge(ours, theirs):
-    return tuple(map(records.merged, FILES, ours, theirs))
+    return tuple(map(merging.merge_lines, FILES, ours, theirs))
 
 
 def told(files):
@@ -86,7 +86,7 @@ def rendered(files):
     ends = {id: conflicts.settled(lines) for id, lines in found.items()}
     for line in told(files):
         if line["content"] != ends[line["id"]]["content"] and "content" in line.get("was", {}):
-            lost = records.loser(line["content"], line | line["was"])
+            lost = merging.losing_text(line["content"], line | line["was"])
             ends.setdefault(lost["id"], lost)
     won = {conflicts.lost_id(id, record["content"]) for id, record in ends.items()}
     written = {

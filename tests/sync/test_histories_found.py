@@ -6,7 +6,7 @@ import pytest
 
 from ademem.core.settings import MirrorSettings, Settings
 from ademem.store import transitions
-from ademem.sync.records import CONFLICT
+from ademem.sync.merging import CONFLICT
 from tests.sync import team as team_
 from tests.sync.histories import all_orders, begin, lossless, work
 from tests.sync.team import (

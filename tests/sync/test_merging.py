@@ -21,7 +21,7 @@ from ademem.store.memories import Change
 from ademem.sync import importer
 from ademem.sync.base import Base
 from ademem.sync.git_history import Lineage
-from ademem.sync.merging import merged
+from ademem.sync.merging import merge_versions
 from ademem.sync.provenance import Provenance
 from tests.builders import NOW, memory
 from tests.examples import examples
@@ -80,7 +80,9 @@ def merge(base, ours, theirs):
     for path in sorted(base.keys() | ours.keys() | theirs.keys()):
         texts = [side.get(path, "") for side in (base, ours, theirs)]
         changed = len(set(texts)) == 3 and path != pages.INDEX
-        result[path] = merged(path, *texts) if changed else texts[2 if texts[0] == texts[1] else 1]
+        result[path] = (
+            merge_versions(path, *texts) if changed else texts[2 if texts[0] == texts[1] else 1]
+        )
     return result
 
 
@@ -223,8 +225,8 @@ def test_a_persons_own_lines_and_new_items_of_both_sides_stay():
     ours = page + "\nAsk Ana first.\n\n- mine\n"
     theirs = page.replace("- one", "Read this.\n\n- one") + "\n- yours\n"
 
-    found = merged(GOTCHAS, page, ours, theirs)
-    assert found == merged(GOTCHAS, page, theirs, ours)
+    found = merge_versions(GOTCHAS, page, ours, theirs)
+    assert found == merge_versions(GOTCHAS, page, theirs, ours)
     for text in ("Ask Ana first.", "Read this.", "- mine\n", "- yours\n", "- one <!-- a -->"):
         assert found.count(text) == 1
     assert found.startswith("# Gotchas\n\nabout. Notes")
@@ -247,8 +249,8 @@ def region(text):
 )
 def test_hand_written_regions_of_the_index_are_merged(base, ours, theirs, kept):
     versions = [index_with(texts) for texts in (base, ours, theirs)]
-    found = merged(pages.INDEX, *versions)
-    other = merged(pages.INDEX, versions[0], versions[2], versions[1])
+    found = merge_versions(pages.INDEX, *versions)
+    other = merge_versions(pages.INDEX, versions[0], versions[2], versions[1])
 
     for text in (found, other):
         regions = index.regions(text)
@@ -264,7 +266,7 @@ def index_with(texts):
 
 
 def test_a_line_that_nobody_can_read_is_kept_once():
-    found = merged(LINES, "", "{half\n", '{half\n{"content": "x", "key": "k"}\n')
+    found = merge_versions(LINES, "", "{half\n", '{half\n{"content": "x", "key": "k"}\n')
 
     assert found.splitlines().count("{half") == 1
     assert '"key":"k"' in found

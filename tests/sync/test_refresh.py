@@ -15,9 +15,10 @@ from ademem.core import atomic_files, confined
 from ademem.core.memory import Category, Scope, Status
 from ademem.core.settings import MirrorSettings, Settings
 from ademem.core.value import replace
-from ademem.files import last_written, pages, standing_brief
+from ademem.files import pages, standing_brief
 from ademem.store import memories
 from ademem.store.memories import Change
+from ademem.sync import survey
 from tests.builders import NOW, insert, memory, open_project, project
 
 SETTINGS = MirrorSettings()
@@ -275,7 +276,7 @@ def test_without_its_record_files_that_are_right_are_taken_for_ours(store, here,
     atomic_files.write_atomic(str(tmp_path / ".ade/run/mirror.json"), "{half")
 
     assert refresh() == sync.Refreshed(written=(), removed=(), kept=(), bytes=0)
-    assert GOTCHAS in last_written.load(here)
+    assert GOTCHAS in survey.load_fingerprints(here)
 
 
 def test_a_dry_run_tells_what_would_be_written_and_writes_nothing(store, here, refresh, tmp_path):

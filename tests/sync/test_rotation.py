@@ -12,7 +12,7 @@ import pytest
 from ademem.core.settings import MirrorSettings
 from ademem.files import knowledge, reading, selection
 from ademem.store import memories
-from ademem.sync.merging import merged
+from ademem.sync.merging import merge_versions
 from tests import builders
 from tests.builders import NOW, memory
 from tests.sync.test_merging import Branch
@@ -56,7 +56,7 @@ def test_a_rotated_branch_merges_with_one_that_is_not(branches):
     base, rotated, edited = branches
     assert (len(ids(rotated[LINES])), len(ids(rotated[ARCHIVE]))) == (6, 5)
     for ours, theirs in permutations((rotated, edited)):
-        both = {path: merged(path, base[path], ours[path], theirs[path]) for path in FILES}
+        both = {path: merge_versions(path, base[path], ours[path], theirs[path]) for path in FILES}
         known = Rotating(both, hours=48)
         contents = {row.content for row in known.rows() if row.status == "promoted"}
         known.close()
@@ -73,11 +73,11 @@ def test_two_rotated_branches_keep_each_line_once(branches):
     other.add("rule 11 of the cache")
     theirs = other.files()
     other.close()
-    both = {path: merged(path, base[path], rotated[path], theirs[path]) for path in FILES}
+    both = {path: merge_versions(path, base[path], rotated[path], theirs[path]) for path in FILES}
 
     found = ids(both[ARCHIVE]) + ids(both[LINES])
     assert len(found) == len(set(found)) == 12
-    assert both == {p: merged(p, base[p], theirs[p], rotated[p]) for p in FILES}
+    assert both == {p: merge_versions(p, base[p], theirs[p], rotated[p]) for p in FILES}
     assert reading.snapshot(both).problems == ()
 
 

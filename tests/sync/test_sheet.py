@@ -21,7 +21,7 @@ from ademem.core.value import replace
 from ademem.files import enrolment, sheet
 from ademem.store import memories, transitions
 from ademem.store.transitions import Act
-from ademem.sync.merging import merged
+from ademem.sync.merging import merge_versions
 from tests.builders import NOW, memory
 from tests.examples import examples
 from tests.sync import clone as clones
@@ -627,7 +627,10 @@ ROWS = [
 
 def both_ways(base, ours, theirs):
     """Merged in either order, which says the same."""
-    one, other = merged(SHEET, base, ours, theirs), merged(SHEET, base, theirs, ours)
+    one, other = (
+        merge_versions(SHEET, base, ours, theirs),
+        merge_versions(SHEET, base, theirs, ours),
+    )
     assert one == other
     return sheet.read(one)
 

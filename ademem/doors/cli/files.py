@@ -31,7 +31,7 @@ from ademem.doors.cli.options import (
     stdin,
 )
 from ademem.files import standing_brief as core_
-from ademem.sync.merging import merged
+from ademem.sync.merging import merge_versions
 from ademem.sync.survey import NOT_TEXT
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def merge_file(
 ) -> None:
     """Merge two versions of a memory file into OURS, for git."""
     texts = [_text_of(path) for path in (base, ours, theirs)]
-    write_bytes(str(ours), merged(name, *texts).encode())
+    write_bytes(str(ours), merge_versions(name, *texts).encode())
 
 
 class CannotMerge(AdememError):

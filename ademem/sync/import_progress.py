@@ -13,6 +13,7 @@ from contextlib import suppress
 
 from ademem.core import confined
 from ademem.core.text import counted
+from ademem.core.value import Value
 from ademem.core.worktree import import_path
 from ademem.files.reading import is_taken
 from ademem.files.texts import Problem
@@ -23,6 +24,48 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.core.project import Project
+
+
+KINDS = ("added", "edited", "promoted", "rejected", "archived", "restored")
+NAMED_IDS = 5
+"""Memories of one kind that the summary names."""
+
+
+class Taken(Value):
+    """Ids of the memories that the files changed, by what became of them."""
+
+    event: str = ""
+    """The act that `ademem undo` takes back."""
+    added: tuple[str, ...] = ()
+    edited: tuple[str, ...] = ()
+    promoted: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
+    archived: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    """What was not understood, left in the files as it is."""
+    refused: tuple[Problem, ...] = ()
+    """Those of them that were understood, and cannot be taken over."""
+    oversized: tuple[Problem, ...] = ()
+    """Those that were too long to be read: the files that have them are not written."""
+
+    @property
+    def count(self) -> int:
+        return len({id for kind in KINDS for id in getattr(self, kind)})
+
+    @property
+    def summary(self) -> str:
+        """One line: how many memories came with the files, and which; empty for none."""
+        if not self.count:
+            return ""
+        told = [f"{kind} {_list_ids(getattr(self, kind))}" for kind in KINDS if getattr(self, kind)]
+        return f"{counted(self.count, 'memory')} from git and hand edits: {'; '.join(told)}."
+
+
+def _list_ids(ids: tuple[str, ...]) -> str:
+    more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED_IDS else ""
+    return ", ".join(ids[:NAMED_IDS]) + more
+
 
 NAMED = 5
 """Files that are named with what waits in them; more are summed up."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ademem.core.memory import Memory
     from ademem.files.reading import Offered, Placed
     from ademem.sync.differences import Refused, Reviewed
-    from ademem.sync.importer import Taking
+    from ademem.sync.import_context import Taking
 
 
 def reviewed(difference: Reviewed, taking: Taking) -> None:
