@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from ademem.capture.feedback import FeedbackReport
     from ademem.files.formats import Imported
     from ademem.files.standing_brief import BadCore, CoreMemory
-    from ademem.sync import Preview, Problem, Refreshed, Taken
+    from ademem.sync import ImportReport, Preview, Problem, Refreshed
 
 
 class Inspection:
     """The files of a project beside its store, which are only read; a context manager."""
 
-    def __init__(self, runtime: Runtime, read: Taken | None = None) -> None:
+    def __init__(self, runtime: Runtime, read: ImportReport | None = None) -> None:
         self.runtime = runtime
         self.read = read
         """What an empty store in memory made of the files; None where there is a database."""
@@ -108,9 +108,11 @@ def refresh_files(
     )
 
 
-def import_files(runtime: Runtime, *, on_import: Callable[[int, int], None] | None = None) -> Taken:
+def import_files(
+    runtime: Runtime, *, on_import: Callable[[int, int], None] | None = None
+) -> ImportReport:
     """Import edits of the files, and leave the files as they are."""
-    return sync.take_over(
+    return sync.import_changes(
         runtime.project,
         runtime.store,
         runtime.settings,

@@ -62,9 +62,9 @@ class Loose(Value):
     """The id of the item that it stands behind."""
 
 
-def rendered(memory: Memory) -> str:
+def render_memory(memory: Memory) -> str:
     """The item, without a line break at its end."""
-    return item(
+    return render_item(
         Entry(
             line=0,
             id=memory.id,
@@ -76,7 +76,7 @@ def rendered(memory: Memory) -> str:
     )
 
 
-def item(said: Entry) -> str:
+def render_item(said: Entry) -> str:
     """An item that is read as what was *said*."""
     content = [_escaped(line) for line in clean(said.content).split("\n")]
     title = _joined(said.title or "")

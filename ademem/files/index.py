@@ -6,7 +6,7 @@ from ademem.core.memory import Category, Importance, Tier
 from ademem.core.value import Value
 from ademem.files import standing_brief
 from ademem.files.entry import headline, one_line
-from ademem.files.selection import best_first
+from ademem.files.selection import rank_memories
 from ademem.files.topics import TOPICS
 
 TYPE_CHECKING = False
@@ -149,11 +149,11 @@ def _worth_a_line(memories: Sequence[Memory], document: CoreMemory | None) -> It
     """The brief, what is pinned, the best of every topic, the second best of every topic, …"""
     for text in brief_fields(document, FIELD_CHARS):
         yield Line(heading=BRIEF, text=text)
-    for memory in best_first(memory for memory in memories if memory.pinned):
+    for memory in rank_memories(memory for memory in memories if memory.pinned):
         text = f"- {memory.category}: {headline(memory, HEADLINE_CHARS)} (`{memory.id}`)"
         yield Line(heading=PINNED, text=text, memory=memory)
     best = {
-        topic: best_first(m for m in memories if m.category is topic.category and not m.pinned)
+        topic: rank_memories(m for m in memories if m.category is topic.category and not m.pinned)
         for topic in TOPICS
     }
     for rank in range(BEST):
@@ -249,7 +249,7 @@ def highlights(memories: Sequence[Memory]) -> list[Memory]:
         for memory in known
         if memory.pinned or memory.tier is Tier.PINNED or memory.importance is Importance.HIGH
     ]
-    by_category = sorted(best_first(marked or known), key=lambda m: ORDER.index(m.category))
+    by_category = sorted(rank_memories(marked or known), key=lambda m: ORDER.index(m.category))
     return by_category[:HIGHLIGHTS]
 
 

@@ -73,11 +73,11 @@ def render(
     alive = {memory.id for memory in memories if is_line(memory)}
     standing = knowledge.newest_tombstones(gone, alive)
     lines = (memory for memory in memories if is_line(memory))
-    rendered = knowledge.render(lines, settings, standing, _said(memories, present))
+    rendered = knowledge.render(lines, settings, standing, _text_times(memories, present))
     ours = {number(line) for text in rendered.values() for line in entry.each_line(text)}
     others = [raw for raw in lines_of(present, LINES) if number(raw) not in ours]
     known = refused() if others else ()
-    nobodys = [raw for raw in others if _is_nobodys(raw, known, alive)]
+    nobodys = [raw for raw in others if _is_unread(raw, known, alive)]
     if nobodys:
         rendered[knowledge.LIVE] += "".join(f"{raw}\n" for raw in nobodys)
     return pages | _in_folder(rendered)
@@ -98,28 +98,28 @@ def _as_shown(memory: Memory) -> Memory:
     return _Shown(memory)  # type: ignore[return-value]
 
 
-def _is_nobodys(raw: str, refused: Collection[str], alive: Collection[str]) -> bool:
+def _is_unread(raw: str, refused: Collection[str], alive: Collection[str]) -> bool:
     record = knowledge.read(raw)
     return bool(raw) and (record is None or (raw in refused and record.get("id") not in alive))
 
 
-def buried(present: Mapping[str, str] | Texts) -> list[dict[str, Any]]:
+def list_tombstones(present: Mapping[str, str] | Texts) -> list[dict[str, Any]]:
     """The tombstones that stand in the archive, with what they hide."""
     found = []
-    for records in _told(present).values():
+    for records in _noted_lines(present).values():
         gone = [record for record in records if knowledge.is_tombstone(record)]
-        last = conflicts.settled(records)
+        last = conflicts.resolve_lines(records)
         found += [last] if knowledge.is_tombstone(last) else gone
     return found
 
 
-def _said(memories: Iterable[Memory], present: Mapping[str, str] | Texts) -> dict[str, str]:
+def _text_times(memories: Iterable[Memory], present: Mapping[str, str] | Texts) -> dict[str, str]:
     """When a text was said that the files know to be older than its memory, by id."""
     if not any(
-        conflicts.is_noted(raw) for path in (LINES, ARCHIVE) for raw in lines_of(present, path)
+        conflicts.has_note(raw) for path in (LINES, ARCHIVE) for raw in lines_of(present, path)
     ):
         return {}
-    told = {id: conflicts.settled(records) for id, records in _told(present).items()}
+    told = {id: conflicts.resolve_lines(records) for id, records in _noted_lines(present).items()}
     return {
         memory.id: str(told[memory.id][conflicts.SAID_AT])
         for memory in memories
@@ -129,28 +129,28 @@ def _said(memories: Iterable[Memory], present: Mapping[str, str] | Texts) -> dic
     }
 
 
-def _told(present: Mapping[str, str] | Texts) -> dict[str, list[dict[str, Any]]]:
+def _noted_lines(present: Mapping[str, str] | Texts) -> dict[str, list[dict[str, Any]]]:
     """Lines by the id of their memory: those of the archive, and live ones with a note.
 
     Only of memories of which one line has a note or is a tombstone: others say nothing but what
     they are, and there may be very many.
     """
     found: dict[str, list[dict[str, Any]]] = {}
-    for raw in _each_told(present):
-        if conflicts.is_noted(raw) or _TOMBSTONE in raw:
+    for raw in _each_noted_line(present):
+        if conflicts.has_note(raw) or _TOMBSTONE in raw:
             record = knowledge.read(raw) or {}
             found.setdefault(str(record.get("id") or ""), [])
     found.pop("", None)
-    for raw in _each_told(present) if found else ():
+    for raw in _each_noted_line(present) if found else ():
         record = knowledge.read(raw) or {}
         if str(record.get("id") or "") in found:
             found[str(record["id"])].append(record)
     return found
 
 
-def _each_told(present: Mapping[str, str] | Texts) -> Iterator[str]:
+def _each_noted_line(present: Mapping[str, str] | Texts) -> Iterator[str]:
     yield from lines_of(present, ARCHIVE)
-    yield from filter(conflicts.is_noted, lines_of(present, LINES))
+    yield from filter(conflicts.has_note, lines_of(present, LINES))
 
 
 def _loose(
@@ -164,7 +164,7 @@ def _loose(
         topic = re.split(r"[-.]", name)[0]
         if topic in {known.name for known in topics.TOPICS} and path.endswith(".md"):
             home = name if name in names else f"{topic}.md"
-            found.setdefault(home, []).extend(topics.loose(present[path]))
+            found.setdefault(home, []).extend(topics.own_lines(present[path]))
     return found
 
 

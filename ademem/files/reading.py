@@ -11,8 +11,7 @@ from functools import lru_cache
 from ademem.core.memory import Category
 from ademem.core.text import clean, preview
 from ademem.core.value import Value
-from ademem.files import conflicts as contest
-from ademem.files import entry, knowledge, sheet, topics
+from ademem.files import conflicts, entry, knowledge, sheet, topics
 from ademem.files.pages import FOLDER, SHEET
 from ademem.files.texts import OVERSIZE, Problem, Texts, digests_of, lines_of, parts_of
 
@@ -52,7 +51,7 @@ class Placed(Value):
     def said(self) -> Said:
         """Equal for items that mean the same, however an editor wrapped their lines."""
         item = self.entry
-        return said(self.category, item.title, item.content, item.tags, item.path)
+        return normalize_item(self.category, item.title, item.content, item.tags, item.path)
 
 
 class Line:
@@ -93,12 +92,12 @@ class Line:
 
     @property
     def said(self) -> Said | None:
-        return _said(self.record)
+        return _record_values(self.record)
 
     @property
     def said_alone(self) -> Said | None:
         """What it says by itself."""
-        return _said(_record(self.raw))
+        return _record_values(_record(self.raw))
 
     @property
     def item(self) -> Placed | None:
@@ -107,10 +106,10 @@ class Line:
         if told is None or self.gone:
             return None
         title, content, path = (self.record.get(name) for name in ("title", "content", "path"))
-        said = entry.Entry(
+        shown = entry.Entry(
             line=self.number, title=title, content=str(content), tags=told[3], path=path
         )
-        return Placed(path=self.path, category=told[0], entry=said)
+        return Placed(path=self.path, category=told[0], entry=shown)
 
 
 class Offered(Value):
@@ -120,7 +119,7 @@ class Offered(Value):
     ticked: bool = False
     filed: bool = True
     """Whether it tells its category; else the memory's own is meant."""
-    told_by: str = ""
+    origin_text: str = ""
     """Who said it, in the words of the sheet."""
 
     @property
@@ -270,7 +269,7 @@ def snapshot(texts: Mapping[str, str] | Texts, reading: Reading | None = None) -
             offered = frozenset(page.offered)
             beyond += oversized(path, text)
             for item in page.items:
-                offer = _offered(item, problems)
+                offer = _parse_offer(item, problems)
                 if len(item.entry.content) > ENTRY_CHARS:
                     size = len(item.entry.content)
                     beyond.append(_beyond(path, item.entry.line, size, ENTRY_CHARS))
@@ -289,23 +288,23 @@ def snapshot(texts: Mapping[str, str] | Texts, reading: Reading | None = None) -
     lost: dict[str, Line] = {}
     survived: set[str] = set()
     for id, found in told.items():
-        line = lines[id] = _settled(found)
+        line = lines[id] = _resolve(found)
         if len(found) > 1:
             lives = [one for one in found if not one.gone]
-            if other := _lost(lives, line):
+            if other := _losing_line(lives, line):
                 lost[id] = other
             if not line.gone and len(lives) < len(found):
                 survived.add(id)
     unread = {problem.path for problem in beyond}
     return Snapshot(
         placed=_Placed(homes, lambda path: reading.items(path, texts, digests[path])),
-        unnamed=_Anew(lambda: _unnamed(loose, texts)) if loose else (),
+        unnamed=_Anew(lambda: _each_unnamed(loose, texts)) if loose else (),
         lines=lines,
         lost=lost,
         survived=frozenset(survived),
         foreign=tuple(foreign),
         sheet=offers,
-        proposed=_Anew(lambda: _proposed(texts[SHEET])) if proposes else (),
+        proposed=_Anew(lambda: _each_proposed(texts[SHEET])) if proposes else (),
         offered=offered,
         read=frozenset(sound) - unread,
         problems=(*problems, *beyond),
@@ -313,17 +312,17 @@ def snapshot(texts: Mapping[str, str] | Texts, reading: Reading | None = None) -
     )
 
 
-def _unnamed(paths: Iterable[str], texts: Mapping[str, str] | Texts) -> Iterator[Placed]:
+def _each_unnamed(paths: Iterable[str], texts: Mapping[str, str] | Texts) -> Iterator[Placed]:
     for path in paths:
         for item in _items(path, texts[path]):
             if not item.entry.id and len(item.entry.content) <= ENTRY_CHARS:
                 yield item
 
 
-def _proposed(text: str) -> Iterator[Offered]:
+def _each_proposed(text: str) -> Iterator[Offered]:
     for item in sheet.Page(text).items:
         if not item.entry.id and len(item.entry.content) <= ENTRY_CHARS:
-            yield _offered(item, [])
+            yield _parse_offer(item, [])
 
 
 def oversized(path: str, text: str) -> Iterator[Problem]:
@@ -348,17 +347,17 @@ def _record(raw: str) -> dict[str, Any]:
     return knowledge.read(raw) or {}
 
 
-def said(
+def normalize_item(
     category: Category, title: str | None, content: str, tags: tuple[str, ...], path: str | None
 ) -> Said:
     return (category, _squeezed(title), _squeezed(content), tags, _squeezed(path))
 
 
-def _said(record: Mapping[str, Any]) -> Said | None:
+def _record_values(record: Mapping[str, Any]) -> Said | None:
     category, tags = record.get("category"), record.get("tags") or ()
     if category not in set(Category):
         return None
-    return said(
+    return normalize_item(
         Category(category),
         record.get("title"),
         str(record.get("content")),
@@ -367,9 +366,9 @@ def _said(record: Mapping[str, Any]) -> Said | None:
     )
 
 
-def said_of(memory: Memory) -> Said:
+def item_values(memory: Memory) -> Said:
     """What an item about it says."""
-    return said(
+    return normalize_item(
         memory.category,
         clean(memory.title or ""),
         clean(memory.content),
@@ -378,7 +377,7 @@ def said_of(memory: Memory) -> Said:
     )
 
 
-def conflicts(texts: Mapping[str, str] | Texts, path: str) -> Iterator[int]:
+def conflict_lines(texts: Mapping[str, str] | Texts, path: str) -> Iterator[int]:
     """Numbers of the lines where git marked a conflict in the file."""
     for number, line in enumerate(entry.split(parts_of(texts, path)), 1):
         if line.startswith(_CONFLICT):
@@ -393,13 +392,13 @@ def topic_of(path: str) -> Category | None:
     return next((topic.category for topic in topics.TOPICS if topic.name == stem), None)
 
 
-def is_taken(path: str) -> bool:
+def is_imported(path: str) -> bool:
     """Whether what people write into the file reaches the store."""
     return topic_of(path) is not None or path in LINES or path == SHEET
 
 
 def _conflict(texts: Mapping[str, str] | Texts, path: str, problems: list[Problem]) -> bool:
-    found = list(conflicts(texts, path))
+    found = list(conflict_lines(texts, path))
     message = "a conflict of a git merge; settle it and commit"
     problems += [Problem(path=path, line=number, message=message) for number in found]
     return bool(found)
@@ -418,7 +417,7 @@ def _items(path: str, text: str) -> Iterator[Placed]:
             category = topics.heading(part.text) or category
 
 
-def _offered(found: sheet.Item, problems: list[Problem]) -> Offered:
+def _parse_offer(found: sheet.Item, problems: list[Problem]) -> Offered:
     """A category that is none is told, and changes nothing."""
     category, filed = Category.FACT, False
     try:
@@ -428,7 +427,7 @@ def _offered(found: sheet.Item, problems: list[Problem]) -> Offered:
         message = f"no category {preview(found.category, 40)!r}; use {', '.join(Category)}"
         problems.append(Problem(path=SHEET, line=found.entry.line, message=message))
     item = Placed(path=SHEET, category=category, entry=found.entry)
-    return Offered(item=item, ticked=found.ticked, filed=filed, told_by=found.told_by)
+    return Offered(item=item, ticked=found.ticked, filed=filed, origin_text=found.origin_text)
 
 
 def _lines(
@@ -456,20 +455,20 @@ def _lines(
 
 def _newest(lines: Sequence[Line]) -> Line:
     """Of two that are equally new the later one."""
-    return max(reversed(lines), key=lambda line: contest.age(line.record))
+    return max(reversed(lines), key=lambda line: conflicts.age(line.record))
 
 
-def _settled(lines: Sequence[Line]) -> Line:
+def _resolve(lines: Sequence[Line]) -> Line:
     """The newest, as the others let it be understood."""
-    if len(lines) == 1 and contest.WAS not in lines[0].record:
+    if len(lines) == 1 and conflicts.WAS not in lines[0].record:
         return lines[0]
-    newest, record = _newest(lines), contest.settled([line.record for line in lines])
+    newest, record = _newest(lines), conflicts.resolve_lines([line.record for line in lines])
     if record == newest.record:
         return newest
     return newest.as_understood(record)
 
 
-def _lost(lives: Sequence[Line], newest: Line) -> Line | None:
+def _losing_line(lives: Sequence[Line], newest: Line) -> Line | None:
     text = newest.record["content"]
     others = [line for line in lives if line.record["content"] != text]
     return _newest(others) if others else None

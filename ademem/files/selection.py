@@ -59,7 +59,7 @@ def is_offered(memory: Memory) -> bool:
     )
 
 
-def offered(store: Store, place: Place) -> list[Memory]:
+def list_offered(store: Store, place: Place) -> list[Memory]:
     """All that `is_offered`, oldest first, but for what waits on another branch."""
     return list(each_offered(store, place))
 
@@ -70,7 +70,7 @@ def each_offered(store: Store, place: Place) -> Iterator[Memory]:
     return (memory for memory in found if is_offered(memory) and place.shows(memory))
 
 
-def gone_of(store: Store, place: Place, carried: Sequence[Record] = ()) -> Iterator[Record]:
+def tombstones_of(store: Store, place: Place, carried: Sequence[Record] = ()) -> Iterator[Record]:
     """Tombstones of what may have been a line once.
 
     The *carried* ones are of the files: of memories that were never here, or that went elsewhere.
@@ -81,12 +81,12 @@ def gone_of(store: Store, place: Place, carried: Sequence[Record] = ()) -> Itera
             yield record
     for row in memory_queries.removed_lines(store):
         id, sync_id, at, category, learned_at, content, deleted_at, revision, branch, heir = row
-        never = deleted_at and _was_undone(store, id, revision, deleted_at)
-        won = conflicts.lost_by(heir, id, content)  # its memory says it by now
+        never = deleted_at and _is_undone(store, id, revision, deleted_at)
+        won = conflicts.is_losing_text(heir, id, content)  # its memory says it by now
         if not never and not won and branch in (None, place.branch):
             texts = (content,) if heir else _texts(store, id, content, revision)
             yield knowledge.tombstone(id, sync_id, parse(at), category, parse(learned_at), texts)
-    yield from _deleted_for_good(store)
+    yield from _hard_deleted(store)
 
 
 def _texts(store: Store, id: str, content: str, revision: int) -> list[str]:
@@ -97,12 +97,12 @@ def _texts(store: Store, id: str, content: str, revision: int) -> list[str]:
     return [content, *(row["snapshot"]["content"] for row in reversed(rows))]
 
 
-def _was_undone(store: Store, id: str, revision: int, deleted_at: str) -> bool:
+def _is_undone(store: Store, id: str, revision: int, deleted_at: str) -> bool:
     """Whether it is hidden because the act that brought it was taken back: as if it never was."""
     return revisions.operation_of(store, id, revision) == ("undo", deleted_at)
 
 
-def _deleted_for_good(store: Store) -> Iterator[Record]:
+def _hard_deleted(store: Store) -> Iterator[Record]:
     for sync_id, at in imports.tombstones(store):
         id = id_of(sync_id)
         left = [revision["snapshot"] for revision in memories.revisions(store, id)[-1:]]
@@ -112,7 +112,7 @@ def _deleted_for_good(store: Store) -> Iterator[Record]:
             )
 
 
-def best_first(given: Iterable[Memory]) -> list[Memory]:
+def rank_memories(given: Iterable[Memory]) -> list[Memory]:
     """By tier, importance and belief; among equals the newest leads, on every machine the same."""
     newest_first = sorted(given, key=lambda memory: (memory.created_at, memory.id), reverse=True)
     return sorted(

@@ -50,7 +50,7 @@ class Item(Value):
     ticked: bool = False
     category: str = ""
     """As it was typed; empty when the line is gone."""
-    told_by: str = ""
+    origin_text: str = ""
     """Kind of source and moment, the same on every machine; before them a doubtful trust."""
 
 
@@ -62,21 +62,21 @@ class Sheet(Value):
     """A person's own lines."""
 
 
-def of(memories: Iterable[Memory], old: Sheet | None = None) -> Sheet:
+def make_sheet(memories: Iterable[Memory], old: Sheet | None = None) -> Sheet:
     """The sheet that offers these, oldest first, with a person's lines of the *old* one.
 
     Where two machines captured the same, both keep what the sheet says of its origin.
     """
     old = old or Sheet()
-    told = {item.entry.id: item.told_by for item in old.items if item.told_by}
+    told = {item.entry.id: item.origin_text for item in old.items if item.origin_text}
     items = [_item(memory) for memory in memories]
-    items = [replace(item, told_by=told.get(item.entry.id, item.told_by)) for item in items]
-    items.sort(key=lambda item: (item.told_by.rpartition(", ")[2], item.entry.id or ""))
+    items = [replace(item, origin_text=told.get(item.entry.id, item.origin_text)) for item in items]
+    items.sort(key=lambda item: (item.origin_text.rpartition(", ")[2], item.entry.id or ""))
     offered = tuple(item.entry.id for item in items if item.entry.id)
     return Sheet(items=tuple(items), offered=offered, loose=old.loose)
 
 
-def written(sheet: Sheet) -> str:
+def render_sheet(sheet: Sheet) -> str:
     """The page; a person's own lines stay behind the item they stood behind, else on top."""
     here = {item.entry.id for item in sheet.items}
     blocks = [TITLE, INTRO, *(() if sheet.items else (NOTHING,))]
@@ -91,7 +91,7 @@ def written(sheet: Sheet) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def read(text: str) -> Sheet:
+def parse_sheet(text: str) -> Sheet:
     """What the sheet says, however an editor left its lines."""
     page = Page(text)
     loose: list[Loose] = []
@@ -104,9 +104,9 @@ class Page:
 
     def __init__(self, text: str) -> None:
         self._lines = entry.lines_of(text)
-        self.offered = tuple(_taken_offer(self._lines))
-        self._details = _taken_details(self._lines)
-        self._ticked = _taken_boxes(self._lines)
+        self.offered = tuple(_pop_offered(self._lines))
+        self._details = _pop_details(self._lines)
+        self._ticked = _pop_boxes(self._lines)
 
     @property
     def items(self) -> Iterator[Item]:
@@ -125,7 +125,7 @@ class Page:
                 entry=part,
                 ticked=part.line in self._ticked,
                 category=said.get("category", ""),
-                told_by=said.get("from", ""),
+                origin_text=said.get("from", ""),
             )
 
 
@@ -139,19 +139,19 @@ def _item(memory: Memory) -> Item:
         path=memory.file_scope_pattern,
     )
     doubtful = f"{memory.trust} by " if memory.trust in DOUBTFUL else ""
-    told_by = f"{doubtful}{memory.source_type}, {stamp(memory.created_at)}"
-    return Item(entry=said, category=memory.category, told_by=told_by)
+    origin_text = f"{doubtful}{memory.source_type}, {stamp(memory.created_at)}"
+    return Item(entry=said, category=memory.category, origin_text=origin_text)
 
 
 def _block(item: Item) -> str:
-    first, *rest = entry.item(item.entry).split("\n")
-    told = (("category", item.category), ("from", item.told_by))
+    first, *rest = entry.render_item(item.entry).split("\n")
+    told = (("category", item.category), ("from", item.origin_text))
     details = [f"  - {name}: {entry.one_line(text, DETAIL_CHARS)}" for name, text in told if text]
     box = "- [x] " if item.ticked else "- [ ] "
     return "\n".join([box + first.removeprefix("- "), *rest, *details])
 
 
-def _taken_offer(lines: list[str]) -> Iterator[str]:
+def _pop_offered(lines: list[str]) -> Iterator[str]:
     """The ids in the comment at the end, whose lines are blank afterwards."""
     if OFFERED not in lines:
         return
@@ -164,7 +164,7 @@ def _taken_offer(lines: list[str]) -> Iterator[str]:
             yield line
 
 
-def _taken_boxes(lines: list[str]) -> set[int]:
+def _pop_boxes(lines: list[str]) -> set[int]:
     """Numbers of the lines with a ticked box; afterwards they are items without a box."""
     ticked = set()
     for number, line in enumerate(lines, 1):
@@ -175,7 +175,7 @@ def _taken_boxes(lines: list[str]) -> set[int]:
     return ticked
 
 
-def _taken_details(lines: list[str]) -> dict[int, dict[str, str]]:
+def _pop_details(lines: list[str]) -> dict[int, dict[str, str]]:
     """What the last lines of each item say, by the number of its first; they are blank then.
 
     From the end backwards: only what follows the text of an item is a detail.

@@ -188,13 +188,13 @@ class Place:
         return self._trees[ref]
 
 
-def settle(place: Place, store: Store, now: datetime) -> int:
+def follow_branches(place: Place, store: Store, now: datetime) -> int:
     """Follow what became of branches; tells how many memories do not wait as they did.
 
     Git is asked before the transaction: nobody should wait for the database because we wait for it.
     """
     waiting = memory_queries.on_branches(store)
-    decided = _decided(waiting, place) if waiting else []
+    decided = _decide(waiting, place) if waiting else []
     if not decided:
         return 0
     event = new_event()
@@ -209,7 +209,7 @@ def settle(place: Place, store: Store, now: datetime) -> int:
     return len(decided)
 
 
-def _decided(waiting: Sequence[Memory], place: Place) -> list[tuple[Memory, dict[str, Any], str]]:
+def _decide(waiting: Sequence[Memory], place: Place) -> list[tuple[Memory, dict[str, Any], str]]:
     """What has to change, and why; nothing when git cannot tell."""
     default = place.default
     names = place.names if default else None
@@ -234,26 +234,26 @@ def _changes(
     """What has to be said of the memory from now on, and why; nothing while it waits rightly."""
     name = memory.source_branch or ""
     if not default.has_files:
-        return _everybodys(memory), "the default branch has no files of memory"
+        return _shared(memory), "the default branch has no files of memory"
     if default.tells_of(memory.id, memory.knowledge_key):
-        return _everybodys(memory), "its line is on the default branch"
+        return _shared(memory), "its line is on the default branch"
     if name in names:
-        return (_waits_again(memory), f"{name} is there again") if memory.forsaken else ({}, "")
+        return (_restored(memory), f"{name} is there again") if memory.forsaken else ({}, "")
     if place.has_arrived(memory):
-        return _everybodys(memory), f"{name} is gone, and its line on its way"
-    heir = _heir(name, names, heirs) or place.carrier(memory.id, memory.knowledge_key)
+        return _shared(memory), f"{name} is gone, and its line on its way"
+    heir = _new_name(name, names, heirs) or place.carrier(memory.id, memory.knowledge_key)
     if heir:
-        return _waits_again(memory) | {"source_branch": heir}, f"{name} is {heir} now"
+        return _restored(memory) | {"source_branch": heir}, f"{name} is {heir} now"
     if memory.forsaken:
         return {}, ""
     if memory.status is Status.CANDIDATE and memory.knowledge_key is None:
-        return _everybodys(memory), f"{name} is gone"  # it had no line that could have arrived
+        return _shared(memory), f"{name} is gone"  # it had no line that could have arrived
     return transitions.forsaken(
         memory
     ), f"{name} was deleted, and its line is not on the default branch"
 
 
-def _heir(name: str, names: Collection[str], heirs: Mapping[str, str]) -> str | None:
+def _new_name(name: str, names: Collection[str], heirs: Mapping[str, str]) -> str | None:
     """What the branch is called after all renamings."""
     for _ in heirs:
         name = heirs.get(name, name)
@@ -262,11 +262,11 @@ def _heir(name: str, names: Collection[str], heirs: Mapping[str, str]) -> str | 
     return None
 
 
-def _everybodys(memory: Memory) -> dict[str, Any]:
-    return _waits_again(memory) | {"source_branch": None}
+def _shared(memory: Memory) -> dict[str, Any]:
+    return _restored(memory) | {"source_branch": None}
 
 
-def _waits_again(memory: Memory) -> dict[str, Any]:
+def _restored(memory: Memory) -> dict[str, Any]:
     """As it was before its branch went."""
     if not memory.forsaken:
         return {}

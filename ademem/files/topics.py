@@ -77,7 +77,7 @@ def render(file: TopicFile, loose: Mapping[str, Sequence[Loose]] = {}) -> dict[s
     }
 
 
-def loose(page: str) -> list[Loose]:
+def own_lines(page: str) -> list[Loose]:
     """What a person wrote on the page beside its items, without what is ours."""
     parts = (part for part in entry.parts(page) if isinstance(part, Loose))
     mine = (replace(part, text=_without_ours(part)) for part in parts)
@@ -112,7 +112,7 @@ def _pages(memories: Sequence[Memory], bound: int) -> tuple[tuple[Memory, ...], 
     return tuple(tuple(memories[start : start + bound]) for start in starts)
 
 
-def ours(part: Loose) -> list[str]:
+def page_head(part: Loose) -> list[str]:
     """The title and the purpose that a page begins with."""
     lines = part.text.split("\n")
     return [line for line in lines if _is_ours(line, part, lines) and line != NOTHING]
@@ -138,7 +138,7 @@ def _page(file: TopicFile, number: int, memories: Sequence[Memory], loose: Seque
     here = {memory.id for memory in memories}
     blocks = [part.text for part in loose if part.after not in here]
     for memory in memories:
-        blocks.append(entry.rendered(memory))
+        blocks.append(entry.render_memory(memory))
         blocks += [part.text for part in loose if part.after == memory.id]
     about = f"{file.topic.about}. {WEIGH}"
     return "\n\n".join([f"# {title}", about, *(blocks or [NOTHING])]) + "\n"

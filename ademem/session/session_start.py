@@ -91,11 +91,11 @@ def _arrived(runtime: Runtime) -> str:
         if not worktree.changed(runtime.project):
             edits.was_read(runtime.store, runtime.project.root, runtime.now)
             return ""
-        from ademem.sync import take_over_until
+        from ademem.sync import import_changes_until
 
         jobs.queue(runtime.store, "mirror", "project", runtime.now)
         deadline = Deadline(time.monotonic, READING_S)
-        taken = take_over_until(
+        taken = import_changes_until(
             deadline,
             runtime.project,
             runtime.store,

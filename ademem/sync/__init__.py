@@ -5,34 +5,34 @@ from __future__ import annotations
 from ademem.core.clock import Deadline
 from ademem.files.texts import Problem
 from ademem.sync.checking import check
-from ademem.sync.import_progress import Taken
+from ademem.sync.import_progress import ImportReport
 from ademem.sync.provenance import provenance_of
 from ademem.sync.survey import File, survey
 from ademem.sync.writing import (
     Preview,
     Refreshed,
+    import_changes,
+    import_changes_until,
     preview,
     preview_aside,
     read_aside,
     refresh,
-    take_over,
-    take_over_until,
 )
 
 __all__ = [
     "Deadline",
     "File",
+    "ImportReport",
     "Preview",
     "Problem",
     "Refreshed",
-    "Taken",
     "check",
+    "import_changes",
+    "import_changes_until",
     "preview",
     "preview_aside",
     "provenance_of",
     "read_aside",
     "refresh",
     "survey",
-    "take_over",
-    "take_over_until",
 ]

@@ -13,7 +13,7 @@ from ademem.core.settings import GateSettings
 from ademem.core.text import unique
 from ademem.core.value import Value
 from ademem.files import entry, knowledge, pages, selection, sheet, standing_brief
-from ademem.files.reading import conflicts, is_taken, oversized
+from ademem.files.reading import conflict_lines, is_imported, oversized
 from ademem.files.staging import Place
 from ademem.files.standing_brief import BadCore
 from ademem.files.texts import OVERSIZE, Problem
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ademem.core.settings import MirrorSettings
     from ademem.files.entry import Entry
     from ademem.store import Store
-    from ademem.sync.import_progress import Taken
+    from ademem.sync.import_progress import ImportReport
     from ademem.sync.survey import File
 
 
@@ -129,7 +129,7 @@ def check(
     settings: MirrorSettings,
     bounds: GateSettings | None = None,
     *,
-    read: Taken | None = None,
+    read: ImportReport | None = None,
 ) -> tuple[Problem, ...]:
     """Every problem of every file; none, and a refresh would write nothing.
 
@@ -140,7 +140,7 @@ def check(
         project=project,
         settings=settings,
         lines=tuple(selection.lines_of(store, place)),
-        offered=tuple(selection.offered(store, place)),
+        offered=tuple(selection.list_offered(store, place)),
         files=survey(project, store, settings, place=place),
         bounds=bounds or GateSettings(),
         fresh=read is not None,
@@ -182,7 +182,7 @@ def up_to_date(subject: Subject) -> Iterator[Problem]:
         else:
             way = (
                 "`ademem files import` takes it over"
-                if is_taken(file.path)
+                if is_imported(file.path)
                 else f"{REFRESH[:-1]} --force` overwrites it"
             )
             message = f"was edited by hand; {way}"
@@ -210,7 +210,7 @@ def of_one_machine(subject: Subject) -> Iterator[Problem]:
 
 def no_conflict_markers(subject: Subject) -> Iterator[Problem]:
     for path, text in subject.texts.items():
-        for number in conflicts({path: text}, path):
+        for number in conflict_lines({path: text}, path):
             message = "a conflict of a git merge; settle it and commit"
             yield Problem(path=path, line=number, message=message)
 
@@ -271,7 +271,7 @@ def sound_entries(subject: Subject) -> Iterator[Problem]:
 def sound_sheet(subject: Subject) -> Iterator[Problem]:
     """Each entry of the sheet is of a candidate that may be offered, once, and in a category."""
     known = _Ids(memory.id for memory in subject.offered)
-    for item in sheet.read(subject.texts.get(pages.SHEET, "")).items:
+    for item in sheet.parse_sheet(subject.texts.get(pages.SHEET, "")).items:
         message = known.seen(item.entry.id, anything=subject.fresh)
         message = message or _too_long(item.entry, subject.bounds)
         if item.category and item.category not in set(Category):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ademem.core.value import Value, replace
-from ademem.files.conflicts import lost_id
+from ademem.files.conflicts import losing_id
 from ademem.files.entry import Entry
 from ademem.files.pages import SHEET
-from ademem.files.reading import Line, Offered, Placed, Snapshot, said_of
+from ademem.files.reading import Line, Offered, Placed, Snapshot, item_values
 from ademem.sync.merging import merge_items
 
 TYPE_CHECKING = False
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.core.memory import Memory
-    from ademem.sync.merge_artefacts import Joins
+    from ademem.sync.merge_artefacts import MergeArtefacts
 
 
-class Told(Value):
+class ChangedLine(Value):
     """A line about a memory is new, or says something else."""
 
     id: str
@@ -34,7 +34,7 @@ class Edited(Value):
     before: Placed | None
 
 
-class Gone(Value):
+class Removed(Value):
     """Item or line was there, and is not any more."""
 
     id: str
@@ -48,7 +48,7 @@ class Added(Value):
     doubtful: bool = False
 
 
-class Outlived(Value):
+class ConcurrentLine(Value):
     """A line that somebody wrote while somebody else archived its memory, or wrote another."""
 
     line: Line
@@ -77,38 +77,38 @@ class Refused(Value):
     """The sheet itself says that it was."""
 
 
-Difference = Told | Outlived | Edited | Gone | Added | Foreign | Reviewed | Refused
+Difference = ChangedLine | ConcurrentLine | Edited | Removed | Added | Foreign | Reviewed | Refused
 
 
-def differences(
-    before: Snapshot, now: Snapshot, joins: Joins | None = None
+def find_differences(
+    before: Snapshot, now: Snapshot, joins: MergeArtefacts | None = None
 ) -> Iterator[Difference]:
     """In the order in which they can be taken over: what goes makes room for what comes.
 
     *joins* tells apart what git put together where it merged without us.
     """
     for id, line in now.lost.items():
-        yield Outlived(line=line, newer=now.lines[id])
+        yield ConcurrentLine(line=line, newer=now.lines[id])
     for id, line in sorted(now.lines.items(), key=lambda told: not told[1].gone):
         known = before.lines.get(id)
         if known is None or not known.says_the_same(line):
-            yield Told(id=id, line=line, before=known)
+            yield ChangedLine(id=id, line=line, before=known)
     known_lines = {line.raw for line in before.foreign}
     yield from (Foreign(line=line) for line in now.foreign if line.raw not in known_lines)
     told = _Lazily(lambda: _contents(now))
     for id, items in now.placed.items():
-        typed = _edits(id, items, before, now, joins)
+        typed = _find_edits(id, items, before, now, joins)
         yield from (one for one in typed if isinstance(one, Edited) or one.item.said[2] not in told)
     won = _Lazily(lambda: _won(now))
-    yield from _gone(before, now, won)
-    yield from _decisions(before, now, won)
+    yield from _find_removed(before, now, won)
+    yield from _find_decisions(before, now, won)
     yield from (Added(item=item) for item in now.unnamed)
 
 
-def changes(difference: Edited, known: Memory) -> dict[str, Any]:
+def changed_fields(difference: Edited, known: Memory) -> dict[str, Any]:
     """The fields in which the item differs from what it was, or else from what we know."""
     now = difference.now
-    seen = difference.before.said if difference.before else said_of(known)
+    seen = difference.before.said if difference.before else item_values(known)
     wanted = {
         "category": now.category,
         "title": now.entry.title,
@@ -121,24 +121,28 @@ def changes(difference: Edited, known: Memory) -> dict[str, Any]:
         for (name, value), new, old in zip(wanted.items(), now.said, seen, strict=True)
         if new != old
     }
-    return differing if now.said != said_of(known) else {}
+    return differing if now.said != item_values(known) else {}
 
 
-def _edits(
-    id: str, items: tuple[Placed, ...], before: Snapshot, now: Snapshot, joins: Joins | None
+def _find_edits(
+    id: str,
+    items: tuple[Placed, ...],
+    before: Snapshot,
+    now: Snapshot,
+    joins: MergeArtefacts | None,
 ) -> Iterator[Edited | Added]:
     earlier = next(iter(before.placed.get(id, ())), None)
     line = now.lines.get(id)
-    typed = _typed(items, earlier, line)
+    typed = _find_typed(items, earlier, line)
     if typed and joins:
         parts = (part for item in items for part in joins.apart(item))
         items = tuple({part.said: part for part in parts}.values())
-        typed = _typed(items, earlier, line)
+        typed = _find_typed(items, earlier, line)
     news = _is_news(line, before.lines.get(id))
     known = before.lines if len(items) == 1 else {}
-    typed = tuple(item for item in typed if not _lost(id, item, now.lines, known))
+    typed = tuple(item for item in typed if not _is_losing_text(id, item, now.lines, known))
     if len(items) > 1 and typed == items and not news:
-        typed = items = _merged(earlier, typed)
+        typed = items = _merge_typed(earlier, typed)
     gone = news and line is not None and line.gone
     if typed and not gone and len(typed) == len(items) and not (len(items) > 1 and news):
         yield Edited(id=id, now=typed[0], before=earlier)
@@ -146,7 +150,7 @@ def _edits(
     yield from (Added(item=item, doubtful=True) for item in typed)
 
 
-def _typed(
+def _find_typed(
     items: tuple[Placed, ...], earlier: Placed | None, line: Line | None
 ) -> tuple[Placed, ...]:
     """Those that say what neither the files before nor the line of their memory say."""
@@ -155,7 +159,7 @@ def _typed(
     return tuple(item for item in items if item.said not in known)
 
 
-def _merged(earlier: Placed | None, items: tuple[Placed, ...]) -> tuple[Placed, ...]:
+def _merge_typed(earlier: Placed | None, items: tuple[Placed, ...]) -> tuple[Placed, ...]:
     """What several people typed, as the driver brings it together."""
     base = (replace(earlier.entry, line=0),) if earlier else ()
     found: tuple[Entry, ...] = (replace(items[0].entry, line=0),)
@@ -169,9 +173,9 @@ def _is_news(line: Line | None, before: Line | None) -> bool:
     return line is not None and (before is None or not before.says_the_same(line))
 
 
-def _lost(id: str, item: Placed, lines: Container[str], known: Container[str]) -> bool:
+def _is_losing_text(id: str, item: Placed, lines: Container[str], known: Container[str]) -> bool:
     """The text became a candidate of its own, as lines know and pages do not."""
-    name = lost_id(id, item.entry.content)
+    name = losing_id(id, item.entry.content)
     return name in lines and name not in known
 
 
@@ -197,10 +201,10 @@ def _contents(now: Snapshot) -> frozenset[str]:
 
 def _won(now: Snapshot) -> frozenset[str]:
     """Ids of candidates that texts of the lines would have if they had lost."""
-    return frozenset(lost_id(id, line.record["content"]) for id, line in now.lines.items())
+    return frozenset(losing_id(id, line.record["content"]) for id, line in now.lines.items())
 
 
-def _gone(before: Snapshot, now: Snapshot, won: Container[str]) -> Iterator[Gone]:
+def _find_removed(before: Snapshot, now: Snapshot, won: Container[str]) -> Iterator[Removed]:
     """Only out of files that are there and sound; a file that is missing is written again.
 
     A text that lost once and *won* by now is no loss: its memory says it.
@@ -210,14 +214,14 @@ def _gone(before: Snapshot, now: Snapshot, won: Container[str]) -> Iterator[Gone
             continue
         items = before.placed[id]
         if all(item.path in now.read for item in items):
-            yield Gone(id=id, before=items[0])
+            yield Removed(id=id, before=items[0])
     for id, line in before.lines.items():
         told = id in now.lines or id in before.placed or line.gone
         if not told and line.path in now.read and id not in won:
-            yield Gone(id=id, before=line)
+            yield Removed(id=id, before=line)
 
 
-def _decisions(
+def _find_decisions(
     before: Snapshot, now: Snapshot, won: Container[str]
 ) -> Iterator[Reviewed | Refused]:
     """What was done on the sheet of candidates; moved to a topic file, one is as good as ticked."""

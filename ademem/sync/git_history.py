@@ -25,7 +25,7 @@ _TAKES_BACK = re.compile(r'^(?:Revert|Reapply) "|^This reverts commit ', re.M)
 _NAMED = re.compile(r'"id":"([^"\\]+)"|<!-- (\S+) -->$')
 
 
-class Lineage(Value):
+class GitHistory(Value):
     root: str
     by_hand: bool = True
     """No commit lies between: what differs was typed in this work tree."""
@@ -131,15 +131,15 @@ class Lineage(Value):
         return len(git.text(self.root, *asked).split())
 
 
-def lineage(project: Project, base: Base) -> Lineage:
+def read_history(project: Project, base: Base) -> GitHistory:
     """Without git, every difference was typed here."""
     now = commit(project.root)
     if now is None:
-        return Lineage(root=project.root)
+        return GitHistory(root=project.root)
     if now == base.commit:
-        return _at_the_same_commit(project.root, base)
+        return _history_at_same_commit(project.root, base)
     if base.commit is not None and not _descends(project.root, base.commit):
-        return Lineage(root=project.root, by_hand=False, agreed=base.commit)
+        return GitHistory(root=project.root, by_hand=False, agreed=base.commit)
     commits = f"{base.commit}..HEAD" if base.commit else "HEAD"
     shown = ("--patch", "--unified=0", "--format=%x00%H%x00%an")
     patches = git.text(project.root, "log", *shown, commits, "--", FOLDER)
@@ -155,7 +155,7 @@ def lineage(project: Project, base: Base) -> Lineage:
             if commits_of.get(id, ())[-1:] != (sha,):
                 commits_of[id] = (*commits_of.get(id, ()), sha)
             authors.setdefault(id, author)
-    return Lineage(
+    return GitHistory(
         root=project.root,
         by_hand=False,
         touched=frozenset(commits_of),
@@ -167,7 +167,7 @@ def lineage(project: Project, base: Base) -> Lineage:
     )
 
 
-def committed(project: Project, paths: Iterable[str]) -> list[str]:
+def list_committed(project: Project, paths: Iterable[str]) -> list[str]:
     """Those that are as the commit that is checked out has them; none when git cannot tell."""
     listing = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
     asked = (*listing, "--ignored=matching", "--", ".ade")
@@ -187,15 +187,15 @@ def _with_folders(path: str) -> set[str]:
     return {"/".join(parts[:count]) for count in range(1, len(parts) + 1)}
 
 
-def _at_the_same_commit(root: str, base: Base) -> Lineage:
+def _history_at_same_commit(root: str, base: Base) -> GitHistory:
     """What a switch, a stash or a reset took away before it was committed, nobody deleted."""
     if base.branch not in (None, filed(branch(root) or "")):
         here = (staging.read_trees(root, ["HEAD"]) or {}).get("HEAD")
-        return Lineage(root=root, by_hand=False, touched=here.ids if here else frozenset())
+        return GitHistory(root=root, by_hand=False, touched=here.ids if here else frozenset())
     changed = git.text(root, "status", "--porcelain", "--", FOLDER)
     tracked = git.output(root, "ls-files", "--", FOLDER)
     typed = tracked is not None and bool(changed or not tracked)
-    return Lineage(root=root, by_hand=typed)
+    return GitHistory(root=root, by_hand=typed)
 
 
 def _descends(root: str, earlier: str) -> bool:

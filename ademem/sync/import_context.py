@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from ademem.store import Store
     from ademem.sync.base import Base
     from ademem.sync.differences import Difference
-    from ademem.sync.git_history import Lineage
+    from ademem.sync.git_history import GitHistory
     from ademem.sync.provenance import Provenance, Source
 
 SOURCE = "file"
 
 
-class Taking:
+class ImportContext:
     """One import: where it goes, on whose word, and what it did so far."""
 
     def __init__(
         self,
         base: Base,
-        lineage: Lineage,
+        history: GitHistory,
         store: Store,
         settings: GateSettings,
         now: datetime,
@@ -49,7 +49,7 @@ class Taking:
         branch = place.branch if place else None
         self.act = Act(store=store, now=now, actor=Trust.IMPORT, branch=branch, event_id=self.event)
         self.job = Import(store=store, settings=settings, now=now, event_id=self.event)
-        self.lineage = lineage
+        self.history = history
         self.provenance = provenance
         self.place = place
         self.before = digests_of(base.texts)

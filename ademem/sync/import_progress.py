@@ -15,7 +15,7 @@ from ademem.core import confined
 from ademem.core.text import counted
 from ademem.core.value import Value
 from ademem.core.worktree import import_path
-from ademem.files.reading import is_taken
+from ademem.files.reading import is_imported
 from ademem.files.texts import Problem
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ NAMED_IDS = 5
 """Memories of one kind that the summary names."""
 
 
-class Taken(Value):
+class ImportReport(Value):
     """Ids of the memories that the files changed, by what became of them."""
 
     event: str = ""
@@ -202,7 +202,7 @@ def _lines_of_files(project: Project) -> Counter[str]:
     from ademem.sync.survey import paths_of
 
     found: Counter[str] = Counter()
-    for path in filter(is_taken, paths_of(project)):
+    for path in filter(is_imported, paths_of(project)):
         with suppress(OSError), confined.open_file(project.root, path) as file:
             while part := file.read(PART_BYTES):
                 found[path] += part.count(b"\n")

@@ -11,7 +11,7 @@ from ademem.core.repository import commit
 from ademem.files.formats import plain
 from ademem.files.formats.record import BadLine, Outcome
 from ademem.files.pages import SHEET
-from ademem.files.reading import Line, Placed, Reading, said_of, snapshot
+from ademem.files.reading import Line, Placed, Reading, item_values, snapshot
 from ademem.files.texts import Problem, digests_of
 from ademem.guard.injection import instruction_in
 from ademem.store import transitions
@@ -20,20 +20,27 @@ from ademem.store.transitions import CannotDo
 from ademem.sync import review_importer
 from ademem.sync.differences import (
     Added,
+    ChangedLine,
+    ConcurrentLine,
     Edited,
     Foreign,
-    Gone,
-    Outlived,
     Refused,
+    Removed,
     Reviewed,
-    Told,
-    changes,
-    differences,
+    changed_fields,
+    find_differences,
 )
-from ademem.sync.import_context import Taking
-from ademem.sync.import_progress import Taken
-from ademem.sync.merge_artefacts import Joins
-from ademem.sync.record_importer import known_as, make_way, outlived, replaced, settle, told
+from ademem.sync.import_context import ImportContext
+from ademem.sync.import_progress import ImportReport
+from ademem.sync.merge_artefacts import MergeArtefacts
+from ademem.sync.record_importer import (
+    find_memory,
+    import_line,
+    keep_losing_text,
+    release_texts,
+    restore_keys,
+    was_replaced,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +56,7 @@ if TYPE_CHECKING:
     from ademem.store import Store
     from ademem.sync.base import Base
     from ademem.sync.differences import Difference
-    from ademem.sync.git_history import Lineage
+    from ademem.sync.git_history import GitHistory
     from ademem.sync.import_progress import Progress
     from ademem.sync.provenance import Provenance
 
@@ -60,10 +67,10 @@ _ODD = (ValueError, TypeError, OverflowError, RecursionError)
 """How values fail that JSON can have and a memory cannot."""
 
 
-def take(
+def import_files(
     base: Base,
     texts: Mapping[str, str] | Texts,
-    lineage: Lineage,
+    history: GitHistory,
     store: Store,
     settings: GateSettings,
     now: datetime,
@@ -72,7 +79,7 @@ def take(
     provenance: Provenance,
     deadline: Deadline | None = None,
     progress: Progress | None = None,
-) -> Taken:
+) -> ImportReport:
     """Bring the store to what the files say where they differ from the *base*.
 
     In one transaction, of which nothing is left if the *deadline* passes (TooLate); with *progress*
@@ -80,47 +87,49 @@ def take(
     """
     reading = Reading()
     present, before = snapshot(texts, reading), snapshot(base.texts, reading)
-    joins = None if lineage.by_hand else Joins(lineage, before, present)
-    taking = Taking(base, lineage, store, settings, now, place, provenance, new_event())
-    taking.waits_on(None, None)  # git is asked before others have to wait for the database
+    joins = None if history.by_hand else MergeArtefacts(history, before, present)
+    context = ImportContext(base, history, store, settings, now, place, provenance, new_event())
+    context.waits_on(None, None)  # git is asked before others have to wait for the database
 
     def plan() -> Iterator[Difference]:
-        return differences(before, present, joins)
+        return find_differences(before, present, joins)
 
     counted = Counter(_place(difference)[0] for difference in plan()) if progress else {}
     if progress and (sum(counted.values()) > BATCH or progress.is_begun):
-        _in_batches(plan, taking, progress, _name(base, texts, lineage), counted)
+        _import_in_batches(plan, context, progress, _plan_name(base, texts, history), counted)
     else:
-        _at_once(plan(), taking, deadline)
-    named = {name: tuple(ids) for name, ids in taking.done.items()}
-    return Taken(
-        event=taking.event if named else "",
-        problems=(*present.problems, *taking.problems, *taking.ignored),
-        refused=tuple(taking.problems),
+        _import_at_once(plan(), context, deadline)
+    named = {name: tuple(ids) for name, ids in context.done.items()}
+    return ImportReport(
+        event=context.event if named else "",
+        problems=(*present.problems, *context.problems, *context.ignored),
+        refused=tuple(context.problems),
         oversized=present.oversized,
         **named,
     )
 
 
-def _at_once(plan: Iterator[Difference], taking: Taking, deadline: Deadline | None) -> None:
+def _import_at_once(
+    plan: Iterator[Difference], context: ImportContext, deadline: Deadline | None
+) -> None:
     found = list(plan)
-    with taking.act.store.transaction():
+    with context.act.store.transaction():
         for difference in found:
             if deadline:
                 deadline.check()
-            _taken_over(difference, taking)
-        later, taking.later = taking.later or [], None
-        make_way(later, taking)
+            _apply(difference, context)
+        later, context.later = context.later or [], None
+        release_texts(later, context)
         for difference in later:
             if deadline:
                 deadline.check()
-            _taken_over(difference, taking)
-        settle(taking)
+            _apply(difference, context)
+        restore_keys(context)
 
 
-def _in_batches(
+def _import_in_batches(
     plan: Callable[[], Iterator[Difference]],
-    taking: Taking,
+    context: ImportContext,
     progress: Progress,
     name: str,
     waiting: Mapping[str, int],
@@ -130,9 +139,9 @@ def _in_batches(
     A batch that is done again after a kill in between changes nothing, as the store has it already.
     What has to wait for the others is done behind them, by the same rules as in one transaction.
     """
-    store = taking.act.store
-    progress.begin(name, waiting, taking.event)
-    taking.continue_as(progress.event)
+    store = context.act.store
+    progress.begin(name, waiting, context.event)
+    context.continue_as(progress.event)
     late: list[Difference] = []
     left = enumerate(plan())
     for number, difference in islice(left, progress.done):
@@ -142,100 +151,100 @@ def _in_batches(
         numbers = []
         with store.transaction():
             for number, difference in batch:
-                _taken_over(difference, taking)
-                if taking.later:
+                _apply(difference, context)
+                if context.later:
                     numbers.append(number)
-                    late += taking.later
-                    taking.later = []
+                    late += context.later
+                    context.later = []
         done = Counter(_place(difference)[0] for _, difference in batch)
-        progress.batch(done, numbers, 0, *taking.emptied())
+        progress.batch(done, numbers, 0, *context.emptied())
         progress.pause()
-    taking.later = None
+    context.later = None
     for start in range(progress.late_done, len(late), BATCH):
         with store.transaction():
-            make_way(late[start : start + BATCH], taking)
+            release_texts(late[start : start + BATCH], context)
         progress.pause()
     for start in range(progress.late_done, len(late), BATCH):
         batch_of_late = late[start : start + BATCH]
         with store.transaction():
             for difference in batch_of_late:
-                _taken_over(difference, taking)
-        progress.batch({}, (), len(batch_of_late), *taking.emptied())
+                _apply(difference, context)
+        progress.batch({}, (), len(batch_of_late), *context.emptied())
         progress.pause()
     with store.transaction():
-        settle(taking)
-    taking.done, taking.problems = progress.changed, progress.problems
+        restore_keys(context)
+    context.done, context.problems = progress.changed, progress.problems
 
 
-def _name(base: Base, texts: Mapping[str, str] | Texts, lineage: Lineage) -> str:
+def _plan_name(base: Base, texts: Mapping[str, str] | Texts, history: GitHistory) -> str:
     """The same for the same files on both sides and the same history between them."""
     sides = (sorted(digests_of(each).items()) for each in (base.texts, texts))
     said = [f"{path} {digest}" for side in sides for path, digest in (*side, ("", ""))]
-    head = commit(lineage.root) or ""
-    return sha256_hex(*said, head, lineage.since, str(lineage.agreed), str(lineage.by_hand))
+    head = commit(history.root) or ""
+    return sha256_hex(*said, head, history.since, str(history.agreed), str(history.by_hand))
 
 
-def _taken_over(difference: Difference, taking: Taking) -> None:
+def _apply(difference: Difference, context: ImportContext) -> None:
     try:
-        with taking.act.store.savepoint():
+        with context.act.store.savepoint():
             try:
-                _TAKE[type(difference)](difference, taking)
+                _HANDLERS[type(difference)](difference, context)
             except (BadLine, CannotDo) as error:
-                _refuse(difference, str(error), taking)
+                _refuse(difference, str(error), context)
     except _ODD as error:
-        _refuse(difference, f"cannot be taken over ({type(error).__name__}: {error})", taking)
+        _refuse(difference, f"cannot be taken over ({type(error).__name__}: {error})", context)
 
 
-def _refuse(difference: Difference, message: str, taking: Taking) -> None:
+def _refuse(difference: Difference, message: str, context: ImportContext) -> None:
     path, line = _place(difference)
-    taking.problems.append(Problem(path=path, line=line, message=message))
+    context.problems.append(Problem(path=path, line=line, message=message))
 
 
-def edited(difference: Edited, taking: Taking) -> None:
+def apply_edit(difference: Edited, context: ImportContext) -> None:
     """Only what was changed in the file."""
-    known = known_as(difference.id, taking)
+    known = find_memory(difference.id, context)
     if known is None:
-        return added(Added(item=difference.now), taking)
-    if known.superseded_by and difference.now.said == said_of(known):
+        return add_item(Added(item=difference.now), context)
+    if known.superseded_by and difference.now.said == item_values(known):
         return None
-    source = taking.provenance.of(difference.now.path, known.id)
+    source = context.provenance.of(difference.now.path, known.id)
     if not known.live:
-        if difference.before or not _on_purpose(known, taking.lineage):
+        if difference.before or not _was_put_back(known, context.history):
             return None
-        known = transitions.restore(known.id, taking.by(source))
-        taking.note("restored", known.id)
-    return taking.edit(known, changes(difference, known), source)
+        known = transitions.restore(known.id, context.by(source))
+        context.note("restored", known.id)
+    return context.edit(known, changed_fields(difference, known), source)
 
 
-def _on_purpose(known: Memory, lineage: Lineage) -> bool:
+def _was_put_back(known: Memory, history: GitHistory) -> bool:
     """Whether somebody put its entry in again, knowing that it was gone."""
-    kept_quiet = lineage.returned(known.id) and not lineage.buried(known.id)
-    return kept_quiet or lineage.taken_back(known.id)
+    kept_quiet = history.returned(known.id) and not history.buried(known.id)
+    return kept_quiet or history.taken_back(known.id)
 
 
-def gone(difference: Gone, taking: Taking) -> None:
+def apply_removal(difference: Removed, context: ImportContext) -> None:
     """Unless it says more by now than whoever deleted it could see."""
-    known = known_as(difference.id, taking)
-    unchanged = known and known.live and difference.before.said == said_of(known)
-    if known and unchanged and taking.lineage.counts(known.id):
-        source = taking.provenance.of(difference.before.path, known.id)
-        transitions.archive(known.id, taking.by(source))
-        taking.note("archived", known.id)
+    known = find_memory(difference.id, context)
+    unchanged = known and known.live and difference.before.said == item_values(known)
+    if known and unchanged and context.history.counts(known.id):
+        source = context.provenance.of(difference.before.path, known.id)
+        transitions.archive(known.id, context.by(source))
+        context.note("archived", known.id)
 
 
-def added(difference: Added, taking: Taking) -> None:
+def add_item(difference: Added, context: ImportContext) -> None:
     """A person's own item is memory at once, as is what came with the files; an agent's waits.
 
     So does a second text about one memory.
     """
     item = difference.item
     id = item.entry.id if difference.doubtful else None
-    settled = id and replaced(id, item.entry.content, taking)
-    if (settled and not taking.lineage.taken_back(str(id))) or not taking.is_new(item):
+    settled = id and was_replaced(id, item.entry.content, context)
+    if (settled and not context.history.taken_back(str(id))) or not context.is_new(item):
         return
-    source = taking.provenance.of(item.path, item.entry.id, item.entry.content)
+    source = context.provenance.of(item.path, item.entry.id, item.entry.content)
     trust = source.trust
-    merged = difference.doubtful and not taking.lineage.by_hand
+    merged = difference.doubtful and not context.history.by_hand
     order = instruction_in(f"{item.entry.title or ''}\n{item.entry.content}")
     if source.by_person and (merged or order):
         trust = Trust.IMPORT  # git put it there, or it needs a person's own command
@@ -250,43 +259,46 @@ def added(difference: Added, taking: Taking) -> None:
             trust=trust,
             source_type=trust.value,
             source_id=item.path,
-            branch=taking.waits_on(item.entry.id, None),
+            branch=context.waits_on(item.entry.id, None),
             claimed_author=source.author,
         ),
     )
-    taking.keep(draft, item)
+    context.keep(draft, item)
 
 
-def foreign(difference: Foreign, taking: Taking) -> None:
+def import_foreign_line(difference: Foreign, context: ImportContext) -> None:
     record, path = difference.line.record, difference.line.path
-    waits_on = taking.waits_on(None, str(record.get("key")))
-    source = taking.provenance.of_record(path, record, None)
+    waits_on = context.waits_on(None, str(record.get("key")))
+    source = context.provenance.of_record(path, record, None)
     if source.by_agent:
         record = record | {"status": Status.CANDIDATE}
-    outcome = plain.write(record, taking.job_of(source, branch=waits_on))
+    outcome = plain.write(record, context.job_of(source, branch=waits_on))
     if outcome is Outcome.REJECTED:
         raise CannotDo("not kept; `ademem refusals` tells why")
 
 
-_TAKE: dict[type, Callable[[Any, Taking], None]] = {
-    Told: told,
-    Outlived: outlived,
-    Edited: edited,
-    Gone: gone,
-    Added: added,
-    Foreign: foreign,
-    Reviewed: review_importer.reviewed,
-    Refused: review_importer.refused,
+_HANDLERS: dict[type, Callable[[Any, ImportContext], None]] = {
+    ChangedLine: import_line,
+    ConcurrentLine: keep_losing_text,
+    Edited: apply_edit,
+    Removed: apply_removal,
+    Added: add_item,
+    Foreign: import_foreign_line,
+    Reviewed: review_importer.apply_review,
+    Refused: review_importer.apply_refusal,
 }
 
 
 def _place(difference: Difference) -> tuple[str, int]:
     match difference:
         case (
-            Told(line=line) | Outlived(line=line) | Foreign(line=line) | Gone(before=Line() as line)
+            ChangedLine(line=line)
+            | ConcurrentLine(line=line)
+            | Foreign(line=line)
+            | Removed(before=Line() as line)
         ):
             return line.path, line.number
-        case Edited(now=item) | Added(item=item) | Gone(before=Placed() as item):
+        case Edited(now=item) | Added(item=item) | Removed(before=Placed() as item):
             return item.path, item.entry.line
         case Reviewed(now=offer):
             return offer.item.path, offer.item.entry.line

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ademem.files.entry import Entry
     from ademem.files.reading import Placed, Said, Snapshot
-    from ademem.sync.git_history import Lineage
+    from ademem.sync.git_history import GitHistory
 
 MOST_COMMITS = 200
 """That are looked at for what the sides of a merge said."""
@@ -32,11 +32,11 @@ class Sides(Value):
     """As a commit of another branch says it, or one of before history was written anew."""
 
 
-class Joins:
+class MergeArtefacts:
     """Tells apart what git joined, asking it how the pages came about when an entry looks so."""
 
-    def __init__(self, lineage: Lineage, before: Snapshot, now: Snapshot) -> None:
-        self._lineage = lineage
+    def __init__(self, history: GitHistory, before: Snapshot, now: Snapshot) -> None:
+        self._history = history
         self._before, self._now = before, now
         self._sides: dict[str, Sides] | None = None
         self._around: frozenset[str] | None = None
@@ -73,7 +73,7 @@ class Joins:
 
     def _of(self, id: str) -> Sides:
         if self._sides is None:
-            self._sides = _sides(self._lineage)
+            self._sides = _read_sides(self._history)
         return self._sides.get(id, Sides())
 
     def _lines_around(self) -> frozenset[str]:
@@ -92,7 +92,7 @@ def _lines(item: Entry) -> frozenset[str]:
     return frozenset(filter(None, lines))
 
 
-def _sides(lineage: Lineage) -> dict[str, Sides]:
+def _read_sides(history: GitHistory) -> dict[str, Sides]:
     """By the id of the memory.
 
     On the line of history that was pulled a commit says what was meant, so it is no side of
@@ -101,8 +101,8 @@ def _sides(lineage: Lineage) -> dict[str, Sides]:
     found: dict[str, Sides] = {}
     sides: dict[tuple[str, str], dict[object, Placed]] = {}
     left: dict[tuple[str, str], int] = {}
-    ours = lineage.commits()
-    for commit, parents, path, before, after in _changes(lineage):
+    ours = history.commits()
+    for commit, parents, path, before, after in _list_changes(history):
         if len(parents) < 2:
             if commit not in ours:
                 _note("elsewhere", _items(path, after), found)
@@ -128,14 +128,14 @@ def _note(what: str, items: dict[object, Placed], found: dict[str, Sides]) -> No
         getattr(sides, what)[item.said] = item
 
 
-def _changes(lineage: Lineage) -> Iterator[tuple[str, list[str], str, str, str]]:
+def _list_changes(history: GitHistory) -> Iterator[tuple[str, list[str], str, str, str]]:
     """Commits with their parents, and a page that changed since one of them, before and after."""
     shown = ("-m", "--patch", "--no-renames", "--relative", f"--unified={_WHOLE}")
     most = ("--full-history", f"--max-count={MOST_COMMITS}", "--ignore-missing")
     refs = ("HEAD", "--branches", "--remotes")
-    older = ("--reflog", "--not", lineage.agreed) if lineage.agreed else ()
+    older = ("--reflog", "--not", history.agreed) if history.agreed else ()
     asked = (*shown, *most, "--format=%x00%H %P", *refs, *older, "--", f"{FOLDER}*.md")
-    for commit in git.text(lineage.root, "log", *asked).split("\0")[1:]:
+    for commit in git.text(history.root, "log", *asked).split("\0")[1:]:
         names, _, patch = commit.partition("\n")
         id, *parents = names.split()
         yield from ((id, parents, *page) for page in _pages(patch))

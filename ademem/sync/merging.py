@@ -64,21 +64,21 @@ def _merge_page(*versions: str) -> str:
     head = _page_head(versions)
     blocks = [text for after, text in sorted(loose, key=str) if after not in kept]
     for id, items in kept.items():
-        blocks += [entry.item(one) for one in items]
+        blocks += [entry.render_item(one) for one in items]
         blocks += [text for after, text in sorted(loose, key=str) if after == id and items]
     return "\n\n".join([*head, *(blocks or [entry.NOTHING])]) + "\n"
 
 
 def _merge_sheet(*versions: str) -> str:
     """Candidates with what either side decided about them, and what both were offered."""
-    sheets = [sheet.read(text) for text in versions]
+    sheets = [sheet.parse_sheet(text) for text in versions]
     base, ours, theirs = (_candidates(one) for one in sheets)
     kept: list[Item] = []
     for id in (*base, *sorted((ours.keys() | theirs.keys()) - base.keys(), key=str)):
         kept += _merge_candidate(base.get(id), ours.get(id), theirs.get(id))
     offered = three_way(*(set(one.offered) for one in sheets))
     loose = three_way(*({(part.after, part.text) for part in one.loose} for one in sheets))
-    return sheet.written(
+    return sheet.render_sheet(
         Sheet(
             items=tuple(kept),
             offered=tuple(sorted(offered)),
@@ -107,7 +107,7 @@ def _merge_candidate(base: Item | None, ours: Item | None, theirs: Item | None) 
         entry=won,
         ticked=before.ticked ^ (ours.ticked != before.ticked or theirs.ticked != before.ticked),
         category=max(filed, default=before.category),
-        told_by=max(ours.told_by, theirs.told_by),
+        origin_text=max(ours.origin_text, theirs.origin_text),
     )
     losers = (replace(text, id=None, tags=(*text.tags, CONFLICT)) for text in lost)
     return [item, *(replace(item, entry=text, ticked=False) for text in losers)]
@@ -179,7 +179,7 @@ def _content_of(item: Entry) -> tuple[str, ...]:
 
 
 def _own_lines(text: str) -> Iterable[tuple[str | None, str]]:
-    return ((part.after, part.text) for part in topics.loose(text))
+    return ((part.after, part.text) for part in topics.own_lines(text))
 
 
 def _page_head(versions: Iterable[str]) -> list[str]:
@@ -187,7 +187,7 @@ def _page_head(versions: Iterable[str]) -> list[str]:
     for text in sorted(filter(None, versions)):
         first = next(iter(entry.parts(text)), None)
         if isinstance(first, Loose):
-            return topics.ours(first)
+            return topics.page_head(first)
     return []
 
 
@@ -227,7 +227,7 @@ def losing_text(content: str, base: Record) -> Record:
     While the memory itself says the text, the store keeps none of it; of lines alone nobody knows
     whether the memory lives.
     """
-    name = conflicts.lost_name(str(base.get("id")), content)
+    name = conflicts.losing_name(str(base.get("id")), content)
     learned = base.get("created_at")
     return {
         "key": f"conflict-{name[: conflicts.ID_CHARS]}",
@@ -259,28 +259,28 @@ def _merge_record(
         return [_removed_line(base or {}, kept)] if kept else []
     older, newer = sorted((ours, theirs), key=_record_age)
     if knowledge.is_tombstone(newer):
-        return [conflicts.both(older, newer)]
+        return [conflicts.merge_tombstones(older, newer)]
     return _merge_line(base, older, newer)
 
 
 def _removed_line(base: Record, line: Record) -> Record:
     """A line that the other side took away."""
     ours = "sync_id" in line and not knowledge.is_tombstone(line)
-    return conflicts.noted(line, base) if ours else line
+    return conflicts.with_base_fields(line, base) if ours else line
 
 
 def _merge_line(base: Record | None, older: Record, newer: Record) -> Sequence[Record]:
     before = base or {}
-    told = [side for side in (older, newer) if conflicts.says_anew(side, before)]
-    teller = max(told or (older, newer), key=conflicts.said)
+    told = [side for side in (older, newer) if conflicts.changes_text(side, before)]
+    teller = max(told or (older, newer), key=conflicts.text_age)
     names = (name for name in {**newer, **older} if name not in conflicts.NOTES)
     won = {name: _merge_field(name, before, older, newer) for name in names}
     if older["content"] != newer["content"]:
         won |= {name: teller[name] for name in ("content", "key") if name in teller}
     won = knowledge.keyed_anew(won, older, newer)
-    won = conflicts.dated(won, teller if told else None, before)
+    won = conflicts.with_text_age(won, teller if told else None, before)
     if conflicts.WAS in older or conflicts.WAS in newer:
-        won = conflicts.noted(won, before)
+        won = conflicts.with_base_fields(won, before)
     texts = dict.fromkeys(str(side["content"]) for side in told)
     lost = (text for text in texts if text not in (won["content"], before.get("content")))
     return [won, *(losing_text(text, base or older) for text in lost)]

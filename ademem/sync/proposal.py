@@ -56,10 +56,10 @@ def propose(
 
     Raises CannotPropose when nothing waits, or git has no place for it.
     """
-    waiting = selection.offered(store, Place(project, settings))[: settings.topic_entries]
+    waiting = selection.list_offered(store, Place(project, settings))[: settings.topic_entries]
     if not waiting:
         raise CannotPropose("no candidate waits for a decision", "`ademem candidates` lists them")
-    text, root = sheet.written(sheet.of(waiting)), project.root
+    text, root = sheet.render_sheet(sheet.make_sheet(waiting)), project.root
     parent = _head(root)
     _check_free(root, branch)
     path = _git(root, "rev-parse", "--show-prefix") + SHEET

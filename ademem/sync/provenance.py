@@ -24,7 +24,7 @@ from ademem.files import staging
 from ademem.files.standing_brief import FileSource
 from ademem.store import edits, made_at
 from ademem.sync import base
-from ademem.sync.git_history import lineage
+from ademem.sync.git_history import read_history
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from ademem.core.project import Project
     from ademem.store import Store
-    from ademem.sync.git_history import Lineage
+    from ademem.sync.git_history import GitHistory
 
 NAME_CHARS = 40
 NAME_WORDS = 6
@@ -75,15 +75,15 @@ class Provenance:
         self,
         project: Project,
         store: Store,
-        lineage: Callable[[], Lineage],
+        history: Callable[[], GitHistory],
         environment: Mapping[str, str] | None,
         *,
         agreed_before: bool,
     ) -> None:
         self._project = project
         self._store = store
-        self._ask_lineage = lineage
-        self._known_lineage: Lineage | None = None
+        self._ask_history = history
+        self._known_history: GitHistory | None = None
         self._environment = environment
         self._agreed_before = agreed_before
         """Files and store agreed at least once: before, nothing can have been edited here."""
@@ -93,18 +93,18 @@ class Provenance:
         self._writers: dict[str, Trust] = {}
 
     @property
-    def lineage(self) -> Lineage:
+    def history(self) -> GitHistory:
         """How the files came about; git is asked once."""
-        if self._known_lineage is None:
-            self._known_lineage = self._ask_lineage()
-        return self._known_lineage
+        if self._known_history is None:
+            self._known_history = self._ask_history()
+        return self._known_history
 
     def of(self, path: str, id: str | None = None, text: str = "") -> Source:
         """The source of what the file at *path* says anew of the memory *id*.
 
         Of an item without id, *text* is what it says.
         """
-        commits = self.lineage.bringing(path, id, text) if self._agreed_before else None
+        commits = self.history.bringing(path, id, text) if self._agreed_before else None
         if commits is not None and commits <= self._commits_made_here(commits):
             return Source(trust=self._writer(path, commits))
         return Source(trust=Trust.IMPORT, author=self._claimed(id))
@@ -123,10 +123,10 @@ class Provenance:
 
     def of_brief(self, path: str) -> FileSource:
         """The source of what the file of a brief says anew; a new brief is asked about again."""
-        commits = self.lineage.bringing_file(path) if self._agreed_before else None
+        commits = self.history.bringing_file(path) if self._agreed_before else None
         if commits is not None and commits <= self._commits_made_here(commits):
             return FileSource(by_agent=self._writer(path, commits) is not Trust.USER)
-        author = safe_name(self.lineage.author_of(path))
+        author = safe_name(self.history.author_of(path))
         return FileSource(author=author, own=self.own)
 
     def author_of(self, path: str, *, ask: bool = True) -> str | None:
@@ -136,10 +136,10 @@ class Provenance:
         """
         if not ask:
             return ""
-        last = self.lineage.last_commit_of(path)
+        last = self.history.last_commit_of(path)
         if self._agreed_before and (last is None or last in self._commits_made_here({last})):
             return None
-        return safe_name(self.lineage.author_of(path))
+        return safe_name(self.history.author_of(path))
 
     @property
     def trusts_files(self) -> bool:
@@ -166,8 +166,8 @@ class Provenance:
     def _claimed(self, id: str | None) -> str | None:
         if self.trusts_files:
             return None
-        lineage = self.lineage
-        return safe_name(lineage.authors.get(id or "", lineage.last_author))
+        history = self.history
+        return safe_name(history.authors.get(id or "", history.last_author))
 
     def _commits_made_here(self, asked: Collection[str]) -> frozenset[str]:
         if asked and self._made_here is None:
@@ -191,7 +191,7 @@ def provenance_of(
     agreed = base.load(project, made_at(store))
     known = agreed.branch is not None and store.is_trusted  # else the agreement is another's, too
     return Provenance(
-        project, store, lambda: lineage(project, agreed), environment, agreed_before=known
+        project, store, lambda: read_history(project, agreed), environment, agreed_before=known
     )
 
 

@@ -10,12 +10,12 @@ from ademem.core.memory import Status, Tier, Trust
 from ademem.core.text import clean, dedupe_key
 from ademem.core.value import replace
 from ademem.files import conflicts, knowledge
-from ademem.files.conflicts import lost_by
+from ademem.files.conflicts import is_losing_text
 from ademem.files.formats import own
 from ademem.files.formats.record import BadLine
 from ademem.store import jobs, memories, memory_queries, revisions, transitions
 from ademem.store.memories import Change
-from ademem.sync.differences import Told
+from ademem.sync.differences import ChangedLine
 from ademem.sync.merging import losing_text
 from ademem.sync.provenance import record_digest
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from ademem.core.memory import Memory, Tier
     from ademem.files.formats.record import Import
     from ademem.files.reading import Line
-    from ademem.sync.differences import Difference, Outlived
-    from ademem.sync.import_context import Taking
+    from ademem.sync.differences import ConcurrentLine, Difference
+    from ademem.sync.import_context import ImportContext
     from ademem.sync.provenance import Source
 
 _IN_BETWEEN = "in between"
@@ -39,43 +39,49 @@ LEAST = timedelta(milliseconds=1)
 """By which an act is later than what it answers to."""
 
 
-def told(difference: Told, taking: Taking) -> None:
+def import_line(difference: ChangedLine, context: ImportContext) -> None:
     """A line about a memory that we do not have, that we know less of, or that commits changed."""
-    known = known_as(difference.id, taking)
+    known = find_memory(difference.id, context)
     if difference.line.gone:
-        return buried(difference, taking)
-    record = portable(difference.line, taking)
-    source = _source(difference.line, record, known, taking)
+        return apply_tombstone(difference, context)
+    record = as_export_record(difference.line, context)
+    source = _line_source(difference.line, record, known, context)
     if source.by_agent:  # it may say something, and confirm nothing
-        record |= _standing(known)
-    job = taking.job_of(source)
-    twin = _twin(record, taking)
-    if twin and taking.later is not None:
-        return taking.later.append(difference)
-    if twin and not _elder(record, twin):
-        return _fold(record, twin, job, taking)
+        record |= _status_fields(known)
+    job = context.job_of(source)
+    twin = _find_duplicate(record, context)
+    if twin and context.later is not None:
+        return context.later.append(difference)
+    if twin and not _is_older(record, twin):
+        return _archive_duplicate(record, twin, job, context)
     if twin:
-        _archive(twin, _after(record, twin), taking, superseded_by=difference.id)
+        _archive(twin, _archive_time(record, twin), context, superseded_by=difference.id)
     if known and not known.live:
         absent = difference.before is None or difference.before.gone
-        if absent and _comes_back(known, record, taking):
-            _key(known, f"{_IN_BETWEEN} {known.id}", taking)  # another may have its old text by now
-            transitions.restore(known.id, taking.by(source))
+        if absent and _comes_back(known, record, context):
+            _key(
+                known, f"{_IN_BETWEEN} {known.id}", context
+            )  # another may have its old text by now
+            transitions.restore(known.id, context.by(source))
             own.restore(record, job, even_older=True)
-            _settled(known.id, taking)
-            _learned_at(parse(str(record["created_at"])), known.id, taking)
-            taking.note("restored", known.id)
+            _restore_key(known.id, context)
+            _set_created_at(parse(str(record["created_at"])), known.id, context)
+            context.note("restored", known.id)
         return None
-    own.restore(record, job, even_older=known is not None and _agreed(difference, taking))
-    now = known_as(difference.id, taking)
+    own.restore(
+        record, job, even_older=known is not None and _is_newer_on_purpose(difference, context)
+    )
+    now = find_memory(difference.id, context)
     if now and now != known:
-        taking.note("edited" if known else "added", now.id)
+        context.note("edited" if known else "added", now.id)
     return None
 
 
-def _source(line: Line, record: Mapping[str, Any], known: Memory | None, taking: Taking) -> Source:
+def _line_source(
+    line: Line, record: Mapping[str, Any], known: Memory | None, context: ImportContext
+) -> Source:
     """Whose word the line is; one that claims nothing new about a memory of ours is ours."""
-    source = taking.provenance.of_record(line.path, line.record, line.id)
+    source = context.provenance.of_record(line.path, line.record, line.id)
     if source.author is None or known is None or known.claimed_author is not None:
         return source
     (ours,) = knowledge.records([known])
@@ -87,7 +93,7 @@ _LOWEST = {"tier": int(Tier.FADING)}
 """The tier as a line has it."""
 
 
-def _standing(known: Memory | None) -> dict[str, Any]:
+def _status_fields(known: Memory | None) -> dict[str, Any]:
     """As the memory stands here; a new one waits."""
     if known is None:
         return (
@@ -101,116 +107,127 @@ def _standing(known: Memory | None) -> dict[str, Any]:
     }
 
 
-def _learned_at(moment: datetime, id: str, taking: Taking) -> None:
+def _set_created_at(moment: datetime, id: str, context: ImportContext) -> None:
     """It was learned anew, elsewhere: it is as old as everybody's files say."""
-    known = known_as(id, taking)
+    known = find_memory(id, context)
     if known and known.created_at != moment:
         change = Change(
             operation="import",
             actor=Trust.IMPORT,
-            at=taking.act.now,
-            event_id=taking.event,
+            at=context.act.now,
+            event_id=context.event,
         )
-        memories.put_back(taking.act.store, replace(known, created_at=moment), change)
+        memories.put_back(context.act.store, replace(known, created_at=moment), change)
 
 
-def make_way(waiting: Iterable[Difference], taking: Taking) -> None:
+def release_texts(waiting: Iterable[Difference], context: ImportContext) -> None:
     """Texts that are about to change are in nobody's way: memories may have exchanged theirs."""
     for difference in waiting:
-        known = known_as(difference.id, taking) if isinstance(difference, Told) else None
+        known = find_memory(difference.id, context) if isinstance(difference, ChangedLine) else None
         if known and known.live:
-            _key(known, f"{_IN_BETWEEN} {known.id}", taking)
+            _key(known, f"{_IN_BETWEEN} {known.id}", context)
 
 
-def settle(taking: Taking) -> None:
+def restore_keys(context: ImportContext) -> None:
     """Give those that stayed as they were their place again, also what an earlier import left."""
     first, end = f"{_IN_BETWEEN} ", f"{_IN_BETWEEN}!"
-    for known in memory_queries.live_by_key_range(taking.act.store, first, end):
-        _settled(known.id, taking)
+    for known in memory_queries.live_by_key_range(context.act.store, first, end):
+        _restore_key(known.id, context)
 
 
-def _settled(id: str, taking: Taking) -> None:
-    known = known_as(id, taking)
+def _restore_key(id: str, context: ImportContext) -> None:
+    known = find_memory(id, context)
     if known and known.dedupe_key.startswith(_IN_BETWEEN):
         key = dedupe_key(known.content, known.topic_key)
         try:
-            _key(known, key, taking)
+            _key(known, key, context)
         except sqlite3.IntegrityError:  # between two batches somebody else came to say the same
-            heir = memory_queries.live_by_text(taking.act.store, key)[0]
-            _archive(known, heir.updated_at + LEAST, taking, superseded_by=heir.id)
+            heir = memory_queries.live_by_text(context.act.store, key)[0]
+            _archive(known, heir.updated_at + LEAST, context, superseded_by=heir.id)
 
 
-def _key(known: Memory, key: str, taking: Taking) -> None:
-    memory_queries.set_dedupe_key(taking.act.store, known.id, key)
+def _key(known: Memory, key: str, context: ImportContext) -> None:
+    memory_queries.set_dedupe_key(context.act.store, known.id, key)
 
 
-def _twin(record: Mapping[str, Any], taking: Taking) -> Memory | None:
+def _find_duplicate(record: Mapping[str, Any], context: ImportContext) -> Memory | None:
     """Another live memory that says the same."""
     key = dedupe_key(clean(str(record["content"])), record.get("topic_key"))
-    return memory_queries.live_shared_by_text(taking.act.store, key, except_id=str(record["id"]))
+    return memory_queries.live_shared_by_text(context.act.store, key, except_id=str(record["id"]))
 
 
-def _elder(record: Mapping[str, Any], twin: Memory) -> bool:
+def _is_older(record: Mapping[str, Any], twin: Memory) -> bool:
     """Of two memories that say the same the elder stays, on every machine.
 
     A text that lost once waits for nothing any more when its memory says it.
     """
     id = str(record["id"])
-    if lost_by(twin.id, id, twin.content):
+    if is_losing_text(twin.id, id, twin.content):
         return False
-    if lost_by(id, twin.id, twin.content):
+    if is_losing_text(id, twin.id, twin.content):
         return True
     return (str(record["created_at"]), str(record["id"])) < (stamp(twin.created_at), twin.id)
 
 
-def _after(record: Mapping[str, Any], twin: Memory) -> datetime:
+def _archive_time(record: Mapping[str, Any], twin: Memory) -> datetime:
     """When one of the two went: right after both had come to say the same."""
     return max(parse(record["updated_at"]), twin.updated_at) + LEAST
 
 
-def _fold(record: dict[str, Any], twin: Memory, job: Import, taking: Taking) -> None:
+def _archive_duplicate(
+    record: dict[str, Any], twin: Memory, job: Import, context: ImportContext
+) -> None:
     """Keep ours, which is the elder; of the other it is known here, too, that it went."""
-    known = known_as(record["id"], taking)
+    known = find_memory(record["id"], context)
     if known is None:
         own.restore(record | transitions.archived() | _LOWEST, job)
-        known = known_as(record["id"], taking)
+        known = find_memory(record["id"], context)
     if known:
         said = {name: record[name] for name in ("content", "category")}
-        _archive(known, _after(record, twin), taking, superseded_by=twin.id, **said)
+        _archive(known, _archive_time(record, twin), context, superseded_by=twin.id, **said)
 
 
-def buried(difference: Told, taking: Taking) -> None:
+def apply_tombstone(difference: ChangedLine, context: ImportContext) -> None:
     """The memory was archived, and not changed after that."""
-    known, gone_at = known_as(difference.id, taking), knowledge.archived_at(difference.line.record)
+    known, gone_at = (
+        find_memory(difference.id, context),
+        knowledge.archived_at(difference.line.record),
+    )
     if not known or not gone_at or (not known.live and gone_at == known.updated_at):
         return
-    if gone_at > known.updated_at or _won(known) or _agreed(difference, taking):
-        heir = None if _won(known) else known.superseded_by
-        _archive(known, own.at_most(gone_at, taking.act.now), taking, superseded_by=heir)
+    if (
+        gone_at > known.updated_at
+        or _lost_to_memory(known)
+        or _is_newer_on_purpose(difference, context)
+    ):
+        heir = None if _lost_to_memory(known) else known.superseded_by
+        _archive(known, own.at_most(gone_at, context.act.now), context, superseded_by=heir)
 
 
-def outlived(difference: Outlived, taking: Taking) -> None:
+def keep_losing_text(difference: ConcurrentLine, context: ImportContext) -> None:
     """A text that nobody archived, and nobody replaced, waits for a word of its own."""
     record, newer = difference.line.record, difference.newer
-    was = conflicts.was(record)
+    was = conflicts.base_fields(record)
     if was is not None:
         unseen = "content" in was
     elif newer.gone:
         unseen = knowledge.has_unseen_text(newer.record, record)
     else:
-        unseen = _unseen(record, difference, taking)
+        unseen = _is_unseen(record, difference, context)
     if unseen:
         told_of = record | (was or {}) if was or newer.gone else newer.record
         line = difference.line.as_understood(losing_text(record["content"], told_of))
-        told(Told(id=line.record["id"], line=line, before=None), taking)
+        import_line(ChangedLine(id=line.record["id"], line=line, before=None), context)
 
 
-def _unseen(record: Mapping[str, Any], difference: Outlived, taking: Taking) -> bool:
+def _is_unseen(
+    record: Mapping[str, Any], difference: ConcurrentLine, context: ImportContext
+) -> bool:
     """Whether the memory never had the text, or has it still and did not begin with it.
 
     Learned twice under one name, it began with both.
     """
-    texts = _texts(str(record["id"]), taking)
+    texts = _earlier_texts(str(record["id"]), context)
     if not texts:
         return difference.line.path == difference.newer.path
     learned_twice = record.get("created_at") != difference.newer.record.get("created_at")
@@ -218,37 +235,37 @@ def _unseen(record: Mapping[str, Any], difference: Outlived, taking: Taking) -> 
     return still or record["content"] not in texts
 
 
-def replaced(id: str, content: str, taking: Taking) -> bool:
+def was_replaced(id: str, content: str, context: ImportContext) -> bool:
     """Whether the memory said it once, and whoever changed that knew."""
-    texts = [" ".join(text.split()) for text in _texts(id, taking)]
+    texts = [" ".join(text.split()) for text in _earlier_texts(id, context)]
     said = " ".join(content.split())
     return said in texts and (said != texts[-1] or len(texts) == 1)
 
 
-def _texts(id: str, taking: Taking) -> list[str]:
+def _earlier_texts(id: str, context: ImportContext) -> list[str]:
     """What the memory said before this import, in the order in which it came to say it."""
-    rows = memories.revisions(taking.act.store, id)
-    before = (row for row in rows if row["event_id"] != taking.event)
+    rows = memories.revisions(context.act.store, id)
+    before = (row for row in rows if row["event_id"] != context.event)
     return list(dict.fromkeys(row["snapshot"]["content"] for row in before))
 
 
-def _won(known: Memory) -> bool:
+def _lost_to_memory(known: Memory) -> bool:
     """Whether it waited until its memory said it: it waits again when that lost it again."""
-    return lost_by(known.superseded_by, known.id, known.content)
+    return is_losing_text(known.superseded_by, known.id, known.content)
 
 
-def _archive(known: Memory, at: datetime, taking: Taking, **changes: Any) -> None:
+def _archive(known: Memory, at: datetime, context: ImportContext, **changes: Any) -> None:
     """As if it had been done here when it was done elsewhere."""
-    act = taking.act
-    change = Change(operation="archive", actor=act.actor, at=act.now, event_id=taking.event)
+    act = context.act
+    change = Change(operation="archive", actor=act.actor, at=act.now, event_id=context.event)
     gone = transitions.archived() | {"updated_at": at}
     memories.put_back(act.store, replace(known, **gone, **changes), change)
     jobs.follow(act.store, act.now)
     if known.live:
-        taking.note("archived", known.id)
+        context.note("archived", known.id)
 
 
-def portable(line: Line, taking: Taking) -> dict[str, Any]:
+def as_export_record(line: Line, context: ImportContext) -> dict[str, Any]:
     """The line as a line of our export, which `own.restore` reads."""
     record = line.record
     missing = [name for name in ("key", "category", "updated_at") if not record.get(name)]
@@ -262,7 +279,7 @@ def portable(line: Line, taking: Taking) -> dict[str, Any]:
         "scope_owner_id": None,
         "tier": 1 if record.get("pinned") else 2 if confirmed else 3,
         "source_type": record.get("source"),
-        "source_branch": taking.waits_on(line.id, knowledge.key_of(record)),
+        "source_branch": context.waits_on(line.id, knowledge.key_of(record)),
         "file_scope_pattern": record.get("path"),
         "knowledge_key": knowledge.key_of(record),
         "bead": record.get("bead") or None,
@@ -271,33 +288,33 @@ def portable(line: Line, taking: Taking) -> dict[str, Any]:
     }
 
 
-def known_as(id: str, taking: Taking) -> Memory | None:
+def find_memory(id: str, context: ImportContext) -> Memory | None:
     try:
-        return memories.get(taking.act.store, id)
+        return memories.get(context.act.store, id)
     except NoSuchMemory:
         return None
 
 
-def _agreed(difference: Told, taking: Taking) -> bool:
+def _is_newer_on_purpose(difference: ChangedLine, context: ImportContext) -> bool:
     """We know nothing newer than what the line said before, and it was changed on purpose."""
-    known, before = known_as(difference.id, taking), difference.before
+    known, before = find_memory(difference.id, context), difference.before
     then = before and before.record.get("updated_at")
-    return bool(known and then == stamp(known.updated_at) and taking.lineage.counts(difference.id))
+    return bool(known and then == stamp(known.updated_at) and context.history.counts(difference.id))
 
 
-def _comes_back(known: Memory, record: Mapping[str, Any], taking: Taking) -> bool:
+def _comes_back(known: Memory, record: Mapping[str, Any], context: ImportContext) -> bool:
     """The line is newer than the archive, or is what was archived, put back on purpose.
 
     What was refused comes back confirmed only: another machine may have captured it again.
     """
     if known.rejected_at and record["status"] != Status.PROMOTED:
         return False
-    store, then = taking.act.store, str(record["updated_at"])
-    if _won(known):
+    store, then = context.act.store, str(record["updated_at"])
+    if _lost_to_memory(known):
         return True
     last = revisions.last(store, known.id)
     if then > stamp(known.updated_at):
         return True
     before = revisions.before(store, last)
     archived = before and before.snapshot["updated_at"] == then
-    return bool(archived and taking.lineage.returned(known.id))
+    return bool(archived and context.history.returned(known.id))

@@ -12,7 +12,7 @@ from ademem.core.digest import sha256_hex
 from ademem.core.value import Value
 from ademem.files import index, pages, selection, sheet, standing_brief
 from ademem.files.pages import INDEX
-from ademem.files.reading import is_taken
+from ademem.files.reading import is_imported
 from ademem.files.staging import Place
 from ademem.files.standing_brief import BadCore
 from ademem.files.texts import OVERSIZE, Texts, lines_of
@@ -77,7 +77,7 @@ def survey(
     texts = present(project)
     readable = readable_of(texts)
     lines = selection.Lines(store, place)
-    gone = list(selection.gone_of(store, place, pages.buried(readable)))
+    gone = list(selection.tombstones_of(store, place, pages.list_tombstones(readable)))
 
     def kept() -> set[str]:
         return refused_lines(taken, refused) | {*base.load(project, made_at(store)).refused}
@@ -88,7 +88,7 @@ def survey(
         wanted[pages.SHEET] = page
     before = load_fingerprints(project)
     found = [core_file]
-    known = wanted.keys() | before.keys() | set(filter(is_taken, taken))
+    known = wanted.keys() | before.keys() | set(filter(is_imported, taken))
     for path in (known | texts.digests.keys() & {pages.SHEET}) - {CORE}:
         want = wanted.get(path)
         same = want is not None and texts.digests.get(path) == sha256_hex(want)
@@ -123,13 +123,13 @@ def candidates(
         return None
     if there and OVERSIZE in there:
         return there  # part of it could not be read, so that it stays as it is
-    old = sheet.read(there or "")
+    old = sheet.parse_sheet(there or "")
     shown = frozenset(old.offered)
     offered = selection.each_offered(store, place)
     asked = (memory for memory in offered if settings.candidates or memory.id in shown)
     waiting = list(islice(asked, settings.topic_entries))
     needed = settings.candidates or waiting or old.loose
-    return sheet.written(sheet.of(waiting, old)) if needed else None
+    return sheet.render_sheet(sheet.make_sheet(waiting, old)) if needed else None
 
 
 def present(project: Project) -> Texts:

@@ -13,15 +13,15 @@ from ademem.core.repository import branch, commit
 from ademem.core.value import Value, replace
 from ademem.files import agents, knowledge, standing_brief
 from ademem.files.entry import each_line, split
-from ademem.files.reading import LINES, conflicts, is_taken
-from ademem.files.staging import Place, settle
+from ademem.files.reading import LINES, conflict_lines, is_imported
+from ademem.files.staging import Place, follow_branches
 from ademem.files.standing_brief import BadCore
 from ademem.files.texts import OVERSIZE, Texts, digests_of, has_oversize, parts_of
 from ademem.store import briefs, edits, made_at, memory_queries
 from ademem.store.runtime import filed
 from ademem.sync import base, import_progress, importer
-from ademem.sync.git_history import Lineage, committed
-from ademem.sync.import_progress import Progress, Taken
+from ademem.sync.git_history import GitHistory, list_committed
+from ademem.sync.import_progress import ImportReport, Progress
 from ademem.sync.provenance import Provenance, provenance_of, record_digest
 from ademem.sync.survey import (
     NOT_TEXT,
@@ -67,7 +67,7 @@ class Refreshed(Value):
     kept: tuple[str, ...]
     """Changed by somebody else in a way that could not be taken over, so left alone."""
     bytes: int
-    taken: Taken = Taken()
+    taken: ImportReport = ImportReport()
     """What the files told the store before they were written."""
 
 
@@ -90,16 +90,16 @@ def refresh(
     leads to what the person agreed to; without one, nothing is known of that.
     """
     steps = Progress(project, pause or _pause, tell)
-    with _alone(project):
+    with _locked(project):
         if not dry_run:
             confined.remove_stale(project.root, project.ade)
             confined.remove_stale(project.home_root, project.home)
-        taken, texts = Taken(), Texts(_nothing)
+        taken, texts = ImportReport(), Texts(_no_text)
         place = Place(project, settings.mirror)
         if not dry_run:
             provenance = provenance_of(project, store, environment)
             agents.refresh(store, project, provenance.of_brief)
-            taken, texts = _catch_up(
+            taken, texts = _update_store(
                 project, store, settings, place, now, provenance, force=force, steps=steps
             )
         found = survey(project, store, settings.mirror, texts, place, taken.refused)
@@ -107,9 +107,9 @@ def refresh(
         if not dry_run:
             refused = refused_lines(texts, taken.refused)  # out of the files as they were read
             _carry_out(project, found, due)
-            _agree(project, store, found, due, refused, texts)
-            _note_own(store, due, environment)
-            _note_own_briefs(store, environment)
+            _save_agreement(project, store, found, due, refused, texts)
+            _remember_own_lines(store, due, environment)
+            _remember_own_briefs(store, environment)
             worktree.note(project, place.watched(store))
             if due or taken.count:
                 edits.was_read(store, project.root, now)
@@ -123,7 +123,7 @@ def refresh(
     )
 
 
-def take_over(
+def import_changes(
     project: Project,
     store: Store,
     settings: Settings,
@@ -132,14 +132,14 @@ def take_over(
     pause: Callable[[], None] | None = None,
     tell: Callable[[int, int], None] | None = None,
     environment: Mapping[str, str] | None = None,
-) -> Taken:
+) -> ImportReport:
     """What `refresh` takes over; the files themselves stay as git left them."""
     steps = Progress(project, pause or _pause, tell)
-    with _alone(project):
-        return _take_over(project, store, settings, now, environment, steps, None)
+    with _locked(project):
+        return _import_changes(project, store, settings, now, environment, steps, None)
 
 
-def take_over_until(
+def import_changes_until(
     deadline: Deadline,
     project: Project,
     store: Store,
@@ -147,8 +147,8 @@ def take_over_until(
     now: datetime,
     *,
     environment: Mapping[str, str] | None = None,
-) -> Taken | None:
-    """`take_over` where it is done before the deadline; None: it waits for the worker.
+) -> ImportReport | None:
+    """`import_changes` where it is done before the deadline; None: it waits for the worker.
 
     What waits is tried no more by the hooks that follow.
     """
@@ -162,13 +162,13 @@ def take_over_until(
             return None
         try:
             with git.limited(deadline):
-                return _take_over(project, store, settings, now, environment, None, deadline)
+                return _import_changes(project, store, settings, now, environment, None, deadline)
         except TooLate:
             import_progress.hand_over(project)
             return None
 
 
-def _take_over(
+def _import_changes(
     project: Project,
     store: Store,
     settings: Settings,
@@ -176,17 +176,17 @@ def _take_over(
     environment: Mapping[str, str] | None,
     steps: Progress | None,
     deadline: Deadline | None,
-) -> Taken:
+) -> ImportReport:
     place = Place(project, settings.mirror)
     provenance = provenance_of(project, store, environment)
     agents.refresh(store, project, provenance.of_brief)
-    taken, texts = _catch_up(
+    taken, texts = _update_store(
         project, store, settings, place, now, provenance, steps=steps, deadline=deadline
     )
     agreed = base.load(project, made_at(store))
-    read = {path: texts for path in texts if is_taken(path)}
+    read = {path: texts for path in texts if is_imported(path)}
     refused = refused_lines(texts, taken.refused)
-    _save(project, replace(agreed, texts=_together(agreed.texts, read)), refused)
+    _save(project, replace(agreed, texts=_combine_texts(agreed.texts, read)), refused)
     worktree.note(project, place.watched(store))
     edits.was_read(store, project.root, now)
     if steps:
@@ -211,7 +211,7 @@ def _is_large(project: Project) -> bool:
 class Preview(Value):
     """What `refresh` would do."""
 
-    taken: Taken
+    taken: ImportReport
     files: tuple[File, ...]
     """Those that would not stay as they are, and those that it would leave alone."""
 
@@ -227,11 +227,11 @@ def preview(
 ) -> Preview:
     """Do what `refresh` does to the store, look at the files it leads to, and take all back."""
     place = Place(project, settings.mirror)
-    with suppress(_TakenBack), store.transaction():
+    with suppress(_RolledBack), store.transaction():
         provenance = provenance_of(project, store, environment)
-        taken, texts = _catch_up(project, store, settings, place, now, provenance, force=force)
+        taken, texts = _update_store(project, store, settings, place, now, provenance, force=force)
         found = survey(project, store, settings.mirror, texts, place, taken.refused)
-        raise _TakenBack
+        raise _RolledBack
     return Preview(taken=taken, files=tuple(file for file in found if not file.settled))
 
 
@@ -239,27 +239,27 @@ def preview_aside(project: Project, store: Store, settings: Settings) -> Preview
     """What rendering would change of the files that the store was made of."""
     there = readable_of(present(project))
     found = survey(project, store, settings.mirror, there)
-    return Preview(taken=Taken(), files=tuple(file for file in found if not file.settled))
+    return Preview(taken=ImportReport(), files=tuple(file for file in found if not file.settled))
 
 
-def read_aside(project: Project, store: Store, settings: Settings, now: datetime) -> Taken:
+def read_aside(project: Project, store: Store, settings: Settings, now: datetime) -> ImportReport:
     """Bring an empty store to what the files say, and write nothing into the project."""
     with suppress(BadCore):
         standing_brief.reconcile(store, project)
     there = readable_of(present(project))
-    texts = there.only(filter(is_taken, there))
-    elsewhere = Lineage(root=project.root, by_hand=False)  # whoever wrote them, it was not here
+    texts = there.only(filter(is_imported, there))
+    elsewhere = GitHistory(root=project.root, by_hand=False)  # whoever wrote them, it was not here
     provenance = Provenance(project, store, lambda: elsewhere, None, agreed_before=False)
-    return importer.take(
+    return importer.import_files(
         base.Base(), texts, elsewhere, store, settings.gate, now, provenance=provenance
     )
 
 
-class _TakenBack(Exception):
+class _RolledBack(Exception):
     """Ends a transaction without its effect."""
 
 
-def _catch_up(
+def _update_store(
     project: Project,
     store: Store,
     settings: Settings,
@@ -270,22 +270,22 @@ def _catch_up(
     force: bool = False,
     steps: Progress | None = None,
     deadline: Deadline | None = None,
-) -> tuple[Taken, Texts]:
+) -> tuple[ImportReport, Texts]:
     """Bring the store to what files and branches say now; with *force* edits of memories are lost.
 
-    Returns what `_take` does.
+    Returns what `_import_files` does.
     """
     with suppress(BadCore):
         standing_brief.reconcile(store, project, source=provenance.of_brief)
     if force:
-        found = Taken(), Texts(_nothing)
+        found = ImportReport(), Texts(_no_text)
     else:
-        found = _take(project, store, settings, place, now, provenance, steps, deadline)
-    settle(place, store, now)
+        found = _import_files(project, store, settings, place, now, provenance, steps, deadline)
+    follow_branches(place, store, now)
     return found
 
 
-def _take(
+def _import_files(
     project: Project,
     store: Store,
     settings: Settings,
@@ -294,19 +294,19 @@ def _take(
     provenance: Provenance,
     steps: Progress | None,
     deadline: Deadline | None,
-) -> tuple[Taken, Texts]:
+) -> tuple[ImportReport, Texts]:
     """What the files told, and the texts that were read to the end."""
     there = readable_of(present(project))
-    paths = set(filter(is_taken, there))
+    paths = set(filter(is_imported, there))
     agreed = base.load(project, made_at(store))
     if commit(project.root) != agreed.commit:  # what a teammate's ademem wrote is ours, too
-        paths |= set(committed(project, there))
+        paths |= set(list_committed(project, there))
     texts = there.only(path for path in there if path in paths)
-    read = texts.only(filter(is_taken, texts))
+    read = texts.only(filter(is_imported, texts))
     if digests_of(agreed.texts) == read.digests:
-        return Taken(), texts
-    line = provenance.lineage
-    taken = importer.take(
+        return ImportReport(), texts
+    line = provenance.history
+    taken = importer.import_files(
         *(agreed, read, line, store, settings.gate, now, place),
         provenance=provenance,
         deadline=deadline,
@@ -314,11 +314,11 @@ def _take(
     )
     refused = {problem.path for problem in taken.refused} - set(LINES)  # lines are kept one by one
     refused |= {it.path for it in taken.oversized if not has_oversize(texts, it.path)}
-    sound = {path for path in texts if path not in refused and not any(conflicts(texts, path))}
+    sound = {path for path in texts if path not in refused and not any(conflict_lines(texts, path))}
     return taken, texts.only(path for path in texts if path in sound)
 
 
-def _agree(
+def _save_agreement(
     project: Project,
     store: Store,
     found: Iterable[File],
@@ -333,7 +333,7 @@ def _agree(
     agreed = base.load(project, made_at(store))
     texts: dict[str, Mapping[str, str] | Texts] = {}
     for file in found:
-        if not is_taken(file.path):
+        if not is_imported(file.path):
             continue
         if file.settled or file in due:
             if file.wanted is not None:
@@ -342,7 +342,7 @@ def _agree(
             texts[file.path] = read
         elif file.path in agreed.texts:
             texts[file.path] = agreed.texts
-    _save(project, replace(agreed, texts=_together({}, texts)), refused)
+    _save(project, replace(agreed, texts=_combine_texts({}, texts)), refused)
 
 
 def _save(project: Project, agreed: base.Base, refused: Collection[str]) -> None:
@@ -356,7 +356,7 @@ def _save(project: Project, agreed: base.Base, refused: Collection[str]) -> None
     base.save(project, replace(agreed, refused=tuple(kept), **here))
 
 
-def _together(
+def _combine_texts(
     agreed: Mapping[str, str] | Texts, newer: Mapping[str, Mapping[str, str] | Texts]
 ) -> Texts:
     """Texts out of several mappings; of two the newer."""
@@ -372,12 +372,12 @@ def _together(
     )
 
 
-def _nothing(_path: str) -> str | None:
+def _no_text(_path: str) -> str | None:
     return None
 
 
 @contextmanager
-def _alone(project: Project) -> Iterator[None]:
+def _locked(project: Project) -> Iterator[None]:
     with locked(_lock(project), root=project.root):
         yield
 
@@ -388,7 +388,9 @@ def _lock(project: Project) -> str:
     return project.ade if confined.refusal(project.root, path) else path
 
 
-def _note_own(store: Store, due: Iterable[File], environment: Mapping[str, str] | None) -> None:
+def _remember_own_lines(
+    store: Store, due: Iterable[File], environment: Mapping[str, str] | None
+) -> None:
     """Remember outside of the project what lines this person's store has written."""
     texts = [file.wanted for file in due if file.path in LINES and file.wanted]
     if not texts or environment is None or not store.is_trusted:
@@ -399,7 +401,7 @@ def _note_own(store: Store, due: Iterable[File], environment: Mapping[str, str] 
     trust.note_own_records(own, environment)
 
 
-def _note_own_briefs(store: Store, environment: Mapping[str, str] | None) -> None:
+def _remember_own_briefs(store: Store, environment: Mapping[str, str] | None) -> None:
     if environment is None or not store.is_trusted:
         return
     own = []

@@ -70,14 +70,14 @@ def give(clone, records):
 
 
 def take(clone, **options):
-    return sync.take_over(
+    return sync.import_changes(
         clone.project, clone.store, clone.settings, clone.tick(), pause=lambda: None, **options
     )
 
 
 def take_until_killed(clone, batches):
     with pytest.raises(Killed):
-        sync.take_over(
+        sync.import_changes(
             clone.project, clone.store, clone.settings, clone.tick(), pause=after(batches)
         )
 
@@ -124,10 +124,8 @@ def test_after_a_kill_the_import_goes_on_behind_the_last_batch(clone, batches, m
     assert import_waits(clone.project)
 
     looked_at = []
-    original = importer._taken_over
-    monkeypatch.setattr(
-        importer, "_taken_over", lambda *given: looked_at.append(1) or original(*given)
-    )
+    original = importer._apply
+    monkeypatch.setattr(importer, "_apply", lambda *given: looked_at.append(1) or original(*given))
     taken = take(clone)
 
     assert len(looked_at) == max(0, 20 - 3 * batches)
@@ -260,7 +258,9 @@ class Clock:
 
 def take_until(clone, seconds):
     deadline = Deadline(Clock(), seconds)
-    return sync.take_over_until(deadline, clone.project, clone.store, clone.settings, clone.tick())
+    return sync.import_changes_until(
+        deadline, clone.project, clone.store, clone.settings, clone.tick()
+    )
 
 
 def test_before_its_deadline_a_hook_takes_all(clone):

@@ -83,12 +83,12 @@ def rendered(files):
     found = {}
     for record in told(files):
         found.setdefault(record["id"], []).append(record)
-    ends = {id: conflicts.settled(lines) for id, lines in found.items()}
+    ends = {id: conflicts.resolve_lines(lines) for id, lines in found.items()}
     for line in told(files):
         if line["content"] != ends[line["id"]]["content"] and "content" in line.get("was", {}):
             lost = merging.losing_text(line["content"], line | line["was"])
             ends.setdefault(lost["id"], lost)
-    won = {conflicts.lost_id(id, record["content"]) for id, record in ends.items()}
+    won = {conflicts.losing_id(id, record["content"]) for id, record in ends.items()}
     written = {
         id: knowledge.line(dict(sorted(ends[id].items()))) for id in sorted(ends.keys() - won)
     }
@@ -212,8 +212,10 @@ def test_archived_twice_it_went_with_the_later_one():
 def test_lines_without_notes_are_read_by_their_time_alone():
     (gone,), (line,) = told(branch(1, (ARCHIVE, 0, 1))), told(branch(2, ("title", 0, 2)))
 
-    assert conflicts.settled([gone, line]) == line
+    assert conflicts.resolve_lines([gone, line]) == line
     assert (
-        conflicts.settled([gone | {"updated_at": stamp(NOW + timedelta(hours=1))}, line])["content"]
+        conflicts.resolve_lines([gone | {"updated_at": stamp(NOW + timedelta(hours=1))}, line])[
+            "content"
+        ]
         == ""
     )

@@ -42,7 +42,7 @@ def read(text: str) -> entry.Entry:
 def test_a_memory_is_a_list_item_with_its_id_in_a_comment():
     row = memory("WAL needs shared memory\n\nso no network disk", id="0a1b2c3d", tags=("db", "wal"))
 
-    assert entry.rendered(row) == (
+    assert entry.render_memory(row) == (
         "- WAL needs shared memory <!-- 0a1b2c3d -->\n\n  so no network disk\n  - tags: db wal"
     )
 
@@ -50,13 +50,15 @@ def test_a_memory_is_a_list_item_with_its_id_in_a_comment():
 def test_a_title_stands_in_bold_above_the_text():
     row = memory("Use begin\nimmediate", id="0a1b2c3d", title="Locks", file_scope_pattern="src/**")
 
-    assert entry.rendered(row) == (
+    assert entry.render_memory(row) == (
         "- **Locks** <!-- 0a1b2c3d -->\n  Use begin\n  immediate\n  - path: src/**"
     )
 
 
 def test_a_heading_in_a_text_is_no_heading_of_the_page():
-    assert entry.rendered(memory("# one\n## two", id="a1")) == "- \\# one <!-- a1 -->\n  \\## two"
+    assert (
+        entry.render_memory(memory("# one\n## two", id="a1")) == "- \\# one <!-- a1 -->\n  \\## two"
+    )
 
 
 @pytest.mark.parametrize(
@@ -73,7 +75,7 @@ def test_a_heading_in_a_text_is_no_heading_of_the_page():
     ],
 )
 def test_no_text_can_pass_for_structure(content):
-    page = f"# Gotchas\n\n{entry.rendered(memory(content, id='a1'))}\n\n- next <!-- a2 -->\n"
+    page = f"# Gotchas\n\n{entry.render_memory(memory(content, id='a1'))}\n\n- next <!-- a2 -->\n"
 
     first, second = entry.parse(page)
     assert (first.id, first.title, first.tags, first.path) == ("a1", None, (), None)
@@ -95,7 +97,7 @@ def test_no_text_can_pass_for_structure(content):
 def test_an_entry_is_read_as_it_was_rendered(content, title, tags, path):
     row = memory(content, id="0a1b2c3d", title=title, tags=tags, file_scope_pattern=path)
 
-    found = read(entry.rendered(row))
+    found = read(entry.render_memory(row))
     assert found.id == "0a1b2c3d"
     assert found.content == clean(content)
     assert found.title == (" ".join(clean(title or "").split()) or None)

@@ -30,7 +30,7 @@ def test_files_that_nobody_touched_change_nothing(clone):
     clone.refresh()
     before = clone.store.db.total_changes
 
-    assert clone.taken() == sync.Taken()
+    assert clone.taken() == sync.ImportReport()
     assert clone.store.db.total_changes == before
 
 

@@ -20,7 +20,7 @@ from ademem.store import memories
 from ademem.store.memories import Change
 from ademem.sync import importer
 from ademem.sync.base import Base
-from ademem.sync.git_history import Lineage
+from ademem.sync.git_history import GitHistory
 from ademem.sync.merging import merge_versions
 from ademem.sync.provenance import Provenance
 from tests.builders import NOW, memory
@@ -42,11 +42,11 @@ class Branch:
             self.take(texts)
 
     def take(self, texts):
-        lineage = Lineage(root="", by_hand=False)
+        history = GitHistory(root="", by_hand=False)
         nowhere = Project(root="", home="")
-        provenance = Provenance(nowhere, self.store, lambda: lineage, None, agreed_before=False)
-        importer.take(
-            Base(), texts, lineage, self.store, SETTINGS.gate, self.now, provenance=provenance
+        provenance = Provenance(nowhere, self.store, lambda: history, None, agreed_before=False)
+        importer.import_files(
+            Base(), texts, history, self.store, SETTINGS.gate, self.now, provenance=provenance
         )
 
     def change(self, operation):

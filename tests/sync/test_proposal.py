@@ -95,7 +95,7 @@ def test_the_sheet_is_committed_upon_head_and_nothing_the_person_has_moves(repos
     assert proposed.commit == repository.git("rev-parse", "ademem/candidates")
     assert repository.git("diff", "--name-only", "main", "ademem/candidates") == SHEET
     assert repository.git("show", f"ademem/candidates:{SHEET}") + "\n" == proposed.text
-    assert sheet.read(proposed.text).offered == (ROW.id,)
+    assert sheet.parse_sheet(proposed.text).offered == (ROW.id,)
     assert repository.git("log", "-1", "--format=%s", proposed.branch) == (
         "Propose 1 candidate of project memory"
     )

@@ -18,7 +18,7 @@ from ademem.core.value import replace
 from ademem.files import pages, standing_brief
 from ademem.store import memories
 from ademem.store.memories import Change
-from ademem.sync import survey
+from ademem.sync.survey import load_fingerprints
 from tests.builders import NOW, insert, memory, open_project, project
 
 SETTINGS = MirrorSettings()
@@ -276,7 +276,7 @@ def test_without_its_record_files_that_are_right_are_taken_for_ours(store, here,
     atomic_files.write_atomic(str(tmp_path / ".ade/run/mirror.json"), "{half")
 
     assert refresh() == sync.Refreshed(written=(), removed=(), kept=(), bytes=0)
-    assert GOTCHAS in survey.load_fingerprints(here)
+    assert GOTCHAS in load_fingerprints(here)
 
 
 def test_a_dry_run_tells_what_would_be_written_and_writes_nothing(store, here, refresh, tmp_path):

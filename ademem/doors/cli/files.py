@@ -37,7 +37,7 @@ from ademem.sync.survey import NOT_TEXT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ademem.sync import File, Taken
+    from ademem.sync import File, ImportReport
 
 files = typer.Typer(help="The git-reviewable files of memory.", no_args_is_help=True)
 core = typer.Typer(help="The project brief.", no_args_is_help=True)
@@ -164,11 +164,11 @@ def _preview(project: str | None, *, force: bool) -> None:
         typer.echo("up to date")
 
 
-def _as_json(taken: Taken) -> dict[str, Any]:
+def _as_json(taken: ImportReport) -> dict[str, Any]:
     return as_dict(taken) | {"problems": [as_dict(problem) for problem in taken.problems]}
 
 
-def _report(taken: Taken, *, would: bool = False) -> None:
+def _report(taken: ImportReport, *, would: bool = False) -> None:
     if taken.count and would:
         typer.echo(f"to be taken over: {taken.summary}")
     elif taken.count:
