@@ -1,4 +1,4 @@
-"""Commits that a session made: those in git's log of HEAD from while its shell command ran."""
+"""Find the commits that a session's shell command made, in git's log of HEAD."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 MAKING = frozenset("commit merge rebase cherry-pick revert am pull".split())
 """Subcommands of git that make commits."""
 UNKNOWN_S = 10.0
-"""How long a command took when the client does not say."""
+"""Assumed duration of a command when the client reports none."""
 SLACK_S = 2.0
 """Git notes whole seconds, and our clock is read after the command."""
 TAIL_BYTES = 64_000
-"""Of git's log of HEAD, how much is read from its end."""
+"""Bytes read from the end of git's log of HEAD."""
 _MADE = ("commit", "cherry-pick", "revert", "am")
 _REMADE = ("(pick)", "(reword)", "(edit)", "(squash)", "(fixup)", "(continue)")
 

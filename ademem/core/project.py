@@ -1,4 +1,4 @@
-"""Which project is meant, and where its files and its database are."""
+"""Find the project of a folder, its files and its database."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Ambiguous(AdememError):
-    """Several enrolled projects lie below the folder and nothing says which is meant."""
+    """Several enrolled projects lie below the folder."""
 
     hint = "name one with --project, or `cd` into it"
 
@@ -27,9 +27,9 @@ class Project(Value):
     """A folder with `.ade/`, and the folder whose database it shares."""
 
     root: str
-    """The worktree: where the files are."""
+    """The worktree with the files."""
     home: str
-    """Where `ade.db` is: the same for all worktrees of a repository."""
+    """The folder of `ade.db`, which all worktrees of a repository share."""
 
     @property
     def ade(self) -> str:
@@ -37,7 +37,7 @@ class Project(Value):
 
     @property
     def home_root(self) -> str:
-        """From where the files in `home` are reached without following links."""
+        """The folder below which files in `home` are opened without following links."""
         return os.path.dirname(self.home)
 
     @property
@@ -50,12 +50,12 @@ class Project(Value):
 
     @property
     def local_config(self) -> str:
-        """The person's own settings for the project: the same for all worktrees, as the store."""
+        """The person's own settings for the project, shared by all worktrees."""
         return os.path.join(self.home, "config.local.toml")
 
     @property
     def main(self) -> str:
-        """The main worktree, by which agreements name the project; git's folder without one."""
+        """The main worktree, which names the project in agreements; git's folder without one."""
         folder, kind = os.path.split(self.home)
         return folder if kind == ".ade" else self.home
 
@@ -65,7 +65,7 @@ class Project(Value):
 
     @property
     def readings(self) -> str:
-        """Where it is noted which state of the files was read last."""
+        """The record of the state of the files that was read last."""
         return os.path.join(self.run, "files.seen")
 
     @property
@@ -78,7 +78,7 @@ class Project(Value):
 
     @property
     def name(self) -> str:
-        """Lower-case name of the main worktree's folder; what sessions and exports call it."""
+        """The name in sessions and exports: the main worktree's folder in lower case."""
         main, kind = os.path.split(self.home)
         folder = os.path.basename(main if kind in (".ade", "ademem") else self.root)
         words = folder.removesuffix(".git").strip(".").lower().replace("_", "-").split()
@@ -86,7 +86,7 @@ class Project(Value):
 
 
 def find(start: str | None, environment: Mapping[str, str], cwd: str) -> Project:
-    """Explicit folder, ADEMEM_PROJECT, CLAUDE_PROJECT_DIR, else the nearest `.ade/` upward.
+    """Find it by folder, ADEMEM_PROJECT, CLAUDE_PROJECT_DIR, else the nearest `.ade/` upward.
 
     The search does not leave the git repository. Raises NotEnrolled, or Ambiguous when the only
     enrolled folders are several children of *cwd*.
@@ -102,18 +102,18 @@ def find(start: str | None, environment: Mapping[str, str], cwd: str) -> Project
 
 
 def at(root: str) -> Project:
-    """The project whose worktree is *root*, enrolled or about to be."""
+    """Return the project with the worktree *root*, enrolled or not."""
     root = os.path.realpath(root)
     return Project(root=root, home=_home(root))
 
 
 def enclosing(where: str) -> str:
-    """The enrolled folder at or above *where*, else the git root, else *where*."""
+    """Return the enrolled folder at or above *where*, else the git root, else *where*."""
     return _enrolled_above(where) or git_root(where) or os.path.realpath(where)
 
 
 def worktrees(project: Project) -> list[Project]:
-    """The other worktrees that share the database, by their folders."""
+    """Return the other worktrees that share the database, sorted by folder."""
     top = git_root(project.root)
     shared = common_dir(top) if top else None
     if top is None or shared is None:
@@ -129,7 +129,7 @@ def worktrees(project: Project) -> list[Project]:
 
 
 def _home(root: str) -> str:
-    """`.ade` of the main worktree, or `ademem/` in git's own folder where there is none.
+    """Return `.ade` of the main worktree, or `ademem/` in git's folder without one.
 
     A `.git` file may come out of an archive and name a repository of somebody else. What it names
     counts where that points back to it; else the project keeps its database itself.
@@ -147,7 +147,7 @@ def _home(root: str) -> str:
 
 
 def _shared(top: str, common: str) -> tuple[str, ...] | None:
-    """Folder of the main worktree and `.ade`, or the folder for databases in git's own.
+    """Return the main worktree and `.ade`, or the folder for databases in git's folder.
 
     None where the repository does not know the worktree *top*.
     """
@@ -170,13 +170,13 @@ def _shared(top: str, common: str) -> tuple[str, ...] | None:
 
 
 def _configured_worktree(folder: str) -> str | None:
-    """`core.worktree`, by which a submodule's git folder knows where its files are."""
+    """Return `core.worktree`, which names the work tree of a submodule."""
     named = config_value(folder, "worktree")
     return os.path.realpath(os.path.join(folder, named)) if named else None
 
 
 def _enrolled_above(where: str) -> str | None:
-    """Nearest `.ade/` within the repository; a home folder's own is for itself alone."""
+    """Return the nearest folder with `.ade/` in the repository; the home folder only for itself."""
     found = above(where, ".ade", os.path.isdir)
     if found is None:
         return None
@@ -188,7 +188,7 @@ def _enrolled_above(where: str) -> str | None:
 
 
 def _worktree_of_enrolled(where: str) -> str | None:
-    """A linked worktree without `.ade/` takes part when the main one does."""
+    """Return the linked worktree without `.ade/` if the main one is enrolled."""
     top = git_root(where)
     common = common_dir(top) if top else None
     if top is None or common is None or os.path.basename(common) != ".git":

@@ -1,4 +1,4 @@
-"""What git's own files tell of the repository around a folder; no process is started for it."""
+"""Read the small files of git around a folder, without starting git."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 DEFAULT_BRANCHES = ("main", "master")
-"""Names of the default branch where neither the settings nor a remote say which it is."""
+"""Names of the default branch where neither the settings nor a remote name it."""
 
 MOST = 65_536
-"""Bytes that are read of one of git's small files."""
+"""Bytes read of one of git's small files."""
 
 _DIGITS = frozenset("0123456789abcdef")
 _REBASED = ("rebase-merge/head-name", "rebase-apply/head-name")
@@ -25,16 +25,16 @@ _UNDER_WAY = (
     "rebase-merge",
     "rebase-apply",
 )
-"""What git has in its folder while the files are its own."""
+"""Entries in git's folder during a merge, a rebase and the like."""
 
 
 def git_root(where: str) -> str | None:
-    """The innermost folder at or above *where* that git calls a work tree."""
+    """Return the innermost folder at or above *where* that has a `.git`."""
     return above(where, ".git", os.path.exists)
 
 
 def common_dir(top: str) -> str | None:
-    """What all worktrees of a repository share, seen from one of them; None outside git."""
+    """Return git's folder that all worktrees share; None outside git."""
     folder = git_dir(top)
     try:
         named = _beginning(os.path.join(folder, "commondir")).strip()
@@ -44,7 +44,7 @@ def common_dir(top: str) -> str | None:
 
 
 def branch(root: str) -> str | None:
-    """The checked-out branch, read from git's own files; None when detached or without git.
+    """Return the checked-out branch; None when detached or without git.
 
     While git rebases or bisects a branch, it is that one.
     """
@@ -59,7 +59,7 @@ def branch(root: str) -> str | None:
 
 
 def default_branch(root: str, configured: str = "") -> str | None:
-    """As *configured*, else as origin says, else `main` or `master`; None where there is none."""
+    """Return the *configured* branch, else origin's default, else `main` or `master`, or None."""
     top = git_root(root)
     shared = common_dir(top) if top else None
     if shared is None:
@@ -79,7 +79,7 @@ def default_branch(root: str, configured: str = "") -> str | None:
 
 
 def staging(root: str, configured: str = "") -> str | None:
-    """The branch that what is learned here waits on until it is merged.
+    """Return the branch that new memories wait on until it is merged.
 
     None where it is everybody's at once: on the default branch, where there is none, when detached,
     and without git.
@@ -90,7 +90,7 @@ def staging(root: str, configured: str = "") -> str | None:
 
 
 def under_way(root: str) -> bool:
-    """Whether git is in the middle of a merge, a rebase or the like, and the files are its own."""
+    """Return True during a merge, a rebase or the like."""
     top = git_root(root)
     if top is None:
         return False
@@ -99,7 +99,7 @@ def under_way(root: str) -> bool:
 
 
 def index_state(where: str) -> str:
-    """Identity of git's index for the work tree around *where*; it changes with what git tracks."""
+    """Return an identity of git's index, which changes with what git tracks."""
     top = git_root(where)
     if top is None:
         return ""
@@ -111,7 +111,7 @@ def index_state(where: str) -> str:
 
 
 def tracked(folder: str, names: Iterable[str], *, as_written: bool = True) -> list[str]:
-    """Those of the *names* in *folder* that git tracks and that are on the disk.
+    """Return those of the *names* in *folder* that git tracks and that exist.
 
     With *as_written* the file has to be the one that git checked out or added itself: the index
     tells its inode, and a file that was made anew since then has another. A name that ends in a
@@ -158,7 +158,7 @@ def is_commit_id(text: str) -> bool:
 
 
 def commit(root: str) -> str | None:
-    """The id of the commit checked out, read from git's own files; None before the first."""
+    """Return the id of the commit checked out; None before the first."""
     top = git_root(root)
     shared = common_dir(top) if top else None
     if top is None or shared is None:
@@ -170,7 +170,7 @@ def commit(root: str) -> str | None:
 
 
 def git_dir(top: str) -> str:
-    """Git's folder of this worktree: `.git`, or what a file of that name points to."""
+    """Return git's folder of this worktree: `.git`, or the folder that a file `.git` names."""
     marker = os.path.join(top, ".git")
     try:
         named = _beginning(marker).partition("gitdir:")[2].strip()
@@ -180,7 +180,7 @@ def git_dir(top: str) -> str:
 
 
 def above(where: str, name: str, there: Callable[[str], bool]) -> str | None:
-    """The innermost folder at or above *where* in which something of that *name* is *there*."""
+    """Return the innermost folder at or above *where* with an entry *name* that is *there*."""
     folder = os.path.realpath(where)
     while not there(os.path.join(folder, name)):
         parent = os.path.dirname(folder)
@@ -191,7 +191,7 @@ def above(where: str, name: str, there: Callable[[str], bool]) -> str | None:
 
 
 def first_line(path: str) -> str:
-    """Without its end; empty when there is no such file."""
+    """Return the first line of a file; empty without a file."""
     try:
         return _beginning(path).partition("\n")[0].strip()
     except OSError:
@@ -199,7 +199,7 @@ def first_line(path: str) -> str:
 
 
 def config_value(folder: str, key: str) -> str:
-    """The last value that git's own settings in *folder* give a key of `[core]`; else empty."""
+    """Return the last value of a key in git's settings in *folder*; else empty."""
     try:
         lines = _beginning(os.path.join(folder, "config")).splitlines()
     except OSError:
@@ -210,7 +210,7 @@ def config_value(folder: str, key: str) -> str:
 
 
 def _beginning(path: str) -> str:
-    """The first MOST bytes of a regular file, as text; raises OSError.
+    """Read the first MOST bytes of a regular file as text; raises OSError.
 
     An unpacked archive may have a pipe or a device in git's place: no hook waits for it.
     """
@@ -224,7 +224,7 @@ def _beginning(path: str) -> str:
 
 
 def _worked_on(folder: str, top: str) -> str | None:
-    """The branch that HEAD was detached from for as long as a rebase or a bisection takes."""
+    """Return the branch that a rebase or a bisection works on."""
     for name in _REBASED:
         ref = first_line(os.path.join(folder, name))
         if ref:
@@ -237,7 +237,7 @@ def _worked_on(folder: str, top: str) -> str | None:
 
 
 def _readable(ref: str) -> str | None:
-    """The branch's name; None for a ref of another kind, or spelled in bytes that are no text."""
+    """Return the branch's name; None for a ref of another kind, or one that is not UTF-8."""
     name = ref.removeprefix("refs/heads/")
     return None if name in (ref, ".invalid") or "\ufffd" in name else name
 
@@ -251,7 +251,7 @@ def _packed(path: str, ref: str) -> str | None:
 
 
 def _indexed(data: bytes, path: str) -> Iterator[tuple[str, int, int]]:
-    """Path, inode and time (in s) of the entries of an index that are *path* or lie in it.
+    """Yield path, inode and time (s) of index entries that are *path* or lie in it.
 
     The index is of version 2 or 3.
     """
@@ -279,7 +279,7 @@ def _indexed(data: bytes, path: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _listed(top: str, wanted: Iterable[str]) -> Iterator[tuple[str, int, int]]:
-    """The same from git itself."""
+    """Yield the same as `_indexed` from `git ls-files`."""
     import re
 
     from ademem.core import git
@@ -297,7 +297,7 @@ def _is_at(path: str, wish: str) -> bool:
 
 
 def _is_same(top: str, path: str, wish: str, entry: tuple[int, int], as_written: bool) -> bool:
-    """True if *path*, as git spells it, is the file that is meant, or even that of the index.
+    """Return True if *path*, as git spells it, is the wished file, or that of the index.
 
     An index holds 32 bits of an inode. Some programs that write one leave it out.
     """

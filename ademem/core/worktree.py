@@ -1,4 +1,4 @@
-"""Whether files, branch or merges of a worktree changed since its files were last read."""
+"""Detect changes of a worktree's files, branch and merges since they were last read."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from ademem.core.project import Project
 
 _REF = "\t"
-"""How a line begins that tells of a ref: no name of a file does."""
+"""The beginning of a line about a ref, which no file name has."""
 _HEAD = f"{_REF}HEAD"
 
 
 def changed(project: Project) -> bool:
-    """True before the first reading, unless there is nothing to read.
+    """Return True if something changed; before the first reading, if there are files.
 
     While git is in the middle of something the files are its own, and nothing has changed yet.
     """
@@ -35,12 +35,12 @@ def changed(project: Project) -> bool:
 
 
 def note(project: Project, refs: Iterable[str] = ()) -> None:
-    """What is there now has been read; what becomes of the *refs* from now on is a change, too."""
+    """Record the present state as read; from now on, changes of the *refs* count, too."""
     confined.write_text(project.root, project.readings, _listing(project, refs))
 
 
 def import_path(project: Project) -> str:
-    """The file that is there while an import waits for the worker, or is not complete."""
+    """Return the file that exists while an import waits or is incomplete."""
     return os.path.join(project.run, "import")
 
 
@@ -49,12 +49,12 @@ def import_waits(project: Project) -> bool:
 
 
 def is_kept(project: Project) -> bool:
-    """Whether its files were brought up to date before."""
+    """Return True if its files were updated before."""
     return confined.exists(project.root, project.readings)
 
 
 def _listing(project: Project, refs: Iterable[str]) -> str:
-    """A line a file: its name, when it was written, how long it is; then HEAD and the refs."""
+    """List name, time and size of each file, then HEAD and the refs."""
     found: list[tuple[str, os.stat_result]] = []
     with suppress(confined.Refused):
         found += confined.entries(project.root, project.memory)
@@ -67,7 +67,7 @@ def _listing(project: Project, refs: Iterable[str]) -> str:
 
 
 def _on(project: Project) -> str | None:
-    """The branch, without a secret that its name may have, or else the commit."""
+    """Return the branch, secrets redacted, or else the commit."""
     from ademem.core.redaction import redact
 
     name = branch(project.root)

@@ -25,19 +25,19 @@ FOLDER_CHARS = 60
 
 class Agent(Value):
     folder: str
-    """Its name under `.ade/agents`."""
+    """Its folder under `.ade/agents`."""
     name: str
-    """What the client calls its kind."""
+    """Its kind as the client names it."""
     memories: int = 0
-    """Live ones that are its own."""
+    """The number of its live memories."""
     version: int = 0
-    """Of its brief; 0: it has none."""
+    """The version of its project brief; 0: it has none."""
     met_at: str | None = None
-    """When it first worked here."""
+    """The time of its first session here."""
 
 
 def folder(name: str) -> str:
-    """One folder a name: what the name alone would share with others is told apart by a digest."""
+    """Return the folder of an agent; a digest keeps names with equal slugs apart."""
     plain = slug(name, FOLDER_CHARS)
     if plain and plain == name.casefold():
         return plain
@@ -45,7 +45,7 @@ def folder(name: str) -> str:
 
 
 def listed(store: Store, project: Project) -> list[Agent]:
-    """Everybody who worked here, has memories, or has a brief, by name."""
+    """Return all agents that worked here, have memories, or have a brief, by name."""
     met = {folder(row["name"]): row for row in identities.all_of(store)}
     owners = {folder(name): (name, count) for name, count in identities.owners(store)}
     written = briefs.agents(store) | set(folders(project))
@@ -68,7 +68,7 @@ def brief(
     agent: str,
     source: Callable[[str], FileSource] | None = None,
 ) -> CoreMemory | None:
-    """The project brief in this folder, the newer of file and database; nothing is written."""
+    """Return the project brief, the newer of file and database; nothing is written."""
     try:
         return standing_brief.newest(store, project, agent, source)
     except BadCore:  # `refresh` tells of it
@@ -78,7 +78,7 @@ def brief(
 def refresh(
     store: Store, project: Project, source: Callable[[str], FileSource] | None = None
 ) -> None:
-    """Bring database and files together; a file that cannot be read stays as it is."""
+    """Synchronize database and files of all briefs; an unreadable file stays as it is."""
     for each in sorted(briefs.agents(store) | set(folders(project))):
         try:
             document = standing_brief.reconcile(store, project, each, source)
@@ -89,7 +89,7 @@ def refresh(
 
 
 def folders(project: Project) -> list[str]:
-    """Folders under `.ade/agents` that hold a brief."""
+    """List the folders under `.ade/agents` that hold a brief."""
     root = os.path.join(project.ade, "agents")
     try:
         names = confined.names(project.root, root)

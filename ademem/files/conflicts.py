@@ -1,4 +1,4 @@
-"""Memories that one archived while others changed them: what is left, whoever met whom first.
+"""Resolve a memory archived on one side and changed on another, in any order of merges.
 
 The last change decides whether the memory lives. An archive counts as if the text of before had
 been said anew at that moment: an older one loses against it. Other fields keep what anybody made of
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     Record = dict[str, Any]
 
 WAS = "was"
-"""Of a line that was merged with its absence: what the base said of the fields that it changed."""
+"""On a line merged with its absence: the base's values of the fields that it changed."""
 HAD = "had"
-"""Of a tombstone: fields that others changed, unknown to whoever archived the memory."""
+"""On a tombstone: fields that were changed elsewhere before the archiving was known there."""
 SAID_AT = "said_at"
-"""Of a line: when its text was said, if another field was changed later."""
+"""On a line: the time of its text, if another field was changed later."""
 NOTES = frozenset((WAS, SAID_AT))
 ID_CHARS = 12
 
@@ -43,11 +43,11 @@ FIELDS = (
     "source",
     "bead",
 )
-"""What a tombstone may hide; a text that lost is a candidate of its own."""
+"""Fields that a tombstone may hide; a losing text becomes a separate candidate."""
 
 
 def resolve_lines(records: Sequence[Record]) -> Record:
-    """What all lines about one memory come to; of two that are equally new the later counts."""
+    """Merge all lines about one memory; of two equally new ones the later counts."""
     newest, gone = _newest(records), [one for one in records if knowledge.is_tombstone(one)]
     lives = [one for one in records if WAS in one and not knowledge.is_tombstone(one)]
     if knowledge.is_tombstone(newest):
@@ -59,7 +59,7 @@ def resolve_lines(records: Sequence[Record]) -> Record:
 
 
 def with_base_fields(record: Record, base: Mapping[str, Any]) -> Record:
-    """The line with a note of what it changed."""
+    """Return the line with a note of the fields it changed."""
     changed = [name for name in ("content", *FIELDS) if record.get(name) != base.get(name)]
     before = {name: base.get(name) for name in changed}
     if "content" in before and SAID_AT not in record:
@@ -68,34 +68,34 @@ def with_base_fields(record: Record, base: Mapping[str, Any]) -> Record:
 
 
 def has_note(text: str) -> bool:
-    """Whether a line, or one of many, has something to hand on to the next rendering."""
+    """Return True if the text has a note that the next rendering must keep."""
     return f'"{WAS}":' in text or f'"{SAID_AT}":' in text
 
 
 def base_fields(record: Mapping[str, Any]) -> Record | None:
-    """The fields that the line changed, as they were; None where nobody noted it."""
+    """Return the fields that the line changed, as they were; None without a note."""
     return _fields(record[WAS], ("content", *FIELDS)) if WAS in record else None
 
 
 def merge_tombstones(older: Record, newer: Record) -> Record:
-    """The newer of two tombstones, with what either of them hides."""
+    """Return the newer of two tombstones with the hidden fields of both."""
     had = _greater_fields(_fields(older.get(HAD)), _fields(newer.get(HAD)))
     return newer | {HAD: had} if had else newer
 
 
 def changes_text(record: Mapping[str, Any], base: Mapping[str, Any]) -> bool:
-    """Whether its text is another one than that of the base, or outlived an archive since."""
+    """Return True if its text differs from the base, or survived an archiving since."""
     at = record.get(SAID_AT)
     return record["content"] != base.get("content") or at not in (None, base.get(SAID_AT))
 
 
 def text_age(record: Mapping[str, Any]) -> tuple[str, str]:
-    """When the text was said; of two of one moment the greater counts."""
+    """Return a sort key of the text: its time, then the text itself."""
     return str(record.get(SAID_AT) or record.get("updated_at")), str(record["content"])
 
 
 def with_text_age(won: Record, teller: Record | None, base: Mapping[str, Any]) -> Record:
-    """The line with the age of its text, if that is older; with no *teller*, as the base has it."""
+    """Return the line with the time of its text, if older; without a *teller*, the base's."""
     source = base if teller is None else teller
     at = base.get(SAID_AT) if teller is None else text_age(teller)[0]
     outlived = SAID_AT in source and won["content"] == base.get("content")
@@ -105,13 +105,13 @@ def with_text_age(won: Record, teller: Record | None, base: Mapping[str, Any]) -
 
 
 def _hide_fields(gone: Record, line: Record) -> Record:
-    """The tombstone with what the line had changed."""
+    """Return the tombstone with the fields that the line had changed."""
     changed = (base_fields(line) or {}).keys() - {"content"}
     return merge_tombstones({HAD: {name: line.get(name) for name in changed}}, gone)
 
 
 def _revive(line: Record, gone: Record) -> Record:
-    """The line with what the tombstone hid, and a text that is no older than the archive."""
+    """Return the line with the tombstone's hidden fields and a text as new as the archiving."""
     before, had, at = base_fields(line) or {}, _fields(gone.get(HAD)), str(gone["updated_at"])
     mine = {name: line.get(name) for name in had if name in before}
     found = line | _greater_fields(had, mine)
@@ -122,12 +122,12 @@ def _revive(line: Record, gone: Record) -> Record:
 
 
 def _fields(told: Any, names: Sequence[str] = FIELDS) -> Record:
-    """Of what anybody may have written into a file, what can be meant."""
+    """Return the known fields of a value that may come from any file."""
     return {name: told[name] for name in names if name in told} if isinstance(told, dict) else {}
 
 
 def _greater_fields(some: Mapping[str, Any], others: Mapping[str, Any]) -> Record:
-    """The fields of both, by name; of two values the greater."""
+    """Merge the fields of both; of two values take the greater."""
     shared = some.keys() & others.keys()
     greater = {name: max(some[name], others[name], key=json.dumps) for name in shared}
     return dict(sorted({**some, **others, **greater}.items()))
@@ -142,12 +142,12 @@ def age(record: Mapping[str, Any]) -> str:
 
 
 def losing_id(id: str, content: str) -> str:
-    """What the text is named by that the memory lost, everywhere."""
+    """Return the id of the candidate for a losing text, equal on all machines."""
     return losing_name(id, content)[:ID_CHARS]
 
 
 def is_losing_text(memory: str | None, id: str, content: str) -> bool:
-    """Whether *id* names the text as one that the memory lost."""
+    """Return True if *id* is that of the memory's losing text."""
     return memory is not None and id == losing_id(memory, content)
 
 

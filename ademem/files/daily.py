@@ -1,4 +1,4 @@
-"""`.ade/cto/daily/<date>.md`: what happened, a line each; only ever added to."""
+"""The log of each day, `.ade/cto/daily/<date>.md`, and the page `.ade/cto/CURRENT.md`."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 EVENT_CHARS = 180
 FIRST_DAYS = 7
-"""How far back the first log reaches."""
+"""Days before today that the first log covers."""
 KEPT_DAYS = 90
-"""Logs of earlier days are removed."""
+"""Days that a log is kept."""
 
 
 def append_log(project: Project, store: Store, now: datetime) -> list[str]:
-    """Add what happened since the last time to the log of its day, in UTC; the days added to."""
+    """Add new activity to the logs of its days, in UTC; return these days."""
     seen = (confined.read_text(project.root, _seen(project)) or "").strip()
     found = activity.since(store, seen or stamp(now - timedelta(days=FIRST_DAYS)))
     days = []
@@ -57,19 +57,19 @@ def line(event: Happening) -> str:
 
 
 def days(project: Project) -> list[str]:
-    """Days that have a log, the newest first."""
+    """Return the days that have a log, the newest first."""
     names = confined.names(project.root, _folder(project))
     return sorted((name[:-3] for name in names if _is_log(name)), reverse=True)
 
 
 def lines(project: Project, day: str) -> list[str]:
-    """What the log of a day says, people's own lines included."""
+    """Return the lines of a day's log, people's own lines included."""
     text = confined.read_text(project.root, os.path.join(_folder(project), f"{day}.md")) or ""
     return [line for line in text.splitlines() if line.strip() and not line.startswith("# ")]
 
 
 def _add(project: Project, day: str, new: map[str]) -> bool:
-    """A line that is there already was added by somebody who was killed then."""
+    """Add the lines that are not there yet: a killed process may have added some."""
     path = os.path.join(_folder(project), f"{day}.md")
     text = confined.read_text(project.root, path) or f"# {day}\n\n"
     there = set(text.splitlines())
@@ -102,13 +102,13 @@ def _seen(project: Project) -> str:
 
 SESSIONS = 8
 SESSION_CHARS = 220
-"""Of one session."""
+"""Characters about one session."""
 TODAY, BEFORE = 14, 8
 """Last lines of the newest daily log, and of the one before it."""
 
 
 def write_current(project: Project, store: Store, now: datetime) -> bool:
-    """Bring the daily logs and the page up to date; tells whether the page had to be written."""
+    """Update the daily logs and the page; return True if the page changed."""
     append_log(project, store, now)
     text = render_current(
         standing_brief.labelled(store, standing_brief.load(store)),
@@ -129,7 +129,7 @@ def render_current(
     known: Sequence[Agent],
     logs: Sequence[tuple[str, Sequence[str]]],
 ) -> str:
-    """The same values make the same page."""
+    """Render the page; equal values make equal pages."""
     parts = ["# Where things stand", "", "Made from memory; changes to this page are lost.", ""]
     parts += _list("Focus", document.active_focus if document else ())
     parts += _list("Notes", document.notes if document else ())

@@ -1,4 +1,4 @@
-"""What a folder needs to be a project of ademem: files of its own, and git that can merge them."""
+"""Enrol a folder as a project: its files, git's merge driver, and trust in its database."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 IGNORED = "ade.db*\nrun/\nlog/\nconfig.local.toml\ncto/CURRENT.md\ncto/daily/\nagents/\n"
-"""What of `.ade/` stays on its machine."""
+"""Files in `.ade/` that git ignores."""
 
 MERGED = "memory/*.md merge=ademem\nmemory/*.jsonl merge=ademem\ncto/MEMORY.md merge=ademem\n"
-"""What of it git merges with our driver; without the driver it merges them as text."""
+"""Files that git merges with our driver, or as text without it."""
 
 DRIVER = "merge.ademem.driver"
 
 
 def enrol(project: Project, program: str) -> list[str]:
-    """Make what is missing, and tell what was made."""
+    """Create what is missing, and return what was done."""
     from shlex import quote  # it loads `re`, and hooks load this module
 
     done = []
@@ -110,7 +110,7 @@ def forget(project: Project, environment: Mapping[str, str]) -> None:
 
 
 def leave(project: Project) -> None:
-    """Take the merge driver out of git's settings; the files stay."""
+    """Remove the merge driver from git's settings; the files stay."""
     if git_root(project.root):
         _git(project, "--remove-section", "merge.ademem")
 

@@ -30,21 +30,21 @@ _ID = re.compile(r"(?:^| )<!-- (\S+) -->$")
 _TITLE = re.compile(r"\*\*(.*)\*\*")
 _BULLET = re.compile(r"[-*+] +(?=\S)")
 NOTHING = "Nothing here yet."
-"""What stands on a page without items."""
+"""The text of a page without items."""
 _STRUCTURE = re.compile(rf"#{{1,6}}(?:\s|$)|```|~~~|<!--|[<>=]{{7}}|\||\s|{re.escape(NOTHING)}$")
-"""How a line begins that is no wrapped end of the one before."""
+"""The beginning of a line that does not continue the line before it."""
 _DETAIL = re.compile(r"- (tags|path): (.*)")
 
 
 PART_CHARS = 1 << 16
-"""Of a text whose lines are gone over, how much is split at once."""
+"""Characters of a text that are split into lines at once."""
 
 
 class Entry(Value):
-    """What an item of a topic file says."""
+    """An item of a topic file."""
 
     line: int
-    """Where it begins, counted from 1."""
+    """The line where it begins, counted from 1."""
     id: str | None = None
     """None: a person added it."""
     title: str | None = None
@@ -54,16 +54,16 @@ class Entry(Value):
 
 
 class Loose(Value):
-    """What is on the page and is none of our items: a person's own lines."""
+    """A person's own lines: everything on the page that is no item."""
 
     line: int
     text: str
     after: str | None = None
-    """The id of the item that it stands behind."""
+    """The id of the item before it."""
 
 
 def render_memory(memory: Memory) -> str:
-    """The item, without a line break at its end."""
+    """Render a memory as an item, without a final line break."""
     return render_item(
         Entry(
             line=0,
@@ -77,7 +77,7 @@ def render_memory(memory: Memory) -> str:
 
 
 def render_item(said: Entry) -> str:
-    """An item that is read as what was *said*."""
+    """Render an item that `parse` reads as *said*."""
     content = [_escaped(line) for line in clean(said.content).split("\n")]
     title = _joined(said.title or "")
     first = f"**{_safe(title)}**" if title else content.pop(0)
@@ -92,23 +92,23 @@ def render_item(said: Entry) -> str:
 
 
 def headline(memory: Memory, chars: int) -> str:
-    """Title and text in one line of at most about *chars* characters."""
+    """Return title and text on one line of about *chars* characters at most."""
     title = f"{memory.title}: " if memory.title else ""
     return one_line(title + memory.content, chars)
 
 
 def one_line(text: str, chars: int) -> str:
-    """The text's beginning as nothing on a page can mistake it for its own."""
+    """Return the beginning of a text, escaped so that it is no markup of the page."""
     return _escaped(preview(clean(text), chars))
 
 
 def parse(text: str) -> Iterator[Entry]:
-    """The items of a topic file, in order; everything else on the page is skipped."""
+    """Yield the items of a topic file in order; skip everything else on the page."""
     return (part for part in parts(text) if isinstance(part, Entry))
 
 
 def parts(text: str) -> Iterator[Entry | Loose]:
-    """The items of a topic file and what stands between them, in order.
+    """Yield the items of a topic file and the lines between them, in order.
 
     Any bullet at the margin begins an item; indented lines, and lines that an editor wrapped, go on
     with it.
@@ -117,7 +117,7 @@ def parts(text: str) -> Iterator[Entry | Loose]:
 
 
 def parts_of(lines: Iterable[str]) -> Iterator[Entry | Loose]:
-    """`parts` of a page that is split into lines already."""
+    """Yield the `parts` of a page that is split into lines already."""
     after = None
     for start, block in _blocks(lines):
         bullet = _BULLET.match(block[0])
@@ -133,17 +133,17 @@ def parts_of(lines: Iterable[str]) -> Iterator[Entry | Loose]:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines however an editor left them: no mark, carriage return, or blanks at the end."""
+    """Split into lines without a byte order mark, carriage returns and trailing blanks."""
     return list(each_line(text))
 
 
 def each_line(text: str) -> Iterator[str]:
-    """`lines_of` one by one, for texts of which a second copy would be too much."""
+    """Yield `lines_of` one by one, for texts too large to be copied."""
     return map(cleaned, split(text[at : at + PART_CHARS] for at in range(0, len(text), PART_CHARS)))
 
 
 def split(parts: Iterable[str]) -> Iterator[str]:
-    """The lines of a text that is given in parts, without line feeds and a mark at its start."""
+    """Yield the lines of a text given in parts, without line feeds and byte order mark."""
     left: list[str] = []
     is_first = True
     for part in parts:
@@ -163,7 +163,7 @@ def cleaned(line: str) -> str:
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    """Items, and runs of lines that belong to none, each with the number of its first line."""
+    """Yield items, and runs of lines outside of items, each with the number of its first line."""
     block: list[str] = []
     start = 1
     for number, line in enumerate(lines, 1):
@@ -218,7 +218,7 @@ def _unescaped(line: str) -> str:
 
 
 def _safe(line: str) -> str:
-    """Without a comment of its own."""
+    """Escape the beginnings of comments."""
     return _COMMENT.sub(r"\\\g<0>", line)
 
 

@@ -1,4 +1,4 @@
-"""MEMORY.md: the one page that tells what is known and where the rest stands."""
+"""MEMORY.md: one page with the best of the memory and a list of the other files."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ CLOSE = "<!-- /ademem:keep -->"
 
 class Region(Value):
     lines: tuple[str, ...]
-    """With the comments around them."""
+    """Its lines, with the comments around them."""
     heading: str = ""
-    """The heading it stands under; it goes back to the end of that section."""
+    """The heading above it; a rendering puts it at the end of that section."""
 
 
 def regions(page: str) -> tuple[Region, ...]:
-    """The regions in order; one that was never closed reaches to the end."""
+    """Return the regions in order; one that is not closed reaches to the end."""
     return _split(page)[0]
 
 
 def text_outside(page: str) -> str:
-    """What is ours of the page: the lines outside all regions, blank ones left out."""
+    """Return the lines outside all regions, without blank ones."""
     return "\n".join(line for line in _split(page)[1] if line)
 
 
 def without_regions(page: str, unwanted: Collection[Region]) -> str:
-    """The page without these regions."""
+    """Return the page without these regions."""
     for region in unwanted:
         page = page.replace("\n".join(region.lines) + "\n", "", 1)
     return page
 
 
 def with_region(page: str, region: Region) -> str:
-    """The page with the region in its section, or at the end if it has none."""
+    """Return the page with the region in its section, or at the end if it has none."""
     lines = page.rstrip("\n").split("\n")
     at = lines.index(region.heading) + 1 if region.heading in lines else len(lines)
     return "\n".join([*lines[:at], "", *region.lines, *lines[at:]]) + "\n"
@@ -92,7 +92,7 @@ LEFT_OUT = "## Left out"
 
 
 class Line(Value):
-    """Something worth a place on the page, and where it belongs."""
+    """A line that may stand on the page, and its section."""
 
     heading: str
     text: str
@@ -106,7 +106,7 @@ def render_index(
     regions: Sequence[Region],
     settings: MirrorSettings,
 ) -> str:
-    """Within the bounds, as long as the hand-written regions themselves are."""
+    """Render within the bounds, unless the hand-written regions alone exceed them."""
     total = len(memories)
     closing = {
         FILES: [_file_line(file) for file in files],
@@ -124,7 +124,7 @@ def render_index(
 
 
 class _Room:
-    """What the bounds leave beside the lines that must stand on the page."""
+    """The room that the bounds leave beside the required lines."""
 
     def __init__(self, settings: MirrorSettings, page: str) -> None:
         self.lines = settings.max_lines - page.count("\n")
@@ -132,7 +132,7 @@ class _Room:
         self.headings: set[str] = set()
 
     def fitting(self, lines: Iterator[Line]) -> Iterator[Line]:
-        """The lines until the first that does not fit."""
+        """Yield the lines until the first that does not fit."""
         for line in lines:
             added = (
                 [line.text] if line.heading in self.headings else ["", line.heading, "", line.text]
@@ -146,7 +146,7 @@ class _Room:
 
 
 def _worth_a_line(memories: Sequence[Memory], document: CoreMemory | None) -> Iterator[Line]:
-    """The brief, what is pinned, the best of every topic, the second best of every topic, …"""
+    """Yield the brief, pinned memories, the best of each topic, then the second best of each, …"""
     for text in brief_fields(document, FIELD_CHARS):
         yield Line(heading=BRIEF, text=text)
     for memory in rank_memories(memory for memory in memories if memory.pinned):
@@ -175,7 +175,7 @@ def _file_line(file: TopicFile) -> str:
 
 
 def _left_out(hidden: Sequence[Memory], total: int, settings: MirrorSettings) -> list[str]:
-    """How many memories are not on the page, by topic, and why."""
+    """Count the memories that are not on the page, by topic, and give the reason."""
     if not hidden:
         return ["Nothing: every memory is on this page."]
     counts = {
@@ -237,12 +237,12 @@ def render_brief(document: CoreMemory | None, memories: Sequence[Memory]) -> str
 
 
 def brief_fields(document: CoreMemory | None, chars: int) -> list[str]:
-    """One list item for each field that says something."""
+    """Return a list item for each field that is not empty."""
     return [f"- {label}: {one_line(text, chars)}" for label, text in standing_brief.lines(document)]
 
 
 def highlights(memories: Sequence[Memory]) -> list[Memory]:
-    """What is pinned, of tier 1 or of high importance, by category; if nothing is, the best."""
+    """Choose pinned, tier 1 and important memories, by category; the best if there are none."""
     known = [memory for memory in memories if memory.category in ORDER]
     marked = [
         memory

@@ -25,10 +25,10 @@ LIVE = "knowledge.jsonl"
 ARCHIVE = "knowledge.archive.jsonl"
 
 TYPES = ("learned", "investigation", "decision", "fact", "pattern", "gotcha", "convention")
-"""What a captured sentence can begin with; its first tag tells which it was."""
+"""Kinds of captured sentences; the first tag of a memory names its kind."""
 
 DOUBTFUL = (Trust.TOOL, Trust.WEB)
-"""What a file may say of whom to trust: a better name is not for a file to give."""
+"""Levels of trust that a file may claim: it can lower trust and never raise it."""
 
 _LINE_BREAKS = str.maketrans({char: f"\\u{ord(char):04x}" for char in "\x85\u2028\u2029"})
 
@@ -39,7 +39,7 @@ def render(
     gone: Sequence[dict[str, Any]] = (),
     said: Mapping[str, str] = {},
 ) -> dict[str, str]:
-    """The lines, and their archive once there is one; *memories* are oldest first.
+    """Render the live lines, and the archive once there is one; *memories* are oldest first.
 
     The archive ends with the tombstones of what is *gone*. Of a text that is older than its memory,
     the line tells when it was *said*.
@@ -55,7 +55,7 @@ def render(
 
 
 def rotated(lines: Sequence[str], *, above: int, by: int) -> tuple[Sequence[str], Sequence[str]]:
-    """Archived and live lines: while more than *above* are live, the oldest *by* are archived."""
+    """Split into archived and live lines: above *above* live ones, the oldest *by* are archived."""
     moved = 0
     while len(lines) - moved > max(0, above):
         moved += max(1, by)
@@ -63,12 +63,12 @@ def rotated(lines: Sequence[str], *, above: int, by: int) -> tuple[Sequence[str]
 
 
 def records(memories: Iterable[Memory]) -> list[dict[str, Any]]:
-    """One object a memory; keys that would meet are told apart by the id."""
+    """Return an object for each memory; equal keys are made distinct by the id."""
     return list(each_record(memories))
 
 
 def each_record(memories: Iterable[Memory]) -> Iterator[dict[str, Any]]:
-    """`records` one by one."""
+    """Yield `records` one by one."""
     taken: set[str] = set()
     for memory in memories:
         key = memory.knowledge_key or _made_key(memory.category, memory.content, memory.id)
@@ -79,13 +79,13 @@ def each_record(memories: Iterable[Memory]) -> Iterator[dict[str, Any]]:
 
 
 def line(record: dict[str, Any]) -> str:
-    """Compact JSON in one line for any reader's idea of a line."""
+    """Return compact JSON on one line, with every line separator of Unicode escaped."""
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
     return text.translate(_LINE_BREAKS) + "\n"
 
 
 def read(raw: str) -> dict[str, Any] | None:
-    """The object of one line; None when it is none, or says nothing."""
+    """Parse a line; None if it is no object, or has no content."""
     try:
         record = json.loads(raw)
     except (ValueError, RecursionError):
@@ -96,13 +96,13 @@ def read(raw: str) -> dict[str, Any] | None:
 
 
 def key_of(record: Mapping[str, Any]) -> str | None:
-    """The key that the memory was given; None for one that was made from its text."""
+    """Return the key that the memory was given; None for a key made from its text."""
     made = _made_key(record["category"], record["content"], record["id"])
     return None if record["key"] in (made, f"{made}-{record['id']}") else record["key"]
 
 
 def keyed_anew(record: dict[str, Any], *sides: Mapping[str, Any]) -> dict[str, Any]:
-    """The record with the key of what it says, if none of the *sides* it came of was given one."""
+    """Renew a key that was made from the text; keep one that any of the *sides* was given."""
     ours = all(side.get(name) for side in sides for name in ("id", "category", "key"))
     if not ours or any(key_of(side) for side in sides):
         return record
@@ -149,10 +149,10 @@ TOMBSTONE = "tombstone"
 
 
 MAX_TOMBSTONES = 1000
-"""That the archive keeps: what went longer ago hardly comes back from an old branch."""
+"""Tombstones in the archive; older ones are unlikely to matter to an old branch."""
 SEEN_CHARS = 16
 SEEN_TEXTS = 8
-"""Of which a line keeps a digest: what was replaced longer ago hardly comes back."""
+"""Earlier texts of which a tombstone keeps a digest, the newest first."""
 
 
 def tombstone(
@@ -163,7 +163,7 @@ def tombstone(
     learned_at: datetime,
     texts: Iterable[str],
 ) -> Record:
-    """What Beads reads as a line without text; of what the memory said it has digests only."""
+    """Make a tombstone, which Beads reads as a line without text; of texts it has digests only."""
     return {
         "key": f"gone-{id}",
         "type": TOMBSTONE,
@@ -183,12 +183,12 @@ def tombstone(
 
 
 def text_digest(content: str) -> str:
-    """By which a text that was archived is known from one that somebody wrote meanwhile."""
+    """Digest a text, to tell an archived one from one that was written meanwhile."""
     return sha256_hex(content)[:SEEN_CHARS]
 
 
 def has_unseen_text(gone: Mapping[str, Any], record: Mapping[str, Any]) -> bool:
-    """Whether the line has a text that whoever archived the memory did not see."""
+    """Return True if the line has a text that was unknown when the memory was archived."""
     known = str(gone.get("seen") or "").split()
     return bool(record["content"] and known) and text_digest(str(record["content"])) not in known
 
@@ -202,7 +202,7 @@ def is_tombstone(record: Mapping[str, Any]) -> bool:
 
 
 def archived_at(record: Mapping[str, Any]) -> datetime | None:
-    """When it went; None for a line that does not say so."""
+    """Return the time of the archiving; None for a line without one."""
     try:
         return parse(record["updated_at"])
     except (ValueError, KeyError, TypeError):
@@ -212,7 +212,7 @@ def archived_at(record: Mapping[str, Any]) -> datetime | None:
 def newest_tombstones(
     given: Iterable[Record], alive: Container[str], most: int = MAX_TOMBSTONES
 ) -> list[Record]:
-    """The newest *most* of what is not *alive*, oldest first; of two that are equal the first."""
+    """Return the newest *most* tombstones of memories not *alive*, oldest first."""
     newest: dict[str, Record] = {}
     for record in given:
         known = newest.get(record["id"])

@@ -1,4 +1,4 @@
-"""All pages of the mirror as text, by their path in the project."""
+"""All tracked files as text, by their path in the project."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _SHOWN = (
     "confidence",
     "created_at",
 )
-"""Fields of a memory that pages and the index show or are ordered by."""
+"""Fields of a memory that pages and the index show or sort by."""
 
 
 def render(
@@ -54,7 +54,7 @@ def render(
     gone: Iterable[dict[str, Any]] = (),
     refused: Callable[[], Collection[str]] = tuple,
 ) -> dict[str, str]:
-    """Of the memories, oldest first, what may be shown; what is not ours of the *present* stays.
+    """Render the memories that may be shown; lines of people in the *present* files stay.
 
     *gone* are tombstones of memories that may be shown no more; *refused* tells what could not
     be taken over of the lines: it stays, as does what nobody can read.
@@ -84,7 +84,7 @@ def render(
 
 
 class _Shown:
-    """A memory as far as pages depend on it, in a fifth of the room: there may be very many."""
+    """The fields of a memory that pages need, in a fifth of its memory."""
 
     __slots__ = _SHOWN
 
@@ -104,7 +104,7 @@ def _is_unread(raw: str, refused: Collection[str], alive: Collection[str]) -> bo
 
 
 def list_tombstones(present: Mapping[str, str] | Texts) -> list[dict[str, Any]]:
-    """The tombstones that stand in the archive, with what they hide."""
+    """List the tombstones in the archive, with the fields they hide."""
     found = []
     for records in _noted_lines(present).values():
         gone = [record for record in records if knowledge.is_tombstone(record)]
@@ -114,7 +114,7 @@ def list_tombstones(present: Mapping[str, str] | Texts) -> list[dict[str, Any]]:
 
 
 def _text_times(memories: Iterable[Memory], present: Mapping[str, str] | Texts) -> dict[str, str]:
-    """When a text was said that the files know to be older than its memory, by id."""
+    """Return the times of texts that are older than the last change of their memory, by id."""
     if not any(
         conflicts.has_note(raw) for path in (LINES, ARCHIVE) for raw in lines_of(present, path)
     ):
@@ -130,7 +130,7 @@ def _text_times(memories: Iterable[Memory], present: Mapping[str, str] | Texts) 
 
 
 def _noted_lines(present: Mapping[str, str] | Texts) -> dict[str, list[dict[str, Any]]]:
-    """Lines by the id of their memory: those of the archive, and live ones with a note.
+    """Group the archived lines, and live ones with a note, by the id of their memory.
 
     Only of memories of which one line has a note or is a tombstone: others say nothing but what
     they are, and there may be very many.
@@ -156,7 +156,7 @@ def _each_noted_line(present: Mapping[str, str] | Texts) -> Iterator[str]:
 def _loose(
     present: Mapping[str, str] | Texts, files: Iterable[TopicFile]
 ) -> dict[str, list[Loose]]:
-    """A person's own lines by page; those of a page that is no more go to the topic's first."""
+    """Group people's own lines by page; those of a removed page go to the topic's first page."""
     names = {name for file in files for name in file.names}
     found: dict[str, list[Loose]] = {}
     for path in sorted(present):

@@ -1,4 +1,4 @@
-"""What the files say, as people and git left them."""
+"""Parse the tracked files into one snapshot."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ LINES = (FOLDER + knowledge.ARCHIVE, FOLDER + knowledge.LIVE)
 """Oldest first: of two lines about one memory that are equally new, the later counts."""
 
 ENTRY_CHARS = 100_000
-"""Longest text of an item; a memory has a fiftieth of it at most."""
+"""Longest text of an item that is read; a memory has a fiftieth of it at most."""
 
 MOST_ITEMS = 20_000
-"""Items of pages that stay in memory, in 20 MB."""
+"""Items of pages kept in memory, about 20 MB."""
 
 _CONFLICT = ("<<<<<<< ", ">>>>>>> ")
 
@@ -49,20 +49,20 @@ class Placed(Value):
 
     @property
     def said(self) -> Said:
-        """Equal for items that mean the same, however an editor wrapped their lines."""
+        """The normalized values; equal for items that differ in line wrapping alone."""
         item = self.entry
         return normalize_item(self.category, item.title, item.content, item.tags, item.path)
 
 
 class Line:
-    """An object of knowledge.jsonl: its text, for there may be very many of them."""
+    """A line of knowledge.jsonl, stored as text to save memory."""
 
     __slots__ = ("number", "path", "raw", "understood")
 
     def __init__(
         self, path: str, number: int, raw: str, understood: dict[str, Any] | None = None
     ) -> None:
-        """*understood* is what it means where another line about the memory changes that."""
+        """Take *understood* as the record where another line changes its meaning."""
         self.path = path
         self.number = number
         self.raw = raw
@@ -81,13 +81,13 @@ class Line:
 
     @property
     def id(self) -> str | None:
-        """None: another tool, or a person, wrote the line."""
+        """The memory's id; None for a line by another tool or a person."""
         id = self.record.get("id")
         return id if isinstance(id, str) and "sync_id" in self.record else None
 
     @property
     def gone(self) -> bool:
-        """A tombstone: it says of the memory only that it is no more."""
+        """True for a tombstone."""
         return knowledge.is_tombstone(self.record)
 
     @property
@@ -96,12 +96,12 @@ class Line:
 
     @property
     def said_alone(self) -> Said | None:
-        """What it says by itself."""
+        """The values of the line itself, without the other lines about the memory."""
         return _record_values(_record(self.raw))
 
     @property
     def item(self) -> Placed | None:
-        """What says the same on a page; None for a tombstone, and for what stands on none."""
+        """The same as an item of a page; None for a tombstone and for other categories."""
         told = self.said
         if told is None or self.gone:
             return None
@@ -118,9 +118,9 @@ class Offered(Value):
     item: Placed
     ticked: bool = False
     filed: bool = True
-    """Whether it tells its category; else the memory's own is meant."""
+    """True if it names a category; otherwise the memory keeps its own."""
     origin_text: str = ""
-    """Who said it, in the words of the sheet."""
+    """The origin as the sheet shows it."""
 
     @property
     def says(self) -> tuple[object, ...]:
@@ -132,9 +132,9 @@ class Snapshot(Value):
     """The files of one moment."""
 
     placed: Mapping[str, tuple[Placed, ...]] = {}
-    """Items by the id of their memory; two with one id come of a merge without a driver."""
+    """Items by the id of their memory; a merge without our driver can leave two with one id."""
     unnamed: Iterable[Placed] = ()
-    """Items that a person added; read anew each time, as there may be very many."""
+    """Items that a person added; parsed anew at each iteration."""
     lines: dict[str, Line] = {}
     """The newest line of each memory, by its id."""
     lost: dict[str, Line] = {}
@@ -146,18 +146,18 @@ class Snapshot(Value):
     sheet: dict[str, Offered] = {}
     """Candidates by the id of their memory."""
     proposed: Iterable[Offered] = ()
-    """Those that a person added; read anew each time."""
+    """Candidates that a person added; parsed anew at each iteration."""
     offered: frozenset[str] = frozenset()
-    """Ids of what the sheet offered when it was written."""
+    """Ids of the candidates that the sheet offered when it was written."""
     read: frozenset[str] = frozenset()
-    """Paths of the files that are there and sound."""
+    """Paths of the files that could be read."""
     problems: tuple[Problem, ...] = ()
     oversized: tuple[Problem, ...] = ()
-    """Lines and items beyond their bound, which stay in the files; they are among the problems."""
+    """Problems of lines and items that are too long; these stay in the files."""
 
 
 class Page(Value):
-    """What is known of a page without its items."""
+    """A parsed page without its items."""
 
     ids: tuple[str, ...] = ()
     has_unnamed: bool = False
@@ -165,7 +165,7 @@ class Page(Value):
 
 
 class Reading:
-    """Parsed pages and lines by what was parsed: of two snapshots most files are the same.
+    """A cache of parsed pages and lines that two snapshots share.
 
     Of the pages, the items of those that were parsed last are kept, MOST_ITEMS in all.
     """
@@ -177,7 +177,7 @@ class Reading:
         self._count = 0
 
     def page(self, path: str, digest: str) -> Page | None:
-        """The page if it was parsed before."""
+        """Return the page if it was parsed before."""
         return self._pages.get((path, digest))
 
     def parse(self, path: str, digest: str, text: str) -> Page:
@@ -200,7 +200,7 @@ class Reading:
         return page
 
     def items(self, path: str, texts: Mapping[str, str] | Texts, digest: str) -> Items:
-        """The items of a page by their id."""
+        """Return the items of a page by their id."""
         found = self._items.get((path, digest))
         if found is None:
             self.parse(path, digest, texts[path])
@@ -209,10 +209,10 @@ class Reading:
 
 
 class _Placed(Mapping[str, "tuple[Placed, ...]"]):
-    """Items by the id of their memory, parsed when they are asked for."""
+    """A mapping from ids to items, parsed on access."""
 
     def __init__(self, homes: dict[str, tuple[str, ...]], load: Callable[[str], Items]) -> None:
-        """*homes* are the paths of the pages with items of the id."""
+        """Look items up in *homes*, the paths of the pages with the id."""
         self._homes = homes
         self._load = load
 
@@ -230,7 +230,7 @@ class _Placed(Mapping[str, "tuple[Placed, ...]"]):
 
 
 class _Anew:
-    """Something to go over again and again, made each time."""
+    """An iterable that makes its iterator anew each time."""
 
     def __init__(self, make: Callable[[], Iterator[T]]) -> None:
         self._make = make
@@ -240,7 +240,7 @@ class _Anew:
 
 
 def snapshot(texts: Mapping[str, str] | Texts, reading: Reading | None = None) -> Snapshot:
-    """Read files by their path; one with conflict markers is reported and not read.
+    """Parse files by their path; report one with conflict markers and skip it.
 
     Two snapshots that share a *reading* share what is the same in both.
     """
@@ -326,7 +326,7 @@ def _each_proposed(text: str) -> Iterator[Offered]:
 
 
 def oversized(path: str, text: str) -> Iterator[Problem]:
-    """The lines that were too long to be read."""
+    """Yield a problem for each line that was too long to be read."""
     for number, line in enumerate(entry.each_line(text), 1) if OVERSIZE in text else ():
         if line.startswith(OVERSIZE):
             yield _too_long(path, number, line)
@@ -367,7 +367,7 @@ def _record_values(record: Mapping[str, Any]) -> Said | None:
 
 
 def item_values(memory: Memory) -> Said:
-    """What an item about it says."""
+    """Return the values that an item of the memory has."""
     return normalize_item(
         memory.category,
         clean(memory.title or ""),
@@ -378,14 +378,14 @@ def item_values(memory: Memory) -> Said:
 
 
 def conflict_lines(texts: Mapping[str, str] | Texts, path: str) -> Iterator[int]:
-    """Numbers of the lines where git marked a conflict in the file."""
+    """Yield the numbers of lines with conflict markers."""
     for number, line in enumerate(entry.split(parts_of(texts, path)), 1):
         if line.startswith(_CONFLICT):
             yield number
 
 
 def topic_of(path: str) -> Category | None:
-    """The category a topic file is about, by its name; None for any other file."""
+    """Return the category of a topic file by its name; None for any other file."""
     if not path.startswith(FOLDER) or not path.endswith(".md"):
         return None
     stem = re.split(r"[-.]", os.path.basename(path))[0]
@@ -393,7 +393,7 @@ def topic_of(path: str) -> Category | None:
 
 
 def is_imported(path: str) -> bool:
-    """Whether what people write into the file reaches the store."""
+    """Return True for a file whose edits are imported."""
     return topic_of(path) is not None or path in LINES or path == SHEET
 
 
@@ -405,7 +405,7 @@ def _conflict(texts: Mapping[str, str] | Texts, path: str, problems: list[Proble
 
 
 def _items(path: str, text: str) -> Iterator[Placed]:
-    """A heading that names a topic says the category of the items below it."""
+    """Yield items; a heading that names a topic sets the category of the new ones below it."""
     category = own = topic_of(path)
     if own is None:
         return
@@ -418,7 +418,7 @@ def _items(path: str, text: str) -> Iterator[Placed]:
 
 
 def _parse_offer(found: sheet.Item, problems: list[Problem]) -> Offered:
-    """A category that is none is told, and changes nothing."""
+    """Parse a candidate; report an unknown category and ignore it."""
     category, filed = Category.FACT, False
     try:
         if found.category:
@@ -454,12 +454,12 @@ def _lines(
 
 
 def _newest(lines: Sequence[Line]) -> Line:
-    """Of two that are equally new the later one."""
+    """Return the newest line; of two equally new the later one."""
     return max(reversed(lines), key=lambda line: conflicts.age(line.record))
 
 
 def _resolve(lines: Sequence[Line]) -> Line:
-    """The newest, as the others let it be understood."""
+    """Return the newest line, with the record that all lines together come to."""
     if len(lines) == 1 and conflicts.WAS not in lines[0].record:
         return lines[0]
     newest, record = _newest(lines), conflicts.resolve_lines([line.record for line in lines])

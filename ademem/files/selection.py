@@ -1,4 +1,4 @@
-"""Which memories may stand in a tracked file, and which of them come first."""
+"""Choose the memories that may stand in tracked files, and rank them."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 UNEDITED = 2
-"""Revisions of a memory that was learned, and went."""
+"""Revisions of a memory that was created and archived without an edit."""
 
 
 def renders(memory: Memory) -> bool:
-    """Whether it is knowledge everybody may read."""
+    """Return True for a promoted memory that everyone may read."""
     return memory.shareable and memory.status is Status.PROMOTED
 
 
 def is_line(memory: Memory) -> bool:
-    """Whether knowledge.jsonl has it: what renders, and what was LEARNED but not yet confirmed."""
+    """Return True for a memory in knowledge.jsonl: rendered, or LEARNED and not yet confirmed."""
     return renders(memory) or (memory.shareable and memory.knowledge_key is not None)
 
 
 class Lines:
-    """`lines_of`, read anew each time it is gone over: there may be very many."""
+    """`lines_of` as an iterable that reads the store anew each time."""
 
     def __init__(self, store: Store, place: Place | None = None) -> None:
         self._store, self._place = store, place
@@ -46,12 +46,12 @@ class Lines:
 
 
 def lines_of(store: Store, place: Place | None = None) -> list[Memory]:
-    """All that `is_line`, oldest first, but for what waits on a branch other than the place's."""
+    """Return all that `is_line`, oldest first, without what waits on another branch."""
     return list(Lines(store, place))
 
 
 def is_offered(memory: Memory) -> bool:
-    """Whether it may be offered for review in a file, to be confirmed into one of the topics."""
+    """Return True for a candidate that the review sheet may offer."""
     return (
         memory.shareable
         and memory.status is Status.CANDIDATE
@@ -60,18 +60,18 @@ def is_offered(memory: Memory) -> bool:
 
 
 def list_offered(store: Store, place: Place) -> list[Memory]:
-    """All that `is_offered`, oldest first, but for what waits on another branch."""
+    """Return all that `is_offered`, oldest first, without what waits on another branch."""
     return list(each_offered(store, place))
 
 
 def each_offered(store: Store, place: Place) -> Iterator[Memory]:
-    """`offered` one by one."""
+    """Yield `list_offered` one by one."""
     found = memory_queries.each_project_candidate(store)
     return (memory for memory in found if is_offered(memory) and place.shows(memory))
 
 
 def tombstones_of(store: Store, place: Place, carried: Sequence[Record] = ()) -> Iterator[Record]:
-    """Tombstones of what may have been a line once.
+    """Yield tombstones of memories that may have had a line.
 
     The *carried* ones are of the files: of memories that were never here, or that went elsewhere.
     """
@@ -90,7 +90,7 @@ def tombstones_of(store: Store, place: Place, carried: Sequence[Record] = ()) ->
 
 
 def _texts(store: Store, id: str, content: str, revision: int) -> list[str]:
-    """All that the memory said, the last first."""
+    """Return all texts of the memory, the last first."""
     if revision <= UNEDITED:
         return [content]
     rows = memories.revisions(store, id)
@@ -98,7 +98,7 @@ def _texts(store: Store, id: str, content: str, revision: int) -> list[str]:
 
 
 def _is_undone(store: Store, id: str, revision: int, deleted_at: str) -> bool:
-    """Whether it is hidden because the act that brought it was taken back: as if it never was."""
+    """Return True for a memory that is hidden because its creation was undone."""
     return revisions.operation_of(store, id, revision) == ("undo", deleted_at)
 
 
@@ -113,7 +113,7 @@ def _hard_deleted(store: Store) -> Iterator[Record]:
 
 
 def rank_memories(given: Iterable[Memory]) -> list[Memory]:
-    """By tier, importance and belief; among equals the newest leads, on every machine the same."""
+    """Sort by tier, importance, confidence, then newest first; equal on every machine."""
     newest_first = sorted(given, key=lambda memory: (memory.created_at, memory.id), reverse=True)
     return sorted(
         newest_first,

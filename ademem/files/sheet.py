@@ -1,4 +1,4 @@
-"""candidates.md: what nobody confirmed yet, with boxes to tick.
+"""candidates.md: the candidates for review, with boxes to tick.
 
     - [ ] **Title** <!-- id -->
       Text, tags and path as in a topic file.
@@ -36,7 +36,7 @@ OURS = (TITLE, INTRO, NOTHING)
 OFFERED, END = "<!-- offered", "-->"
 
 DETAIL_CHARS = 200
-"""Longest of the two lines behind an item."""
+"""Characters of a detail line."""
 
 _BOX = re.compile(r"([-*+]) +\[([ xX])\] +(?=\S)")
 _BULLET = re.compile(r"[-*+] ")
@@ -44,26 +44,26 @@ _DETAIL = re.compile(r"  - (category|from): (.*)")
 
 
 class Item(Value):
-    """One candidate as the sheet has it."""
+    """A candidate on the sheet."""
 
     entry: Entry
     ticked: bool = False
     category: str = ""
-    """As it was typed; empty when the line is gone."""
+    """The category as it was typed; empty without its line."""
     origin_text: str = ""
-    """Kind of source and moment, the same on every machine; before them a doubtful trust."""
+    """The kind of source and the time, after a level of trust that is lower than usual."""
 
 
 class Sheet(Value):
     items: tuple[Item, ...] = ()
     offered: tuple[str, ...] = ()
-    """Ids of what was on it when it was written."""
+    """Ids of the candidates on it when it was written."""
     loose: tuple[Loose, ...] = ()
     """A person's own lines."""
 
 
 def make_sheet(memories: Iterable[Memory], old: Sheet | None = None) -> Sheet:
-    """The sheet that offers these, oldest first, with a person's lines of the *old* one.
+    """Make a sheet of these, oldest first, with a person's lines of the *old* one.
 
     Where two machines captured the same, both keep what the sheet says of its origin.
     """
@@ -77,7 +77,7 @@ def make_sheet(memories: Iterable[Memory], old: Sheet | None = None) -> Sheet:
 
 
 def render_sheet(sheet: Sheet) -> str:
-    """The page; a person's own lines stay behind the item they stood behind, else on top."""
+    """Render the page; a person's own lines follow the item they followed, else the title."""
     here = {item.entry.id for item in sheet.items}
     blocks = [TITLE, INTRO, *(() if sheet.items else (NOTHING,))]
     blocks += [part.text for part in sheet.loose if part.after not in here]
@@ -92,7 +92,7 @@ def render_sheet(sheet: Sheet) -> str:
 
 
 def parse_sheet(text: str) -> Sheet:
-    """What the sheet says, however an editor left its lines."""
+    """Parse a sheet."""
     page = Page(text)
     loose: list[Loose] = []
     items = tuple(page.items_and(loose))
@@ -100,7 +100,7 @@ def parse_sheet(text: str) -> Sheet:
 
 
 class Page:
-    """A sheet whose items are read one by one, for there may be very many."""
+    """A sheet whose items are parsed one by one."""
 
     def __init__(self, text: str) -> None:
         self._lines = entry.lines_of(text)
@@ -113,7 +113,7 @@ class Page:
         return self.items_and([])
 
     def items_and(self, loose: list[Loose]) -> Iterator[Item]:
-        """The items; a person's own lines between them are added to *loose*."""
+        """Yield the items; add a person's own lines between them to *loose*."""
         for part in entry.parts_of(self._lines):
             if isinstance(part, Loose):
                 own = "\n".join(line for line in part.text.split("\n") if line not in OURS)
@@ -152,7 +152,7 @@ def _block(item: Item) -> str:
 
 
 def _pop_offered(lines: list[str]) -> Iterator[str]:
-    """The ids in the comment at the end, whose lines are blank afterwards."""
+    """Yield the ids in the comment at the end, and blank its lines."""
     if OFFERED not in lines:
         return
     start = lines.index(OFFERED)
@@ -165,7 +165,7 @@ def _pop_offered(lines: list[str]) -> Iterator[str]:
 
 
 def _pop_boxes(lines: list[str]) -> set[int]:
-    """Numbers of the lines with a ticked box; afterwards they are items without a box."""
+    """Return the numbers of lines with a ticked box, and remove all boxes."""
     ticked = set()
     for number, line in enumerate(lines, 1):
         if box := _BOX.match(line):
@@ -176,7 +176,7 @@ def _pop_boxes(lines: list[str]) -> set[int]:
 
 
 def _pop_details(lines: list[str]) -> dict[int, dict[str, str]]:
-    """What the last lines of each item say, by the number of its first; they are blank then.
+    """Return the details of each item by the number of its first line, and blank their lines.
 
     From the end backwards: only what follows the text of an item is a detail.
     """

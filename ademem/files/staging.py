@@ -26,25 +26,25 @@ if TYPE_CHECKING:
 
 
 _MARKS = r'(^| )<!-- [^ ]+ -->[[:space:]]*$|"id":"[^"\]+"|"key":"[^"\]+"|^# '
-"""An entry, a line, and what every page begins with; git prints these and no more."""
+"""An entry, a line, or the title of a page: git prints these alone."""
 _MARK = re.compile(r'<!-- (\S+) -->|"id":"([^"]+)"|"key":"([^"]+)"')
 _RENAMED = re.compile(r"Branch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
 
 
 class Tree(Value):
-    """The memories that the files of one commit tell of."""
+    """The memories in the files of one commit."""
 
     has_files: bool = False
     ids: frozenset[str] = frozenset()
     keys: frozenset[str] = frozenset()
-    """Of lines, ours and others'."""
+    """Keys of lines, by ademem and by others."""
 
     def tells_of(self, id: str | None, key: str | None) -> bool:
         return id in self.ids or key in self.keys
 
 
 def read_trees(root: str, refs: Iterable[str]) -> dict[str, Tree] | None:
-    """The trees of these refs, but for what is only offered; None when git cannot tell."""
+    """Read the trees of these refs, without the review sheet; None when git fails."""
     asked = tuple(refs)
     if not asked:
         return {}
@@ -74,7 +74,7 @@ def read_trees(root: str, refs: Iterable[str]) -> dict[str, Tree] | None:
 
 
 def default_refs(root: str, configured: str) -> list[str]:
-    """The default branch as it is here, and as origin had it last: those that there are."""
+    """Return the refs of the default branch, here and of origin, that exist."""
     name, top = default_branch(root, configured), git_root(root)
     shared = common_dir(top) if top else None
     refs = (f"refs/heads/{name}", f"refs/remotes/origin/{name}")
@@ -82,7 +82,7 @@ def default_refs(root: str, configured: str) -> list[str]:
 
 
 def list_branches(root: str) -> dict[str, str] | None:
-    """A ref by the name of each branch, ours or a remote's; "" for one that has no commit yet.
+    """Map the name of each branch, local or remote, to a ref; "" for one without a commit.
 
     None when git cannot tell.
     """
@@ -100,7 +100,7 @@ def list_branches(root: str) -> dict[str, str] | None:
 
 
 def renamed_branches(root: str) -> dict[str, str]:
-    """New names of branches by their old ones, as git's own log of each branch has them."""
+    """Map old names of branches to new ones, from the reflog of each branch."""
     options = ("-g", "--branches", "--format=%gs", "--grep-reflog=Branch: renamed ")
     return dict(_RENAMED.findall(git.text(root, "log", *options)))
 
@@ -110,17 +110,17 @@ def _text(said: bytes) -> str:
 
 
 def has_commit(root: str, commit: str) -> bool:
-    """Whether the repository has the commit; False also where git cannot tell."""
+    """Return True if the repository has the commit; False also when git fails."""
     return git.output(root, "cat-file", "-e", f"{commit}^{{commit}}") is not None
 
 
 class Place:
-    """Where a worktree stands: its branch, and what git knows of others, asked for once."""
+    """The branch of a worktree, and the other branches, read from git once."""
 
     def __init__(self, project: Project, settings: MirrorSettings) -> None:
         self.root = project.root
         self.branch = branch_of(project, settings)
-        """What is learned here waits on it."""
+        """The branch that new memories wait on."""
         self.commit = commit(project.root)
         self.detached = branch(project.root) is None and self.commit is not None
         self._default = default_refs(project.root, settings.default_branch)
@@ -129,43 +129,43 @@ class Place:
 
     @property
     def default(self) -> Tree | None:
-        """The tree of the default branch; None where there is none, or git cannot tell."""
+        """The tree of the default branch; None without one, or when git fails."""
         return self._tree(self._default[0]) if self._default else None
 
     @property
     def names(self) -> dict[str, str] | None:
-        """A ref by the name of each branch there is; None when git cannot tell."""
+        """A ref by the name of each branch; None when git fails."""
         if self._names is None:
             there = list_branches(self.root)
             self._names = there and {filed(name): ref for name, ref in there.items()}
         return self._names
 
     def has_arrived(self, memory: Memory) -> bool:
-        """Whether the default branch has it, here or where it is pulled from."""
+        """Return True if the default branch has it, here or at origin."""
         found = (self._tree(ref) for ref in self._default)
         return any(tree and tree.tells_of(memory.id, memory.knowledge_key) for tree in found)
 
     def shows(self, memory: Memory) -> bool:
-        """Whether it belongs into the files here: nothing waits, or on what is checked out."""
+        """Return True if it belongs into the files here: it waits on no other branch."""
         if memory.source_branch in (None, self.branch):
             return True
         here = self._tree("HEAD") if self.commit else None
         return here is not None and memory.id in here.ids
 
     def waits_on(self, id: str | None, key: str | None) -> str | None:
-        """The branch that a line of the files here waits on."""
+        """Return the branch that a line of the files here waits on."""
         default = self.default if self.branch or self.detached else None
         if default is None or not default.has_files or default.tells_of(id, key):
             return None
         return self.branch or self.carrier(id, key)
 
     def carrier(self, id: str | None, key: str | None) -> str | None:
-        """A branch whose files tell of the memory; of several the first by name."""
+        """Return the first branch by name whose files have the memory."""
         found = ((name, self._tree(ref)) for name, ref in sorted((self.names or {}).items()) if ref)
         return next((name for name, tree in found if tree and tree.tells_of(id, key)), None)
 
     def watched(self, store: Store) -> list[str]:
-        """Refs of which news may end the waiting of a memory; a name with a secret is not noted."""
+        """Return refs whose change may end the waiting of a memory, without names with secrets."""
         waited_on = {str(memory.source_branch) for memory in memory_queries.on_branches(store)}
         if not waited_on:
             return []
@@ -176,7 +176,7 @@ class Place:
         ]
 
     def knows_all(self) -> bool:
-        """Whether git can tell of every branch there is; all are asked for at once."""
+        """Read the trees of all branches at once; return False if git fails for one."""
         refs = [ref for ref in (self.names or {}).values() if ref]
         read = read_trees(self.root, refs)
         self._trees |= read or {}
@@ -189,7 +189,7 @@ class Place:
 
 
 def follow_branches(place: Place, store: Store, now: datetime) -> int:
-    """Follow what became of branches; tells how many memories do not wait as they did.
+    """Follow merged, renamed and deleted branches; return the number of memories changed.
 
     Git is asked before the transaction: nobody should wait for the database because we wait for it.
     """
@@ -210,7 +210,7 @@ def follow_branches(place: Place, store: Store, now: datetime) -> int:
 
 
 def _decide(waiting: Sequence[Memory], place: Place) -> list[tuple[Memory, dict[str, Any], str]]:
-    """What has to change, and why; nothing when git cannot tell."""
+    """Return the changes with their reasons; none when git fails."""
     default = place.default
     names = place.names if default else None
     if default is None or names is None:
@@ -231,7 +231,7 @@ def _changes(
     names: Collection[str],
     heirs: Mapping[str, str],
 ) -> tuple[dict[str, Any], str]:
-    """What has to be said of the memory from now on, and why; nothing while it waits rightly."""
+    """Return the fields of the memory that change, and the reason; none while it waits rightly."""
     name = memory.source_branch or ""
     if not default.has_files:
         return _shared(memory), "the default branch has no files of memory"
@@ -254,7 +254,7 @@ def _changes(
 
 
 def _new_name(name: str, names: Collection[str], heirs: Mapping[str, str]) -> str | None:
-    """What the branch is called after all renamings."""
+    """Return the name of the branch after all renamings."""
     for _ in heirs:
         name = heirs.get(name, name)
         if name in names:
@@ -267,7 +267,7 @@ def _shared(memory: Memory) -> dict[str, Any]:
 
 
 def _restored(memory: Memory) -> dict[str, Any]:
-    """As it was before its branch went."""
+    """Return the fields that it had before its branch was deleted."""
     if not memory.forsaken:
         return {}
     return transitions.restored(memory) | {"write_gate_reason": None}

@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 SUMMARY_CHARS = 2000
 ITEM_CHARS = 500
 ITEMS = 30
-"""Most items of a list; a brief that is longer is not read."""
+"""Most items of a list; a longer brief is not read."""
 MAX_VERSION = 2**31
 BRIEF_BY_AGENT = "brief_by_agent"
-"""In the ledger: the digest of a text of a brief that came from an agent's shell."""
+"""In the ledger: the digest of a text that came from an agent's shell."""
 BY_AGENT = "[set by an agent] "
 
 
 MADE_ELSEWHERE = "(imported: from a database that was not made here)"
-"""The line before a brief that nobody here is known to have written."""
+"""The line above a brief whose author is not the person here."""
 
 
 class CoreMemory(Value):
@@ -44,21 +44,21 @@ class CoreMemory(Value):
     active_focus: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     version: int = 0
-    """Grows with every change; 0: never written."""
+    """Incremented with every change; 0: never written."""
     updated_at: datetime
     claimed: tuple[str, ...] = ()
-    """Texts that came with the files and that nobody here accepted; no file has this field."""
+    """Texts that came with the files and were not accepted here; no file has this field."""
     claimed_author: str = ""
-    """Who wrote these, as the files claim."""
+    """The author of these, as the files claim."""
 
 
 class FileSource(Value):
-    """Where a change in the file of a brief comes from."""
+    """The source of a change in the file of a brief."""
 
     author: str | None = None
-    """Who the files claim wrote it; None: it was made here."""
+    """The author that the files claim; None: it was made here."""
     by_agent: bool = False
-    """A session made it."""
+    """True if a session made it."""
     own: frozenset[str] = frozenset()
     """Digests of texts that stores of this person wrote."""
 
@@ -75,7 +75,7 @@ class Field(Value):
 
 
 class BadCore(AdememError):
-    """A brief, or a part of one, that cannot be taken as it is."""
+    """A brief, or a part of one, that is not valid."""
 
 
 class StaleCore(AdememError):
@@ -86,7 +86,7 @@ class StaleCore(AdememError):
 
 
 def load(store: Store, agent: str = "") -> CoreMemory | None:
-    """The brief as the database has it; None before its first change, or where it is unreadable.
+    """Return the brief in the database; None before its first change, or if it is unreadable.
 
     Here and below *agent* is the folder of an agent, whose own brief is meant then.
     """
@@ -172,22 +172,22 @@ def reconcile(
 
 
 def accept(store: Store) -> None:
-    """Take over all texts of briefs that came with the files."""
+    """Accept all texts of briefs that came with the files."""
     briefs.accept(store)
 
 
 def text_digest(agent: str, text: str) -> str:
-    """By which a text of a brief is known as one that a store of this person wrote."""
+    """Digest a text of a brief, to recognize one that a store of this person wrote."""
     return sha256_hex("brief", agent, text)[:32]
 
 
 def own_digests(document: CoreMemory, agent: str = "") -> list[str]:
-    """Of all texts that did not come with the files."""
+    """Return the digests of all texts that did not come with the files."""
     return [text_digest(agent, text) for text in _texts(document) - {*document.claimed}]
 
 
 def says_same(one: CoreMemory, other: CoreMemory) -> bool:
-    """Whether every field of the document is equal, whoever wrote it and when."""
+    """Return True if every field of the documents is equal, whatever their authors and times."""
     return all(getattr(one, field.name) == getattr(other, field.name) for field in FIELDS)
 
 
@@ -197,7 +197,7 @@ def newest(
     agent: str = "",
     source: Callable[[str], FileSource] | None = None,
 ) -> CoreMemory | None:
-    """What the database or the file says, whichever version is newer.
+    """Return the brief of database or file, whichever version is newer.
 
     A file that differs at the same version was edited: it is the next version. *source* tells by
     the path of the file where what is new in it comes from; without it, that is claimed.
@@ -219,7 +219,7 @@ def newest(
 
 
 def news(store: Store, project: Project) -> tuple[CoreMemory | None, BadCore | None]:
-    """What its file says and the database has not heard, or why the file cannot be read."""
+    """Return the brief of a file that is newer than the database, or the error of reading it."""
     try:
         found = newest(store, project)
     except BadCore as error:
@@ -228,7 +228,7 @@ def news(store: Store, project: Project) -> tuple[CoreMemory | None, BadCore | N
 
 
 def read_file(project: Project, agent: str = "") -> CoreMemory | None:
-    """The brief as the file has it, secrets redacted; None when there is none. Raises BadCore."""
+    """Return the brief in the file, secrets redacted; None without one. Raises BadCore."""
     path = file_path(project, agent)
     try:
         text = confined.read_text(project.root, path)
@@ -240,7 +240,7 @@ def read_file(project: Project, agent: str = "") -> CoreMemory | None:
 
 
 def write_file(project: Project, document: CoreMemory, agent: str = "") -> bool:
-    """Tells whether anything had to be written."""
+    """Return True if the file changed."""
     return confined.write_text(project.root, file_path(project, agent), file_text(document))
 
 
@@ -261,12 +261,12 @@ def as_json(document: CoreMemory) -> dict[str, Any]:
 
 
 def lines(document: CoreMemory | None) -> list[tuple[str, str]]:
-    """Label and text of every field that says something."""
+    """Return label and text of every field that is not empty."""
     return [(label, "; ".join(texts)) for label, texts in items(document)]
 
 
 def items(document: CoreMemory | None) -> list[tuple[str, tuple[str, ...]]]:
-    """Label and texts of every field that says something; the summary is one text."""
+    """Return label and texts of every field that is not empty; the summary is one text."""
     found = []
     for field in FIELDS if document else ():
         value = getattr(document, field.name)
@@ -276,13 +276,13 @@ def items(document: CoreMemory | None) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def field_of(word: str, texts: Sequence[str]) -> dict[str, Any]:
-    """The change that sets one field to the words of a command line."""
+    """Return the change that sets one field to the words of a command line."""
     field = _field(word)
     return {field.name: tuple(texts) if field.is_list else " ".join(texts)}
 
 
 def labelled(store: Store, document: CoreMemory | None) -> CoreMemory | None:
-    """The brief as it is shown: what an agent set is no person's standing word, and says so."""
+    """Return the brief as it is shown, with a label on texts that an agent set."""
     if document is None or not ledger.any_claimed(store, BRIEF_BY_AGENT, ""):
         return document
 
@@ -300,7 +300,7 @@ def labelled(store: Store, document: CoreMemory | None) -> CoreMemory | None:
 def _note_author(
     store: Store, before: CoreMemory, given: Mapping[str, Any], now: datetime, *, by_person: bool
 ) -> None:
-    """Note which of the given texts an agent brought in; what a person sets is the person's."""
+    """Note the texts that an agent set; a text set by a person loses the note."""
     known = {text for _, texts in items(before) for text in texts}
     for value in given.values():
         for text in [value] if isinstance(value, str) else value:
@@ -322,7 +322,7 @@ def _texts(document: CoreMemory) -> frozenset[str]:
 
 
 def _claiming(document: CoreMemory, texts: Collection[str], author: str) -> CoreMemory:
-    """The document of which these *texts*, as far as it has them, came with the files."""
+    """Return the document with these *texts*, if it has them, marked as claimed."""
     claimed = tuple(sorted(_texts(document).intersection(texts)))
     return replace(document, claimed=claimed, claimed_author=author if claimed else "")
 
@@ -330,7 +330,7 @@ def _claiming(document: CoreMemory, texts: Collection[str], author: str) -> Core
 def _attributed(
     document: CoreMemory, ours: CoreMemory | None, source: FileSource, agent: str
 ) -> CoreMemory:
-    """The document with what is new in it labelled as its source says."""
+    """Return the document with its new texts attributed to their source."""
     before = {*ours.claimed} if ours else set()
     if source.author is None:
         return _claiming(document, before, document.claimed_author)
@@ -340,7 +340,7 @@ def _attributed(
 
 
 def _check_orders(texts: Mapping[str, Any]) -> None:
-    """Every session reads the brief: an order in it has to be a person's. Raises BadCore."""
+    """Raise BadCore for instructions to a model, which only a person may set."""
     if not texts:
         return
     from ademem.guard.injection import instruction_in
@@ -371,7 +371,7 @@ def _document(raw: object) -> CoreMemory:
 
 
 def _fields(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields *raw* has under their keys in JSON, as a CoreMemory takes them."""
+    """Return the fields of *raw* as arguments of CoreMemory."""
     found: dict[str, Any] = {}
     for field in FIELDS:
         value = raw.get(field.key)
@@ -385,7 +385,7 @@ def _fields(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fit(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of *raw*, redacted, without blank or repeated items. Raises BadCore."""
+    """Return the fields of *raw*, redacted, without blank or repeated items. Raises BadCore."""
     fields = _fields(raw)
     for field in FIELDS:
         value = fields.get(field.name)
@@ -397,7 +397,7 @@ def _fit(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _items(field: Field, texts: Sequence[str]) -> tuple[str, ...]:
-    """One line an item."""
+    """Return the items, each on one line."""
     tidied = (" ".join(_text(field, text, ITEM_CHARS).split()) for text in texts)
     items = unique(text for text in tidied if text)
     if len(items) > ITEMS:

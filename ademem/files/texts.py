@@ -1,4 +1,4 @@
-"""Texts of files by their path, loaded when they are asked for: all at once may be too large."""
+"""Texts of files by their path, loaded on access: all at once may be too large."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 KEPT_CHARS = 2_000_000
-"""Characters of small files that stay in memory, so that they are read once."""
+"""Characters of small files kept in memory."""
 
 OVERSIZE = "\0oversize "
-"""How a line reads that is too long to be read; behind it stands how many bytes it has."""
+"""The text in place of a line that is too long to be read; its size in bytes follows."""
 
 
 class FilesChanged(AdememError):
@@ -27,7 +27,7 @@ class FilesChanged(AdememError):
 
 
 class Texts:
-    """A mapping from paths to texts, without changes."""
+    """A read-only mapping from paths to texts."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Texts:
         digests: Mapping[str, str] = {},
         stream: Callable[[str], Iterator[str]] | None = None,
     ) -> None:
-        """Load a text with *load*, which is None for a file that is gone.
+        """Load a text with *load*, which returns None for a missing file.
 
         *stream* loads it in parts, and yields nothing for a file that is gone.
         """
@@ -46,12 +46,12 @@ class Texts:
         self._room = KEPT_CHARS
 
     def add(self, path: str, text: str) -> None:
-        """Remember which text the path has."""
+        """Note the digest of the path's text."""
         self.digests[path] = sha256_hex(text)
         self._keep(path, text)
 
     def only(self, paths: Iterator[str]) -> Texts:
-        """The same with these paths alone."""
+        """Return the mapping for these paths alone."""
         chosen = Texts(self._load, {path: self.digests[path] for path in paths}, self._stream)
         chosen._small = self._small
         return chosen
@@ -68,7 +68,7 @@ class Texts:
         return text
 
     def add_streamed(self, path: str) -> None:
-        """Remember which text the path has; raises what *stream* raises."""
+        """Note the digest of the path's text; raises what *stream* raises."""
         assert self._stream
         parts = self._stream(path)
         first = next(parts, "")
@@ -78,7 +78,7 @@ class Texts:
             self.digests[path] = self._digest(path)
 
     def parts(self, path: str) -> Iterator[str]:
-        """The text in parts; raises FilesChanged before the first of another text."""
+        """Yield the text in parts; raises FilesChanged before the first part of another text."""
         if self._stream is None or path in self._small or not self._is_same(path):
             yield from slices(self[path])
         else:
@@ -117,24 +117,24 @@ class Texts:
 
 
 def parts_of(texts: Mapping[str, str] | Texts, path: str) -> Iterator[str]:
-    """The text at *path* in parts; none where there is no such text."""
+    """Yield the text at *path* in parts; nothing without it."""
     if path not in texts:
         return iter(())
     return texts.parts(path) if isinstance(texts, Texts) else slices(texts[path])
 
 
 def lines_of(texts: Mapping[str, str] | Texts, path: str) -> Iterator[str]:
-    """The lines of the text at *path* as `entry.lines_of` has them; none where there is none."""
+    """Yield the lines of the text at *path* as `entry.lines_of` does; nothing without it."""
     return map(entry.cleaned, entry.split(parts_of(texts, path)))
 
 
 def has_oversize(texts: Mapping[str, str] | Texts, path: str) -> bool:
-    """Whether a line of the text, or all of it, was too long to be read."""
+    """Return True if a line of the text, or all of it, was too long to be read."""
     return any(line.startswith(OVERSIZE) for line in lines_of(texts, path))
 
 
 def digests_of(texts: Mapping[str, str] | Texts) -> dict[str, str]:
-    """The digest of each text, by its path."""
+    """Return the digest of each text by its path."""
     if isinstance(texts, Texts):
         return texts.digests
     return {path: sha256_hex(text) for path, text in texts.items()}
@@ -145,4 +145,4 @@ class Problem(Value):
     line: int | None
     message: str
     passes: bool = False
-    """Whether the next rendering puts it right, with nothing lost."""
+    """True if the next rendering repairs it without loss."""

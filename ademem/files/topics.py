@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from ademem.core.memory import Memory
 
 SUBTOPICS = 12
-"""Files a topic is split into at most, beside its own: the index has a line for each."""
+"""Files that a topic is split into, besides its own: the index has a line for each."""
 SUBTOPIC_CHARS = 24
 
 KINDS = frozenset({"learned", "investigation", *Category, *TYPES})
-"""Tags that say what kind of text it is, and nothing about its subject."""
+"""Tags that name a kind of text and no subject."""
 
 
 WEIGH = "Notes to weigh: the files of today win over them."
@@ -29,7 +29,7 @@ class Topic(Value):
     name: str
     category: Category
     about: str
-    """When to open it."""
+    """A hint at when to open it."""
 
 
 class TopicFile(Value):
@@ -50,7 +50,7 @@ class TopicFile(Value):
 
 
 def files(memories: Iterable[Memory], bound: int) -> list[TopicFile]:
-    """Every topic has its file, even an empty one; one beyond *bound* splits by subtopic."""
+    """Return a file for every topic, even an empty one; split one beyond *bound* by subtopic."""
     by_category: dict[Category, list[Memory]] = {topic.category: [] for topic in TOPICS}
     for memory in memories:
         if memory.category in by_category:
@@ -60,7 +60,7 @@ def files(memories: Iterable[Memory], bound: int) -> list[TopicFile]:
 
 
 def subtopic(memory: Memory) -> str:
-    """The first tag with a subject, else the folder its path begins with; "" for neither."""
+    """Return the first tag that names a subject, else the first folder of its path, else ""."""
     tags = [tag for tag in memory.tags if tag.lower() not in KINDS]
     folder = (memory.file_scope_pattern or "").removeprefix("./").split("/")[0]
     if not any(char in folder for char in "*?[{"):
@@ -70,7 +70,7 @@ def subtopic(memory: Memory) -> str:
 
 
 def render(file: TopicFile, loose: Mapping[str, Sequence[Loose]] = {}) -> dict[str, str]:
-    """Name and text of each page; *loose* lines of a page stay where a person put them."""
+    """Return name and text of each page; *loose* lines of a page stay where a person put them."""
     return {
         name: _page(file, number, memories, loose.get(name, ()))
         for number, (name, memories) in enumerate(zip(file.names, file.pages, strict=True), 1)
@@ -78,14 +78,14 @@ def render(file: TopicFile, loose: Mapping[str, Sequence[Loose]] = {}) -> dict[s
 
 
 def own_lines(page: str) -> list[Loose]:
-    """What a person wrote on the page beside its items, without what is ours."""
+    """Return a person's lines between the items of a page."""
     parts = (part for part in entry.parts(page) if isinstance(part, Loose))
     mine = (replace(part, text=_without_ours(part)) for part in parts)
     return [part for part in mine if part.text]
 
 
 def heading(text: str) -> Category | None:
-    """The topic that the last heading in the text names."""
+    """Return the category of the topic that the last heading in the text names."""
     named = [line.strip("# ").lower() for line in text.split("\n") if line.startswith("#")]
     return next((topic.category for topic in TOPICS if named[-1:] == [topic.name]), None)
 
@@ -113,7 +113,7 @@ def _pages(memories: Sequence[Memory], bound: int) -> tuple[tuple[Memory, ...], 
 
 
 def page_head(part: Loose) -> list[str]:
-    """The title and the purpose that a page begins with."""
+    """Return the title and the purpose that a page begins with."""
     lines = part.text.split("\n")
     return [line for line in lines if _is_ours(line, part, lines) and line != NOTHING]
 

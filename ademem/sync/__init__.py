@@ -1,4 +1,4 @@
-"""The files of a project: what everybody may know, the same bytes for the same store."""
+"""Reconcile the tracked files and the store; equal stores have equal files."""
 
 from __future__ import annotations
 

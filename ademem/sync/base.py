@@ -1,4 +1,4 @@
-"""What the files said when they and the store last agreed, in this worktree."""
+"""The merge base: the files as they and the store last agreed, in this worktree."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from ademem.core.project import Project
 
 _END = 20
-"""Bytes at the end of the record that tell, in digits, where its last line begins."""
+"""Digits at the end of the record: the offset of its last line."""
 
 
 class Base(Value):
     database: str = ""
-    """Which one agreed: with a new one, made because the old was lost, nothing is agreed yet."""
+    """Its identity: a new database has no base yet."""
     commit: str | None = None
-    """Checked out at the time; None: nothing committed, or no git."""
+    """The commit checked out at the time; None without commits or git."""
     branch: str | None = None
-    """The one that was checked out; empty when none was, None when nobody noted it."""
+    """The branch checked out; empty when detached, None if unknown."""
     texts: Mapping[str, str] | Texts = {}
-    """By the path in the project."""
+    """By their path in the project."""
     refused: tuple[str, ...] = ()
-    """Lines in it that could not be taken over."""
+    """Lines in it that could not be imported."""
 
 
 def load(project: Project, database: str) -> Base:
-    """Empty before the first agreement, and when the record of it cannot be read or is refused."""
+    """Read the base; it is empty before the first, and when the record cannot be read."""
     try:
         recorded = _recorded(project)
         if recorded["database"] == database:
@@ -53,7 +53,7 @@ def load(project: Project, database: str) -> Base:
 
 
 def save(project: Project, base: Base) -> None:
-    """Write the texts one behind the other, and in the last line where each is."""
+    """Write the texts one after the other, and their offsets in the last line."""
     recorded: dict[str, Any] = {
         "database": base.database,
         "commit": base.commit,
@@ -84,7 +84,7 @@ def save(project: Project, base: Base) -> None:
 
 
 def _write(parts: Iterable[str], file: BinaryIO) -> int:
-    """Write a text that may be long without a copy of it; return how many bytes it has."""
+    """Write a text in slices and return the number of bytes."""
     return sum(file.write(part.encode("utf-8", "surrogatepass")) for part in parts)
 
 
@@ -98,7 +98,7 @@ def _is_recorded(project: Project, wanted: Mapping[str, Any], digests: Mapping[s
 
 
 def _recorded(project: Project) -> dict[str, Any]:
-    """The last line of the record; or the whole of one by ademem 0.1, which was one JSON object."""
+    """Read the last line of the record, or a record of ademem 0.1, which is one JSON object."""
     try:
         with confined.open_file(project.root, path(project)) as file:
             size = file.seek(0, os.SEEK_END)
@@ -138,13 +138,13 @@ def _texts(project: Project, recorded: Mapping[str, Any]) -> Mapping[str, str] |
 
 
 def forget(project: Project) -> None:
-    """Nothing is agreed any more: what the files say is told to the store anew."""
+    """Remove the base: the next import reads all files as new."""
     for recorded in (path(project), _older_path(project)):
         confined.remove(project.root, recorded)
 
 
 def path(project: Project) -> str:
-    """Where the record is."""
+    """Return the path of the record."""
     return os.path.join(project.run, "agreed")
 
 

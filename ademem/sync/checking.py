@@ -1,4 +1,4 @@
-"""Whether the files are sound and say what the store says."""
+"""Check that the files are valid and equal to the store."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def no_secrets(subject: Subject) -> Iterator[Problem]:
-    """By line, or of the whole file when only several lines together make one."""
+    """Report secrets by line, or by file where several lines make one."""
     for path, text in subject.texts.items():
         found = redact(text).found
         if not found:
@@ -50,7 +50,7 @@ def no_secrets(subject: Subject) -> Iterator[Problem]:
 
 
 def nobodys_own_lines(subject: Subject) -> Iterator[Problem]:
-    """Only what is the whole project's has a line."""
+    """Report lines of agents and missions: files hold memories of the project alone."""
     for path in (pages.LINES, pages.FOLDER + knowledge.ARCHIVE):
         for number, raw in enumerate(subject.texts.get(path, "").splitlines(), 1):
             scope = _scope(raw)
@@ -60,7 +60,7 @@ def nobodys_own_lines(subject: Subject) -> Iterator[Problem]:
 
 
 def nobodys_own_files(subject: Subject) -> Iterator[Problem]:
-    """What `.ade/.gitignore` keeps on its machine is not in git all the same."""
+    """Report tracked files that `.ade/.gitignore` excludes."""
     for path in _tracked_though_ignored(subject.project):
         message = f"belongs to one machine and is in git; `git rm --cached {path}` takes it out"
         yield Problem(path=path, line=None, message=message)
@@ -75,7 +75,7 @@ def _scope(raw: str) -> object:
 
 
 def _tracked_though_ignored(project: Project) -> list[str]:
-    """None without git."""
+    """List the paths; none without git."""
     options = ("-z", "--cached", "--ignored", "--exclude-standard")
     listed = git.text(project.root, "ls-files", *options, "--", ".ade", timeout_s=git.LONG_S)
     return [path for path in listed.split("\0") if path]
@@ -92,7 +92,7 @@ SHAPE = {
     "bead": str,
     "id": str,
 }
-"""What readers of a line count on."""
+"""Fields of a line, with their types."""
 
 MISREAD = "was not understood"
 REFRESH = "`ademem files refresh`"
@@ -100,22 +100,22 @@ PUT = "put a regular file or folder of your own there, or remove it"
 
 
 class Subject(Value):
-    """What the checks look at."""
+    """The input of the checks."""
 
     project: Project
     settings: MirrorSettings
     lines: tuple[Memory, ...]
-    """What the files may tell of."""
+    """The memories that may have lines."""
     offered: tuple[Memory, ...]
-    """What the sheet may offer."""
+    """The candidates that the sheet may offer."""
     files: tuple[File, ...]
     bounds: GateSettings
     fresh: bool
-    """The store was made of these very files: it knows of nothing else."""
+    """True if the store was made from these files alone."""
 
     @property
     def texts(self) -> dict[str, str]:
-        """The files that are there and can be read."""
+        """The texts of the readable files."""
         return {
             file.path: file.present
             for file in self.files
@@ -131,7 +131,7 @@ def check(
     *,
     read: ImportReport | None = None,
 ) -> tuple[Problem, ...]:
-    """Every problem of every file; none, and a refresh would write nothing.
+    """Return all problems; without any, a refresh would write nothing.
 
     With *read* the store is what these files made of an empty one: then they cannot be behind it.
     """
@@ -150,7 +150,7 @@ def check(
 
 
 def _together(found: Iterable[Problem], told: Iterable[Problem]) -> tuple[Problem, ...]:
-    """By file and line; why something was not understood says more than that it was not."""
+    """Sort by file and line; a reason replaces the bare report that a line was misread."""
     reasons = {(problem.path, problem.line): problem for problem in told}
     kept = [
         problem
@@ -200,7 +200,7 @@ def readable_brief(subject: Subject) -> Iterator[Problem]:
 
 
 def of_one_machine(subject: Subject) -> Iterator[Problem]:
-    """What belongs to one machine is in no commit."""
+    """Report tracked files that belong to one machine."""
     for path in admission.tracked(subject.project):
         inside = os.path.relpath(path, subject.project.root)
         recursive = "-r " if path.endswith("/") else ""
@@ -216,13 +216,13 @@ def no_conflict_markers(subject: Subject) -> Iterator[Problem]:
 
 
 def readable_lines(subject: Subject) -> Iterator[Problem]:
-    """Nothing is too long to be read."""
+    """Report lines that are too long to be read."""
     for path, text in subject.texts.items():
         yield from oversized(path, text)
 
 
 def sound_lines(subject: Subject) -> Iterator[Problem]:
-    """Each line is an object of the known shape about a memory that may be shown, once."""
+    """Report lines that are no object of the known shape, or about no memory that may be shown."""
     known = _Ids(memory.id for memory in subject.lines)
     if subject.fresh:
         known.missing = MISREAD
@@ -243,21 +243,21 @@ def sound_lines(subject: Subject) -> Iterator[Problem]:
 
 
 def readable_files(subject: Subject) -> Iterator[Problem]:
-    """In a fresh clone nothing else tells that a file is not text."""
+    """Report files that are not UTF-8 in a fresh clone, where no other check does."""
     for file in subject.files if subject.fresh else ():
         if file.present == NOT_TEXT and not _is_refused(subject, file.path):
             yield Problem(path=file.path, line=None, message="is not UTF-8 text; restore it")
 
 
 def refused_files(subject: Subject) -> Iterator[Problem]:
-    """What is no file of this project, and is left alone by everything that ademem does."""
+    """Report paths that ademem refuses to open."""
     for refused in confined.refusals(subject.project.root, subject.project.ade):
         path = confined.printable(os.path.relpath(refused.path, subject.project.root))
         yield Problem(path=path, line=None, message=f"{refused.reason}; {PUT}")
 
 
 def sound_entries(subject: Subject) -> Iterator[Problem]:
-    """Each entry of a topic file is of a memory that may be shown, once."""
+    """Report entries of topic files about no memory that may be shown, and second ones."""
     known = _Ids(memory.id for memory in subject.lines if selection.renders(memory))
     if subject.fresh:
         known.missing = f"has no line in {knowledge.LIVE} or {knowledge.ARCHIVE}"
@@ -269,7 +269,7 @@ def sound_entries(subject: Subject) -> Iterator[Problem]:
 
 
 def sound_sheet(subject: Subject) -> Iterator[Problem]:
-    """Each entry of the sheet is of a candidate that may be offered, once, and in a category."""
+    """Report entries of the sheet that are no candidate, come twice, or have no valid category."""
     known = _Ids(memory.id for memory in subject.offered)
     for item in sheet.parse_sheet(subject.texts.get(pages.SHEET, "")).items:
         message = known.seen(item.entry.id, anything=subject.fresh)
@@ -302,15 +302,15 @@ def index_complete(subject: Subject) -> Iterator[Problem]:
 
 
 def _is_refused(subject: Subject, path: str) -> bool:
-    """Whether `refused_files` tells of it."""
+    """Return True if `refused_files` reports the path."""
     return confined.refusal(subject.project.root, path) is not None
 
 
 class _Ids:
-    """Tells what is wrong with an id that is not expected, or was seen before."""
+    """Finds ids that are not allowed, or occur twice."""
 
     missing = "may not be shown here"
-    """What is wrong with one that is not expected."""
+    """The message for an id that is not allowed."""
 
     def __init__(self, allowed: Iterable[str]) -> None:
         self._allowed = frozenset(allowed)

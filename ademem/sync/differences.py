@@ -1,4 +1,4 @@
-"""What happened to the files since they and the store last agreed: pure comparison."""
+"""Compare the files with the merge base: what was added, changed, removed and decided."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ChangedLine(Value):
-    """A line about a memory is new, or says something else."""
+    """A line about a memory is new or changed."""
 
     id: str
     line: Line
@@ -27,7 +27,7 @@ class ChangedLine(Value):
 
 
 class Edited(Value):
-    """An item says what neither the files before nor its line say: somebody typed it."""
+    """An item differs from both the base and its line: a person edited it."""
 
     id: str
     now: Placed
@@ -35,7 +35,7 @@ class Edited(Value):
 
 
 class Removed(Value):
-    """Item or line was there, and is not any more."""
+    """An item or a line was removed."""
 
     id: str
     before: Placed | Line
@@ -49,7 +49,7 @@ class Added(Value):
 
 
 class ConcurrentLine(Value):
-    """A line that somebody wrote while somebody else archived its memory, or wrote another."""
+    """A line that lost: its memory was archived, or changed by another line, at the same time."""
 
     line: Line
     newer: Line
@@ -62,19 +62,19 @@ class Foreign(Value):
 
 
 class Reviewed(Value):
-    """A candidate of the sheet is new, says something else, or was ticked."""
+    """A candidate of the sheet is new, changed or ticked."""
 
     now: Offered
     before: Offered | None
 
 
 class Refused(Value):
-    """A candidate was on the sheet, and is not any more."""
+    """A candidate was removed from the sheet."""
 
     id: str
     before: Offered | None
     offered: bool
-    """The sheet itself says that it was."""
+    """True if the sheet itself lists it as offered."""
 
 
 Difference = ChangedLine | ConcurrentLine | Edited | Removed | Added | Foreign | Reviewed | Refused
@@ -83,7 +83,7 @@ Difference = ChangedLine | ConcurrentLine | Edited | Removed | Added | Foreign |
 def find_differences(
     before: Snapshot, now: Snapshot, joins: MergeArtefacts | None = None
 ) -> Iterator[Difference]:
-    """In the order in which they can be taken over: what goes makes room for what comes.
+    """Yield the differences in the order of their import, removals of lines first.
 
     *joins* tells apart what git put together where it merged without us.
     """
@@ -106,7 +106,7 @@ def find_differences(
 
 
 def changed_fields(difference: Edited, known: Memory) -> dict[str, Any]:
-    """The fields in which the item differs from what it was, or else from what we know."""
+    """Return the fields in which the item differs from the base, or else from the memory."""
     now = difference.now
     seen = difference.before.said if difference.before else item_values(known)
     wanted = {
@@ -153,14 +153,14 @@ def _find_edits(
 def _find_typed(
     items: tuple[Placed, ...], earlier: Placed | None, line: Line | None
 ) -> tuple[Placed, ...]:
-    """Those that say what neither the files before nor the line of their memory say."""
+    """Return the items that differ from both the base and the line of their memory."""
     known = {earlier.said if earlier else None}
     known |= {line.said, line.said_alone} if line else set()
     return tuple(item for item in items if item.said not in known)
 
 
 def _merge_typed(earlier: Placed | None, items: tuple[Placed, ...]) -> tuple[Placed, ...]:
-    """What several people typed, as the driver brings it together."""
+    """Merge several edits as the merge driver does."""
     base = (replace(earlier.entry, line=0),) if earlier else ()
     found: tuple[Entry, ...] = (replace(items[0].entry, line=0),)
     for item in items[1:]:
@@ -169,18 +169,18 @@ def _merge_typed(earlier: Placed | None, items: tuple[Placed, ...]) -> tuple[Pla
 
 
 def _is_news(line: Line | None, before: Line | None) -> bool:
-    """The line came of a merge that knew more than its pages: of several items, none is right."""
+    """Return True for a new or changed line, which is more reliable than several items."""
     return line is not None and (before is None or not before.says_the_same(line))
 
 
 def _is_losing_text(id: str, item: Placed, lines: Container[str], known: Container[str]) -> bool:
-    """The text became a candidate of its own, as lines know and pages do not."""
+    """Return True if the lines have the text as a separate candidate."""
     name = losing_id(id, item.entry.content)
     return name in lines and name not in known
 
 
 class _Lazily:
-    """A set that is made when it is first asked: it takes a look at every line."""
+    """A set that is computed on first use."""
 
     def __init__(self, make: Callable[[], Collection[str]]) -> None:
         self._make = make
@@ -193,19 +193,19 @@ class _Lazily:
 
 
 def _contents(now: Snapshot) -> frozenset[str]:
-    """What the lines say of memories that live."""
+    """Return the texts that lines have for live memories."""
     every = (line for lines in (now.lines, now.lost) for line in lines.values())
     said = (line.said for line in every if not line.gone)
     return frozenset(one[2] for one in said if one)
 
 
 def _won(now: Snapshot) -> frozenset[str]:
-    """Ids of candidates that texts of the lines would have if they had lost."""
+    """Return the ids that the texts of the lines would have as losing texts."""
     return frozenset(losing_id(id, line.record["content"]) for id, line in now.lines.items())
 
 
 def _find_removed(before: Snapshot, now: Snapshot, won: Container[str]) -> Iterator[Removed]:
-    """Only out of files that are there and sound; a file that is missing is written again.
+    """Yield removals from readable files alone; a missing file is written again.
 
     A text that lost once and *won* by now is no loss: its memory says it.
     """
@@ -224,7 +224,7 @@ def _find_removed(before: Snapshot, now: Snapshot, won: Container[str]) -> Itera
 def _find_decisions(
     before: Snapshot, now: Snapshot, won: Container[str]
 ) -> Iterator[Reviewed | Refused]:
-    """What was done on the sheet of candidates; moved to a topic file, one is as good as ticked."""
+    """Yield decisions on the sheet; a candidate moved to a topic file counts as ticked."""
     for id, offer in now.sheet.items():
         earlier = before.sheet.get(id)
         line = now.lines.get(id)

@@ -1,4 +1,4 @@
-"""How the files in the work tree came about from those that we last agreed on."""
+"""The commits between the merge base and the work tree, and what they changed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ademem.sync.base import Base
 
 _TAKES_BACK = re.compile(r'^(?:Revert|Reapply) "|^This reverts commit ', re.M)
-"""What git, and hosts of it, write into the message of such a commit."""
+"""Beginnings of messages of commits that revert another."""
 
 _NAMED = re.compile(r'"id":"([^"\\]+)"|<!-- (\S+) -->$')
 
@@ -28,29 +28,29 @@ _NAMED = re.compile(r'"id":"([^"\\]+)"|<!-- (\S+) -->$')
 class GitHistory(Value):
     root: str
     by_hand: bool = True
-    """No commit lies between: what differs was typed in this work tree."""
+    """True without commits in between: all differences are edits in this work tree."""
     touched: frozenset[str] = frozenset()
-    """Ids of the memories that the commits since then changed; none when history went elsewhere."""
+    """Ids of the memories that these commits changed; none when history diverged."""
     since: str = ""
-    """Those commits, as git names them; empty when history went elsewhere."""
+    """The range of these commits; empty when history diverged."""
     agreed: str | None = None
-    """The commit that was checked out when files and store last agreed."""
+    """The commit of the merge base."""
     commits_of: Mapping[str, tuple[str, ...]] = {}
-    """By the id of a memory, the commits since then that changed it."""
+    """By the id of a memory, the commits that changed it."""
     authors: Mapping[str, str] = {}
-    """By the id of a memory, the name that the last of these commits gives its author."""
+    """By the id of a memory, the author of the last of these commits."""
     last_author: str = ""
-    """The name that the last commit since then gives its author."""
+    """The author of the last commit."""
 
     def counts(self, id: str) -> bool:
-        """Whether what happened to the memory in the files was done to it, here or by a commit.
+        """Return True if the difference about the memory is an edit here or of a commit.
 
         Another branch, when it is checked out, says other things too, and nobody did anything.
         """
         return self.by_hand or id in self.touched
 
     def reached(self, path: str) -> bool:
-        """Whether the file was changed here, or by a commit since."""
+        """Return True if the file was changed here, or by one of the commits."""
         if self.by_hand:
             return True
         changed = self.since and git.text(
@@ -59,11 +59,11 @@ class GitHistory(Value):
         return bool(changed)
 
     def commits(self) -> set[str]:
-        """Ids of the commits since then; none when history went elsewhere."""
+        """Return the ids of the commits; none when history diverged."""
         return set(git.text(self.root, "rev-list", self.since).split()) if self.since else set()
 
     def bringing(self, path: str, id: str | None, text: str = "") -> frozenset[str] | None:
-        """The commits that brought what is new; none for an edit that nobody committed yet.
+        """Return the commits that made a change; none for an uncommitted edit.
 
         None where history went elsewhere and nothing tells. Of an item without *id*, its *text*
         is looked for in the file.
@@ -82,7 +82,7 @@ class GitHistory(Value):
         return frozenset(found.split()) or None
 
     def bringing_file(self, path: str) -> frozenset[str] | None:
-        """The commits that changed the file; none for a change that nobody committed yet.
+        """Return the commits that changed the file; none for an uncommitted edit.
 
         None where history went elsewhere and nothing tells.
         """
@@ -96,18 +96,18 @@ class GitHistory(Value):
         return frozenset() if git.text(self.root, *status) else None
 
     def last_commit_of(self, path: str) -> str | None:
-        """The commit that the file is of; None for one that no commit has as it is."""
+        """Return the last commit of the file; None for one with uncommitted changes."""
         status = ("status", "--porcelain", "--ignored", "--", path)
         if git.text(self.root, *status):
             return None
         return git.text(self.root, "log", "-1", "--format=%H", "HEAD", "--", path).strip() or None
 
     def author_of(self, path: str) -> str:
-        """Whoever git names as the author of the last commit that changed the file."""
+        """Return the author of the last commit that changed the file."""
         return git.text(self.root, "log", "-1", "--format=%an", "HEAD", "--", path).strip()
 
     def returned(self, id: str) -> bool:
-        """Whether what is there again was taken out on this line of history before."""
+        """Return True if the memory was removed and added again in this history."""
         if self.by_hand:
             return True
         name = re.escape(id)
@@ -115,24 +115,24 @@ class GitHistory(Value):
         return id in self.touched and self._changes(there) > 2  # put in, taken out, put in
 
     def taken_back(self, id: str) -> bool:
-        """Whether the last commit that put it in, or took it out, took another commit back."""
+        """Return True if the last commit that added or removed it reverts another commit."""
         if self.by_hand or not self.since:
             return False
         asked = ("log", "-1", "--format=%B", f"-S<!-- {id} -->", self.since, "--", FOLDER)
         return _TAKES_BACK.search(git.text(self.root, *asked)) is not None
 
     def buried(self, id: str) -> bool:
-        """Whether a commit on this line of history says that the memory is gone."""
+        """Return True if a commit in this history has a tombstone of the memory."""
         return not self.by_hand and self._changes(f'"key":"gone-{re.escape(id)}"') > 0
 
     def _changes(self, pattern: str) -> int:
-        """Commits after which files have the pattern more often, or less often, than before."""
+        """Count the commits that change how often the pattern occurs."""
         asked = ("log", "--format=%H", "--pickaxe-regex", f"-S{pattern}", "HEAD", "--", FOLDER)
         return len(git.text(self.root, *asked).split())
 
 
 def read_history(project: Project, base: Base) -> GitHistory:
-    """Without git, every difference was typed here."""
+    """Read the history since the base; without git, every difference is an edit here."""
     now = commit(project.root)
     if now is None:
         return GitHistory(root=project.root)
@@ -168,7 +168,7 @@ def read_history(project: Project, base: Base) -> GitHistory:
 
 
 def list_committed(project: Project, paths: Iterable[str]) -> list[str]:
-    """Those that are as the commit that is checked out has them; none when git cannot tell."""
+    """Return the paths without uncommitted changes; none when git fails."""
     listing = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
     asked = (*listing, "--ignored=matching", "--", ".ade")
     told = git.output(project.root, *asked)
@@ -182,13 +182,13 @@ def list_committed(project: Project, paths: Iterable[str]) -> list[str]:
 
 
 def _with_folders(path: str) -> set[str]:
-    """The path and the folders above it, which git names in place of all that is in them."""
+    """Return the path and the folders above it, which git lists in place of their content."""
     parts = path.split("/")
     return {"/".join(parts[:count]) for count in range(1, len(parts) + 1)}
 
 
 def _history_at_same_commit(root: str, base: Base) -> GitHistory:
-    """What a switch, a stash or a reset took away before it was committed, nobody deleted."""
+    """Tell an edit from a switch, a stash or a reset, which delete nothing."""
     if base.branch not in (None, filed(branch(root) or "")):
         here = (staging.read_trees(root, ["HEAD"]) or {}).get("HEAD")
         return GitHistory(root=root, by_hand=False, touched=here.ids if here else frozenset())
@@ -199,5 +199,5 @@ def _history_at_same_commit(root: str, base: Base) -> GitHistory:
 
 
 def _descends(root: str, earlier: str) -> bool:
-    """Whether what is checked out was built upon *earlier*; False also when git cannot tell."""
+    """Return True if HEAD descends from *earlier*; False also when git fails."""
     return git.text(root, "merge-base", earlier, "HEAD").strip() == earlier

@@ -32,7 +32,7 @@ SOURCE = "file"
 
 
 class ImportContext:
-    """One import: where it goes, on whose word, and what it did so far."""
+    """One import: its target, its sources, and its results so far."""
 
     def __init__(
         self,
@@ -56,28 +56,28 @@ class ImportContext:
         self.done: dict[str, list[str]] = {}
         self.problems: list[Problem] = []
         self.ignored: list[Problem] = []
-        """What counts as taken over and had no effect, so that nobody else is asked about it."""
+        """Problems that count as imported without an effect, so that they are reported once."""
         self.later: list[Difference] | None = []
-        """What waits until the others are taken over; None: they are."""
+        """Differences that wait for the others; None once these are imported."""
 
     def continue_as(self, event: str) -> None:
-        """What is done from now on belongs to this act."""
+        """Make further changes part of this act."""
         self.event = event
         self.act = replace(self.act, event_id=event)
         self.job = replace(self.job, event_id=event)
 
     def emptied(self) -> tuple[dict[str, list[str]], list[Problem]]:
-        """What was done and what was wrong since this was asked last."""
+        """Return and clear the results and problems."""
         found = self.done, self.problems
         self.done, self.problems = {}, []
         return found
 
     def is_new(self, item: Placed) -> bool:
-        """False when it was taken from this very file before, by somebody who was killed then."""
+        """Claim the item; return False if a killed import took it from the same file before."""
         return ledger.claim(self.act.store, SOURCE, self._key(item), self.act.now)
 
     def keep(self, draft: Draft, item: Placed) -> None:
-        """Put the item through the gate; a refused one is told of again while it stands there."""
+        """Pass the item to the gate; a refused one is reported at each import."""
         act = self.act
         written = gate.write(draft, act.store, self.job.settings, act.now, event_id=self.event)
         if written.memory is None:
@@ -90,15 +90,15 @@ class ImportContext:
         return sha256_hex(item.path, file, str(item.entry.line), *map(str, item.said))
 
     def waits_on(self, id: str | None, key: str | None) -> str | None:
-        """The branch that what the files tell waits on."""
+        """Return the branch that a memory from the files waits on."""
         return self.place.waits_on(id, key) if self.place else None
 
     def by(self, source: Source) -> Act:
-        """The act of whoever that is."""
+        """Return the act with this source as its actor."""
         return replace(self.act, actor=source.trust, claimed_author=source.author)
 
     def edit(self, known: Memory, changes: Mapping[str, Any], source: Source) -> None:
-        """An order needs a person's own command, whoever edited."""
+        """Edit the memory; raises CannotDo for instructions, which need a person's command."""
         if not changes:
             return
         whole = {"title": known.title, "content": known.content}
@@ -112,7 +112,7 @@ class ImportContext:
         self.note("edited", known.id)
 
     def job_of(self, source: Source, **changes: Any) -> Import:
-        """The import of what the source says; a person's line is a line, not their spoken word."""
+        """Return the settings of an import from this source, with the trust of a file at most."""
         trust = source.trust if source.by_agent else Trust.IMPORT
         return replace(self.job, trust=trust, claimed_author=source.author, **changes)
 

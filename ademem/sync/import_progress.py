@@ -1,4 +1,4 @@
-"""An import of files that goes on in batches: what it was planned from, and how far it came.
+"""The report of an import, and the progress of one that runs in batches.
 
 `run/import` has a line for the plan and one for each batch, so that whoever goes on, after a kill
 or in another process, begins behind the last batch. Without a plan it says that an import waits.
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 KINDS = ("added", "edited", "promoted", "rejected", "archived", "restored")
 NAMED_IDS = 5
-"""Memories of one kind that the summary names."""
+"""Ids of one kind in the summary."""
 
 
 class ImportReport(Value):
-    """Ids of the memories that the files changed, by what became of them."""
+    """The result of an import: ids of the memories it changed."""
 
     event: str = ""
     """The act that `ademem undo` takes back."""
@@ -43,11 +43,11 @@ class ImportReport(Value):
     archived: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
-    """What was not understood, left in the files as it is."""
+    """Problems, whose text stays in the files."""
     refused: tuple[Problem, ...] = ()
-    """Those of them that were understood, and cannot be taken over."""
+    """Problems of valid text that cannot be imported."""
     oversized: tuple[Problem, ...] = ()
-    """Those that were too long to be read: the files that have them are not written."""
+    """Problems of text too long to be read, whose files are not written."""
 
     @property
     def count(self) -> int:
@@ -55,7 +55,7 @@ class ImportReport(Value):
 
     @property
     def summary(self) -> str:
-        """One line: how many memories came with the files, and which; empty for none."""
+        """One line with the number and ids of the memories; empty for none."""
         if not self.count:
             return ""
         told = [f"{kind} {_list_ids(getattr(self, kind))}" for kind in KINDS if getattr(self, kind)]
@@ -68,7 +68,7 @@ def _list_ids(ids: tuple[str, ...]) -> str:
 
 
 NAMED = 5
-"""Files that are named with what waits in them; more are summed up."""
+"""Files that are named with their waiting lines; more are summed up."""
 PART_BYTES = 1 << 20
 
 
@@ -79,20 +79,20 @@ class Progress:
         pause: Callable[[], None] = lambda: None,
         tell: Callable[[int, int], None] | None = None,
     ) -> None:
-        """Call *pause* between two batches, and *tell* how many of how many changes are in."""
+        """Call *pause* between batches, and *tell* with the number of changes done and in all."""
         self._project = project
         self.pause = pause
         self.tell = tell
         self.event = ""
-        """The act that all batches are one of."""
+        """The act of all batches."""
         self.done = 0
-        """Changes that were looked at."""
+        """Changes processed."""
         self.late_done = 0
-        """Of those that had to wait for the others, how many are in."""
+        """Changes processed that had to wait for the others."""
         self.late: set[int] = set()
-        """Numbers of those that have to wait."""
+        """Numbers of changes that wait for the others."""
         self.changed: dict[str, list[str]] = {}
-        """Ids of memories by what became of them."""
+        """Ids of memories by kind of change."""
         self.problems: list[Problem] = []
         self.total = 0
 
@@ -101,7 +101,7 @@ class Progress:
         return bool(_lines(self._project))
 
     def begin(self, plan: str, waiting: Mapping[str, int], event: str) -> None:
-        """Go on with the same *plan*, or begin a new one that counts what is *waiting* by file.
+        """Continue the same *plan*, or begin a new one with counts of changes *waiting* by file.
 
         The act stays the same: what came of an earlier plan is part of it.
         """
@@ -132,7 +132,7 @@ class Progress:
         changed: Mapping[str, list[str]],
         problems: list[Problem],
     ) -> None:
-        """Note what one batch did; *done* counts its changes by file."""
+        """Record a batch; *done* counts its changes by file."""
         count = sum(done.values())
         line = {
             "files": dict(done),
@@ -152,7 +152,7 @@ class Progress:
             self.tell(self.done, self.total)
 
     def end(self) -> None:
-        """The files were taken over, and that is noted."""
+        """Remove the record of a complete import."""
         confined.remove(self._project.root, import_path(self._project))
 
     def _so_far(self, waiting: Mapping[str, int], there: Iterable[Mapping[str, Any]]) -> Any:
@@ -175,12 +175,12 @@ class Progress:
 
 
 def hand_over(project: Project) -> None:
-    """Leave the import to the worker; the hooks after this one leave it alone."""
+    """Leave the import to the worker; later hooks do not try it."""
     confined.touch(project.root, import_path(project))
 
 
 def in_words(project: Project) -> list[str]:
-    """How much of each file waits: of a plan what is left, else all the lines there are."""
+    """Describe what waits by file: the rest of a plan, or all lines without one."""
     lines = _lines(project)
     if lines and "waiting" in lines[0]:
         left = Counter(lines[0]["waiting"])
@@ -210,7 +210,7 @@ def _lines_of_files(project: Project) -> Counter[str]:
 
 
 def _lines(project: Project) -> list[dict[str, Any]]:
-    """What was noted; a last line that was cut off is none."""
+    """Read the record up to a last line that was cut off."""
     found: list[dict[str, Any]] = []
     try:
         with confined.open_file(project.root, import_path(project)) as file:

@@ -1,4 +1,4 @@
-"""Taking over what people and git did to the files: every change one revision of one act."""
+"""Import the differences of the files: every change is a revision of one act."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ if TYPE_CHECKING:
     from ademem.sync.provenance import Provenance
 
 BATCH = 200
-"""Changes of one transaction: others who write wait for a fraction of a second."""
+"""Changes of one transaction, so that other writers wait a fraction of a second."""
 
 _ODD = (ValueError, TypeError, OverflowError, RecursionError)
-"""How values fail that JSON can have and a memory cannot."""
+"""Errors of values that are valid in JSON and not in a memory."""
 
 
 def import_files(
@@ -80,7 +80,7 @@ def import_files(
     deadline: Deadline | None = None,
     progress: Progress | None = None,
 ) -> ImportReport:
-    """Bring the store to what the files say where they differ from the *base*.
+    """Import the differences between the files and the *base*.
 
     In one transaction, of which nothing is left if the *deadline* passes (TooLate); with *progress*
     what is more than one batch goes on where it stopped, a transaction for each.
@@ -134,7 +134,7 @@ def _import_in_batches(
     name: str,
     waiting: Mapping[str, int],
 ) -> None:
-    """Each batch is one transaction; its progress is noted after it.
+    """Import in batches, each one transaction, with its progress recorded after it.
 
     A batch that is done again after a kill in between changes nothing, as the store has it already.
     What has to wait for the others is done behind them, by the same rules as in one transaction.
@@ -177,7 +177,7 @@ def _import_in_batches(
 
 
 def _plan_name(base: Base, texts: Mapping[str, str] | Texts, history: GitHistory) -> str:
-    """The same for the same files on both sides and the same history between them."""
+    """Identify the plan by the files of both sides and the history between them."""
     sides = (sorted(digests_of(each).items()) for each in (base.texts, texts))
     said = [f"{path} {digest}" for side in sides for path, digest in (*side, ("", ""))]
     head = commit(history.root) or ""
@@ -201,7 +201,7 @@ def _refuse(difference: Difference, message: str, context: ImportContext) -> Non
 
 
 def apply_edit(difference: Edited, context: ImportContext) -> None:
-    """Only what was changed in the file."""
+    """Apply the fields that were changed in the file."""
     known = find_memory(difference.id, context)
     if known is None:
         return add_item(Added(item=difference.now), context)
@@ -217,13 +217,13 @@ def apply_edit(difference: Edited, context: ImportContext) -> None:
 
 
 def _was_put_back(known: Memory, history: GitHistory) -> bool:
-    """Whether somebody put its entry in again, knowing that it was gone."""
+    """Return True if the entry was added again after its removal was known."""
     kept_quiet = history.returned(known.id) and not history.buried(known.id)
     return kept_quiet or history.taken_back(known.id)
 
 
 def apply_removal(difference: Removed, context: ImportContext) -> None:
-    """Unless it says more by now than whoever deleted it could see."""
+    """Archive the memory, unless it was changed after the version that was removed."""
     known = find_memory(difference.id, context)
     unchanged = known and known.live and difference.before.said == item_values(known)
     if known and unchanged and context.history.counts(known.id):
@@ -233,7 +233,7 @@ def apply_removal(difference: Removed, context: ImportContext) -> None:
 
 
 def add_item(difference: Added, context: ImportContext) -> None:
-    """A person's own item is memory at once, as is what came with the files; an agent's waits.
+    """Add an item: promoted if it is a person's or came with the files, else a candidate.
 
     So does a second text about one memory.
     """

@@ -1,4 +1,4 @@
-"""Entries that git put together of several, where it merged pages without our driver."""
+"""Find entries that git combined from several when it merged pages without our driver."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from ademem.sync.git_history import GitHistory
 
 MOST_COMMITS = 200
-"""That are looked at for what the sides of a merge said."""
+"""Commits that are searched for the sides of a merge."""
 _WHOLE = "1000000"
-"""Lines around a change that a patch shows: all of the page."""
+"""Context lines of a patch: the whole page."""
 
 
 class Sides(Value):
-    """What commits say of one memory."""
+    """The versions of one memory in commits."""
 
     joined: dict[Said, Placed] = {}
-    """As a merge left it, and none of its sides had it."""
+    """Versions that only the result of a merge has."""
     merged: dict[Said, Placed] = {}
-    """As a side of a merge had it."""
+    """Versions of a side of a merge."""
     elsewhere: dict[Said, Placed] = {}
-    """As a commit of another branch says it, or one of before history was written anew."""
+    """Versions of commits on other branches, or before history was rewritten."""
 
 
 class MergeArtefacts:
-    """Tells apart what git joined, asking it how the pages came about when an entry looks so."""
+    """Splits combined entries; reads git's history when an entry looks like one."""
 
     def __init__(self, history: GitHistory, before: Snapshot, now: Snapshot) -> None:
         self._history = history
@@ -42,7 +42,7 @@ class MergeArtefacts:
         self._around: frozenset[str] | None = None
 
     def apart(self, item: Placed) -> tuple[Placed, ...]:
-        """The versions of the entry that git put together; itself, if somebody wrote it so.
+        """Return the versions that git combined into the entry, or the entry itself.
 
         Git makes up no line: what has a line that no version has was written. An entry may lose
         lines by hand, so that without a merge it counts as joined only with lines of two.
@@ -66,7 +66,7 @@ class MergeArtefacts:
         return tuple(one for said, one in found.items() if said in told or said not in sides.joined)
 
     def _told(self, id: str) -> dict[Said, Placed]:
-        """What was agreed on, and what the lines say."""
+        """Return the versions of the base and of the lines."""
         lines = (self._now.lines.get(id), self._now.lost.get(id))
         items = (*self._before.placed.get(id, ()), *(line.item for line in lines if line))
         return {item.said: item for item in items if item}
@@ -77,7 +77,7 @@ class MergeArtefacts:
         return self._sides.get(id, Sides())
 
     def _lines_around(self) -> frozenset[str]:
-        """Of all versions of what is on the pages: git joins entries of two memories, too."""
+        """Return the lines of all versions on the pages: git may combine two memories."""
         if self._around is None:
             known = (one for id in self._now.placed for one in self._versions(id))
             self._around = frozenset(line for one in known for line in _lines(one.entry))
@@ -93,7 +93,7 @@ def _lines(item: Entry) -> frozenset[str]:
 
 
 def _read_sides(history: GitHistory) -> dict[str, Sides]:
-    """By the id of the memory.
+    """Group versions by the id of the memory.
 
     On the line of history that was pulled a commit says what was meant, so it is no side of
     anything; elsewhere, and where history was written anew, it is.
@@ -129,7 +129,7 @@ def _note(what: str, items: dict[object, Placed], found: dict[str, Sides]) -> No
 
 
 def _list_changes(history: GitHistory) -> Iterator[tuple[str, list[str], str, str, str]]:
-    """Commits with their parents, and a page that changed since one of them, before and after."""
+    """Yield commits with their parents and each changed page, before and after."""
     shown = ("-m", "--patch", "--no-renames", "--relative", f"--unified={_WHOLE}")
     most = ("--full-history", f"--max-count={MOST_COMMITS}", "--ignore-missing")
     refs = ("HEAD", "--branches", "--remotes")
@@ -142,7 +142,7 @@ def _list_changes(history: GitHistory) -> Iterator[tuple[str, list[str], str, st
 
 
 def _pages(patch: str) -> Iterator[tuple[str, str, str]]:
-    """Path and both texts of each page in a patch that shows whole files."""
+    """Yield path and both texts of each page in a patch that shows whole files."""
     for part in f"\n{patch}".split("\ndiff --git ")[1:]:
         head, _, body = part.partition("\n@@ ")
         names = [line[6:] for line in head.split("\n") if line.startswith(("--- a/", "+++ b/"))]

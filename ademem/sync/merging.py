@@ -1,4 +1,4 @@
-"""Merging two versions of a file of memory: by memory and field, in either order the same.
+"""Three-way merge of a tracked file by memory and field; the order of sides does not matter.
 
 Of a page, an item that one side deleted and the other changed stays; of two texts, both. Lines know
 when they were said, so that they tell which of the two counts: see `records`.
@@ -33,7 +33,7 @@ _FIELDS = ("title", "content", "tags", "path")
 
 
 def merge_versions(path: str, base: str, ours: str, theirs: str) -> str:
-    """The file at *path*, whose versions are given; the same when the sides are exchanged."""
+    """Merge the versions of the file at *path*."""
     if path.endswith(".jsonl"):
         return merge_lines(base, ours, theirs)
     if os.path.basename(path) == os.path.basename(INDEX):
@@ -44,7 +44,7 @@ def merge_versions(path: str, base: str, ours: str, theirs: str) -> str:
 
 
 def _merge_index(*versions: str) -> str:
-    """Ours, to be written anew, with the hand-written regions that both sides left there."""
+    """Return our page with the hand-written regions of the merge."""
     base, ours, theirs = (set(index.regions(text)) for text in versions)
     kept = three_way(base, ours, theirs)
     text = index.without_regions(versions[1], ours - kept)
@@ -54,7 +54,7 @@ def _merge_index(*versions: str) -> str:
 
 
 def _merge_page(*versions: str) -> str:
-    """Items in the order of the base, new ones behind them; a rendering brings them into theirs."""
+    """Merge items in the order of the base, followed by new ones."""
     base, ours, theirs = _with_ids(*(_items(text) for text in versions))
     kept: dict[object, Variants] = {}
     order = sorted((ours.keys() | theirs.keys()) - base.keys(), key=str)
@@ -70,7 +70,7 @@ def _merge_page(*versions: str) -> str:
 
 
 def _merge_sheet(*versions: str) -> str:
-    """Candidates with what either side decided about them, and what both were offered."""
+    """Merge candidates with the decisions of both sides, and the lists of what was offered."""
     sheets = [sheet.parse_sheet(text) for text in versions]
     base, ours, theirs = (_candidates(one) for one in sheets)
     kept: list[Item] = []
@@ -90,7 +90,7 @@ def _merge_sheet(*versions: str) -> str:
 
 
 def _merge_candidate(base: Item | None, ours: Item | None, theirs: Item | None) -> list[Item]:
-    """One candidate, and beside it, without a name, the text that lost; nothing if it was deleted.
+    """Merge a candidate; a losing text becomes a second item without an id.
 
     A tick, like any change, is kept; of two changed texts the greater, as a sheet knows no times.
     """
@@ -114,13 +114,13 @@ def _merge_candidate(base: Item | None, ours: Item | None, theirs: Item | None) 
 
 
 def _candidates(given: Sheet) -> dict[object, Item]:
-    """By id; one without an id by what it says."""
+    """Return items by id, or by content without one."""
     found = (replace(item, entry=replace(item.entry, line=0)) for item in given.items)
     return {item.entry.id or _content_of(item.entry): item for item in found}
 
 
 def merge_items(base: Variants, ours: Variants, theirs: Variants) -> Variants:
-    """What the item says, or each text that it was given; nothing when it was deleted."""
+    """Merge an item; return each text where both sides changed it, nothing if it was deleted."""
     if ours == theirs or theirs == base:
         return ours
     if ours == base or not ours:
@@ -135,7 +135,7 @@ def merge_items(base: Variants, ours: Variants, theirs: Variants) -> Variants:
 
 
 def _exchange_changes(before: Entry, ours: Entry, theirs: Entry) -> tuple[Entry, Entry]:
-    """Ours with what only they changed, theirs with what only we changed."""
+    """Return ours with the fields only they changed, and theirs with the fields only we changed."""
     mine, yours = {}, {}
     for name in _FIELDS:
         then, we, they = (getattr(item, name) for item in (before, ours, theirs))
@@ -145,7 +145,7 @@ def _exchange_changes(before: Entry, ours: Entry, theirs: Entry) -> tuple[Entry,
 
 
 def _items(text: str) -> dict[object, Variants]:
-    """By id; one without an id by what it says."""
+    """Return items by id, or by content without one."""
     found: dict[object, Variants] = {}
     for part in entry.parse(text):
         item = replace(part, line=0)
@@ -155,7 +155,7 @@ def _items(text: str) -> dict[object, Variants]:
 
 
 def _with_ids(*sides: dict[object, Variants]) -> list[dict[object, Variants]]:
-    """An item that got its id on one side has it on the others, too, while it says the same."""
+    """Give an item the id that an equal one got on another side."""
     ids = {
         _content_of(replace(item, id=None)): name
         for side in sides
@@ -183,7 +183,7 @@ def _own_lines(text: str) -> Iterable[tuple[str | None, str]]:
 
 
 def _page_head(versions: Iterable[str]) -> list[str]:
-    """Title and purpose of the page, which say the same on both sides."""
+    """Return title and purpose of the page."""
     for text in sorted(filter(None, versions)):
         first = next(iter(entry.parts(text)), None)
         if isinstance(first, Loose):
@@ -192,14 +192,14 @@ def _page_head(versions: Iterable[str]) -> list[str]:
 
 
 CONFLICT = "conflict"
-"""The tag of a text that lost against a newer one."""
+"""The tag of a losing text."""
 
 _EARLIER = ("created_at", "ts")
-"""Learned twice, a memory is as old as the first time."""
+"""Fields of which the earlier value counts."""
 
 
 def merge_lines(*versions: str) -> str:
-    """Base, ours and theirs as one text, oldest memory first."""
+    """Merge base, ours and theirs, oldest memory first."""
     base, ours, theirs = (_records_by_name(text) for text in versions)
     kept: dict[str, Record] = {}
     losers: list[Record] = []
@@ -217,12 +217,12 @@ def merge_lines(*versions: str) -> str:
 
 
 def three_way(base: set[Key], ours: set[Key], theirs: set[Key]) -> set[Key]:
-    """What both sides have, and what one of them has that the base had not."""
+    """Return what both sides have, and what one of them added."""
     return (ours & theirs) | (ours - base) | (theirs - base)
 
 
 def losing_text(content: str, base: Record) -> Record:
-    """A candidate of its own, the same on every machine and in whatever order it lost.
+    """Make a candidate of a losing text, equal on every machine and in any order of merges.
 
     While the memory itself says the text, the store keeps none of it; of lines alone nobody knows
     whether the memory lives.
@@ -249,7 +249,7 @@ def losing_text(content: str, base: Record) -> Record:
 def _merge_record(
     base: Record | None, ours: Record | None, theirs: Record | None
 ) -> Sequence[Record]:
-    """The line of one memory, and the texts that lost; nothing when it was deleted."""
+    """Merge the line of one memory; losing texts follow it."""
     if ours == theirs or theirs == base:
         return [ours] if ours else []
     if ours == base:
@@ -264,7 +264,7 @@ def _merge_record(
 
 
 def _removed_line(base: Record, line: Record) -> Record:
-    """A line that the other side took away."""
+    """Keep a line that the other side removed, with a note."""
     ours = "sync_id" in line and not knowledge.is_tombstone(line)
     return conflicts.with_base_fields(line, base) if ours else line
 
@@ -287,7 +287,7 @@ def _merge_line(base: Record | None, older: Record, newer: Record) -> Sequence[R
 
 
 def _merge_field(name: str, before: Record, older: Record, newer: Record) -> Any:
-    """What the side says that changed it; of two changed ones the greater.
+    """Return the value of the side that changed it; of two changed ones the greater.
 
     Learned on both sides, a field that says nothing was not changed.
     """
@@ -308,7 +308,7 @@ def _merge_field(name: str, before: Record, older: Record, newer: Record) -> Any
 
 
 def _records_by_name(text: str) -> dict[str, Record]:
-    """Lines by what they tell of; of two the newer."""
+    """Return lines by their memory, the newer of two."""
     found: dict[str, Record] = {}
     for raw in entry.lines_of(text):
         record = knowledge.read(raw)
@@ -319,7 +319,7 @@ def _records_by_name(text: str) -> dict[str, Record]:
 
 
 def _record_name(record: Record) -> str:
-    """The id of the memory, or else the key; a tombstone stands beside the line."""
+    """Return the id of the memory, or else the key; a tombstone has its key."""
     return str((not knowledge.is_tombstone(record) and record.get("id")) or record.get("key") or "")
 
 
@@ -332,6 +332,6 @@ def _record_age(record: Record) -> tuple[str, str]:
 
 
 def _record_order(record: Record) -> tuple[str, ...]:
-    """Oldest first; a tombstone stands beside the line."""
+    """Sort oldest first, a tombstone beside its line."""
     key = str(record.get("key"))
     return str(record.get("created_at")), str(record.get("id") or key), key

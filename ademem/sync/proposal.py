@@ -1,4 +1,4 @@
-"""The sheet of candidates as a commit of its own, for others to review."""
+"""Commit the sheet of candidates to a separate branch for review."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ BODY = (
 
 
 class CannotPropose(AdememError):
-    """Nothing was written."""
+    """No proposal was made; nothing was written."""
 
 
 class Proposal(Value):
     branch: str
     commit: str | None
-    """None: it was only tried."""
+    """None for a dry run."""
     count: int
     text: str
     """The sheet."""
@@ -77,7 +77,7 @@ def propose(
 
 
 def _head(root: str) -> str:
-    """The commit that is checked out; raises CannotPropose where there is none."""
+    """Return the commit that is checked out; raises CannotPropose without one."""
     if _tried(root, "rev-parse", "--git-dir") is None:
         raise CannotPropose(f"{root} is in no git repository", "`git init` makes one")
     commit = _tried(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")

@@ -1,4 +1,4 @@
-"""Who wrote what the files say: this person, an agent in a session here, or somebody elsewhere.
+"""The author of a change in the files: this person, an agent here, or another source.
 
 A change found in the files came with them (a clone, a pull, an archive) unless it was made in this
 work tree after files and store agreed once: by an edit that no commit brought, or by a commit that
@@ -37,27 +37,27 @@ if TYPE_CHECKING:
 
 NAME_CHARS = 40
 NAME_WORDS = 6
-"""A claimed name with more words is a sentence, and is not shown."""
+"""Words of a claimed name; one with more is a sentence and is not shown."""
 DIGEST_CHARS = 32
 REFLOG_BYTES = 256_000
-"""Of git's log of HEAD, how much is read from its end."""
+"""Bytes read from the end of git's log of HEAD."""
 TRANSCRIPT_BYTES = 16_000_000
-"""Of a session's transcript, how much is read from its end."""
+"""Bytes read from the end of a session's transcript."""
 
 _COMMITTED = ("commit: ", "commit (amend): ", "commit (initial): ")
-"""How git's log of HEAD describes a commit made here, and not brought by a merge or a pull."""
+"""Entries of git's log of HEAD for commits made here."""
 _NO_NAME = re.compile(r"[^\w .,'@+-]+")
 _MEANT = ("sync_id", "content", "title", "category", "path", "topic_key")
 """Fields by which a record claims something, beside its tags, anchors, status and pin."""
 
 
 class Source(Value):
-    """Where a change in the files comes from."""
+    """The source of a change in the files."""
 
     trust: Trust
     """IMPORT for what came with the files."""
     author: str | None = None
-    """The claimed author of what came with the files and is labelled; empty: nobody is named."""
+    """The claimed author of a labelled change that came with the files; empty without a name."""
 
     @property
     def by_person(self) -> bool:
@@ -69,7 +69,7 @@ class Source(Value):
 
 
 class Provenance:
-    """Tells the source of each change of one import; git and transcripts are asked when needed."""
+    """Finds the source of each change of an import; reads git and transcripts when needed."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Provenance:
         self._known_history: GitHistory | None = None
         self._environment = environment
         self._agreed_before = agreed_before
-        """Files and store agreed at least once: before, nothing can have been edited here."""
+        """True after the first agreement of files and store: before it, nothing was edited here."""
         self._trusts_files: bool | None = None
         self._own: frozenset[str] | None = None
         self._made_here: frozenset[str] | None = None
@@ -94,13 +94,13 @@ class Provenance:
 
     @property
     def history(self) -> GitHistory:
-        """How the files came about; git is asked once."""
+        """The commits since the merge base, read once."""
         if self._known_history is None:
             self._known_history = self._ask_history()
         return self._known_history
 
     def of(self, path: str, id: str | None = None, text: str = "") -> Source:
-        """The source of what the file at *path* says anew of the memory *id*.
+        """Return the source of a change about the memory *id* in the file at *path*.
 
         Of an item without id, *text* is what it says.
         """
@@ -110,7 +110,7 @@ class Provenance:
         return Source(trust=Trust.IMPORT, author=self._claimed(id))
 
     def of_record(self, path: str, record: Mapping[str, Any], id: str | None) -> Source:
-        """The source of a line of JSON: the files may repeat what this person's stores wrote."""
+        """Return the source of a line; one that a store of this person wrote is not labelled."""
         source = self.of(path, id)
         if source.author is None:
             return source
@@ -122,7 +122,7 @@ class Provenance:
         return Source(trust=Trust.IMPORT, author=safe_name(named) or source.author)
 
     def of_brief(self, path: str) -> FileSource:
-        """The source of what the file of a brief says anew; a new brief is asked about again."""
+        """Return the source of a change in the file of a brief."""
         commits = self.history.bringing_file(path) if self._agreed_before else None
         if commits is not None and commits <= self._commits_made_here(commits):
             return FileSource(by_agent=self._writer(path, commits) is not Trust.USER)
@@ -130,7 +130,7 @@ class Provenance:
         return FileSource(author=author, own=self.own)
 
     def author_of(self, path: str, *, ask: bool = True) -> str | None:
-        """Who git says wrote a file that came with the project; None for one written here.
+        """Return git's author of a file that came with the project; None for one written here.
 
         Unless git is to be *asked*, nobody is named.
         """
@@ -143,7 +143,7 @@ class Provenance:
 
     @property
     def trusts_files(self) -> bool:
-        """Whether the person agreed to what comes with the files of this repository."""
+        """True if the person agreed to trust the files of this repository."""
         if self._environment is None:
             return False
         if self._trusts_files is None:
@@ -175,7 +175,7 @@ class Provenance:
         return self._made_here or frozenset()
 
     def _writer(self, path: str, commits: Iterable[str]) -> Trust:
-        """USER, or how far the words of the agent are believed that may have changed the file."""
+        """Return USER, or the trust of the agent that may have changed the file."""
         for sha in commits:
             if session := edits.session_of_commit(self._store, sha):
                 return provenance.trust_of_session(session, self._store)
@@ -187,7 +187,7 @@ class Provenance:
 def provenance_of(
     project: Project, store: Store, environment: Mapping[str, str] | None
 ) -> Provenance:
-    """Of what the files say now, since store and files agreed."""
+    """Return the provenance of changes since store and files agreed."""
     agreed = base.load(project, made_at(store))
     known = agreed.branch is not None and store.is_trusted  # else the agreement is another's, too
     return Provenance(
@@ -196,7 +196,7 @@ def provenance_of(
 
 
 def record_digest(record: Mapping[str, Any]) -> str:
-    """Of a line of knowledge.jsonl, what it claims: the text and all that makes it believed."""
+    """Digest the fields of a line that make a claim: its text, and its status and anchors."""
     lists = (array([str(item) for item in record.get(name) or ()]) for name in ("tags", "anchors"))
     confirmed = str(record.get("status") == Status.PROMOTED)
     meant = (str(record.get(name) or "") for name in _MEANT)
@@ -209,7 +209,7 @@ def skill_digest(path: str, content_hash: str) -> str:
 
 
 def safe_name(claimed: object) -> str:
-    """A name as a stranger gives it, on one line, or nothing where it is no name."""
+    """Clean a claimed name; return "" for one that is no name."""
     from ademem.core.redaction import redact
     from ademem.core.text import clean
     from ademem.guard.injection import instruction_in
@@ -224,7 +224,7 @@ def safe_name(claimed: object) -> str:
 
 
 def _made_here(root: str) -> Iterable[str]:
-    """Commits that git's log of HEAD says were made in this work tree."""
+    """Yield the commits that git's log of HEAD says were made in this work tree."""
     from ademem.core.repository import git_dir, git_root
 
     top = git_root(root)
@@ -244,7 +244,7 @@ def _made_here(root: str) -> Iterable[str]:
 
 
 def _writer(project: Project, store: Store, path: str) -> Trust:
-    """Who changed the file last, by what sessions did since the files were read."""
+    """Return the trust of the last writer, by the activity of sessions since the last reading."""
     status = confined.status(project.root, path)
     if status is None:
         return Trust.USER
@@ -266,7 +266,7 @@ def _writer(project: Project, store: Store, path: str) -> Trust:
 
 
 def _may_have_changed(transcript: str, file: str, since: str, until: str) -> bool:
-    """Whether a session wrote the file, or ran a command that may have; yes where nothing tells."""
+    """Return True if a session wrote the file, or may have; also where that is unknown."""
     from ademem.capture.transcript import Call, events, subagent_transcripts
     from ademem.guard.mutation import judge
     from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS

@@ -1,4 +1,4 @@
-"""Taking over the lines of knowledge.jsonl: what somebody's ademem said of a memory."""
+"""Import the lines of knowledge.jsonl that any ademem wrote."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from ademem.sync.provenance import Source
 
 _IN_BETWEEN = "in between"
-"""How the key begins of a text that is about to change."""
+"""The beginning of the dedupe key of a memory whose text is about to change."""
 
 LEAST = timedelta(milliseconds=1)
-"""By which an act is later than what it answers to."""
+"""The least difference between an act and the one it follows."""
 
 
 def import_line(difference: ChangedLine, context: ImportContext) -> None:
-    """A line about a memory that we do not have, that we know less of, or that commits changed."""
+    """Import a line about a new memory, a newer version of one, or one that commits changed."""
     known = find_memory(difference.id, context)
     if difference.line.gone:
         return apply_tombstone(difference, context)
@@ -80,7 +80,7 @@ def import_line(difference: ChangedLine, context: ImportContext) -> None:
 def _line_source(
     line: Line, record: Mapping[str, Any], known: Memory | None, context: ImportContext
 ) -> Source:
-    """Whose word the line is; one that claims nothing new about a memory of ours is ours."""
+    """Return the source of a line; one equal to our memory is ours."""
     source = context.provenance.of_record(line.path, line.record, line.id)
     if source.author is None or known is None or known.claimed_author is not None:
         return source
@@ -94,7 +94,7 @@ _LOWEST = {"tier": int(Tier.FADING)}
 
 
 def _status_fields(known: Memory | None) -> dict[str, Any]:
-    """As the memory stands here; a new one waits."""
+    """Return the status fields of our memory; those of a candidate for a new one."""
     if known is None:
         return (
             transitions.initial(promoted=False) | {"pinned": False, "promoted_at": None} | _LOWEST
@@ -108,7 +108,7 @@ def _status_fields(known: Memory | None) -> dict[str, Any]:
 
 
 def _set_created_at(moment: datetime, id: str, context: ImportContext) -> None:
-    """It was learned anew, elsewhere: it is as old as everybody's files say."""
+    """Set the time of creation that the files have."""
     known = find_memory(id, context)
     if known and known.created_at != moment:
         change = Change(
@@ -121,7 +121,7 @@ def _set_created_at(moment: datetime, id: str, context: ImportContext) -> None:
 
 
 def release_texts(waiting: Iterable[Difference], context: ImportContext) -> None:
-    """Texts that are about to change are in nobody's way: memories may have exchanged theirs."""
+    """Free the dedupe keys of texts about to change, as memories may have exchanged theirs."""
     for difference in waiting:
         known = find_memory(difference.id, context) if isinstance(difference, ChangedLine) else None
         if known and known.live:
@@ -129,7 +129,7 @@ def release_texts(waiting: Iterable[Difference], context: ImportContext) -> None
 
 
 def restore_keys(context: ImportContext) -> None:
-    """Give those that stayed as they were their place again, also what an earlier import left."""
+    """Restore dedupe keys that this import or an earlier one freed and did not need."""
     first, end = f"{_IN_BETWEEN} ", f"{_IN_BETWEEN}!"
     for known in memory_queries.live_by_key_range(context.act.store, first, end):
         _restore_key(known.id, context)
@@ -151,13 +151,13 @@ def _key(known: Memory, key: str, context: ImportContext) -> None:
 
 
 def _find_duplicate(record: Mapping[str, Any], context: ImportContext) -> Memory | None:
-    """Another live memory that says the same."""
+    """Return another live memory with the same text."""
     key = dedupe_key(clean(str(record["content"])), record.get("topic_key"))
     return memory_queries.live_shared_by_text(context.act.store, key, except_id=str(record["id"]))
 
 
 def _is_older(record: Mapping[str, Any], twin: Memory) -> bool:
-    """Of two memories that say the same the elder stays, on every machine.
+    """Return True if the line's memory is the older duplicate, which stays on every machine.
 
     A text that lost once waits for nothing any more when its memory says it.
     """
@@ -170,14 +170,14 @@ def _is_older(record: Mapping[str, Any], twin: Memory) -> bool:
 
 
 def _archive_time(record: Mapping[str, Any], twin: Memory) -> datetime:
-    """When one of the two went: right after both had come to say the same."""
+    """Return the time of archiving a duplicate: just after both had the text."""
     return max(parse(record["updated_at"]), twin.updated_at) + LEAST
 
 
 def _archive_duplicate(
     record: dict[str, Any], twin: Memory, job: Import, context: ImportContext
 ) -> None:
-    """Keep ours, which is the elder; of the other it is known here, too, that it went."""
+    """Keep ours, which is older, and archive the other here, too."""
     known = find_memory(record["id"], context)
     if known is None:
         own.restore(record | transitions.archived() | _LOWEST, job)
@@ -188,7 +188,7 @@ def _archive_duplicate(
 
 
 def apply_tombstone(difference: ChangedLine, context: ImportContext) -> None:
-    """The memory was archived, and not changed after that."""
+    """Archive the memory, unless it was changed after the tombstone."""
     known, gone_at = (
         find_memory(difference.id, context),
         knowledge.archived_at(difference.line.record),
@@ -205,7 +205,7 @@ def apply_tombstone(difference: ChangedLine, context: ImportContext) -> None:
 
 
 def keep_losing_text(difference: ConcurrentLine, context: ImportContext) -> None:
-    """A text that nobody archived, and nobody replaced, waits for a word of its own."""
+    """Make a candidate of a losing text that was neither archived nor replaced."""
     record, newer = difference.line.record, difference.newer
     was = conflicts.base_fields(record)
     if was is not None:
@@ -223,7 +223,7 @@ def keep_losing_text(difference: ConcurrentLine, context: ImportContext) -> None
 def _is_unseen(
     record: Mapping[str, Any], difference: ConcurrentLine, context: ImportContext
 ) -> bool:
-    """Whether the memory never had the text, or has it still and did not begin with it.
+    """Return True if the memory never had the text, or has it and did not begin with it.
 
     Learned twice under one name, it began with both.
     """
@@ -236,26 +236,26 @@ def _is_unseen(
 
 
 def was_replaced(id: str, content: str, context: ImportContext) -> bool:
-    """Whether the memory said it once, and whoever changed that knew."""
+    """Return True if the memory had the text, and an edit replaced it."""
     texts = [" ".join(text.split()) for text in _earlier_texts(id, context)]
     said = " ".join(content.split())
     return said in texts and (said != texts[-1] or len(texts) == 1)
 
 
 def _earlier_texts(id: str, context: ImportContext) -> list[str]:
-    """What the memory said before this import, in the order in which it came to say it."""
+    """Return the texts of the memory before this import, oldest first."""
     rows = memories.revisions(context.act.store, id)
     before = (row for row in rows if row["event_id"] != context.event)
     return list(dict.fromkeys(row["snapshot"]["content"] for row in before))
 
 
 def _lost_to_memory(known: Memory) -> bool:
-    """Whether it waited until its memory said it: it waits again when that lost it again."""
+    """Return True for a losing text that was archived because its memory has it now."""
     return is_losing_text(known.superseded_by, known.id, known.content)
 
 
 def _archive(known: Memory, at: datetime, context: ImportContext, **changes: Any) -> None:
-    """As if it had been done here when it was done elsewhere."""
+    """Archive the memory at the time when it was archived elsewhere."""
     act = context.act
     change = Change(operation="archive", actor=act.actor, at=act.now, event_id=context.event)
     gone = transitions.archived() | {"updated_at": at}
@@ -266,7 +266,7 @@ def _archive(known: Memory, at: datetime, context: ImportContext, **changes: Any
 
 
 def as_export_record(line: Line, context: ImportContext) -> dict[str, Any]:
-    """The line as a line of our export, which `own.restore` reads."""
+    """Convert the line to a record of the export format."""
     record = line.record
     missing = [name for name in ("key", "category", "updated_at") if not record.get(name)]
     if missing:
@@ -296,14 +296,14 @@ def find_memory(id: str, context: ImportContext) -> Memory | None:
 
 
 def _is_newer_on_purpose(difference: ChangedLine, context: ImportContext) -> bool:
-    """We know nothing newer than what the line said before, and it was changed on purpose."""
+    """Return True for an intended change of the version that we have."""
     known, before = find_memory(difference.id, context), difference.before
     then = before and before.record.get("updated_at")
     return bool(known and then == stamp(known.updated_at) and context.history.counts(difference.id))
 
 
 def _comes_back(known: Memory, record: Mapping[str, Any], context: ImportContext) -> bool:
-    """The line is newer than the archive, or is what was archived, put back on purpose.
+    """Return True if the line is newer than the archiving, or undoes it on purpose.
 
     What was refused comes back confirmed only: another machine may have captured it again.
     """

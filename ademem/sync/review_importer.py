@@ -1,4 +1,4 @@
-"""What people decided about candidates on their sheet: confirmed, corrected, refused, proposed."""
+"""Import decisions on the sheet: candidates confirmed, corrected, refused or proposed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def apply_review(difference: Reviewed, context: ImportContext) -> None:
-    """Corrected, then confirmed; what another branch's sheet says is no decision."""
+    """Apply corrections, then a tick; another branch's sheet is no decision."""
     now, before = difference.now, difference.before
     known = _find_candidate(now.item.entry.id, context)
     if now.item.entry.id is None or (known is None and not _is_known(now.item.entry.id, context)):
@@ -56,7 +56,7 @@ def apply_review(difference: Reviewed, context: ImportContext) -> None:
 
 
 def apply_refusal(difference: Refused, context: ImportContext) -> None:
-    """Unless it says more by now than whoever deleted it could see.
+    """Reject the candidate, unless it was changed after the version that was removed.
 
     Where a commit took item and offer away, somebody else's store had no use for it any more.
     """
@@ -76,7 +76,7 @@ def apply_refusal(difference: Refused, context: ImportContext) -> None:
 
 
 def _propose(offer: Offered, context: ImportContext) -> None:
-    """A candidate of somebody else's, or one that a person wrote down; ticked, it is confirmed."""
+    """Add a candidate of another store, or one that a person wrote; a tick promotes it."""
     item = offer.item
     if not context.is_new(item):
         return
@@ -108,25 +108,25 @@ def _propose(offer: Offered, context: ImportContext) -> None:
 
 
 def _find_candidate(id: str | None, context: ImportContext) -> Memory | None:
-    """The memory while it waits for a word that the sheet may give."""
+    """Return the memory if it is a candidate that the sheet may decide."""
     found = memory_queries.by_id(context.act.store, id)
     waits = found and found.live and found.status is Status.CANDIDATE
     return found if found and waits and not found.quarantine_reason else None
 
 
 def _is_known(id: str, context: ImportContext) -> bool:
-    """Whether it is decided here already, or was deleted for good."""
+    """Return True for a memory that is here, or was deleted for good."""
     store = context.act.store
     return memory_queries.by_id(store, id) is not None or imports.is_dead_by_id(store, id)
 
 
 def _with_category(offer: Offered, known: Memory) -> Placed:
-    """The item in the category it tells, or else in the memory's own."""
+    """Return the item in the category it names, or else in the memory's own."""
     return offer.item if offer.filed else replace(offer.item, category=known.category)
 
 
 def _parse_origin(text: str) -> tuple[Trust, str, datetime | None]:
-    """Trust, kind of source and moment; a better trust is not for a sheet to give."""
+    """Parse trust, kind of source and time; a sheet cannot raise trust."""
     said = re.fullmatch(r"(?:(tool|web) by )?([\w-]{1,40})(?:, (\S+))?", text)
     if not said:
         return Trust.IMPORT, "file", None

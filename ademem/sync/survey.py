@@ -1,4 +1,4 @@
-"""What every file of the mirror should say, and what it says."""
+"""Compare the wanted text of each tracked file with the present one."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ if TYPE_CHECKING:
 CORE = ".ade/cto/core-memory.json"
 
 NOT_TEXT = "\0"
-"""What a file reads as that is not UTF-8, or is refused."""
+"""The text in place of a file that is not UTF-8, or is refused."""
 
 BLOCK_CHARS = 1024 * 1024
-"""Lines that are kept together while a file is read."""
+"""Characters that are read at once."""
 LINE_CHARS = 256 * 1024
-"""The longest line that is read."""
+"""Characters of the longest line that is read."""
 
 
 class File(Value):
-    """One file of the mirror, by its path in the project."""
+    """A tracked file, by its path in the project."""
 
     path: str
     wanted: str | None = None
-    """None: we wrote it once, and it is not needed any more."""
+    """None: it is to be removed."""
     present: str | None = None
-    """None: there is no such file."""
+    """None: it does not exist."""
     ours: bool = True
-    """There is none, or it is as we wrote it."""
+    """True if it does not exist, or is as ademem wrote it."""
 
     @property
     def settled(self) -> bool:
@@ -66,7 +66,7 @@ def survey(
     place: Place | None = None,
     refused: Sequence[Problem] = (),
 ) -> tuple[File, ...]:
-    """Every file that is wanted or was written by us, by its path; nothing is changed.
+    """Return each file that is wanted or was written by ademem, by path; change nothing.
 
     *taken* are texts, by path, whose changes the store has by now: they count as ours. Lines that
     it *refused*, now or before, stay.
@@ -107,7 +107,7 @@ def survey(
 
 
 def refused_lines(taken: Texts, refused: Sequence[Problem]) -> set[str]:
-    """The lines among what was read that could not be taken over."""
+    """Return the lines that could not be imported."""
     numbers = {it.line for it in refused if it.path == pages.LINES and it.line}
     if not numbers or pages.LINES not in taken:
         return set()
@@ -118,7 +118,7 @@ def refused_lines(taken: Texts, refused: Sequence[Problem]) -> set[str]:
 def candidates(
     store: Store, settings: MirrorSettings, there: str | None, place: Place
 ) -> str | None:
-    """The sheet; where it is not asked for, what the one that is *there* still offers, or none."""
+    """Render the sheet; where it is turned off, only what the one that is *there* still offers."""
     if not settings.candidates and there is None:
         return None
     if there and OVERSIZE in there:
@@ -133,7 +133,7 @@ def candidates(
 
 
 def present(project: Project) -> Texts:
-    """The files that are there and may be of the mirror, by their path; NOT_TEXT for odd bytes.
+    """Read the files that may be tracked ones, by path; NOT_TEXT for other encodings.
 
     A line that is too long reads as OVERSIZE and its size, and so does a file that is too large.
     """
@@ -149,7 +149,7 @@ def present(project: Project) -> Texts:
 
 
 def paths_of(project: Project) -> list[str]:
-    """Paths of the files that may be pages or lines."""
+    """List paths of files that may be pages or lines."""
     try:
         names = confined.names(project.root, project.memory)
     except OSError:
@@ -158,13 +158,13 @@ def paths_of(project: Project) -> list[str]:
 
 
 def readable_of(texts: Texts) -> Texts:
-    """Those that are text."""
+    """Return those that are text."""
     odd = sha256_hex(NOT_TEXT)
     return texts.only(path for path, digest in texts.digests.items() if digest != odd)
 
 
 def _core(project: Project, store: Store) -> tuple[CoreMemory | None, File]:
-    """The brief and its file, which is ours whoever changed it, for its changes are taken over."""
+    """Return the brief and its file, which counts as ours: its edits are imported."""
     present = _read(project, CORE)
     try:
         document, ours = standing_brief.newest(store, project), True
@@ -189,7 +189,7 @@ def _stream(project: Project, path: str) -> Iterator[str]:
 
 
 def _clipped(file: BinaryIO, most: int) -> Iterator[str]:
-    """The text in parts."""
+    """Yield the text in parts."""
     size = os.fstat(file.fileno()).st_size
     if size > most:
         yield f"{OVERSIZE}{size} of {most}"
@@ -219,7 +219,7 @@ def _clipped(file: BinaryIO, most: int) -> Iterator[str]:
 
 
 def load_fingerprints(project: Project) -> dict[str, list[str]]:
-    """Fingerprints by path; a damaged record is none, and every file counts as changed."""
+    """Read the fingerprints by path; with a damaged record every file counts as changed."""
     try:
         recorded = json.loads(confined.read_text(project.root, _fingerprints_path(project)) or "{}")
         return {str(path): list(prints) for path, prints in recorded.items()}
@@ -228,13 +228,13 @@ def load_fingerprints(project: Project) -> dict[str, list[str]]:
 
 
 def save_fingerprints(project: Project, prints: Mapping[str, list[str]]) -> None:
-    """A path has two fingerprints while it is being written: we may be killed on either side."""
+    """Write the fingerprints; a path that is being written has two."""
     text = json.dumps(prints, indent=0, sort_keys=True) + "\n"
     confined.write_text(project.root, _fingerprints_path(project), text)
 
 
 def fingerprint(path: str, text: str) -> str:
-    """Of the index only what is ours counts; its hand-written regions may change."""
+    """Digest a text; of the index without its hand-written regions."""
     return sha256_hex(index.text_outside(text) if path == INDEX else text)
 
 

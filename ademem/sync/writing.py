@@ -1,4 +1,4 @@
-"""Bringing the files up to date without overwriting what somebody else wrote."""
+"""Import edits of the files, then write what differs, without overwriting other edits."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 HOOK_BYTES = 4 * confined.MIB
-"""Size of all files, and of what was agreed of them, up to which a hook reads them itself."""
+"""Size of all files and of their base up to which a hook imports them."""
 HOOK_FILES = 2000
 
 
@@ -55,20 +55,20 @@ PAUSE_S = 0.02
 
 
 def _pause() -> None:
-    """Between two batches: others who wait for the database get their turn."""
+    """Let other writers use the database between batches."""
     time.sleep(PAUSE_S)
 
 
 class Refreshed(Value):
-    """Paths in the project, and how many bytes were written."""
+    """The result of a refresh: paths in the project, and the bytes written."""
 
     written: tuple[str, ...]
     removed: tuple[str, ...]
     kept: tuple[str, ...]
-    """Changed by somebody else in a way that could not be taken over, so left alone."""
+    """Files with edits that could not be imported, left as they are."""
     bytes: int
     taken: ImportReport = ImportReport()
-    """What the files told the store before they were written."""
+    """The import before the writing."""
 
 
 def refresh(
@@ -83,7 +83,7 @@ def refresh(
     tell: Callable[[int, int], None] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Refreshed:
-    """Take over what was edited in the files, then write what differs from the store.
+    """Import edits of the files, then write what differs from the store.
 
     With *force* edits are not taken over but overwritten. A large import goes on in batches, with a
     *pause* between them, and *tell* hears how many of how many changes are in. The *environment*
@@ -133,7 +133,7 @@ def import_changes(
     tell: Callable[[int, int], None] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> ImportReport:
-    """What `refresh` takes over; the files themselves stay as git left them."""
+    """Import as `refresh` does, and leave the files as they are."""
     steps = Progress(project, pause or _pause, tell)
     with _locked(project):
         return _import_changes(project, store, settings, now, environment, steps, None)
@@ -148,7 +148,7 @@ def import_changes_until(
     *,
     environment: Mapping[str, str] | None = None,
 ) -> ImportReport | None:
-    """`import_changes` where it is done before the deadline; None: it waits for the worker.
+    """Import the changes before the deadline; return None if that is left to the worker.
 
     What waits is tried no more by the hooks that follow.
     """
@@ -195,7 +195,7 @@ def _import_changes(
 
 
 def _is_large(project: Project) -> bool:
-    """Told by sizes alone, without reading."""
+    """Return True if the files are too large for a hook, by their sizes."""
     size = count = 0
     for folder in (project.memory, os.path.join(project.ade, "agents")):
         with suppress(confined.Refused):
@@ -209,11 +209,11 @@ def _is_large(project: Project) -> bool:
 
 
 class Preview(Value):
-    """What `refresh` would do."""
+    """The result of a trial refresh."""
 
     taken: ImportReport
     files: tuple[File, ...]
-    """Those that would not stay as they are, and those that it would leave alone."""
+    """Files that would change, and files with edits that would be left alone."""
 
 
 def preview(
@@ -225,7 +225,7 @@ def preview(
     force: bool = False,
     environment: Mapping[str, str] | None = None,
 ) -> Preview:
-    """Do what `refresh` does to the store, look at the files it leads to, and take all back."""
+    """Do what `refresh` does to the store, compare the files, and roll back."""
     place = Place(project, settings.mirror)
     with suppress(_RolledBack), store.transaction():
         provenance = provenance_of(project, store, environment)
@@ -236,14 +236,14 @@ def preview(
 
 
 def preview_aside(project: Project, store: Store, settings: Settings) -> Preview:
-    """What rendering would change of the files that the store was made of."""
+    """Compare the files with a store that was made from them."""
     there = readable_of(present(project))
     found = survey(project, store, settings.mirror, there)
     return Preview(taken=ImportReport(), files=tuple(file for file in found if not file.settled))
 
 
 def read_aside(project: Project, store: Store, settings: Settings, now: datetime) -> ImportReport:
-    """Bring an empty store to what the files say, and write nothing into the project."""
+    """Import the files into an empty store, and write nothing into the project."""
     with suppress(BadCore):
         standing_brief.reconcile(store, project)
     there = readable_of(present(project))
@@ -256,7 +256,7 @@ def read_aside(project: Project, store: Store, settings: Settings, now: datetime
 
 
 class _RolledBack(Exception):
-    """Ends a transaction without its effect."""
+    """Ends a transaction with a rollback."""
 
 
 def _update_store(
@@ -271,7 +271,7 @@ def _update_store(
     steps: Progress | None = None,
     deadline: Deadline | None = None,
 ) -> tuple[ImportReport, Texts]:
-    """Bring the store to what files and branches say now; with *force* edits of memories are lost.
+    """Import the files and follow branches; with *force* edits of memories are lost.
 
     Returns what `_import_files` does.
     """
@@ -295,7 +295,7 @@ def _import_files(
     steps: Progress | None,
     deadline: Deadline | None,
 ) -> tuple[ImportReport, Texts]:
-    """What the files told, and the texts that were read to the end."""
+    """Import the files; return the report and the texts that were read completely."""
     there = readable_of(present(project))
     paths = set(filter(is_imported, there))
     agreed = base.load(project, made_at(store))
@@ -326,7 +326,7 @@ def _save_agreement(
     refused: Collection[str],
     read: Texts,
 ) -> None:
-    """Remember what the files say now; of one left alone, what was agreed before.
+    """Save the base: the files as they are now; the earlier text of one left alone.
 
     Where part of one could not be read, the rest is agreed on.
     """
@@ -346,7 +346,7 @@ def _save_agreement(
 
 
 def _save(project: Project, agreed: base.Base, refused: Collection[str]) -> None:
-    """As agreed upon what is checked out now."""
+    """Save the base with the commit and branch that are checked out."""
     here = {"commit": commit(project.root), "branch": filed(branch(project.root) or "")}
     kept = {*agreed.refused, *refused}
     if kept and LINES[-1] in agreed.texts:
@@ -359,7 +359,7 @@ def _save(project: Project, agreed: base.Base, refused: Collection[str]) -> None
 def _combine_texts(
     agreed: Mapping[str, str] | Texts, newer: Mapping[str, Mapping[str, str] | Texts]
 ) -> Texts:
-    """Texts out of several mappings; of two the newer."""
+    """Combine texts of several mappings; of two the newer."""
     sources = dict.fromkeys(agreed, agreed) | dict(newer)
     digests: dict[int, dict[str, str]] = {}
     for source in sources.values():
@@ -383,7 +383,7 @@ def _locked(project: Project) -> Iterator[None]:
 
 
 def _lock(project: Project) -> str:
-    """The folder itself stands in for a lock file that is refused, so that reading goes on."""
+    """Return the lock file, or the folder itself where the file is refused."""
     path = os.path.join(project.run, "mirror.lock")
     return project.ade if confined.refusal(project.root, path) else path
 
@@ -391,7 +391,7 @@ def _lock(project: Project) -> str:
 def _remember_own_lines(
     store: Store, due: Iterable[File], environment: Mapping[str, str] | None
 ) -> None:
-    """Remember outside of the project what lines this person's store has written."""
+    """Note outside of the project which lines this person's store has written."""
     texts = [file.wanted for file in due if file.path in LINES and file.wanted]
     if not texts or environment is None or not store.is_trusted:
         return

@@ -29,11 +29,11 @@ CHUNK = 1000
 class Imported(Value):
     inserted: int
     merged: int
-    """Said what a memory says, or were imported before."""
+    """Lines with the text of a memory, or imported before."""
     rejected: int
-    """Refused by the gate, whose log has the reasons, or deleted here for good."""
+    """Lines refused by the gate, whose log has the reasons, or deleted here for good."""
     errors: tuple[tuple[int, str], ...]
-    """Number and fault of each line that could not be read."""
+    """Number and error of each line that could not be read."""
 
 
 def import_lines(
@@ -46,7 +46,7 @@ def import_lines(
     status: Status | None = None,
     mission: str | None = None,
 ) -> Imported:
-    """Bring in each line once, however often it comes; a bad line is reported and skipped.
+    """Import each line once; report a bad one and skip it.
 
     *status* is for the lines that have none, *mission* for those of a mission that do not name it.
     Chunks are committed one by one, and *on_progress* hears the number of lines read; what a broken
@@ -76,7 +76,7 @@ def import_lines(
 
 
 def memory_of(line: str, store: Store) -> str | None:
-    """Id of the memory that a plain line became here, on its own or merged; None if refused."""
+    """Return the id of the memory that a plain line became or was merged into; None if refused."""
     return imports.credited(store, plain.SOURCE, plain.key_of(read(line)))
 
 

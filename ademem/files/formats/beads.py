@@ -1,4 +1,4 @@
-"""The knowledge files of a Beads project, whatever merges and crashes made of them.
+"""Import the knowledge files of a Beads project, also damaged and half-merged ones.
 
 Beads reads its archive and its live file together, and of two lines with one key the one with the
 newer `ts`; a text that was learned again is in them twice.
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
 NAMES = ("knowledge.archive.jsonl", "knowledge.jsonl")
 FOLDERS = ("", "memory", ".beads/memory")
-"""Where they are, seen from what a person may name."""
+"""Their folders, relative to a folder that a person may name."""
 NOT_IMPORTED = "not-imported.jsonl"
-"""Among the logs."""
+"""The file with unreadable lines, in the folder of logs."""
 SOURCES = ("orchestrator", "supervisor")
 KEY_BYTES = 60
-"""What Beads makes a key of."""
+"""Bytes of a text that Beads makes a key of."""
 
 _MARKER = re.compile(r"(<{7}|\|{7}|={7}|>{7})(?: |$)")
 
@@ -54,11 +54,11 @@ class Line(Value):
     text: str
     record: Record | None = None
     fault: str = ""
-    """Why there is no record."""
+    """The reason if there is no record."""
 
     @property
     def moment(self) -> float:
-        """0 for one that has no time: whatever has one is newer."""
+        """Seconds since 1970; 0 without a time, which is older than any."""
         stamp = unix_moment(self.record or {}, "ts")
         return stamp.timestamp() if stamp else 0.0
 
@@ -74,11 +74,11 @@ class Misread(Value):
 
 class ImportedFiles(Imported):
     misread: tuple[Misread, ...] = ()
-    """What the errors are about."""
+    """The lines that the errors are about."""
 
 
 def bring(source: str, store: Store, settings: GateSettings, now: datetime) -> ImportedFiles:
-    """Bring in what a Beads project knows, oldest first, so that what was learned last counts.
+    """Import the lines of a Beads project, oldest first, so that the newest counts.
 
     *source* is the project, a folder of it, or one file; raises UsageError when there is none.
     """
@@ -104,7 +104,7 @@ def bring(source: str, store: Store, settings: GateSettings, now: datetime) -> I
 
 
 def put_aside(misread: Iterable[Misread], project: Project) -> None:
-    """Keep what the last import could not read, by file and number."""
+    """Store the lines that the last import could not read."""
     path = os.path.join(project.log, NOT_IMPORTED)
     rows = [json.dumps(as_dict(one), ensure_ascii=False) + "\n" for one in misread]
     if rows:
@@ -114,7 +114,7 @@ def put_aside(misread: Iterable[Misread], project: Project) -> None:
 
 
 def sources(source: str) -> list[tuple[str, str]]:
-    """A file itself; of a project or its folders the archive and the live file.
+    """Return a file itself; of a project or its folders the archive and the live file.
 
     Each stands behind the folder below which no link is followed to it; empty for what was named.
     """
@@ -130,7 +130,7 @@ def sources(source: str) -> list[tuple[str, str]]:
 
 
 def lines(path: str, root: str = "") -> Iterator[Line]:
-    """Each line that says something or should; raises UsageError for a file that is not there."""
+    """Yield each line that is not blank; raises UsageError for a missing file."""
     try:
         with confined.open_file(root, path) if root else open(path, "rb") as file:
             raw = file.read().removeprefix(b"\xef\xbb\xbf")
@@ -149,7 +149,7 @@ def lines(path: str, root: str = "") -> Iterator[Line]:
 
 
 def take(line: Line, job: Import) -> Outcome:
-    """Through the gate, unless this very line was imported before; raises BadLine."""
+    """Pass the line to the gate, unless it was imported before; raises BadLine."""
     record = line.record or {}
     return plain.keep(plain.key_of(record), _draft(record), None, job)
 
@@ -173,7 +173,7 @@ def _misread(line: Line, message: str) -> Misread:
 
 
 def _draft(record: Record) -> Draft:
-    """As it would be, had it been learned here: tags by whole words, keys that tell texts apart."""
+    """Make the draft that the same lesson learned here would make."""
     kind = (text(record, "type") or "").upper()
     prefix = kind if kind in learned.CATEGORY else "LEARNED"
     content, key = record["content"], text(record, "key")
@@ -190,6 +190,6 @@ def _draft(record: Record) -> Draft:
 
 
 def _is_made(key: str, content: str) -> bool:
-    """Whether Beads made it of the beginning of the text; without Latin letters nothing is left."""
+    """Return True for a key that Beads made of the text; without Latin letters it is empty."""
     head = content.encode()[:KEY_BYTES].decode("utf-8", "ignore").lower()
     return key.partition("-")[2] == re.sub(r"[^a-z0-9]+", "-", head).strip("-")

@@ -1,4 +1,4 @@
-"""Our own export: a memory with all that makes it the same memory elsewhere."""
+"""The export format of ademem: memories with their identity, status and history fields."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 VERSION = 1
 MARK = "ademem"
-"""The key that tells our lines; its value is the version of the format."""
+"""The key that marks a line of this format; its value is the version."""
 
 PAGE = 1000
 
 CLOCKS_DIFFER = timedelta(days=1)
-"""How far ahead another machine's clock is believed; a later time would be the newest for ever."""
+"""The most that another clock may be ahead; a later time would be the newest for ever."""
 
 FIELDS = (
     "id",
@@ -69,7 +69,7 @@ FIELDS = (
     "updated_at",
     "promoted_at",
 )
-"""What travels; how often it was read and who is trusted are matters of a place."""
+"""Exported fields; counts of reads and trust belong to one store."""
 
 RENEWED = frozenset(FIELDS) - {
     "id",
@@ -81,7 +81,7 @@ RENEWED = frozenset(FIELDS) - {
 }
 
 _FOLLOWING = ("trust", "claimed_author", "dedupe_key")
-"""What follows from who says so, and from what is said."""
+"""Fields that follow from the source and from the text."""
 
 RULES = (
     form.normal_form,
@@ -91,13 +91,13 @@ RULES = (
     instruction_shaped,
     instruction_beside,
 )
-"""A file can be written by anybody: what it restores is read like any other text from outside."""
+"""Rules of the gate for restored text, which is as untrusted as any file."""
 
 _NAME = re.compile(r"[\w-]{1,64}", re.ASCII)
 
 
 def export_lines(store: Store, include_personal: bool = False) -> Iterator[dict[str, Any]]:
-    """Live memories in the order they came in; agents' and missions' only when asked for."""
+    """Yield live memories in order of creation; those of agents and missions only on request."""
     seen = 0
     while page := memory_queries.page(store, seen, PAGE):
         seen = page[-1].seq
@@ -112,7 +112,7 @@ def is_own(record: Record) -> bool:
 
 
 def restore(record: Record, job: Import, *, even_older: bool = False) -> Outcome:
-    """Make the memory again, or renew the one that is here if the line is newer.
+    """Insert the memory, or update it here if the line is newer.
 
     What was deleted here stays so, and a text that another memory has is that memory. With
     *even_older* the line is right whatever its time.
@@ -149,7 +149,7 @@ def _reviewed(record: Record, shelf: Lookup, job: Import) -> Reviewed:
 
 
 def _row(record: Record, sync_id: str, draft: Reviewed, job: Import) -> Memory:
-    """As it was where it was exported; in quarantine it is a candidate whatever it was."""
+    """Return the memory as it was exported; in quarantine it is a candidate."""
     row = build_row(draft, sync_id, job.store.project_id, job.settings, job.now)
     if row.quarantine_reason is None:
         row = replace(
@@ -168,12 +168,12 @@ def _row(record: Record, sync_id: str, draft: Reviewed, job: Import) -> Memory:
 
 
 def at_most(moment: datetime | None, now: datetime) -> datetime:
-    """A time that somebody else's clock told, believed within bounds."""
+    """Return a time from another clock, limited to CLOCKS_DIFFER ahead of *now*."""
     return min(moment or now, now + CLOCKS_DIFFER)
 
 
 def _draft(record: Record, job: Import) -> Draft:
-    """Its word is the file's, or less: who is trusted is not for a file to say."""
+    """Make a draft with the trust of the file or a lower one."""
     doubtful = choice(record, "trust", Trust)
     scope, owner = home(record, job)
     return Draft(
@@ -215,7 +215,7 @@ def _added(row: Memory, job: Import) -> Outcome:
 
 
 def _renewed(known: Memory, row: Memory, job: Import, even_older: bool) -> Outcome:
-    """What is quarantined takes no place, and what is not live here is not revived."""
+    """Update a live memory; a quarantined line changes nothing."""
     newer = even_older or row.updated_at > known.updated_at
     if known.live and not row.quarantine_reason and newer:
         changes = {name: getattr(row, name) for name in (*RENEWED, *_FOLLOWING)}
@@ -234,7 +234,7 @@ def _change(job: Import) -> Change:
 
 
 def _name(record: Record, field: str) -> str:
-    """An id that can stand in a file and in a command."""
+    """Return an id that is valid in a file and in a command."""
     name = text(record, field) or ""
     if not _NAME.fullmatch(name) or redact(name).found:
         raise BadLine(f"has no {field} of at most 64 letters, digits, - and _")

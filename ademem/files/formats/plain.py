@@ -1,4 +1,4 @@
-"""Lines from anywhere: a content, and what else they may say."""
+"""Import plain lines: a content, and optional fields."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ SOURCE = "import"
 
 
 def write(record: Record, job: Import) -> Outcome:
-    """Through the gate, unless this very line was imported before."""
+    """Pass the record to the gate, unless it was imported before."""
     status = choice(record, "status", Status) or job.status
     draft = _draft(record, job, promoted=status is Status.PROMOTED)
     return keep(key_of(record), draft, status, job)
 
 
 def keep(key: str, draft: Draft, status: Status | None, job: Import) -> Outcome:
-    """Write what the line with this key says, once."""
+    """Write the draft of the line with this key once."""
     if not ledger.claim(job.store, SOURCE, key, job.now):
         return Outcome.MERGED if imports.credited(job.store, SOURCE, key) else Outcome.REJECTED
     written = gate.write(draft, job.store, job.settings, job.now, event_id=job.event_id)
@@ -43,12 +43,12 @@ def keep(key: str, draft: Draft, status: Status | None, job: Import) -> Outcome:
 
 
 def key_of(record: Record) -> str:
-    """The same for the same fields, in whatever order."""
+    """Digest a record; the order of its fields does not matter."""
     return sha256_hex(orjson.dumps(record, option=orjson.OPT_SORT_KEYS).decode())
 
 
 def _draft(record: Record, job: Import, *, promoted: bool) -> Draft:
-    """Nobody's word but the file's: it may ask to be believed, not to be a person."""
+    """Make a draft with the trust of the file."""
     title, speaker = text(record, "title"), text(record, "speaker")
     said = () if title or not speaker else (DIALOGUE,)
     scope, owner = home(record, job)
@@ -76,7 +76,7 @@ def _draft(record: Record, job: Import, *, promoted: bool) -> Draft:
 
 
 def _category_of(type: str | None) -> Category:
-    """What a line of Beads calls `learned`, `decision`, … is among our categories."""
+    """Map the type of a Beads line to a category."""
     return learned.CATEGORY.get((type or "").upper(), Category.FACT)
 
 

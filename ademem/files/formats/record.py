@@ -26,7 +26,7 @@ FIRST_YEAR = 1970
 
 
 class BadLine(Exception):
-    """What a line lacks to be a memory."""
+    """A line that is no valid record; the message tells why."""
 
 
 class Outcome(StrEnum):
@@ -36,26 +36,26 @@ class Outcome(StrEnum):
 
 
 class Import(Value):
-    """Where the lines go, and under which rules."""
+    """The store, the settings and the source of an import."""
 
     store: Store
     settings: GateSettings
     now: datetime
     status: Status | None = None
     event_id: str = ""
-    """The act all changes belong to."""
+    """The act that all changes belong to."""
     branch: str | None = None
-    """What the lines wait on."""
+    """The branch that the lines wait on."""
     trust: Trust = Trust.IMPORT
-    """How far the lines are believed that do not ask for less."""
+    """The trust of lines that claim no lower one."""
     claimed_author: str | None = None
-    """Who wrote the lines, as the files claim that they came with."""
+    """The author of the lines, as the files claim."""
     mission: str | None = None
-    """The one that memories of a mission belong to if they do not say of which."""
+    """The mission of memories that name none."""
 
 
 def read(line: str) -> Record:
-    """The object of a line that has a content."""
+    """Parse a line into an object with a content; raises BadLine."""
     try:
         record = orjson.loads(line.removeprefix("\ufeff").encode("utf-8", "replace"))
     except orjson.JSONDecodeError as error:
@@ -68,7 +68,7 @@ def read(line: str) -> Record:
 
 
 def text(record: Record, name: str) -> str | None:
-    """The text under *name*, None for an empty one; a number is taken for its digits."""
+    """Return the text under *name*, None for an empty one; a number becomes its digits."""
     value = record.get(name)
     if type(value) is int:
         value = str(value)
@@ -78,7 +78,7 @@ def text(record: Record, name: str) -> str | None:
 
 
 def home(record: Record, job: Import) -> tuple[str, str | None]:
-    """Scope and owner; raises BadLine for a memory of a mission that nobody can tell."""
+    """Return scope and owner; raises BadLine for a memory of an unknown mission."""
     scope, owner = text(record, "scope") or Scope.PROJECT, text(record, "scope_owner_id")
     if owner is None and Scope.is_mission(scope):
         if job.mission is None:
@@ -91,7 +91,7 @@ def home(record: Record, job: Import) -> tuple[str, str | None]:
 
 
 def texts(record: Record, name: str) -> tuple[str, ...]:
-    """The list of texts under *name*, or the words of one text."""
+    """Return the list of texts under *name*, or the words of one text."""
     value = record.get(name)
     items = value.split() if isinstance(value, str) else value or []
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
@@ -113,7 +113,7 @@ def moment(record: Record, name: str) -> datetime | None:
 
 
 def unix_moment(record: Record, name: str) -> datetime | None:
-    """Seconds since 1970, as Beads writes them."""
+    """Read seconds since 1970, as Beads writes them."""
     value = record.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 2**33:
         return None
@@ -121,7 +121,7 @@ def unix_moment(record: Record, name: str) -> datetime | None:
 
 
 def choice(record: Record, name: str, kind: type[Choice]) -> Choice | None:
-    """The member of *kind* under *name*."""
+    """Return the member of *kind* under *name*."""
     value = text(record, name)
     try:
         return kind(value) if value else None
