@@ -59,7 +59,7 @@ def render(
     *gone* are tombstones of memories that may be shown no more; *refused* tells what could not
     be taken over of the lines: it stays, as does what nobody can read.
     """
-    shown = [_as_shown(memory) for memory in memories if renders(memory)]
+    shown: list[Memory] = [_Shown(one) for one in memories if renders(one)]  # type: ignore[misc]
     files = topics.files(shown, settings.topic_entries)
     regions = index.regions(present.get(INDEX) or "")
     pages = {
@@ -92,10 +92,6 @@ class _Shown:
         for name in _SHOWN:
             setattr(self, name, getattr(memory, name))
         self.tags = tuple(map(sys.intern, memory.tags))
-
-
-def _as_shown(memory: Memory) -> Memory:
-    return _Shown(memory)  # type: ignore[return-value]
 
 
 def _is_unread(raw: str, refused: Collection[str], alive: Collection[str]) -> bool:

@@ -81,7 +81,10 @@ def tombstones_of(store: Store, place: Place, carried: Sequence[Record] = ()) ->
             yield record
     for row in memory_queries.removed_lines(store):
         id, sync_id, at, category, learned_at, content, deleted_at, revision, branch, heir = row
-        never = deleted_at and _is_undone(store, id, revision, deleted_at)
+        never = deleted_at and revisions.operation_of(store, id, revision) == (
+            "undo",
+            deleted_at,
+        )
         won = conflicts.is_losing_text(heir, id, content)  # its memory says it by now
         if not never and not won and branch in (None, place.branch):
             texts = (content,) if heir else _texts(store, id, content, revision)
@@ -95,11 +98,6 @@ def _texts(store: Store, id: str, content: str, revision: int) -> list[str]:
         return [content]
     rows = memories.revisions(store, id)
     return [content, *(row["snapshot"]["content"] for row in reversed(rows))]
-
-
-def _is_undone(store: Store, id: str, revision: int, deleted_at: str) -> bool:
-    """Return True for a memory that is hidden because its creation was undone."""
-    return revisions.operation_of(store, id, revision) == ("undo", deleted_at)
 
 
 def _hard_deleted(store: Store) -> Iterator[Record]:

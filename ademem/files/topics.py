@@ -80,8 +80,13 @@ def render(file: TopicFile, loose: Mapping[str, Sequence[Loose]] = {}) -> dict[s
 def own_lines(page: str) -> list[Loose]:
     """Return a person's lines between the items of a page."""
     parts = (part for part in entry.parts(page) if isinstance(part, Loose))
-    mine = (replace(part, text=_without_ours(part)) for part in parts)
-    return [part for part in mine if part.text]
+    mine = []
+    for part in parts:
+        lines = part.text.split("\n")
+        kept = (line for line in lines if not _is_ours(line, part, lines))
+        if text := "\n".join(kept).strip("\n"):
+            mine.append(replace(part, text=text))
+    return mine
 
 
 def heading(text: str) -> Category | None:
@@ -116,11 +121,6 @@ def page_head(part: Loose) -> list[str]:
     """Return the title and the purpose that a page begins with."""
     lines = part.text.split("\n")
     return [line for line in lines if _is_ours(line, part, lines) and line != NOTHING]
-
-
-def _without_ours(part: Loose) -> str:
-    lines = part.text.split("\n")
-    return "\n".join(line for line in lines if not _is_ours(line, part, lines)).strip("\n")
 
 
 def _is_ours(line: str, part: Loose, lines: Sequence[str]) -> bool:

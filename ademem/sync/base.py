@@ -13,8 +13,8 @@ from ademem.files.texts import Texts, digests_of, parts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from typing import Any, BinaryIO
+    from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from ademem.core.project import Project
 
@@ -69,7 +69,10 @@ def save(project: Project, base: Base) -> None:
     try:
         with confined.create_file(project.root, aside) as file:
             for name in sorted(digests):
-                size = _write(parts_of(base.texts, name), file)
+                size = sum(
+                    file.write(part.encode("utf-8", "surrogatepass"))
+                    for part in parts_of(base.texts, name)
+                )
                 files[name] = [digests[name], at, size]
                 at += size
             file.write(json.dumps(recorded, ensure_ascii=False).encode("utf-8", "surrogatepass"))
@@ -81,11 +84,6 @@ def save(project: Project, base: Base) -> None:
         confined.remove(project.root, aside)
         raise
     confined.remove(project.root, _older_path(project))
-
-
-def _write(parts: Iterable[str], file: BinaryIO) -> int:
-    """Write a text in slices and return the number of bytes."""
-    return sum(file.write(part.encode("utf-8", "surrogatepass")) for part in parts)
 
 
 def _is_recorded(project: Project, wanted: Mapping[str, Any], digests: Mapping[str, str]) -> bool:

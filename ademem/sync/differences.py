@@ -99,7 +99,9 @@ def find_differences(
     for id, items in now.placed.items():
         typed = _find_edits(id, items, before, now, joins)
         yield from (one for one in typed if isinstance(one, Edited) or one.item.said[2] not in told)
-    won = _Lazily(lambda: _won(now))
+    won = _Lazily(
+        lambda: frozenset(losing_id(id, line.record["content"]) for id, line in now.lines.items())
+    )
     yield from _find_removed(before, now, won)
     yield from _find_decisions(before, now, won)
     yield from (Added(item=item) for item in now.unnamed)
@@ -197,11 +199,6 @@ def _contents(now: Snapshot) -> frozenset[str]:
     every = (line for lines in (now.lines, now.lost) for line in lines.values())
     said = (line.said for line in every if not line.gone)
     return frozenset(one[2] for one in said if one)
-
-
-def _won(now: Snapshot) -> frozenset[str]:
-    """Return the ids that the texts of the lines would have as losing texts."""
-    return frozenset(losing_id(id, line.record["content"]) for id, line in now.lines.items())
 
 
 def _find_removed(before: Snapshot, now: Snapshot, won: Container[str]) -> Iterator[Removed]:

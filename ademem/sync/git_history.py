@@ -138,7 +138,7 @@ def read_history(project: Project, base: Base) -> GitHistory:
         return GitHistory(root=project.root)
     if now == base.commit:
         return _history_at_same_commit(project.root, base)
-    if base.commit is not None and not _descends(project.root, base.commit):
+    if base.commit is not None and not _is_ancestor(project.root, base.commit):
         return GitHistory(root=project.root, by_hand=False, agreed=base.commit)
     commits = f"{base.commit}..HEAD" if base.commit else "HEAD"
     shown = ("--patch", "--unified=0", "--format=%x00%H%x00%an")
@@ -198,6 +198,6 @@ def _history_at_same_commit(root: str, base: Base) -> GitHistory:
     return GitHistory(root=root, by_hand=typed)
 
 
-def _descends(root: str, earlier: str) -> bool:
+def _is_ancestor(root: str, earlier: str) -> bool:
     """Return True if HEAD descends from *earlier*; False also when git fails."""
     return git.text(root, "merge-base", earlier, "HEAD").strip() == earlier

@@ -63,7 +63,7 @@ class ImportReport(Value):
 
 
 def _list_ids(ids: tuple[str, ...]) -> str:
-    more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED_IDS else ""
+    more = f" and {len(ids) - NAMED_IDS} more" if len(ids) > NAMED_IDS else ""
     return ", ".join(ids[:NAMED_IDS]) + more
 
 

@@ -60,7 +60,9 @@ def _merge_page(*versions: str) -> str:
     order = sorted((ours.keys() | theirs.keys()) - base.keys(), key=str)
     for id in (*base, *order):
         kept[id] = merge_items(base.get(id, ()), ours.get(id, ()), theirs.get(id, ()))
-    loose = three_way(*(set(_own_lines(text)) for text in versions))
+    loose = three_way(
+        *({(part.after, part.text) for part in topics.own_lines(text)} for text in versions)
+    )
     head = _page_head(versions)
     blocks = [text for after, text in sorted(loose, key=str) if after not in kept]
     for id, items in kept.items():
@@ -178,10 +180,6 @@ def _content_of(item: Entry) -> tuple[str, ...]:
     return tuple(str(getattr(item, name)) for name in (*_FIELDS, "id"))
 
 
-def _own_lines(text: str) -> Iterable[tuple[str | None, str]]:
-    return ((part.after, part.text) for part in topics.own_lines(text))
-
-
 def _page_head(versions: Iterable[str]) -> list[str]:
     """Return title and purpose of the page."""
     for text in sorted(filter(None, versions)):
@@ -212,7 +210,12 @@ def merge_lines(*versions: str) -> str:
     for lost in losers:
         kept.setdefault(_record_name(lost), lost)
     ordered = sorted(kept.values(), key=_record_order)
-    unread = three_way(*(set(_unread(text)) for text in versions))
+    unread = three_way(
+        *(
+            {raw for raw in entry.lines_of(text) if raw and knowledge.read(raw) is None}
+            for text in versions
+        )
+    )
     return "".join(map(knowledge.line, ordered)) + "".join(f"{raw}\n" for raw in sorted(unread))
 
 
@@ -321,10 +324,6 @@ def _records_by_name(text: str) -> dict[str, Record]:
 def _record_name(record: Record) -> str:
     """Return the id of the memory, or else the key; a tombstone has its key."""
     return str((not knowledge.is_tombstone(record) and record.get("id")) or record.get("key") or "")
-
-
-def _unread(text: str) -> Iterable[str]:
-    return (raw for raw in entry.lines_of(text) if raw and knowledge.read(raw) is None)
 
 
 def _record_age(record: Record) -> tuple[str, str]:

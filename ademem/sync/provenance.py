@@ -286,12 +286,10 @@ def _may_have_changed(transcript: str, file: str, since: str, until: str) -> boo
                 if event.tool in SHELL_TOOLS and judge(str(event.input.get("command"))).mutates:
                     return True
                 named = event.input.get("file_path") or event.input.get("notebook_path")
-                if event.tool in WRITING_TOOLS and isinstance(named, str) and _is(named, file):
+                if event.tool not in WRITING_TOOLS or not isinstance(named, str):
+                    continue
+                if os.path.realpath(named) == os.path.realpath(file):
                     return True
         except OSError:
             return True
     return False
-
-
-def _is(named: str, file: str) -> bool:
-    return os.path.realpath(named) == os.path.realpath(file)

@@ -54,7 +54,8 @@ def _draft(record: Record, job: Import, *, promoted: bool) -> Draft:
     scope, owner = home(record, job)
     return Draft(
         content=record["content"],
-        category=text(record, "category") or _category_of(text(record, "type")),
+        category=text(record, "category")
+        or learned.CATEGORY.get((text(record, "type") or "").upper(), Category.FACT),
         scope=scope,
         owner=owner,
         title=title or speaker,
@@ -73,11 +74,6 @@ def _draft(record: Record, job: Import, *, promoted: bool) -> Draft:
             claimed_author=job.claimed_author,
         ),
     )
-
-
-def _category_of(type: str | None) -> Category:
-    """Map the type of a Beads line to a category."""
-    return learned.CATEGORY.get((type or "").upper(), Category.FACT)
 
 
 def _archive(memory: Memory, job: Import) -> None:
