@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ademem.core import git
 from ademem.core.clock import UTC, TooLate, datetime, parse, stamp
 from ademem.core.repository import branch, commit
 from ademem.core.value import Value
@@ -83,6 +82,8 @@ def look(project: Project, store: Store, now: datetime, deadline: Deadline | Non
     last = cursor.sha if cursor and here else ""  # a detached HEAD may go anywhere
     seen = list(dict.fromkeys([*([last] if last else []), *(each.sha for each in known)]))
     since = int(parse(cursor.seen_at).timestamp()) if cursor else 0
+    from ademem.core import git  # most sessions start where HEAD did not move
+
     try:
         if deadline is None:
             found = news(project.root, head, seen, last=last, since=since)
@@ -163,6 +164,8 @@ def news(root: str, head: str, seen: Sequence[str], *, last: str = "", since: in
     *head* should descend from. Where it is gone from the repository, commits from before *since*
     count as seen.
     """
+    from ademem.core import git
+
     try:
         place = git.run(
             root, "merge-base", "--is-ancestor", last or head, head, environment=git.OFFLINE
@@ -192,6 +195,8 @@ def _log(root: str, *revisions: str, files: bool = False) -> list[Commit]:
 
     Without their files where a partial clone lacks the trees.
     """
+    from ademem.core import git
+
     options = (f"--max-count={MOST}", "--ignore-missing", "--encoding=UTF-8", f"--format={_FORMAT}")
     for names in (("--name-only", "--no-renames"), ()) if files else ((),):
         listed = git.output(

@@ -6,7 +6,6 @@ import os
 import sys
 from functools import cache
 
-from ademem.core import process
 from ademem.core.errors import AdememError
 
 TYPE_CHECKING = False
@@ -118,6 +117,8 @@ def _from_proc(pid: int) -> Iterator[list[str]]:
 
 def _from_ps(pid: int) -> Iterator[list[str]]:
     """What `ps` tells of them, where the system has no /proc."""
+    from ademem.core import process
+
     try:
         listed = process.run(["ps", "-axo", "pid=,ppid=,command="], timeout_s=5).text
     except OSError:
