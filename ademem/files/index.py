@@ -231,9 +231,7 @@ def render_brief(document: CoreMemory | None, memories: Sequence[Memory]) -> str
         'Nothing here yet: `ademem core set summary "…"`.'
     ]
     durable = [_highlight(memory) for memory in highlights(memories)] or ["None yet."]
-    return "\n".join(
-        ["# Project brief", "", *brief, "", "## Durable highlights", "", *durable, ""]
-    )
+    return "\n".join(["# Project brief", "", *brief, "", "## Durable highlights", "", *durable, ""])
 
 
 def brief_fields(document: CoreMemory | None, chars: int) -> list[str]:
