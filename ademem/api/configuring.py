@@ -15,7 +15,7 @@ from ademem.core.repository import commit
 from ademem.core.settings import PERSONAL_SECTION, all_keys
 from ademem.core.value import Value
 from ademem.files import enrolment
-from ademem.store import claimed
+from ademem.store import existence
 from ademem.sync import provenance_of
 
 TYPE_CHECKING = False
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ademem.core.configuration.sources import Given, SettingWarning
     from ademem.core.project import Project
-    from ademem.store.claimed import DatabaseClaims
+    from ademem.store.existence import DatabaseClaims
 
 WHERE = ("local", "shared", "user")
 """Files that `set_value` writes: of the person in this project, of the team, of the person."""
@@ -151,8 +151,8 @@ def arrived(root: str | None = None, *, environment: Mapping[str, str] = os.envi
         imported = curation.review_imported(runtime, limit=None)
         briefs = curation.list_claimed_briefs(runtime)
         store = runtime.store
-        authors = claimed.authors(store)
-        database = claimed.by_database(store)
+        authors = existence.claimed_authors(store)
+        database = existence.find_database_claims(store)
         trusts_files = provenance_of(here, store, environment).trusts_files
     return Arrived(
         settings=configuration.load(here, environment).held,

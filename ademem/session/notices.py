@@ -6,7 +6,7 @@ import os
 
 from ademem.core import configuration, confined, trust, worktree
 from ademem.core.text import bounded, counted, preview
-from ademem.store import admission, claimed, ledger
+from ademem.store import admission, existence, ledger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,12 +77,12 @@ def import_waits(runtime: Runtime) -> Iterator[str]:
 
 def came_with_files(runtime: Runtime) -> Iterator[str]:
     """How much came with the files of this clone, and from whom; once in each clone."""
-    count = claimed.count(runtime.store)
+    count = existence.count_claimed(runtime.store)
     if not count:
         return
     clone, environment = runtime.project.main, runtime.environment
     if trust.claim_first_contact(clone, runtime.store.secret, environment):
-        names = ", ".join(claimed.authors(runtime.store)[:NAMED])
+        names = ", ".join(existence.claimed_authors(runtime.store)[:NAMED])
         by = f", by {preview(names, NAMES_CHARS)}" if names else ""
         what = counted(count, "memory")
         yield f"ademem: {what} came with the files{by}; `ademem review --imported`"

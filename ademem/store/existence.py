@@ -1,12 +1,38 @@
-"""Existence of memories, asked on guarded calls: without the model of a memory."""
+"""Cheap questions about memories and procedures, without the model of a memory: hooks ask them."""
 
 from __future__ import annotations
 
-from ademem.store import CURRENT
+from ademem.core.value import Value
+from ademem.store import CURRENT, LIVE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.store import Store
+
+CLAIMED = f"claimed_author is not null and {LIVE}"
+"""Memories that came with the files and were not accepted here."""
+ARRIVED = (
+    "category = 'procedure' and source_type = 'procedure'"
+    " and id not in (select memory_id from memory_procedure_details)"
+)
+"""Procedures that came with the files of the project: memories without details."""
+
+# Changed since it was written, never written, or given up while it stands in a file. The cross
+# join begins with the few procedures.
+_UNEXPORTED = f"""
+select 1 from memory_procedure_details as details
+cross join unified_memories as memory on memory.id = details.memory_id
+where memory.project_id = :project and (
+  scope = 'project' and status = 'promoted' and {CURRENT}
+  and (exported_at is null or exported_at < memory.updated_at)
+  or exported_at is not null and superseded_by is null
+  and (status = 'archived' or deleted_at is not null))
+limit 1
+"""
+_ARRIVED = f"""
+select 1 from unified_memories
+where project_id = :project and status = 'promoted' and {ARRIVED} and {CURRENT} limit 1
+"""
 
 
 def any_promoted(store: Store) -> bool:
@@ -34,3 +60,43 @@ def any_quarantined(store: Store, id: str = "") -> bool:
             {"project": store.project_id, "id": id},
         ).fetchone()
     )
+
+
+def any_procedure(store: Store, *, export: bool) -> bool:
+    """One that nobody took note of; with *export* also one whose file is not as it should be."""
+    queries = (_UNEXPORTED, _ARRIVED) if export else (_ARRIVED,)
+    project = {"project": store.project_id}
+    return any(store.db.execute(query, project).fetchone() for query in queries)
+
+
+def count_claimed(store: Store) -> int:
+    query = f"select count(*) from unified_memories where project_id = ? and {CLAIMED}"
+    return int(store.db.execute(query, (store.project_id,)).fetchone()[0])
+
+
+def claimed_authors(store: Store) -> list[str]:
+    """The names that the files give, those with most memories first."""
+    rows = store.db.execute(
+        f"select claimed_author from unified_memories where project_id = ? and {CLAIMED}"
+        " and claimed_author <> '' group by claimed_author order by count(*) desc, claimed_author",
+        (store.project_id,),
+    )
+    return [row[0] for row in rows]
+
+
+class DatabaseClaims(Value):
+    """Memories that a database which was not made here gives out as a person's."""
+
+    user: int
+    pinned: int
+
+
+def find_database_claims(store: Store) -> DatabaseClaims | None:
+    """Count claims of the tables themselves; None for this person's own database."""
+    if store.is_trusted:
+        return None
+    row = store.db.execute(
+        "select ifnull(sum(trust = 'user'), 0) as user, ifnull(sum(pinned), 0) as pinned"
+        f" from main.unified_memories where {LIVE}"
+    ).fetchone()
+    return DatabaseClaims(user=row["user"], pinned=row["pinned"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ademem.core.json_text import array
 from ademem.core.memory import SKILL
 from ademem.store import BROWSED, CURRENT, LIVE, memories
+from ademem.store.existence import ARRIVED, CLAIMED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from ademem.core.memory import Memory
     from ademem.store import Store
 
-CLAIMED = f"claimed_author is not null and {LIVE}"
-"""Memories that came with the files and were not accepted here."""
 _WAITING_ORDER = "order by quarantine_reason is null, created_at, seq limit :limit"
 _OWN_OR_PROJECT = "(scope = 'project' or scope = 'agent' and scope_owner_id is :owner)"
 
@@ -220,8 +219,6 @@ def with_procedure_details(store: Store) -> list[Memory]:
 
 def procedures_without_details(store: Store) -> list[Memory]:
     """Live procedures that came with the files of the project."""
-    from ademem.store.unexported import ARRIVED
-
     return memories.find(store, f"{ARRIVED} and {LIVE}")
 
 

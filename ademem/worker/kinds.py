@@ -6,7 +6,7 @@ from ademem.core import configuration, worktree
 from ademem.core.clock import timedelta
 from ademem.core.project import worktrees
 from ademem.core.repository import under_way
-from ademem.store import ageing, embeddings, jobs, unexported
+from ademem.store import ageing, embeddings, existence, jobs
 from ademem.worker import schedule
 from ademem.worker.job_context import Kind
 
@@ -87,7 +87,7 @@ def procedures(context: JobContext, _job: Job) -> None:
 def procedure_is_unwritten(context: JobContext) -> None:
     """Somebody confirmed or changed one, or it came with the files."""
     export = context.runtime.settings.skills.export
-    if unexported.any_procedure(context.store, export=export) and not jobs.is_known(
+    if existence.any_procedure(context.store, export=export) and not jobs.is_known(
         context.store, "procedures"
     ):
         jobs.queue(context.store, "procedures", "project", context.now())
