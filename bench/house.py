@@ -46,7 +46,7 @@ try:
     cli = importlib.import_module("ademem.doors.cli")
 except ImportError:
     cli = importlib.import_module("ademem.cli")
-for name in cli.COMMANDS:
+for name in getattr(cli, "COMMANDS", ()):
     importlib.import_module(f"{cli.__name__}.{name}")
 def visible(command):
     if command.hidden:

@@ -58,9 +58,12 @@ def open_memories(
 
 def refresh_hints(runtime: Runtime) -> None:
     """Tell the hooks at which files and commands changed memories come up."""
-    from ademem.search import hints
+    from ademem.store import hints as table
 
     try:
-        hints.refresh(runtime)
+        if table.any_of(runtime.store, "due"):
+            from ademem.search import hints
+
+            hints.refresh(runtime)
     except runtime.store.db.OperationalError:  # read-only, or busy: a hook does it
         return

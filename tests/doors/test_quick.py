@@ -128,3 +128,19 @@ def test_the_program_leaves_without_taking_apart_what_it_loaded(project):
     assert json.loads(quickly.stdout)["count"] == 1
     assert (quickly.returncode, quickly.stderr) == (0, "")
     assert (otherwise.returncode, otherwise.stderr) == (0, "at the end\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "most"),
+    [
+        pytest.param(("recall", "--json", "login"), 64, id="recall for an agent"),
+        pytest.param(("recall", "login"), 80, id="recall for a person"),
+        pytest.param(("files", "import"), 132, id="import of files"),
+    ],
+)
+def test_a_command_executes_few_modules_of_ours(project, command, most):
+    watch = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr));"
+    ran = run(project, *command, before=watch, door="main")
+
+    loaded = [name for name in ran.stderr.split() if name.partition(".")[0] == "ademem"]
+    assert len(loaded) <= most
