@@ -133,9 +133,9 @@ def test_the_program_leaves_without_taking_apart_what_it_loaded(project):
 @pytest.mark.parametrize(
     ("command", "most"),
     [
-        pytest.param(("recall", "--json", "login"), 64, id="recall for an agent"),
-        pytest.param(("recall", "login"), 80, id="recall for a person"),
-        pytest.param(("files", "import"), 132, id="import of files"),
+        pytest.param(("recall", "--json", "login"), 74, id="recall for an agent"),
+        pytest.param(("recall", "login"), 85, id="recall for a person"),
+        pytest.param(("files", "import"), 138, id="import of files"),
     ],
 )
 def test_a_command_executes_few_modules_of_ours(project, command, most):
