@@ -159,14 +159,13 @@ def _look_up(
         vector = Aside(lambda: embedder.embed([readable(text)])[0])
         from ademem.search import dense
 
-        most = lexical.WITH_MEANING
-        matches = lexical.find_matches(query, store, settings.floor, least=0.0, most=most)
+        matches = lexical.find_matches(query, store, settings.floor, alone=False)
         vectors = dense.load_vectors(store, model, dimensions)
         try:
             return matches, dense.Cosines(vector.result(), vectors)
         except DamagedModel:
             pass
-    return lexical.find_matches(query, store, settings.floor, least=settings.floor), None
+    return lexical.find_matches(query, store, settings.floor, alone=True), None
 
 
 def _discount(

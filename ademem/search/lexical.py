@@ -23,7 +23,7 @@ WORDS_ALONE = 1000
 WITH_MEANING = 2_000
 """Postings read beside vectors: all of them in a store of some thousand memories."""
 ALWAYS = 3
-"""The rarest terms are looked up however many rows they match."""
+"""Where words alone decide, the rarest terms are looked up however many rows they match."""
 
 
 class Matches(Value):
@@ -49,16 +49,15 @@ class Matches(Value):
         return [key[-1] for key in keys]
 
 
-def find_matches(
-    query: Query, store: Store, floor: float, least: float, most: int = WORDS_ALONE
-) -> Matches:
-    """Rows that hold *least* of what was asked, by the rarest terms, of *most* postings in all.
+def find_matches(query: Query, store: Store, floor: float, *, alone: bool) -> Matches:
+    """Rows that hold some of what was asked; *floor* of it where words decide *alone*.
 
     If none holds *floor* of it in whole words, substrings of words are looked up.
     """
-    found = _match(query.terms, store, least, most)
+    least = floor if alone else 0.0
+    found = _match(query.terms, store, least, alone=alone)
     if query.substrings and max(found.share.values(), default=0.0) < floor:
-        within = _match(query.substrings, store, least, most)
+        within = _match(query.substrings, store, least, alone=alone)
         found = within if within.share else found
     if not query.key:
         return found
@@ -71,21 +70,24 @@ def find_matches(
     )
 
 
-def choose_terms(counts: Mapping[str, int], most: int = WORDS_ALONE) -> list[str]:
-    """The rarest terms, as many as the bounds allow; *most* is of postings."""
+def choose_terms(
+    counts: Mapping[str, int], most: int = WORDS_ALONE, always: int = ALWAYS
+) -> list[str]:
+    """The rarest terms, *always* of them and more up to *most* postings."""
     chosen: list[str] = []
     rows = 0
     for term in sorted((term for term in counts if counts[term]), key=lambda t: (counts[t], t)):
         rows += counts[term]
-        if len(chosen) == MAX_TERMS or (len(chosen) >= ALWAYS and rows > most):
+        if len(chosen) == MAX_TERMS or (len(chosen) >= always and rows > most):
             break
         chosen.append(term)
     return chosen
 
 
-def _match(terms: Mapping[str, Index], store: Store, least: float, most: int) -> Matches:
-    counts = full_text.count_rows(store, terms)
-    chosen = choose_terms(counts, most)
+def _match(terms: Mapping[str, Index], store: Store, least: float, *, alone: bool) -> Matches:
+    most = WORDS_ALONE if alone else WITH_MEANING
+    counts = full_text.count_rows(store, terms, -1 if alone else most + 1)
+    chosen = choose_terms(counts, most, ALWAYS if alone else 1)
     missing = [term for term, count in counts.items() if not count]
     total = full_text.total_rows(store)
     information = {t: score.information(total, max(1, counts[t])) for t in chosen + missing}

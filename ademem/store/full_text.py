@@ -50,8 +50,8 @@ class _Lookup(Value):
 
 def _match(table: str, weights: str) -> _Lookup:
     return _Lookup(
-        counts=f"select (select count(*) from {table} where {table} match term.value)"
-        " from json_each(?) as term",
+        counts=f"select (select count(*) from (select 1 from {table}"
+        f" where {table} match term.value limit :most)) from json_each(:terms) as term",
         rows=f"select term.key, found.rowid, -bm25({table}, {weights}) from json_each(?) as term"
         f" cross join {table} as found where found.{table} match term.value",
     )
@@ -65,7 +65,8 @@ _LOOKUPS = {
     Index.WORDS: _match("unified_memories_fts", "5, 1, 2, 1, 3"),  # title content tags path topic
     Index.GRAMS: _match("unified_memories_trigram", "5, 1"),  # title content
     Index.ROWS: _Lookup(
-        counts=f"select (select count(*) from {_CONTAINS}) from json_each(?) as term",
+        counts=f"select (select count(*) from (select 1 from {_CONTAINS} limit :most))"
+        " from json_each(:terms) as term",
         rows=f"select term.key, memory.seq, 0.0 from json_each(?) as term cross join {_CONTAINS}",
     ),
 }
@@ -87,13 +88,13 @@ where found.unified_memories_fts match :topic and memory.topic_key = :key
 """
 
 
-def count_rows(store: Store, terms: Mapping[str, Index]) -> dict[str, int]:
-    """Return the number of rows with each term."""
-    return {
-        term: row[0]
-        for lookup, mine in _by_index(terms, terms)
-        for term, row in zip(mine, store.db.execute(lookup.counts, (array(mine),)), strict=True)
-    }
+def count_rows(store: Store, terms: Mapping[str, Index], most: int = -1) -> dict[str, int]:
+    """Return the number of rows with each term; counting ends at *most*."""
+    counts: dict[str, int] = {}
+    for lookup, mine in _by_index(terms, terms):
+        rows = store.db.execute(lookup.counts, {"terms": array(mine), "most": most})
+        counts |= zip(mine, (row[0] for row in rows), strict=True)
+    return counts
 
 
 def postings(
