@@ -1,4 +1,4 @@
-"""The door for hooks: read one event, call one function, print one answer or nothing."""
+"""Run a hook: read one event, call its function, print the answer if there is one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WAIT_END_S = 0.6
 
 
 def run(handle: Handle) -> None:
-    """Answer the event on standard input; whatever happens, the session goes on."""
+    """Answer the event on standard input; a failure never stops the session."""
     raw = sys.stdin.buffer.read()
     sys.stdout.write(answer(handle, raw, os.environ, clock.now(), leaving=True))
     sys.stdout.flush()
@@ -40,9 +40,9 @@ def answer(
     *,
     leaving: bool = False,
 ) -> str:
-    """What the hook prints: one JSON object (plain text for PreCompact) or nothing.
+    """Return the output of the hook: one JSON object, plain text for PreCompact, or nothing.
 
-    A process that is *leaving* does not close the database, which would take longer.
+    A process that is *leaving* does not close the database, as that takes longer.
     """
     if environment.get("ADEMEM_DISABLE"):
         return ""
@@ -76,13 +76,13 @@ def answer(
 
 
 def _count(said: str, event: str, runtime: Runtime) -> None:
-    from ademem.store import logs  # most hooks say nothing
+    from ademem.store import logs  # most hooks print nothing
 
     logs.said(runtime.store, event, len(said), runtime.now)
 
 
 def _tell(error: Exception) -> str:
-    """Where a file that is refused keeps memory from opening, the person is told of it."""
+    """Name the refused file that keeps the memory from opening."""
     from ademem.core.confined import Refused
 
     if not isinstance(error, Refused):
@@ -95,7 +95,7 @@ def _tell(error: Exception) -> str:
 def _working_folder() -> str:
     try:
         return os.getcwd()
-    except FileNotFoundError:  # the model may remove the folder it stands in
+    except FileNotFoundError:  # the model may remove its working folder
         return os.sep
 
 

@@ -1,4 +1,4 @@
-"""Noticing that memory was consulted, by command line or by MCP."""
+"""Notice searches of memory, on the command line or by MCP."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VERBS = frozenset({"recall", "search"})
 
 
 def notice(payload: Payload, runtime: Runtime) -> None:
-    """Lift the guard for the turn when its search really ran; finding nothing counts."""
+    """Lift the guard for the turn after a search, even one without hits."""
     if payload.tool_name in OUR_SEARCHES:
         if not payload.error:
             lift(payload, runtime, "memory was searched by MCP tool")
@@ -32,14 +32,14 @@ def notice(payload: Payload, runtime: Runtime) -> None:
 
 
 def _ran(payload: Payload, key: TurnKey, runtime: Runtime) -> bool:
-    """A search leaves a row under its session; a client that names none is believed."""
+    """A search leaves a row under its session; without a session id the exit status counts."""
     if logs.searched_in(runtime.store, key):
         return True
     return not payload.error and not runtime.environment.get("CLAUDE_CODE_SESSION_ID")
 
 
 def _calls_search(command: str) -> bool:
-    """Whether `ademem recall` or `search` stands in command position."""
+    """Tell whether `ademem recall` or `ademem search` is one of the commands."""
     from ademem.guard import shell
 
     script = shell.parse(command)

@@ -1,4 +1,4 @@
-"""A tool call that names files of memory: what they say afterwards is the agent's word."""
+"""Record tool calls that change memory files: their content is then the agent's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def note(call: Call, payload: Payload, runtime: Runtime) -> None:
-    """Enter which file of memory is about to be changed; a shell command may change any."""
+    """Record the memory file that a call is about to change; a shell command may change any."""
     root = runtime.project.root
     if call.tool in WRITING_TOOLS:
         path = os.path.relpath(os.path.realpath(call.path), root)

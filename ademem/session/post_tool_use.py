@@ -1,4 +1,4 @@
-"""PostToolUse: capture what a command taught; notice that memory or the outside was consulted."""
+"""PostToolUse: capture what a command records, and notice searches and outside sources."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def handle(payload: Payload, runtime: Runtime) -> None:
-    """Nothing is printed: the model sees its own result."""
+    """Print nothing: the model sees the result of its call."""
     notice(payload, runtime)
     if payload.tool_name not in SHELL_TOOLS and payload.tool_name not in OUR_SEARCHES:
         from ademem.capture import provenance
@@ -34,7 +34,7 @@ def handle(payload: Payload, runtime: Runtime) -> None:
 
 
 def _succeeded(payload: Payload) -> bool:
-    """Not when it was interrupted or went to the background; other failures are another event."""
+    """Exclude interrupted and background commands; other failures are another event."""
     response = payload.tool_response
     if not isinstance(response, dict):
         return True

@@ -1,4 +1,4 @@
-"""PostToolUseFailure: an error may be known, or a lesson; a search without hits still counts."""
+"""PostToolUseFailure: recall what is known of the error, and capture it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def handle(payload: Payload, runtime: Runtime) -> str | None:
-    """What was known of the error before it is counted once more."""
+    """Look the error up before it is captured again."""
     notice(payload, runtime)
     if payload.tool_name in SHELL_TOOLS and "git" in payload.command:  # and what failed came after
         from ademem.capture import session_commits

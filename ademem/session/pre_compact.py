@@ -1,4 +1,4 @@
-"""PreCompact: plain words for whoever summarises the conversation; findings are kept before."""
+"""PreCompact: give the summariser instructions, and queue the extraction of findings."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def handle(payload: Payload, runtime: Runtime) -> str:
-    """The client appends the text to the summariser's instructions as it stands."""
+    """Return plain text, which the client appends to the summariser's instructions."""
     instructions = summary_instructions(payload.session_id, payload.transcript_path, runtime)
     try:
         sessions.compacting(runtime.store, payload.session_id, runtime.now)
         location = current_location(payload.session_id, runtime)
         jobs.queue(runtime.store, "extract", location.key, runtime.now)
     except runtime.store.db.OperationalError:
-        return instructions  # somebody holds the database; the end of the session asks again
+        return instructions  # the database is locked; SessionEnd queues it again
     worker.start(runtime)
     return instructions

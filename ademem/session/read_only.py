@@ -1,4 +1,4 @@
-"""Hooks of a project that cannot be written: they brief and recall, and learn nothing."""
+"""Handle hooks of a project that cannot be written: brief and recall, capture nothing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def answer(
     event: str, payload: Payload, project: Project, environment: Mapping[str, str], now: datetime
 ) -> str:
-    """What the hook prints; most events have nothing to say here."""
+    """Return the output of the hook; most events have none here."""
     handle = HANDLERS.get(event)
     if handle is None:
         return ""

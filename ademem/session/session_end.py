@@ -1,4 +1,4 @@
-"""SessionEnd: close the session; the client grants 1.5 s for everything."""
+"""SessionEnd: close the session, within the 1.5 s that the client allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stop: the turn is over; keep what its last message taught, and let due work start."""
+"""Stop: end the turn, capture learnings of its last message, and start due jobs."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ QUESTION = (
     'save it with `{program} add "…" --category gotcha`; if not, say NO_DISCOVERIES.'
 )
 NOTHING = "NO_DISCOVERIES"
-"""What the model says that was asked for findings and has none; it is not asked again."""
+"""Answer of a model without findings; it is not asked again."""
 CAPTURED = ("error_capture", "intervention", "episode")
 """Source types of memories that the model did not save."""
 
 
 def handle(payload: Payload, runtime: Runtime) -> str | None:
-    """Usually nothing; once a session, if the project asked for it, a question for findings."""
+    """Ask for findings once a session where `capture.ask_at_stop` is on; else print nothing."""
     if may_have_learnings(payload.last_message):
         from ademem.capture import record
 

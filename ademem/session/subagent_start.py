@@ -1,4 +1,4 @@
-"""SubagentStart: a subagent is a turn of its own, and starts with a brief."""
+"""SubagentStart: begin a turn for the subagent, with a briefing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def handle(payload: Payload, runtime: Runtime) -> str | None:
-    """The brief of this kind of agent; it inherits the class of the turn that started it."""
+    """Return the briefing for this type of agent; its turn has the class of the main turn."""
     store = runtime.store
     key = TurnKey(session_id=payload.session_id, agent_id=payload.agent_id)
     main = turns.get(store, TurnKey(session_id=payload.session_id, prompt_id=payload.prompt_id))
@@ -37,7 +37,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     brief = briefing.agent(reader, program(runtime.environment), own)
     with store.transaction():
         if turns.get(store, key):
-            return None  # the twin of a double installation was here
+            return None  # another installation of the hook handled it
         if payload.agent_type:
             identities.meet(store, payload.agent_type, runtime.now)
         if main:
@@ -51,7 +51,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
 
 
 def _own_brief(kind: str, runtime: Runtime) -> CoreMemory | None:
-    """What is written for this kind of agent, in its file or before."""
+    """Return the brief written for this type of agent."""
 
     def source(path: str) -> FileSource:
         from ademem.sync import provenance_of  # asked only where the file was edited since

@@ -1,4 +1,4 @@
-"""SubagentStop: keep what a subagent's last message taught."""
+"""SubagentStop: capture learnings of a subagent's last message."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def handle(payload: Payload, runtime: Runtime) -> None:
-    """Without an agent type it is a compaction, whose last message is a summary."""
+    """Skip events without an agent type: they are compactions, whose last message is a summary."""
     if not payload.agent_type:
         return
     if may_have_learnings(payload.last_message):

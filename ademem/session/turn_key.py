@@ -1,4 +1,4 @@
-"""Which turn an event belongs to, and the note that memory was consulted in it."""
+"""Find the turn of an event, and record that memory was searched in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def key_of(payload: Payload, runtime: Runtime) -> TurnKey:
-    """A subagent is one turn whatever prompt runs; a client without prompt ids has its newest."""
+    """Return the turn of an event: a subagent is one turn; without prompt ids, the newest."""
     if payload.agent_id:
         return TurnKey(session_id=payload.session_id, agent_id=payload.agent_id)
     if payload.prompt_id:
@@ -22,7 +22,7 @@ def key_of(payload: Payload, runtime: Runtime) -> TurnKey:
 
 
 def new_key(payload: Payload, runtime: Runtime) -> TurnKey:
-    """The turn a prompt starts; where the client gives no id, prompts are counted."""
+    """Return the turn that a prompt starts; prompts without an id are numbered."""
     prompt_id = payload.prompt_id
     if not prompt_id:
         prompt_id = f"prompt-{sessions.count_prompts(runtime.store, payload.session_id) + 1}"
@@ -30,7 +30,7 @@ def new_key(payload: Payload, runtime: Runtime) -> TurnKey:
 
 
 def lift(payload: Payload, runtime: Runtime, reason: str) -> None:
-    """Memory was consulted: the guard is done with this turn."""
+    """Record that memory was searched, so that the guard allows changes in this turn."""
     key = key_of(payload, runtime)
     with runtime.store.transaction():
         turn = turns.get(runtime.store, key)

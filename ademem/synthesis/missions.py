@@ -1,4 +1,4 @@
-"""Missions: how they begin, and what becomes of what they learned when they end."""
+"""Start and end missions, and copy what they learned to the project."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ademem.store.transitions import Act
 
 OUTCOMES = {"success": "succeeded", "failure": "failed", "cancelled": "cancelled"}
-"""How a mission may end, and what it is called from then on."""
+"""Outcomes that a person names, with the status of the mission."""
 LASTING = (
     Category.FACT,
     Category.PREFERENCE,
@@ -32,10 +32,10 @@ LASTING = (
     Category.GOTCHA,
     Category.CONVENTION,
 )
-"""What can be of use after the mission; the others tell of it."""
+"""Categories that stay useful after the mission."""
 PROMOTION = "mission_promotion"
 FAILURE = "mission_failure"
-"""Source types, under which the ledger knows what was copied."""
+"""Source types of copies, which are also their kinds in the ledger."""
 ID_CHARS = 40
 
 
@@ -49,15 +49,15 @@ class NoSuchMission(AdememError):
 class Ended(Value):
     mission: Mission
     event: str
-    """What `ademem undo` takes back; empty: nothing was copied."""
+    """The event for `ademem undo`; empty when nothing was copied."""
     copied: tuple[Memory, ...]
-    """Memories of the project that came of it, or that it confirmed."""
+    """Memories of the project that were created or confirmed."""
     kept: int
-    """Live memories of the mission, which stay what they are."""
+    """Number of live memories of the mission; they stay unchanged."""
 
 
 def start(goal: str, act: Act, *, id: str = "") -> Mission:
-    """Begin one; its id is made from the goal unless one is given."""
+    """Start a mission; its id is made from the goal unless one is given."""
     goal = clean(goal)
     wanted = clean(redact(id).text) or slug(goal, ID_CHARS)
     if not wanted:
@@ -106,7 +106,7 @@ def end(id: str, outcome: str, reason: str, act: Act, settings: Settings) -> End
 
 
 def promote(id: str, act: Act, settings: Settings) -> Memory:
-    """Copy one memory of a mission to the project, whatever it is; a person's word confirms it."""
+    """Copy a memory of a mission to the project, promoted if a person asks."""
     with act.store.transaction():
         memory = memories.get(act.store, id)
         if memory.scope is not Scope.MISSION or not memory.live:
@@ -123,9 +123,9 @@ def promote(id: str, act: Act, settings: Settings) -> Memory:
 
 
 def qualifies(memory: Memory, confidence: float) -> bool:
-    """Whether it is worth keeping for all: of a lasting kind, and believed.
+    """Tell whether a memory is of a lasting category and of enough confidence.
 
-    A pitfall that only a machine met is believed too little: the mission overcame it.
+    A pitfall captured by a machine has too little: the mission overcame it.
     """
     return (
         memory.category in LASTING
@@ -135,14 +135,14 @@ def qualifies(memory: Memory, confidence: float) -> bool:
 
 
 class Copying(Value):
-    """One act of copying memories to the project, each at most once ever."""
+    """Copies memories to the project, each at most once."""
 
     act: Act
     settings: Settings
     event: str
 
     def copy(self, memory: Memory, *, promoted: bool) -> Memory | None:
-        """None when it was copied before, or the gate refuses it."""
+        """Return None when it was copied before or the gate refuses it."""
         origin = Origin(
             trust=memory.trust,
             source_type=PROMOTION,
@@ -182,7 +182,7 @@ class Copying(Value):
 def _success(
     mission: Mission, reason: str, own: Sequence[Memory], copying: Copying
 ) -> list[Memory]:
-    """What was a candidate there is one here: success alone confirms nothing."""
+    """Copy what qualifies; success does not promote candidates."""
     least = copying.settings.lifecycle.mission_confidence
     made = (
         copying.copy(memory, promoted=memory.status is Status.PROMOTED)
@@ -195,7 +195,7 @@ def _success(
 def _failure(
     mission: Mission, reason: str, own: Sequence[Memory], copying: Copying
 ) -> list[Memory]:
-    """Its pitfalls as candidates, and why it failed as one more."""
+    """Copy pitfalls as candidates, and add the reason of the failure as one."""
     made = [
         copying.copy(memory, promoted=False)
         for memory in own

@@ -1,7 +1,7 @@
-"""Whether a session did something with a memory it was shown: told by what it did afterwards.
+"""Find the memories that a session used, from its tool calls after they were shown.
 
-Not by resemblance: only an id, or a name of a file or of something in the code that nobody had
-said before the memory did.
+Only an id counts, or a name of a file or identifier that appeared in the memory first; similar
+words do not.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     Rule = Callable[["Clue", Call, "Doing"], bool]
 
 ID_DIGITS = 4
-"""Of an id, as many as `ademem get` needs."""
+"""Shortest prefix of an id that `ademem get` accepts."""
 NAME_CHARS = 5
-"""A shorter name stands in too many texts."""
+"""Shortest name that counts; shorter ones stand in too many texts."""
 SHARED = 2
-"""A name that more of the shown memories have tells of none of them."""
+"""Most shown memories that may share a name that counts."""
 _OPENING = re.compile(r"\bademem\s+(?:get|history|edit|promote|pin)\s+([0-9a-f]{4,64})\b")
 _NAME = re.compile(
-    r"`[^`\n]{1,80}`"  # what its writer marked as code
+    r"`[^`\n]{1,80}`"  # marked as code
     r"|(?:[\w.-]+/)+[\w.-]+"  # a path
     r"|\b\w[\w-]*\.[a-z]\w{0,4}\b"  # a file with an ending
     r"|\b[a-zA-Z]\w*_\w+\b"  # snake_case
@@ -42,11 +42,11 @@ _NAME = re.compile(
     r"|(?<!\S)--[a-z][\w-]+"  # an option
 )
 _WRITTEN = ("file_path", "notebook_path", "content", "new_string", "new_source")
-"""Of the input of a writing tool, what it will be; not what was there before."""
+"""Inputs of writing tools with the new text; the old text does not count."""
 
 
 class Clue:
-    """A memory that was shown, and what would tell that it was used."""
+    """A memory that was shown, with the names that prove its use."""
 
     def __init__(self, id: str, shown_at: str, names: Iterable[str]) -> None:
         self.id = id
@@ -55,7 +55,7 @@ class Clue:
 
 
 class Doing:
-    """A call, read once for all clues."""
+    """The texts of a call, read once for all clues."""
 
     def __init__(self, call: Call, settings: GuardSettings) -> None:
         command = str(call.input.get("command", "")) if call.tool in SHELL_TOOLS else ""
@@ -78,17 +78,17 @@ class Doing:
 
 
 def opened(clue: Clue, _call: Call, doing: Doing) -> bool:
-    """It was read whole, or decided about."""
+    """A command opened or changed the memory."""
     return any(clue.id.startswith(id) for id in doing.opened)
 
 
 def quoted(clue: Clue, _call: Call, doing: Doing) -> bool:
-    """Its id stands in what a tool was given, such as the message of a commit."""
+    """Its id stands in the input of a tool, such as the message of a commit."""
     return clue.id in doing.all
 
 
 def followed(clue: Clue, _call: Call, doing: Doing) -> bool:
-    """A change, or a text that was kept, has a name that only the memory had said."""
+    """A change, or a saved text, contains a name that appeared in the memory first."""
     return any(holds(doing.change, name) for name in clue.names)
 
 
@@ -96,7 +96,7 @@ RULES: tuple[Rule, ...] = (opened, quoted, followed)
 
 
 def used(events: Iterable[Event], clues: Iterable[Clue], settings: GuardSettings) -> list[str]:
-    """Ids of the memories that something was done with after they were shown."""
+    """Return the ids of the memories that were used after they were shown."""
     waiting, found = list(clues), []
     for event in events:
         if isinstance(event, Prompt):
@@ -112,13 +112,13 @@ def used(events: Iterable[Event], clues: Iterable[Clue], settings: GuardSettings
 
 
 def names(text: str) -> set[str]:
-    """What a text calls by name: files, identifiers, options, and what stands in backticks."""
+    """Return the files, identifiers, options and quoted code in a text."""
     found = {match.strip("`.") for match in _NAME.findall(text)}
     return {name for name in found if len(name) >= NAME_CHARS}
 
 
 def holds(text: str, name: str) -> bool:
-    """Whether the name stands in the text, not as a part of a longer one."""
+    """Tell whether the name stands in the text, and not as part of a longer one."""
     at = text.find(name)
     while at >= 0:
         before, after = text[at - 1 : at] if at else "", text[at + len(name) :][:1]
@@ -129,14 +129,14 @@ def holds(text: str, name: str) -> bool:
 
 
 def count(session_id: str, runtime: Runtime, now: datetime) -> int:
-    """Note which of the memories it was shown a session used; how many were found out now."""
+    """Store the memories that a session used; return how many are new."""
     store = runtime.store
     session = sessions.get(store, session_id)
     if session is None or not session.transcript:
         return 0
     clues = _clues(runtime, logs.first_shown(store, session_id))
     found: list[str] = []
-    with suppress(OSError):  # the client has cleared it away
+    with suppress(OSError):  # the client removed it
         events = all_events(session.transcript, since=session.own_since)
         found = used(events, clues, runtime.settings.guard)
     return logs.used(store, session_id, found, now)
@@ -155,18 +155,17 @@ def _clues(runtime: Runtime, shown: dict[str, str]) -> list[Clue]:
 
 
 def _forget(clues: Iterable[Clue], text: str) -> None:
-    """What was named before the memory was shown, or by the person, tells nothing of it."""
+    """Drop names that appeared before the memory was shown, or in a prompt."""
     for clue in clues:
         clue.names -= {name for name in clue.names if holds(text, name)}
 
 
 def _keeps(command: str) -> bool:
-    """Whether it writes a memory: what it repeats was worth keeping."""
+    """Tell whether the command saves a memory."""
     return "ademem add" in command or "ademem learn" in command or "bd comment" in command
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Every text inside."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Due work, done by one process a project that nobody waits for."""
+"""Run due jobs in one detached process for each project."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ ON_DEMAND = (
     *("extract", "episode", "mission", "uses", "mirror", "current", "anchors"),
     *("procedures", "skills", "digest", "consolidate", "sweep", "crowded"),
 )
-"""Kinds that are due as soon as they are asked for; the others have conditions."""
+"""Kinds of jobs that are due as soon as they are queued; others have conditions."""
 
 
 def start(runtime: Runtime) -> None:
-    """Start a detached worker when something is due and none is at it; never from within one."""
+    """Start a detached worker when a job is due, none runs, and this process is none."""
     if not runtime.settings.jobs.auto or runtime.environment.get("ADEMEM_DISABLE"):
         return
     if _any_due(runtime) and not is_running(runtime.project):
@@ -28,24 +28,23 @@ def start(runtime: Runtime) -> None:
 
 
 def is_running(project: Project) -> bool:
-    """Whether a worker is at it."""
     from ademem.core.locks import is_held
 
     return is_held(lock(project), root=project.home_root)
 
 
 def lock(project: Project) -> str:
-    """What a worker holds; beside the database, which all worktrees of a repository share."""
+    """Return the lock of the worker, beside the database that all worktrees share."""
     return os.path.join(project.home, "run", "work.lock")
 
 
 def gave_up(kind: str, key: str, error: str) -> str:
-    """A job that was parked, in words; a memory is named by its id alone."""
+    """Describe a parked job; a memory is named by its id alone."""
     return f"{kind} {key.partition(' ')[0]}: {error}"
 
 
 def _any_due(runtime: Runtime) -> bool:
-    """Asked of the table first, which most often tells."""
+    """Look at the table first: it usually suffices."""
     if jobs.any_due(runtime.store, ON_DEMAND, runtime.now):
         return True
     from ademem.worker import running

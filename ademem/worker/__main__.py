@@ -1,4 +1,4 @@
-"""`python -m ademem.worker ROOT`: the worker as hooks start it."""
+"""Run the worker, as `python -m ademem.worker ROOT`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from ademem.worker.running import Model
 
 PAUSE_S = 0.1
-"""Between two batches, for whoever waits for the processor or the database."""
+"""Pause between two batches, for other users of the processor and the database."""
 
 
 def main(root: str, model: Model | None = None) -> None:
-    """Do what is due and leave; *model* stands in for the installed one."""
+    """Run due jobs and exit; *model* replaces the installed one in tests."""
     os.environ["ADEMEM_DISABLE"] = "1"  # no job starts a session whose hooks start a job
     writing.keep()
     runtime = open_runtime(project.at(root), os.environ, clock.now())
@@ -45,7 +45,7 @@ def main(root: str, model: Model | None = None) -> None:
 
 
 def _offered(embedder: Embedder, runtime: Runtime) -> AbstractContextManager[None]:
-    """Hooks may use the model while it is loaded anyway."""
+    """Let hooks use the model while it is loaded."""
     from ademem.worker.warm.server import offered
 
     return offered(runtime.project, runtime.environment, embedder, "work")

@@ -1,4 +1,4 @@
-"""Giving memories their vectors, a batch at a time."""
+"""Embed memories, a batch at a time."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 BATCH_IDLE = 50
 BATCH_ACTIVE = 10
-"""Memories of one batch while a session is active, which shares the machine with us."""
+"""Memories of one batch while a session is active on the same machine."""
 NORM_ERROR = 1e-3
-"""How far from 1 the length of a unit vector may be."""
+"""Largest difference of a unit vector's length from 1."""
 SAMPLE = "a plain sentence that any working model can embed"
 
 
@@ -37,7 +37,7 @@ class ModelFails(AdememError):
 
 
 def run(context: JobContext, job: Job) -> datetime | None:
-    """Embed what waits; the vectors of other models go when this one's are complete."""
+    """Embed memories without a vector, then drop the vectors of other models."""
     model = context.model
     if model is None:
         return None
@@ -85,9 +85,9 @@ def _embed_all(batches: Iterable[list[Memory]], embedder: Embedder, context: Job
 
 
 def _batches(model: str, context: JobContext, *, careful: int) -> Iterator[list[Memory]]:
-    """From the newest row to the oldest, again until nothing is found, then what failed before.
+    """Yield batches from the newest row to the oldest until none is left, then earlier failures.
 
-    The first *careful* ones are alone in their batch, as are those that failed.
+    The first *careful* memories are alone in their batch, as are failures.
     """
     below = sys.maxsize
     while True:
@@ -108,7 +108,7 @@ def _batches(model: str, context: JobContext, *, careful: int) -> Iterator[list[
 
 
 def _embed(batch: list[Memory], embedder: Embedder, context: JobContext) -> int:
-    """How many vectors were kept; what fails among others is tried alone."""
+    """Return the number of stored vectors; a memory that fails in a batch is tried alone."""
     if len(batch) == 1:
         return _embed_alone(batch[0], embedder, context)
     results = _vectors(batch, embedder)
@@ -121,7 +121,7 @@ def _embed(batch: list[Memory], embedder: Embedder, context: JobContext) -> int:
 
 
 def _embed_alone(memory: Memory, embedder: Embedder, context: JobContext) -> int:
-    """Counted as failed before it is tried: a text may take the whole process down with it."""
+    """Count a failure before the attempt: a text may crash the process."""
     store, model = context.store, embedder.model_id
     embeddings.failed(store, model, memory, jobs.ABANDONED, context.now())
     (said,) = _vectors([memory], embedder)
@@ -136,7 +136,6 @@ def _embed_alone(memory: Memory, embedder: Embedder, context: JobContext) -> int
 
 
 def _vectors(batch: list[Memory], embedder: Embedder) -> list[Vector | Failure]:
-    """One for each memory."""
     rows = _rows([embedded_text(memory) for memory in batch], embedder)
     if isinstance(rows, Failure):
         return [rows] * len(batch)
@@ -152,7 +151,7 @@ def _rows(texts: list[str], embedder: Embedder) -> Any | Failure:
 
 def _vector(memory: Memory, row: Any) -> Vector | Failure:
     norm = math.sqrt(float(row @ row))
-    if not abs(norm - 1) <= NORM_ERROR:  # so that NaN is none either
+    if not abs(norm - 1) <= NORM_ERROR:  # NaN fails as well
         return Failure(error=f"its vector has the length {norm}")
     blob = row.astype("<f4").tobytes()
     return Vector(memory=memory, blob=blob, dimensions=len(row), norm=norm)

@@ -1,4 +1,4 @@
-"""One run of the worker: what it may use, what kinds of work there are, how a failure ends."""
+"""The context of a run of the worker, kinds of jobs, and failures."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class Model(Value):
-    """The installed model; loading it is left to who needs it."""
+    """The installed model, loaded on demand."""
 
     id: str
     load: Callable[[], Embedder | None]
 
 
 class JobContext:
-    """What a kind of work is asked about, and done with."""
+    """The store, clock, model and callbacks of one run."""
 
     def __init__(
         self,
@@ -45,43 +45,43 @@ class JobContext:
         self.store = runtime.store
         self.now = now
         self.model = model
-        """None: none is installed."""
+        """None when no model is installed."""
         self.patient = patient
-        """Whether what can wait does so while a session is active."""
+        """Postpone what can wait while a session is active."""
         self.pause = pause
         """Called between two batches."""
         self.tell = tell
-        """Told how far it is, for a person who looks on."""
+        """Called with the progress, for a person who watches."""
         self.offer = offer or nullcontext
-        """Lends the loaded model to others for as long as the context lasts."""
+        """Serves the loaded model to other processes while the context lasts."""
         self.figures: dict[str, int] = {}
-        """What the job under way counted so far, for the log."""
+        """Counts of the running job, for the log."""
 
 
 class Kind(Value):
-    """A kind of work: its name in `jobs`, what does it, and when it is due."""
+    """A kind of job, by its name in the table `jobs`."""
 
     name: str
     when: str
-    """What makes it due, in words."""
+    """Describes when it is due."""
     run: Callable[[JobContext, Job], datetime | None]
-    """Does it; hands back when to go on, if something has to be left for later."""
+    """Runs a job; returns when to continue, if a part is left."""
     able: Callable[[JobContext], bool] = lambda _shift: True
-    """Whether it can be done here today; until then its jobs wait."""
+    """Tells whether such jobs can run here now; until then they wait."""
     notice: Callable[[JobContext], None] = lambda _shift: None
-    """Queues it when it is due though nobody asked for it."""
+    """Queues a job when one is due without a request."""
     patience_s: float = 0.0
-    """How long after it was first asked for it leaves an active session alone."""
+    """Seconds for which a job waits while a session is active."""
 
 
 class Failure(Value):
-    """What a try ended with, on one line and without secrets."""
+    """An error on one line, without secrets."""
 
     error: str
 
 
 def attempt(do: Callable[[], T]) -> T | Failure:
-    """What it hands back, or why it could not: the one place where a failure of work ends."""
+    """Return the result, or the failure: no other place catches failures of jobs."""
     try:
         return do()
     except Exception as error:

@@ -1,4 +1,4 @@
-"""What the worker did: a line a job, in files of bounded size."""
+"""Log jobs, one line each, in files of bounded size."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ademem.store.jobs import Job
 
 LOG_BYTES = 128_000
-"""Above it the log is put aside, and what was put aside before is gone."""
+"""Size at which the log is rotated; one rotated file is kept."""
 
 
 def note(
@@ -30,7 +30,7 @@ def note(
     error: str,
     figures: Mapping[str, int],
 ) -> None:
-    """Keep how a job ended; a log that cannot be written stops no work."""
+    """Log the end of a job; a log that cannot be written is ignored."""
     import json
 
     line = {
@@ -47,11 +47,11 @@ def note(
 
 
 def recent(project: Project) -> list[dict[str, Any]]:
-    """The runs that the log still holds, oldest first."""
+    """Return the logged jobs, oldest first."""
     runs = []
     for path in (_path(project) + ".1", _path(project)):
         for line in _lines(project, path):
-            with suppress(ValueError):  # a full disk may have cut one short
+            with suppress(ValueError):  # a full disk may have cut a line
                 runs.append(loads(line))
     return runs
 

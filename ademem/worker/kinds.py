@@ -1,4 +1,4 @@
-"""All kinds of work there are, in the order in which they are done."""
+"""The kinds of jobs, in the order in which they run."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 COLD_START_S = 60.0
-"""Loading the model takes a core for a while: so long an active session is left alone."""
+"""Seconds for which embedding waits for an active session, as loading the model takes a core."""
 
 
 CROWDED = "crowded"
-"""The kind of a consolidation that a sweep asks for."""
+"""The kind of a consolidation that a sweep queues."""
 GIT_AT_IT = timedelta(minutes=1)
-"""When to look again at files that are git's own for the moment."""
+"""Delay after which files are looked at again that a git operation is changing."""
 
 
 def mirror(context: JobContext, _job: Job) -> datetime | None:
@@ -53,14 +53,14 @@ def mirror(context: JobContext, _job: Job) -> datetime | None:
 
 
 def current(context: JobContext, _job: Job) -> None:
-    """Tell where things stand, and keep the log of the day."""
+    """Write the summary of the current state and the log of the day."""
     from ademem.files import daily
 
     daily.write_current(context.runtime.project, context.store, context.now())
 
 
 def anchors(context: JobContext, _job: Job) -> None:
-    """See how the places stand that memories are tied to, for the ranking."""
+    """Verify the anchors of memories, for the ranking."""
     from ademem.synthesis.anchor_verification import verify
 
     verify(context.runtime.project, context.store)
@@ -74,7 +74,7 @@ def skills(context: JobContext, _job: Job) -> None:
 
 
 def procedures(context: JobContext, _job: Job) -> None:
-    """Learn from what sessions did, and write what is confirmed."""
+    """Learn procedures from sessions, and export promoted ones."""
     from ademem.synthesis.procedures import export, learning
 
     model = context.model.id if context.model else None
@@ -85,7 +85,7 @@ def procedures(context: JobContext, _job: Job) -> None:
 
 
 def procedure_is_unwritten(context: JobContext) -> None:
-    """Somebody confirmed or changed one, or it came with the files."""
+    """Notice a procedure that was promoted, changed or imported."""
     export = context.runtime.settings.skills.export
     if existence.any_procedure(context.store, export=export) and not jobs.is_known(
         context.store, "procedures"
@@ -94,7 +94,7 @@ def procedure_is_unwritten(context: JobContext) -> None:
 
 
 def digest(context: JobContext, _job: Job) -> None:
-    """Look at what people committed, and list the last commits."""
+    """Read new commits of people, and list the last ones."""
     from ademem.capture import commits
 
     commits.catch_up(context.runtime.project, context.store, context.now())
@@ -119,7 +119,7 @@ def model_is_installed(context: JobContext) -> bool:
 
 
 def model_is_new(context: JobContext) -> None:
-    """Ask for vectors when the store has none of this model; later each change asks for its own."""
+    """Queue embedding while the store has no vector of this model; later each change queues it."""
     model = context.model
     if (
         model
@@ -131,7 +131,7 @@ def model_is_new(context: JobContext) -> None:
 
 
 def sweep(context: JobContext, _job: Job) -> None:
-    """Age the store, unless somebody did since it was asked for."""
+    """Sweep the store, unless that was done since it was queued."""
     from ademem.synthesis import sweeping
 
     if not schedule.sweep_is_due(context):
@@ -150,14 +150,14 @@ def sweep_is_due(context: JobContext) -> None:
 
 
 def extract(context: JobContext, job: Job) -> None:
-    """Keep what a session called a finding."""
+    """Extract findings from a session's transcript."""
     from ademem.synthesis.extraction import extract
 
     context.figures["kept"] = extract(job.key, context.runtime)
 
 
 def episode(context: JobContext, job: Job) -> None:
-    """Keep what a session did; what it used of memory is counted next."""
+    """Build the episode of a session, and queue the count of the memories it used."""
     from ademem.synthesis.episode_building import build_session_episode
 
     jobs.queue(context.store, "uses", job.key.partition(" ")[0], context.now())
@@ -168,14 +168,14 @@ def episode(context: JobContext, job: Job) -> None:
 
 
 def mission(context: JobContext, job: Job) -> None:
-    """Keep what a mission was that is over."""
+    """Build the episode of an ended mission."""
     from ademem.synthesis.episode_building import build_mission_episode
 
     build_mission_episode(job.key, context.runtime, context.now())
 
 
 def consolidate(context: JobContext, job: Job) -> None:
-    """Merge what means the same, unless somebody did since it was asked for."""
+    """Consolidate the store, unless that was done since it was queued."""
     from ademem.search.embedding import model_id
     from ademem.synthesis import consolidation
 
@@ -204,7 +204,7 @@ def consolidation_is_due(context: JobContext) -> None:
 
 
 def uses(context: JobContext, job: Job) -> None:
-    """See what a session did with the memories it was shown."""
+    """Count the memories that a session used."""
     from ademem.synthesis import usage
 
     context.figures["used"] = usage.count(job.key, context.runtime, context.now())
@@ -253,4 +253,4 @@ JOBS: tuple[Kind, ...] = (
     ),
     Kind(name=CROWDED, when="a sweep found a scope above 80 % of its limit", run=consolidate),
 )
-"""All there is to do, in the order in which it is done; each has its rows in `jobs`."""
+"""All kinds of jobs, in the order in which they run; each has rows in the table `jobs`."""

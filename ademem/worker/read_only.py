@@ -1,4 +1,4 @@
-"""A project that cannot be written: its store is read from a copy, and nothing is learned there."""
+"""Read the store of a project that cannot be written from a copy."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def open_copy(project: Project, environment: Mapping[str, str], now: datetime) -
 
 
 def _refresh(project: Project, copy: Project, has_database: bool) -> bool:
-    """Copy the database where it, or what else the copy is made of, changed; True if it did."""
+    """Copy the database if it, or another source of the copy, changed; return whether it did."""
     noted = os.path.join(copy.home, "source")
     state = _state(project, has_database)
     if atomic_files.read_text(noted) == state and os.path.exists(copy.database):
@@ -84,7 +84,7 @@ def _state(project: Project, has_database: bool) -> str:
 
 
 def _folder(project: Project, environment: Mapping[str, str]) -> str:
-    """A folder of this user's for the copy: in the cache, else among temporary files."""
+    """Return the user's folder for the copy: in the cache, else among temporary files."""
     home = environment.get("HOME") or os.path.expanduser("~")
     cache = environment.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
     name = sha256_hex(project.home)[:16]

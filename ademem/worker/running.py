@@ -1,4 +1,4 @@
-"""The worker's loop: what is due now, in which order, and what becomes of it."""
+"""Run due jobs in order, and record how they end."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["JOBS", "JobContext", "Model", "any_due", "due", "installed", "run_du
 
 
 def any_due(runtime: Runtime) -> bool:
-    """Whether a worker would find something to do."""
+    """Tell whether a worker would find a due job."""
     context = JobContext(runtime, lambda: runtime.now, installed(runtime), patient=True)
     return any(due(context, kind) for kind in JOBS)
 
 
 def due(context: JobContext, kind: Kind) -> list[Job]:
-    """The jobs of this kind to do now."""
+    """Return the due jobs of a kind."""
     if not kind.able(context):
         return []
     kind.notice(context)
@@ -38,15 +38,15 @@ def due(context: JobContext, kind: Kind) -> list[Job]:
 
 
 def run_due(context: JobContext, *, retry: bool = False, wait: bool = False) -> list[str]:
-    """Do what is due until nothing is, and tell the kinds done; what fails is due again later.
+    """Run jobs until none is due, and return the kinds that ran; failures are retried later.
 
-    What another worker is at is left to it; with *wait* it is over when this returns.
+    While another worker runs this returns at once, or after its end with *wait*.
     """
     if retry:
         jobs.unpark(context.store, context.now())
         jobs.queue(context.store, "embed", "project", context.now())
     done: list[str] = []
-    # Asked again after the lock is let go: whoever found it taken left his work to us.
+    # Ask again after the lock is released: a process that found it held left its jobs to us.
     while any(due(context, kind) for kind in JOBS):
         project = context.runtime.project
         with locked(lock(project), root=project.home_root, wait=wait) as ours:
@@ -59,7 +59,7 @@ def run_due(context: JobContext, *, retry: bool = False, wait: bool = False) -> 
 
 
 def installed(runtime: Runtime) -> Model | None:
-    """The model that this project is embedded with; None while it is not installed."""
+    """Return the project's model; None while it is not installed."""
     from ademem.search import embedding
     from ademem.search.embedding import cache
 
@@ -72,7 +72,7 @@ def installed(runtime: Runtime) -> Model | None:
 
 
 def _do(kind: Kind, job: Job, context: JobContext) -> bool:
-    """Whether it ended well."""
+    """Run a job and tell whether it succeeded."""
     started = context.now()
     context.figures = {}
     jobs.begun(context.store, job)

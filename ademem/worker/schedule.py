@@ -1,4 +1,4 @@
-"""What is due by the clock alone."""
+"""Times at which sweeps and consolidations are due."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 CROWDED = 0.8
-"""Share of a limit above which a sweep asks for a consolidation."""
+"""Share of a limit above which a sweep queues a consolidation."""
 
 
 def next_sweep(store: Store, settings: LifecycleSettings, now: datetime) -> datetime:
-    """A period after the last that succeeded, or after the project began."""
+    """Return one period after the last successful sweep, or after the database was created."""
     last = ageing.last(store, "ok", until=stamp(now))
     period = timedelta(hours=settings.sweep_hours)
     return _next(last.completed_at if last else None, period, store, now)
@@ -36,7 +36,7 @@ def sweep_period(context: JobContext) -> timedelta:
 
 
 def next_consolidation(store: Store, settings: LifecycleSettings, now: datetime) -> datetime:
-    """A period after the last, however that ended, or after the project began."""
+    """Return one period after the last consolidation, or after the database was created."""
     last = consolidating.last(store, until=stamp(now))
     period = timedelta(days=settings.merge_days)
     return _next(last.completed_at if last else None, period, store, now)
@@ -52,7 +52,7 @@ def consolidation_period(context: JobContext) -> timedelta:
 
 
 def is_crowded(store: Store, settings: LifecycleSettings) -> bool:
-    """Whether a project, an agent or a mission is near its limit."""
+    """Tell whether a project, an agent or a mission is near its limit."""
     return any(
         count > CROWDED * limit
         for scope, count in ageing.fullest(store).items()
@@ -61,7 +61,7 @@ def is_crowded(store: Store, settings: LifecycleSettings) -> bool:
 
 
 def _next(last: str | None, period: timedelta, store: Store, now: datetime) -> datetime:
-    """A project that a clock ahead began counts from the oldest memory that no such clock noted."""
+    """Ignore a creation time in the future: count from the oldest memory that is not."""
     began = last or store_.made_at(store)
     if began > stamp(now):
         began = ageing.oldest(store, now) or began
