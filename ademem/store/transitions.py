@@ -7,8 +7,6 @@ is one revision, and the files are due.
 
 from __future__ import annotations
 
-import sqlite3
-
 from ademem.core.errors import AdememError
 from ademem.core.memory import FORSAKEN, Memory, Status, Tier, Trust
 from ademem.core.redaction import redact
@@ -20,11 +18,17 @@ from ademem.store.memories import Change
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import sqlite3
     from datetime import datetime
     from typing import Any
 
     from ademem.core.settings import GateSettings
     from ademem.store import Store
+else:
+    try:  # the module around it loads datetime
+        import _sqlite3 as sqlite3
+    except ImportError:
+        import sqlite3
 
 
 BY_PERSON = "a person reads it with `ademem review` in a terminal of their own"

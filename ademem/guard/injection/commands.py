@@ -659,7 +659,7 @@ _LOOSENING = (
 
 
 def _matches(patterns: Sequence[tuple[Sequence[str], str]], line: str) -> bool:
-    """Whether a pattern matches at the start; one without a hint in the line is not compiled."""
+    """True if a pattern matches at the start; one without a hint in the line is not compiled."""
     lower = line.lower()
     return any(
         any(map(lower.__contains__, hints)) and re.match(pattern, line, re.I)

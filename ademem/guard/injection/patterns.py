@@ -1,4 +1,4 @@
-"""How orders to a model read: the phrases and shapes of published injections, by what they do."""
+"""Phrases and patterns of published prompt injections, by effect."""
 
 from __future__ import annotations
 
