@@ -23,7 +23,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a module marked `contract` on every client, the others on the newest."""
     if "claude" in metafunc.fixturenames:
         contract = metafunc.definition.get_closest_marker("contract")
-        versions = CONTRACT if contract else (NEWEST,)
+        full_only = contract is not None and contract.kwargs.get("full_only", False)
+        versions = CONTRACT if contract and (FULL or not full_only) else (NEWEST,)
         metafunc.parametrize("claude", versions, indirect=True, scope="session")
 
 

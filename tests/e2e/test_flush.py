@@ -9,7 +9,7 @@ from .script import bash, model, person, write
 from .session import Session
 from .world import World
 
-pytestmark = [pytest.mark.e2e, pytest.mark.contract]
+pytestmark = [pytest.mark.e2e, pytest.mark.contract(full_only=True)]
 
 CAUSE = "the proxy rewrites the host header"
 KNOWN = "Errors are raised as AppError, never as plain strings"

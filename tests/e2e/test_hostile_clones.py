@@ -22,7 +22,7 @@ from .product import Product, well_behaved
 from .script import bash, delegate, helper, model, person, write
 from .world import World
 
-pytestmark = [pytest.mark.e2e, pytest.mark.contract]
+pytestmark = [pytest.mark.e2e, pytest.mark.contract(full_only=True)]
 
 EXAMPLES = (*(CLONES if FULL else ()), EVERYTHING)
 REPORT = os.environ.get("ADEMEM_REPORT", "")

@@ -10,7 +10,7 @@ from .product import watched
 from .script import bash, model, person, write
 from .world import World
 
-pytestmark = [pytest.mark.e2e, pytest.mark.contract]
+pytestmark = [pytest.mark.e2e, pytest.mark.contract(full_only=True)]
 
 QUICK_S = 0.05
 """Ten times what a shell needs to see that there is no `.ade/`."""
