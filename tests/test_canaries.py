@@ -20,6 +20,7 @@ from ademem.store.runtime import Runtime
 from ademem.synthesis.anchor_verification import NoSuchPlace
 from ademem.worker import running
 from tests.canaries import CANARIES, found_below, sentence
+from tests.examples import FULL
 from tests.synthesis.episodes.talk import Talk
 
 KEYS = ["".join(canary) for canary in CANARIES.values()]
@@ -292,7 +293,11 @@ def test_there_are_keys_of_many_kinds():
 
 
 @pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
-def test_no_key_comes_in_by_a_door(place, door):
+def test_no_key_comes_in_by_a_door(place, door, monkeypatch):
+    if not FULL:
+        for name in ("KEYS", "TEXTS"):  # each door another third
+            some = globals()[name][DOORS.index(door) % 3 :: 3]
+            monkeypatch.setattr(sys.modules[__name__], name, some)
     door(place)
     with place.memories() as memories:
         api.write(memories, "The log of the database holds what was written last")
