@@ -166,10 +166,10 @@ def sessions(place):
 
 
 def failing_hooks(place):
-    def fails(payload, runtime):
-        raise ValueError(payload.last_message)
+    def fails(message):
+        raise ValueError(message)
 
-    place.monkeypatch.setattr(stop.record, "learnings", fails)
+    place.monkeypatch.setattr(stop, "may_have_learnings", fails)
     for text in TEXTS:
         place.fire("stop", last_assistant_message=text)
         place.fire("stop", last_assistant_message="x" * 450 + f" {text}")
