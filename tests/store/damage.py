@@ -8,6 +8,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from ademem import api
 from ademem.core.value import Value
 from tests.store import older
 from tests.world import World
@@ -91,11 +92,11 @@ def build(root: Path) -> World:
     world.fire("stop", prompt_id="p1")
     world.fire("session_end", reason="other")
     with world.memories() as memories:
-        memories.refresh_files()
-        db = memories.runtime.store.db
+        api.refresh_files(memories)
+        db = memories.store.db
         memory, project = db.execute("select id, project_id from unified_memories").fetchone()
         known = {"project_id": project, "memory_id": memory, "procedure_memory_id": memory}
-        with memories.runtime.store.transaction():
+        with memories.store.transaction():
             for table in older.tables(db):
                 if not table.startswith(SKIPPED) and not _has_rows(db, table):
                     older.insert_one(db, table, known)
@@ -133,7 +134,7 @@ def with_log(world: World, root: Path, text: str) -> World:
         open_all_along.execute("select * from projects").fetchall()  # else closing ends the log
         world.know(text)
         with world.memories() as memories:
-            memories.refresh_files()
+            api.refresh_files(memories)
         return copied(world, root)
 
 

@@ -131,14 +131,32 @@ def test_a_brief_that_cannot_be_read_is_told_with_its_reason(here, found):
         pytest.param(LINES, '"a2"', "[]", "2: has a wrong id", id="a list for an id"),
         pytest.param(GOTCHAS, "- two", f"- {SECRET}", "7: has what looks like", id="a secret"),
         pytest.param(LINES, '"two"', f'"{SECRET}"', "2: has what looks like", id="secret in line"),
-        pytest.param(INDEX, "# Pr", KEY + "# Pr", "None: has what looks like", id="key of lines"),
+        pytest.param(
+            INDEX,
+            "# Project memory",
+            KEY + "# Project memory",
+            "None: has what looks like",
+            id="key of lines",
+        ),
         pytest.param(GOTCHAS, "- two", "- two " * 400, "7: has 2,3", id="a long text"),
         pytest.param(
             LINES, '"bead":"",', '"bead":"","scope":"agent",', "1: is of the scope", id="an agent's"
         ),
         pytest.param(INDEX, "`gotchas.md`", "x", "None: has no line for gotchas.md", id="no line"),
-        pytest.param(INDEX, "# Pr", "a\n" * 200 + "# Pr", "None: has 228 lines", id="lines"),
-        pytest.param(INDEX, "# Pr", "漢" * 9000 + "# Pr", "None: has 28 lines and", id="bytes"),
+        pytest.param(
+            INDEX,
+            "# Project memory",
+            "a\n" * 200 + "# Project memory",
+            "None: has 228 lines",
+            id="lines",
+        ),
+        pytest.param(
+            INDEX,
+            "# Project memory",
+            "漢" * 9000 + "# Project memory",
+            "None: has 28 lines and",
+            id="bytes",
+        ),
     ],
 )
 def test_damage_is_told_with_its_line(found, path, old, new, problem):
