@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from ademem.store import Store
 
+MOMENT = "[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z"
+"""A moment that a column of moments can hold, as a pattern of `glob`."""
 TWIN_WINDOW_S = 5.0
 """Two starts of one session with the same source within it are one start seen by two hooks."""
 LATEST = 20
@@ -121,7 +123,7 @@ def end(store: Store, id: str, reason: str, now: datetime, *, transcript: str = 
         "insert into sessions (id, project_id, directory, started_at, last_started_at, last_source,"
         " ended_at, end_reason, transcript_path, own_since)"
         " values (:id, :project, '', :now, :now, 'startup', :now, :reason, :transcript,"
-        " (select min(started_at) from turns where session_id = :id))"
+        " (select min(started_at) from turns where session_id = :id and started_at glob :moment))"
         " on conflict (id) do update set ended_at = :now, end_reason = :reason,"
         " transcript_path = ifnull(:transcript, transcript_path)",
         {
@@ -130,6 +132,7 @@ def end(store: Store, id: str, reason: str, now: datetime, *, transcript: str = 
             "now": stamp(now),
             "reason": redact(reason).text,
             "transcript": _path(transcript),
+            "moment": MOMENT,
         },
     )
 
