@@ -710,9 +710,13 @@ _KEYS = (
 def resets_and_cleans(commands: Commands) -> bool:
     """`git reset --hard` and `git clean` together, which delete all uncommitted work."""
     lines = [command.line for command in commands]
-    return any(line.startswith("git reset") and "--hard" in line for line in lines) and any(
-        line.startswith("git clean") and re.match(r"git clean\b.*-\w*f", line) for line in lines
+    return _matches_any(r"git reset\b.*--hard", lines, "git reset") and _matches_any(
+        r"git clean\b.*-\w*f", lines, "git clean"
     )
+
+
+def _matches_any(pattern: str, lines: Sequence[str], beginning: str) -> bool:
+    return any(line.startswith(beginning) and re.match(pattern, line) for line in lines)
 
 
 RULES: tuple[tuple[str, Callable[[Commands], bool]], ...] = (
