@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from ademem.core.project import Project
     from ademem.store.existence import DatabaseClaims
 
-WHERE = ("local", "shared", "user")
-"""Files that `set_value` writes: of the person in this project, of the team, of the person."""
-
 
 class Setting(Value):
     """One key as it is in force."""

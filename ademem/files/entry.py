@@ -64,15 +64,18 @@ class Loose(Value):
 
 def render_memory(memory: Memory) -> str:
     """Render a memory as an item, without a final line break."""
-    return render_item(
-        Entry(
-            line=0,
-            id=memory.id,
-            title=memory.title,
-            content=memory.content,
-            tags=memory.tags,
-            path=memory.file_scope_pattern,
-        )
+    return render_item(entry_of(memory))
+
+
+def entry_of(memory: Memory) -> Entry:
+    """The entry that renders a memory; its line is unknown."""
+    return Entry(
+        line=0,
+        id=memory.id,
+        title=memory.title,
+        content=memory.content,
+        tags=memory.tags,
+        path=memory.file_scope_pattern,
     )
 
 

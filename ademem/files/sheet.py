@@ -15,7 +15,7 @@ import re
 from ademem.core.clock import stamp
 from ademem.core.value import Value, replace
 from ademem.files import entry
-from ademem.files.entry import Entry, Loose
+from ademem.files.entry import Entry, Loose, entry_of
 from ademem.files.knowledge import DOUBTFUL
 
 TYPE_CHECKING = False
@@ -130,17 +130,9 @@ class Page:
 
 
 def _item(memory: Memory) -> Item:
-    said = Entry(
-        line=0,
-        id=memory.id,
-        title=memory.title,
-        content=memory.content,
-        tags=memory.tags,
-        path=memory.file_scope_pattern,
-    )
     doubtful = f"{memory.trust} by " if memory.trust in DOUBTFUL else ""
     origin_text = f"{doubtful}{memory.source_type}, {stamp(memory.created_at)}"
-    return Item(entry=said, category=memory.category, origin_text=origin_text)
+    return Item(entry=entry_of(memory), category=memory.category, origin_text=origin_text)
 
 
 def _block(item: Item) -> str:

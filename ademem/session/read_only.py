@@ -9,7 +9,7 @@ from ademem.core.text import bounded, whole_words
 from ademem.guard.prompts import TurnClass, classify
 from ademem.search.engine import UNARCHIVED, Filters, current, hurried, search
 from ademem.session import briefing
-from ademem.session.briefing import Reader
+from ademem.session.briefing.reader import session_reader
 from ademem.store.mission_binding import mission_of
 from ademem.store.runtime import program
 from ademem.worker import read_only
@@ -39,16 +39,7 @@ def answer(
 
 
 def session_start(payload: Payload, runtime: Runtime) -> str | None:
-    reader = Reader(
-        store=runtime.store,
-        settings=runtime.settings.briefing,
-        now=runtime.now,
-        session=payload.session_id,
-        root=runtime.project.root,
-        mission=mission_of(runtime.environment),
-        branch=branch(runtime.project.root),
-        seen=frozenset(),
-    )
+    reader = session_reader(payload, runtime, branch(runtime.project.root))
     brief = briefing.session(reader, program(runtime.environment))
     lines = [read_only.LINE] if payload.source in ("", "startup") else []
     return client.context("SessionStart", brief.text, lines)

@@ -16,11 +16,11 @@ from ademem.files import enrolment
 from ademem.guard import flags
 from ademem.search.hints import marks, settle
 from ademem.session import briefing, notices
-from ademem.session.briefing import Brief, Reader
+from ademem.session.briefing import Brief
+from ademem.session.briefing.reader import session_reader
 from ademem.store import commits as table
 from ademem.store import edits, jobs, ledger, logs, sessions, turns
 from ademem.store.hints import any_of
-from ademem.store.mission_binding import mission_of
 from ademem.store.runtime import program
 from ademem.synthesis.skills import folders
 
@@ -127,16 +127,8 @@ def _note(brief: Brief, source: str, payload: Payload, runtime: Runtime) -> None
 
 def _brief(source: str, here: str | None, payload: Payload, runtime: Runtime) -> Brief:
     goes_on = source in ("resume", "fork")
-    reader = Reader(
-        store=runtime.store,
-        settings=runtime.settings.briefing,
-        now=runtime.now,
-        session=payload.session_id,
-        root=runtime.project.root,
-        mission=mission_of(runtime.environment),
-        branch=here,
-        seen=frozenset(logs.shown_in(runtime.store, payload.session_id) if goes_on else ()),
-    )
+    seen = logs.shown_in(runtime.store, payload.session_id) if goes_on else ()
+    reader = session_reader(payload, runtime, here, seen)
     if reader.seen:
         return briefing.news(reader)
     name = program(runtime.environment)

@@ -44,7 +44,7 @@ def write(package: str) -> None:
     compiled: list[bytes] = []
     end = 0
     for name, source in _sources(package):
-        code = _compiled(os.path.join(package, source[0]))
+        code = _compiled(package, source[0])
         index[name] = (*source, end, len(code))
         compiled.append(code)
         end += len(code)
@@ -53,14 +53,15 @@ def write(package: str) -> None:
     atomic_files.write_bytes(path(package), b"".join((length, head, *compiled)))
 
 
-def _compiled(source: str) -> bytes:
+def _compiled(package: str, below: str) -> bytes:
     """Compile without docstrings, assertions and annotations of functions: no hook reads them.
 
     Commands are made of those of their functions, and keep them.
     """
+    source = os.path.join(package, below)
     with open(source, "rb") as file:
         tree = ast.parse(file.read())
-    if f"{os.sep}doors{os.sep}" in source:
+    if below.startswith(f"doors{os.sep}"):
         return marshal.dumps(compile(tree, source, "exec", dont_inherit=True))
     tree = _WithoutAnnotations().visit(tree)
     return marshal.dumps(compile(tree, source, "exec", dont_inherit=True, optimize=2))

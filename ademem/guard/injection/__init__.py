@@ -17,7 +17,7 @@ _ABOUT = (
     r"\b(?:injections?|jailbreaks?|phrases?|attack\w*|says?|called|e\.g\.|such as|like|contains?)\b"
 )
 """Words of a sentence that only mentions the instruction it quotes."""
-COMMAND_SIGNS = ("|", "`", ">", "--", "=")
+COMMAND_SIGNS = ("|", "`", ">", "--")
 
 COMMAND_WORDS = frozenset(
     """
@@ -80,6 +80,7 @@ def _may_hold_command(text: str) -> bool:
     """False for an ASCII text without any of the signs."""
     return (
         not text.isascii()
+        or "=" in text
         or any(sign in text for sign in COMMAND_SIGNS)
         or not COMMAND_WORDS.isdisjoint(words(text))
     )

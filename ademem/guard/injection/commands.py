@@ -10,7 +10,7 @@ from ademem.core.confusables import visible
 from ademem.core.text import words
 from ademem.core.value import Value
 from ademem.guard import shell
-from ademem.guard.injection import COMMAND_WORDS
+from ademem.guard.injection import COMMAND_SIGNS, COMMAND_WORDS
 from ademem.guard.shell import wrappers
 
 TYPE_CHECKING = False
@@ -786,7 +786,7 @@ def _has_sign(text: str) -> bool:
     """True if `_SIGNS` matches; an ASCII text needs no pattern."""
     if not text.isascii():
         return bool(re.search(_SIGNS, text))
-    if any(sign in text for sign in ("|", "`", ">", "--")):
+    if any(sign in text for sign in COMMAND_SIGNS):
         return True
     if "=" in text and re.search(_ASSIGNMENT, text):
         return True

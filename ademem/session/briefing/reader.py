@@ -8,15 +8,18 @@ from ademem.core.settings import LEVELS
 from ademem.core.value import Value
 from ademem.session.briefing.selection import Entry, worth
 from ademem.store import briefing_queries, impressions, relations
+from ademem.store.mission_binding import mission_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
+    from ademem.core.client import Payload
     from ademem.core.memory import Memory
     from ademem.core.settings import BriefingSettings
     from ademem.store import Store
+    from ademem.store.runtime import Runtime
 
 ENTRY_CHARS = 400
 """Of a longer memory its first sentences are told; `get` shows it whole."""
@@ -68,6 +71,22 @@ class Reader(Value):
             if memory.seq not in outdated
         ]
         return sorted(entries, key=lambda entry: -entry.worth)
+
+
+def session_reader(
+    payload: Payload, runtime: Runtime, branch: str | None, seen: Iterable[str] = ()
+) -> Reader:
+    """The main thread of a session; *seen* are ids that its context still has."""
+    return Reader(
+        store=runtime.store,
+        settings=runtime.settings.briefing,
+        now=runtime.now,
+        session=payload.session_id,
+        root=runtime.project.root,
+        mission=mission_of(runtime.environment),
+        branch=branch,
+        seen=frozenset(seen),
+    )
 
 
 def told(memory: Memory, chars: int = ENTRY_CHARS, value: float = 1.0) -> Entry:
