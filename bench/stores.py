@@ -2,7 +2,7 @@
 
 Rows are inserted by SQL, past the gate, and vectors are drawn, not computed: what is measured is
 what happens with them afterwards. Triggers and indexes are the product's own, and each row has the
-revision and the signatures that the gate would have left.
+revision that the gate would have left.
 """
 
 from __future__ import annotations
@@ -14,10 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ademem.core import minhash
 from ademem.core.json_text import flat
-from ademem.core.text import said, words
-from ademem.store import signatures
 from ademem.store.memories import BOOKKEEPING
 
 if TYPE_CHECKING:
@@ -126,9 +123,8 @@ def fill(store: Store, size: int, model: str = MODEL) -> None:
 
 
 def complete(store: Store) -> None:
-    """Give the memories that have none their first revision and their signatures."""
+    """Give the memories that have none their first revision."""
     with store.transaction() as db:
-        db.execute("create temp table signed (signature, seq, sketch)")
         rows = db.execute(
             "select * from unified_memories as memory where not exists"
             " (select 1 from memory_revisions where memory_id = memory.id) order by id"
@@ -142,14 +138,6 @@ def complete(store: Store) -> None:
                 " 'from import: insert', ?, ?)",
                 (row["id"], flat(known), STAMP),
             )
-            texts = (row[name] for name in ("scope", "scope_owner_id", "title", "content"))
-            sketch = minhash.sketch(words(said(row["title"], row["content"])))
-            numbers = [(number, row["seq"], sketch) for number in signatures.of(*texts)]
-            db.executemany("insert into signed values (?, ?, ?)", numbers)
-        db.execute(
-            "insert or ignore into unified_memory_signatures select * from signed order by 1, 2"
-        )
-        db.execute("drop table signed")
 
 
 def questions(store: Store, count: int, seed: int = 11) -> list[Question]:

@@ -32,7 +32,7 @@ PAGES_KIB = 16_384
 """Memory for pages of the database: the next write needs many of the last one's again."""
 DECODE = methodcaller("decode", "utf-8", "replace")
 """Reads a text with damaged bytes, too; a failure would take every other row with it."""
-SCHEMA_VERSION = 25
+SCHEMA_VERSION = 26
 FIRST_WITH_SECRET = 20
 SECRET_BYTES = 16
 SECRET_TABLE = "CREATE TABLE store_secret (\n  secret blob not null\n)"

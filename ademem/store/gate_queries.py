@@ -41,28 +41,21 @@ class Home:
         indexed = " and rejected_at is not null" if key == "dedupe_key" else ""
         return self._find(f"{_HOME} and {key} = :key{indexed} and {_REJECTED}", key=value)
 
-    def texts(self, seqs: Iterable[int], *, rejected: bool) -> dict[int, str]:
-        """Text by row number: of rejected memories, or of live ones that are not quarantined."""
-        listed = "select value as seq from json_each(:seqs)"
-        return self._texts(listed, rejected, seqs=numbers(seqs))
-
     def matching_texts(
-        self, index: Index, match: str, last: int, limit: int, *, rejected: bool
+        self, index: Index, match: str, limit: int, *, rejected: bool
     ) -> dict[int, str]:
-        """The same for the newest rows up to *last* that match in a full-text index."""
-        listed = (
-            f"select rowid as seq from {index} where {index} match :match and rowid <= :last"
-            " order by rowid desc limit :limit"
-        )
-        return self._texts(listed, rejected, match=match, last=last, limit=limit)
+        """Text by row number, of the newest rows that match in a full-text index.
 
-    def _texts(self, source: str, rejected: bool, **values: Any) -> dict[int, str]:
+        Of rejected memories, or of live ones that are not quarantined.
+        """
         found = self._store.db.execute(
-            f"select memory.seq, title, content from ({source}) as hit"
-            " cross join unified_memories as memory on memory.seq = hit.seq"
+            "select memory.seq, title, content from ("
+            f"  select rowid as seq from {index} where {index} match :match"
+            "  order by rowid desc limit :limit"
+            ") as hit cross join unified_memories as memory on memory.seq = hit.seq"
             f" where project_id = :project and {_HOME}"
             f" and {_REJECTED if rejected else _CURRENT}",
-            values | self._values | {"project": self._store.project_id},
+            {"match": match, "limit": limit, "project": self._store.project_id} | self._values,
         )
         return {seq: text_.said(title, content) for seq, title, content in found}
 

@@ -107,13 +107,9 @@ class Change(Value):
 
 def insert(store: Store, memory: Memory, change: Change) -> Memory:
     """Add the row; its `seq` is decided here."""
-    from ademem.store import signatures  # readers need none of it
-
     with store.transaction() as db:
         row = _row(memory)
         memory = replace(memory, seq=db.execute(_INSERT, row).lastrowid)
-        signatures.renew(db, memory)
-        signatures.catch_up(db)
         _record(store, memory.id, row, _last_revision(db, memory.id) + 1, change)
     return memory
 
@@ -128,11 +124,8 @@ def update(store: Store, memory: Memory, change: Change) -> Memory:
 
 def put_back(store: Store, memory: Memory, change: Change) -> Memory:
     """Like `update`, and the row is as old as it says: the change makes it what it was."""
-    from ademem.store import signatures
-
     with store.transaction() as db:
         revision = _last_revision(db, memory.id) + 1
-        signed = signatures.stored(db, memory)
         row = _row(replace(memory, revision_count=revision))
         if not store.is_trusted:
             row |= _claims(db, row)
@@ -140,18 +133,14 @@ def put_back(store: Store, memory: Memory, change: Change) -> Memory:
         if stored is None:
             raise NoSuchMemory(memory.id)
         memory = from_row(stored) if store.is_trusted else get(store, memory.id)
-        signatures.renew(db, memory, signed)
         _record(store, memory.id, row, revision, change)
     return memory
 
 
 def delete(store: Store, memory: Memory, change: Change) -> None:
     """Remove the row for good: history keeps that it went, never what it said."""
-    from ademem.store import signatures
-
     with store.transaction() as db:
         db.execute("delete from memory_revisions where memory_id = ?", (memory.id,))
-        signatures.forget(db, memory.seq, signatures.stored(db, memory))
         db.execute("delete from main.unified_memories where id = ?", (memory.id,))
         db.execute(
             "insert or ignore into tombstones (entity, sync_id, project_id, deleted_at)"

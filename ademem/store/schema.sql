@@ -404,18 +404,6 @@ create table jobs (
 );
 create index idx_jobs_due on jobs(due_at) where parked_at is null;
 
--- Where near duplicates meet: a memory has a signature in common with all that share most of its words.
-create table unified_memory_signatures (
-  signature integer not null,
-  seq integer not null, sketch integer,                 -- of the memory, which takes its signatures along when it goes
-  primary key (signature, seq)
-) without rowid;
-
--- Up to which memory there are none yet; no row: all have theirs.
-create table unified_memory_unsigned (
-  seq integer not null
-);
-
 -- What about a file or a command brings a memory up; derived from it, and gone when it is not current.
 create table memory_sites (
   memory_seq integer not null,  -- no reference: `due` outlives its memory

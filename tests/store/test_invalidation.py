@@ -14,13 +14,11 @@ from hypothesis.stateful import (
     rule,
 )
 
-from ademem.core import minhash
 from ademem.core.clock import stamp
 from ademem.core.errors import NoSuchMemory
 from ademem.core.memory import Status
-from ademem.core.text import said, words
 from ademem.core.value import replace
-from ademem.store import memories, signatures
+from ademem.store import memories
 from ademem.store.memories import Change
 from tests import builders
 from tests.builders import NOW, memory
@@ -284,17 +282,6 @@ class Histories(RuleBasedStateMachine):
         for row in memories.find(self.store, "true"):
             snapshot = memories.revisions(self.store, row.id)[-1]["snapshot"]
             assert (snapshot["content"], snapshot["title"]) == (row.content, row.title)
-
-    @invariant()
-    def signatures_are_those_of_the_texts(self):
-        rows = memories.find(self.store, "true")
-        expected = {
-            (number, row.seq, minhash.sketch(words(said(row.title, row.content))))
-            for row in rows
-            for number in signatures.of(row.scope, row.scope_owner_id, row.title, row.content)
-        }
-        held = self.store.db.execute("select * from unified_memory_signatures")
-        assert set(map(tuple, held)) == expected
 
     @invariant()
     def vectors_have_their_memory(self):

@@ -16,7 +16,6 @@ from ademem.store import (
     database,
     inspection,
     open_store,
-    signatures,
 )
 from tests import builders
 from tests.builders import NOW, memory, open_project, project
@@ -29,8 +28,9 @@ VERSIONS = range(1, database.SCHEMA_VERSION + 1)
 DROPPED = {
     *("search_files", "search_changes"),  # about files that are no longer written
     *("memories", "sync_mutations", "sync_state", "sync_chunks", "sync_apply_deferred"),
+    *("unified_memory_signatures", "unified_memory_unsigned"),  # derived from the texts
 }
-"""Tables that nothing wrote or read when a migration took them away."""
+"""Tables that a migration removed: derived data, or never used."""
 
 
 def test_the_version_counts_the_migrations():
@@ -80,18 +80,6 @@ def test_an_older_database_is_found_by_its_words_afterwards(tmp_path, path):
     query = "select count(*) from unified_memories_fts where unified_memories_fts match 'content'"
 
     assert store.db.execute(query).fetchone()[0] == 1
-    store.close()
-
-
-@pytest.mark.parametrize("version", range(1, 6))
-def test_memories_of_an_older_database_wait_for_their_signatures(tmp_path, path, version):
-    older.build(path, version)
-    store = open_project(tmp_path)
-    (row,) = store.db.execute("select seq from unified_memories")
-
-    assert signatures.last_unsigned(store.db) == row["seq"]
-    builders.insert(store, memory())
-    assert signatures.last_unsigned(store.db) is None
     store.close()
 
 

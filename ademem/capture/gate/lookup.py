@@ -7,9 +7,8 @@ import re
 
 from ademem.capture.gate.duplicates import compared_text
 from ademem.capture.gate.rows import id_of
-from ademem.core.minhash import SHARE
 from ademem.core.text import is_cjk, jaccard, words
-from ademem.store import gate_queries, memory_queries, signatures
+from ademem.store import gate_queries, memory_queries
 from ademem.store.gate_queries import Home
 
 TYPE_CHECKING = False
@@ -22,11 +21,11 @@ if TYPE_CHECKING:
 
 SHOWN = 500
 """Newest rows of what a session was shown that are compared with what it says."""
-POOL = 32
-"""Newest memories looked at of those that share words but have no signature that would tell."""
-GROUPS = 16
+POOL = 500
+"""Newest memories compared of those that share a group of words with a draft."""
+GROUPS = 64
 GROUP = 8
-"""Most groups of words they are found by, and most words of one."""
+"""Most groups of words in a query, and most words of one."""
 
 
 class StoreLookup:
@@ -46,7 +45,7 @@ class StoreLookup:
         return self._home(draft).live_by("dedupe_key", draft.dedupe_key)
 
     def near(self, draft: Reviewed, least: float = 0.0) -> list[Memory]:
-        """Find by signature, and by words for rows without one, newest first."""
+        """Find by common words, newest first."""
         return self._find_alike(draft, least, rejected=False)
 
     def rejected(self, draft: Reviewed) -> list[Memory]:
@@ -70,14 +69,11 @@ class StoreLookup:
         """Memories that share *least* of the words or more."""
         text = compared_text(draft)
         home = self._home(draft)
-        met = signatures.alike(self._store.db, text, draft.scope, draft.owner, least)
-        texts = home.texts(met, rejected=rejected) if met else {}
-        last = self._last_unsigned()
-        if last is not None:
-            index, groups = _probes(text, self._settings.near_duplicate)
-            match = " OR ".join(f"({' AND '.join(group)})" for group in groups)
-            if groups:
-                texts |= home.matching_texts(index, match, last, POOL, rejected=rejected)
+        index, groups = _probes(text, self._settings.near_duplicate)
+        if not groups:
+            return []
+        match = " OR ".join(f"({' AND '.join(group)})" for group in groups)
+        texts = home.matching_texts(index, match, POOL, rejected=rejected)
         mine = words(text)
         near = [
             seq
@@ -86,12 +82,6 @@ class StoreLookup:
         ]
         return gate_queries.by_seqs(self._store, near) if near else []
 
-    def _last_unsigned(self) -> int | None:
-        """Up to where near duplicates can be without a signature in common."""
-        if self._settings.near_duplicate < SHARE:
-            return 2**62
-        return signatures.last_unsigned(self._store.db)
-
 
 def is_taken(store: Store, sync_id: str) -> bool:
     """Return True if a memory has the name, or had it before it was deleted for good."""
@@ -99,10 +89,10 @@ def is_taken(store: Store, sync_id: str) -> bool:
 
 
 def _probes(text: str, share: float) -> tuple[Index, list[list[str]]]:
-    """The index to ask, and groups of quoted words.
+    """Return an index and groups of quoted words, of which a near duplicate has one in full.
 
-    A text that shares so much of *text* lacks at most `missing` of its words, so it has all the
-    words of one group, if there is a group more than that. Long words first: they are rare.
+    A text that shares so much of *text* lacks at most `missing` of its words, and there is one
+    group more than that. Long words first: they are rare.
     """
     missing = math.floor((1 - share) * len(words(text)))
     tokens = list({token.lower(): token for token in re.findall(r"[^\W_]\w*", text)}.values())

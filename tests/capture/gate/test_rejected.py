@@ -166,10 +166,10 @@ def test_the_look_for_one_does_not_walk_along_all_of_them(store, refuse):
     plans = [
         row["detail"]
         for query in asked
-        if "limit 1" not in query
+        if "limit 1" not in query and not query.startswith("--")  # of FTS5
         for row in store.db.execute(f"explain query plan {query}")
     ]
 
     assert any("idx_unified_memories_rejected" in plan for plan in plans)
     assert [plan for plan in plans if plan.endswith("(project_id=? AND scope=?)")] == []
-    assert [plan for plan in plans if plan.startswith("SCAN unified_memories")] == []
+    assert not {"SCAN unified_memories", "SCAN memory"} & set(plans)
