@@ -32,7 +32,7 @@ import stores
 from ademem.capture import gate
 from ademem.core import clock, project
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.core.settings import GateSettings, SearchSettings, Settings
+from ademem.core.settings import GateSettings, Settings
 from ademem.search import dense, embedding
 from ademem.search.engine import Filters, search
 from ademem.store import memories, open_store
@@ -87,7 +87,7 @@ class Bench:
 
     def ask(self, question: Question) -> None:
         self.model.question = question
-        search(question.text, self.store, SearchSettings(), Filters(), clock.now(), TOP, self.model)
+        search(question.text, self.store, Filters(), clock.now(), TOP, self.model)
 
     def meaning(self, question: Question) -> None:
         """The dense part: the whitened cosines of all rows, and the best hundred."""
@@ -95,7 +95,7 @@ class Bench:
 
     def lexical(self, question: Question) -> None:
         """A whole search by FTS5 alone, as hooks do it."""
-        search(question.text, self.store, SearchSettings(), Filters(), clock.now(), TOP)
+        search(question.text, self.store, Filters(), clock.now(), TOP)
 
     def times(self) -> dict[str, list[float]]:
         """Seconds of every part, for every question, in turn; the quickest of some rounds."""

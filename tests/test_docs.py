@@ -379,8 +379,7 @@ class Going:
     def in_search(self):
         tries = {"yes": Filters(), "with `--all`": Filters(statuses=tuple(Status))}
         for word, filters in tries.items():
-            ranking = settings.SearchSettings()
-            if search(WORD, self.store, ranking, filters, builders.NOW).hits:
+            if search(WORD, self.store, filters, builders.NOW).hits:
                 return word
         return "no"
 

@@ -66,8 +66,9 @@ def sqlite_is_able(_patient: Patient) -> Finding:
 def settings_are_readable(patient: Patient) -> Finding:
     found = configuration.load(patient.project, patient.environment)
     if found.warnings:
-        wrong = [each for each in found.warnings if not each.waits]
-        hint = BadSetting.hint if wrong else "`ademem trust` shows what it is"
+        wrong = [each for each in found.warnings if not (each.waits or each.is_outdated)]
+        waits = any(each.waits for each in found.warnings)
+        hint = "`ademem trust` shows what it is" if waits and not wrong else BadSetting.hint
         message = "; ".join(configuration.lines(found.warnings))
         return Finding(check="settings", ok=not wrong, message=message, hint=hint)
     return _good("settings", "readable" if found.origins else "the defaults")

@@ -10,6 +10,7 @@ from ademem.core.value import replace
 from ademem.search import embedding, engine
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.search.engine import recall as recall_
+from ademem.search.parameters import DEFAULTS
 from ademem.store import embeddings, logs, memories, mission_binding
 
 TYPE_CHECKING = False
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ademem.core.memory import Memory
     from ademem.search.embedding import Embedder
     from ademem.search.engine import Results
+    from ademem.search.parameters import Parameters
     from ademem.store.runtime import Runtime
     from ademem.synthesis.anchor_verification import Checked
 
@@ -35,27 +37,30 @@ def recall(
     return recall_(
         query,
         runtime.store,
-        runtime.settings.search,
         _filters(runtime, filters),
         runtime.clock(),
-        limit,
+        runtime.settings.search.limit if limit is None else limit,
         key=_turn(runtime),
         embedder=_embedder(runtime),
     )
 
 
 def search(
-    runtime: Runtime, query: str, filters: Filters | None = None, limit: int | None = None
+    runtime: Runtime,
+    query: str,
+    filters: Filters | None = None,
+    limit: int | None = None,
+    parameters: Parameters = DEFAULTS,
 ) -> Results:
     """Rank what answers *query*; in a session, only note that it ran."""
     results = engine.search(
         query,
         runtime.store,
-        runtime.settings.search,
         _filters(runtime, filters),
         runtime.clock(),
-        limit=limit,
+        limit=runtime.settings.search.limit if limit is None else limit,
         embedder=_embedder(runtime),
+        parameters=parameters,
     )
     if turn := _turn(runtime):
         shown = engine.as_shown(results.hits)
@@ -70,7 +75,6 @@ def find_similar(runtime: Runtime, memory: Memory, limit: int = 3) -> list[Memor
     found = engine.search(
         preview(memory.content, SIMILAR_CHARS),
         runtime.store,
-        runtime.settings.search,
         Filters(statuses=UNARCHIVED),
         runtime.clock(),
         limit=limit + 1,

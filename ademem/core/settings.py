@@ -118,64 +118,6 @@ class SearchSettings(Section):
     """Hits a search returns unless asked otherwise."""
     hybrid: bool = shared(True)
     """Whether the meaning counts beside the words, once a model is installed."""
-    pool: int = shared(60, 1, 1000)
-    """Rows that the words hand on to the ranking, and as many by the meaning."""
-    words: float = shared(0.2, 0, 10)
-    """Weight of the words of a memory in its relevance."""
-    meaning: float = shared(0.3, 0, 10)
-    """Weight of its meaning: what its vector has in common with the question's."""
-    near_words: float = shared(0.3, 0, 10)
-    """Weight of the words of it and its neighbours in the session."""
-    near_meaning: float = shared(0.2, 0, 10)
-    """Weight of the meaning of it and its neighbours."""
-    near_notes: float = shared(0.35, 0, 1)
-    """Part of the weight of the neighbours for what is no turn of a dialogue; 0 to 1."""
-    speaker: float = shared(0.25, -1, 1)
-    """Added for a turn whose speaker the question names."""
-    time: float = shared(0.25, -1, 1)
-    """Added for a memory with a word of time when the question asks when."""
-    date: float = shared(0.35, -1, 1)
-    """Added for a memory learned in the month or year that the question names."""
-    asks: float = shared(-0.08, -1, 1)
-    """Added for a memory that ends with a question: it rarely answers one."""
-    steps: float = shared(-0.2, -1, 1)
-    """Added for a procedure that sessions taught, when a question is asked and no task given."""
-    relevance: float = shared(0.8, 0, 10)
-    """Weight of the relevance in the composite score; the rest is shared out below."""
-    recency: float = shared(0.02, 0, 10)
-    """Weight of how lately the memory changed."""
-    importance: float = shared(0.11, 0, 10)
-    """Weight of its importance."""
-    confidence: float = shared(0.05, 0, 10)
-    """Weight of how far it is believed."""
-    access: float = shared(0.02, 0, 10)
-    """Weight of how much it is used."""
-    tier_bonus: tuple[float, float, float] = shared((0.1, 0.0, -0.05), -1, 1)
-    """Added for tier 1, 2, 3."""
-    candidate_discount: float = shared(0.97, 0, 1)
-    """A candidate's composite is multiplied by it."""
-    branch_discount: float = shared(0.8, 0, 1)
-    """The same for a memory that waits on a branch other than yours."""
-    astray_discount: float = shared(0.8, 0, 1)
-    """The same for a memory that speaks of code which changed or is gone since."""
-    contradicted_discount: float = shared(0.8, 0, 1)
-    """The same for one that a later memory contradicts; a person's word yields to a person's."""
-    floor: float = shared(0.25, 0, 1)
-    """Share of what was asked that a hit must hold, rare words counting more; 0 to 1."""
-    prompt_floor: float = shared(0.4, 0, 1)
-    """The same for a prompt, which names more than it asks: one rare word is not enough."""
-    cosine_floor: float = shared(0.25, -1, 1)
-    """Cosine to the question from which a hit needs no words of it."""
-    answer_share: float = shared(0.8, 0, 1)
-    """With vectors, a question is answered when one row holds this share of it,"""
-    answer_cosine: float = shared(0.35, -1, 1)
-    """or has this cosine to it."""
-    answer_words: float = shared(0.2, 0, 1)
-    """Without vectors, a row answers a long question by 2 words and this part of all; 0: by any."""
-    mmr_lambda: float = shared(0.7, 0, 1)
-    """1 ranks by score alone, 0 by novelty alone."""
-    half_life_days: float = shared(30.0, 0.1, 36_500)
-    """Age at which the recency signal has halved."""
     warm: bool = shared(True)
     """Whether prompts ask a process that has the model loaded, such as `ademem serve`."""
     warm_ms: int = shared(120, 0, 60_000)
@@ -227,9 +169,9 @@ class BriefingSettings(Section):
     """Memories added to a prompt at most."""
     prompt_chars: int = shared(300, 40, 2000)
     """Length of one of them."""
-    site: int = shared(3, 0, 20)
+    hints: int = shared(3, 0, 20)
     """Memories told beside an edit, a command or a failure at most, each once a session."""
-    site_tokens: int = shared(600, 0, 5000)
+    hint_tokens: int = shared(600, 0, 5000)
     """Budget of these, with the sentence above them; a token is about four bytes."""
 
 

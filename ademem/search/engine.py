@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from ademem.core.settings import SearchSettings
 from ademem.core.value import Value, as_dict, replace
+from ademem.search.parameters import DEFAULTS, hurried
 from ademem.search.query import parse, readable
 from ademem.store.filters import UNARCHIVED, Filters, listed
 from ademem.store.logs import Shown
@@ -12,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from ademem.core.settings import SearchSettings
     from ademem.core.turn import TurnKey
     from ademem.search.dense import Cosines
     from ademem.search.embedding import Embedder
     from ademem.search.lexical import Matches
+    from ademem.search.parameters import Parameters
     from ademem.search.query import Query
     from ademem.search.score import Hit, Ranked
     from ademem.store import Store
@@ -50,20 +52,19 @@ class Results(Value):
 def search(
     query: str,
     store: Store,
-    settings: SearchSettings,
     filters: Filters,
     now: datetime,
-    limit: int | None = None,
+    limit: int = SearchSettings().limit,
     embedder: Embedder | None = None,
+    parameters: Parameters = DEFAULTS,
 ) -> Results:
     """Rank what answers *query*, any text at all; with no embedder, words alone decide."""
     # Imported here: a hook that a warm process answers ranks nothing.
     from ademem.search import contradictions, query_features, ranking, score
 
-    limit = settings.limit if limit is None else limit
     parsed = parse(query)
     features = query_features.read(query)
-    matches, cosines = _look_up(query, parsed, store, settings, embedder)
+    matches, cosines = _look_up(query, parsed, store, parameters, embedder)
     mode, first = ("lexical", score.COMPLETE) if cosines is None else ("hybrid", score.NAMED)
     hits = ranking.rank_stages(
         ranking.Search(
@@ -72,16 +73,16 @@ def search(
             matches=matches,
             cosines=cosines,
             store=store,
-            settings=settings,
+            parameters=parameters,
             filters=filters,
             limit=limit,
             now=now,
             entries={},
         )
     )
-    hits = _discount(hits, filters, settings, store)
-    hits = contradictions.demote(hits, features, settings.answer_share, store)
-    best = _read_memories(score.diversify(hits, settings.mmr_lambda, limit, first), store)
+    hits = _discount(hits, filters, parameters, store)
+    hits = contradictions.demote(hits, features, parameters.answer_share, store)
+    best = _read_memories(score.diversify(hits, parameters.mmr_lambda, limit, first), store)
     relaxed = any(not hit.signals["whole"] for hit in best)
     return Results(query=query, mode=mode, relaxed=relaxed, hits=tuple(best))
 
@@ -89,10 +90,9 @@ def search(
 def recall(
     query: str,
     store: Store,
-    settings: SearchSettings,
     filters: Filters,
     now: datetime,
-    limit: int | None = None,
+    limit: int = SearchSettings().limit,
     *,
     place: str = "recall",
     key: TurnKey | None = None,
@@ -105,7 +105,7 @@ def recall(
     from ademem.store import logs, memories
     from ademem.store.database import is_unwritable
 
-    results = search(query, store, settings, filters, now, limit, embedder)
+    results = search(query, store, filters, now, limit, embedder)
     shown = as_shown(results.hits)
     logged = preview(redact(query).text, LOGGED_CHARS)
     try:
@@ -117,11 +117,6 @@ def recall(
         if not is_unwritable(error):  # else the answer is worth more than the count
             raise
     return results
-
-
-def hurried(settings: SearchSettings, **changes: float) -> SearchSettings:
-    """Settings for a search that a prompt or a tool waits for: without neighbours."""
-    return replace(settings, near_words=0.0, near_meaning=0.0, **changes)
 
 
 def current(results: Results) -> list[Hit]:
@@ -141,7 +136,7 @@ def explain(hit: Hit) -> str:
 
 
 def _look_up(
-    text: str, query: Query, store: Store, settings: SearchSettings, embedder: Embedder | None
+    text: str, query: Query, store: Store, parameters: Parameters, embedder: Embedder | None
 ) -> tuple[Matches, Cosines | None]:
     """The words in the full-text indexes, and the question among the vectors, if it has any.
 
@@ -159,17 +154,17 @@ def _look_up(
         vector = Aside(lambda: embedder.embed([readable(text)])[0])
         from ademem.search import dense
 
-        matches = lexical.find_matches(query, store, settings.floor, alone=False)
+        matches = lexical.find_matches(query, store, parameters.floor, alone=False)
         vectors = dense.load_vectors(store, model, dimensions)
         try:
             return matches, dense.Cosines(vector.result(), vectors)
         except DamagedModel:
             pass
-    return lexical.find_matches(query, store, settings.floor, alone=True), None
+    return lexical.find_matches(query, store, parameters.floor, alone=True), None
 
 
 def _discount(
-    hits: list[Ranked], filters: Filters, settings: SearchSettings, store: Store
+    hits: list[Ranked], filters: Filters, parameters: Parameters, store: Store
 ) -> list[Ranked]:
     """Multiply the scores of memories that may not hold here, or no longer."""
     if not hits:
@@ -185,9 +180,9 @@ def _discount(
     here = (None, filters.here)
     elsewhere = {hit.memory.seq for hit in hits if hit.memory.source_branch not in here}
     outdated = relations.outdated(store, [hit.memory.seq for hit in hits])
-    hits = discount(hits, "astray", settings.astray_discount, drifted)
-    hits = discount(hits, "elsewhere", settings.branch_discount, elsewhere)
-    hits = discount(hits, "contradicted", settings.contradicted_discount, outdated)
+    hits = discount(hits, "astray", parameters.astray_discount, drifted)
+    hits = discount(hits, "elsewhere", parameters.branch_discount, elsewhere)
+    hits = discount(hits, "contradicted", parameters.contradicted_discount, outdated)
     return [
         replace(hit, against=outdated[hit.memory.seq]) if hit.memory.seq in outdated else hit
         for hit in hits

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ademem.core.memory import Entry
-    from ademem.core.settings import SearchSettings
+    from ademem.search.parameters import Parameters
 
 MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july"),
@@ -113,10 +113,10 @@ def steps(features: Features, memory: Entry) -> bool:
 FEATURES: tuple[Callable[[Features, Entry], bool], ...] = (speaker, time, date, asks, steps)
 
 
-def bonus(features: Features, memory: Entry, settings: SearchSettings) -> dict[str, float]:
+def bonus(features: Features, memory: Entry, parameters: Parameters) -> dict[str, float]:
     """The addition to the relevance for each feature that holds."""
     return {
-        feature.__name__: getattr(settings, feature.__name__)
+        feature.__name__: getattr(parameters, feature.__name__)
         for feature in FEATURES
         if feature(features, memory)
     }

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ademem.core.memory import Entry
-    from ademem.core.settings import SearchSettings
     from ademem.search.dense import Cosines
     from ademem.search.lexical import Matches
+    from ademem.search.parameters import Parameters
     from ademem.search.query import Query
     from ademem.search.query_features import Features
     from ademem.search.relevance import Signals
@@ -45,7 +45,7 @@ class Search(Value):
     cosines: Cosines | None
     """None where words alone decide."""
     store: Store
-    settings: SearchSettings
+    parameters: Parameters
     filters: Filters
     limit: int
     now: datetime
@@ -58,7 +58,7 @@ def rank_stages(search: Search) -> list[Ranked]:
 
     Beside a confirmed answer, later candidates that answer in full are added: they are news.
     """
-    settings = search.settings
+    parameters = search.parameters
     hits: list[Ranked] = []
     answered, seen = False, frozenset[str]()
     for statuses in search.filters.stages:
@@ -70,30 +70,30 @@ def rank_stages(search: Search) -> list[Ranked]:
         seen |= more
         earlier, hits = hits, rank(search, statuses)
         if answered:
-            since = max(hit.memory.created_at for hit in earlier if _answers(hit, settings))
-            news = [h for h in hits if h.memory.created_at > since and _answers(h, settings)]
+            since = max(hit.memory.created_at for hit in earlier if _answers(hit, parameters))
+            news = [h for h in hits if h.memory.created_at > since and _answers(h, parameters)]
             return _merge(earlier, hits, news)
         if Status.ARCHIVED in statuses and not search.filters.statuses:
             best = [max(hits, key=lambda hit: hit.relevance)] if hits else []
             hits = _merge(earlier, hits, best)
-        answered = any(_answers(hit, settings) for hit in hits)
+        answered = any(_answers(hit, parameters) for hit in hits)
     return hits
 
 
 def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
     """The hits among memories of these statuses, not in any order."""
-    settings, cosines = search.settings, search.cosines
+    parameters, cosines = search.parameters, search.cosines
 
     ranked = search.matches.ranked()
     by_words = _first_visible(lambda limit: ranked[:limit], search, statuses)
     by_meaning = {} if cosines is None else _first_visible(cosines.nearest, search, statuses)
     rows = by_words | by_meaning
     evidence = Evidence(matches=search.matches)
-    if settings.near_words or settings.near_meaning:
+    if parameters.near_words or parameters.near_meaning:
         around = REACH if cosines is None else 1
         neighbours = memories.session_neighbours(search.store, rows, REACH, around)
         evidence = replace(evidence, neighbours=neighbours)
-        first = (settings.pool + 1) // 2
+        first = (parameters.pool + 1) // 2
         beside = {
             seq
             for leader in [*by_words][:first] + [*by_meaning][:first]
@@ -104,37 +104,37 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
         rows |= visible_rows(sorted(beside), search.store, search.filters, statuses, len(beside))
 
     if cosines is None:
-        if not words_answer(search.matches, rows, search.query, settings):
+        if not words_answer(search.matches, rows, search.query, parameters):
             return []
     else:
         near = {s for seq in rows for some in evidence.neighbours.get(seq, ()) for s in some}
         whitened, plain = cosines.compare(near.union(rows))
         evidence = replace(evidence, whitened=whitened, plain=plain)
     signals = compute_signals(evidence, rows)
-    weights = {turn: signal_weights(settings, turn=turn) for turn in (False, True)}
+    weights = {turn: signal_weights(parameters, turn=turn) for turn in (False, True)}
     for seq, mine in signals.items():
         mine["relevance"] = weighted_mean(mine, weights[rows[seq]])
 
-    if not any(_is_answer(mine, search.query, settings) for mine in signals.values()):
+    if not any(_is_answer(mine, search.query, parameters) for mine in signals.values()):
         return []
-    kept = [seq for seq, mine in signals.items() if _is_above_floor(mine, settings, rows[seq])]
+    kept = [seq for seq, mine in signals.items() if _is_above_floor(mine, parameters, rows[seq])]
     kept.sort(key=lambda s: (signals[s]["exact"], signals[s]["relevance"], s), reverse=True)
-    most = settings.pool
+    most = parameters.pool
     if cosines is not None and not search.features.is_timed:
         most = max(search.limit, int(WEIGHED * most))
     return [_weigh(memory, signals[memory.seq], search) for memory in _read(kept[:most], search)]
 
 
 def words_answer(
-    matches: Matches, rows: Iterable[int], query: Query, settings: SearchSettings
+    matches: Matches, rows: Iterable[int], query: Query, parameters: Parameters
 ) -> bool:
     """Whether, by words alone, one of the rows answers a question of several words.
 
     It has two of them and enough of their information: any two texts share one rare word.
     """
-    if not settings.answer_words or not query.is_question:
+    if not parameters.answer_words or not query.is_question:
         return True
-    enough = min(settings.answer_words * sum(matches.weights), ENOUGH)
+    enough = min(parameters.answer_words * sum(matches.weights), ENOUGH)
     return any(
         seq in matches.exact
         or (
@@ -149,7 +149,7 @@ def _first_visible(
     first: Callable[[int], Sequence[int]], search: Search, statuses: tuple[str, ...]
 ) -> dict[int, bool]:
     """A pool of the first rows that the filters let through, and whether each is a turn."""
-    pool = search.settings.pool
+    pool = search.parameters.pool
     wanted = FIRST_LOOK * pool
     while True:
         ranked = first(wanted)
@@ -159,21 +159,21 @@ def _first_visible(
         wanted *= NEXT_LOOK
 
 
-def _is_answer(mine: Signals, query: Query, settings: SearchSettings) -> bool:
-    share = settings.floor if query.typed or "cosine" not in mine else settings.answer_share
+def _is_answer(mine: Signals, query: Query, parameters: Parameters) -> bool:
+    share = parameters.floor if query.typed or "cosine" not in mine else parameters.answer_share
     return (
         bool(mine["exact"])
         or mine["share"] >= share
-        or mine.get("cosine", 0.0) >= settings.answer_cosine
+        or mine.get("cosine", 0.0) >= parameters.answer_cosine
     )
 
 
-def _is_above_floor(mine: Signals, settings: SearchSettings, turn: bool) -> bool:
+def _is_above_floor(mine: Signals, parameters: Parameters, turn: bool) -> bool:
     return (
         bool(mine["exact"])
-        or mine["share"] >= settings.floor
-        or mine.get("cosine", 0.0) >= settings.cosine_floor
-        or (turn and mine.get("near_share", 0.0) >= settings.floor)
+        or mine["share"] >= parameters.floor
+        or mine.get("cosine", 0.0) >= parameters.cosine_floor
+        or (turn and mine.get("near_share", 0.0) >= parameters.floor)
     )
 
 
@@ -186,9 +186,9 @@ def _read(rows: Sequence[int], search: Search) -> list[Entry]:
 
 
 def _weigh(memory: Entry, mine: Mapping[str, float], search: Search) -> Ranked:
-    bonus = query_features.bonus(search.features, memory, search.settings)
+    bonus = query_features.bonus(search.features, memory, search.parameters)
     signals = {**mine, **bonus, "relevance": mine["relevance"] + sum(bonus.values())}
-    return score.weigh(memory, signals, search.settings, search.now)
+    return score.weigh(memory, signals, search.parameters, search.now)
 
 
 def _merge(
@@ -200,7 +200,7 @@ def _merge(
     return [*(before | again).values(), *(hit for hit in more if hit.memory.seq not in before)]
 
 
-def _answers(hit: Ranked, settings: SearchSettings) -> bool:
+def _answers(hit: Ranked, parameters: Parameters) -> bool:
     """Whether it states so much of what was asked that unconfirmed memories are not needed."""
-    states = "steps" not in hit.signals and hit.signals["share"] >= settings.answer_share
+    states = "steps" not in hit.signals and hit.signals["share"] >= parameters.answer_share
     return bool(hit.signals["exact"]) or states

@@ -8,8 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from ademem.core.settings import SearchSettings
     from ademem.search.lexical import Matches
+    from ademem.search.parameters import Parameters
 
     Signals = dict[str, float]
     Neighbours = tuple[tuple[int, ...], ...]
@@ -66,14 +66,14 @@ def words_signal(share: float, bm25: float, best_bm25: float) -> float:
     return SHARE_WEIGHT * share + (1 - SHARE_WEIGHT) * how_well
 
 
-def signal_weights(settings: SearchSettings, *, turn: bool) -> dict[str, float]:
+def signal_weights(parameters: Parameters, *, turn: bool) -> dict[str, float]:
     """Weights of the signals; neighbours count in full for turns of a dialogue alone."""
-    near = 1.0 if turn else settings.near_notes
+    near = 1.0 if turn else parameters.near_notes
     return {
-        "words": settings.words,
-        "meaning": settings.meaning,
-        "near_words": near * settings.near_words,
-        "near_meaning": near * settings.near_meaning,
+        "words": parameters.words,
+        "meaning": parameters.meaning,
+        "near_words": near * parameters.near_words,
+        "near_meaning": near * parameters.near_meaning,
     }
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ademem.core.memory import Entry, Memory
-    from ademem.core.settings import SearchSettings
+    from ademem.search.parameters import Parameters
 
 ENOUGH_WORDS = 3.0
 """Words that only one memory has: so many of them answer any prompt in full."""
@@ -82,39 +82,39 @@ def weighted_mean(signals: Mapping[str, float], weights: Mapping[str, float]) ->
 
 
 def weigh(
-    memory: Entry, signals: Mapping[str, float], settings: SearchSettings, now: datetime
+    memory: Entry, signals: Mapping[str, float], parameters: Parameters, now: datetime
 ) -> Ranked:
     """Score a memory by its relevance and its own signals."""
     weighed = {
         **signals,
-        "recency": recency(days_between(memory.updated_at, now), settings.half_life_days),
+        "recency": recency(days_between(memory.updated_at, now), parameters.half_life_days),
         "importance": memory.importance.weight,
         "confidence": memory.confidence,
         "access": decayed(
             memory.used,
             idle_days=days_between(memory.last_accessed_at, now),
-            half_life_days=settings.half_life_days,
+            half_life_days=parameters.half_life_days,
         ),
-        "tier": _tier_bonus(memory, settings),
+        "tier": _tier_bonus(memory, parameters),
     }
     score = (
-        weighted_mean(weighed, {name: getattr(settings, name) for name in _WEIGHTED})
+        weighted_mean(weighed, {name: getattr(parameters, name) for name in _WEIGHTED})
         + weighed["tier"]
     )
     if memory.status is Status.CANDIDATE:
-        score *= settings.candidate_discount
+        score *= parameters.candidate_discount
     weighed["composite"] = score
     return Ranked(memory=memory, score=score, relevance=weighed["relevance"], signals=weighed)
 
 
-def _tier_bonus(memory: Entry, settings: SearchSettings) -> float:
+def _tier_bonus(memory: Entry, parameters: Parameters) -> float:
     """A candidate loses nothing by its tier: its status has the same reason, no confirmation."""
     tier = Tier.PINNED if memory.pinned else memory.tier
     if tier is Tier.PINNED and memory.claimed_author is not None:
         tier = Tier.ACTIVE
     if tier is Tier.FADING and memory.status is Status.CANDIDATE:
         return 0.0
-    return settings.tier_bonus[tier - 1]
+    return parameters.tier_bonus[tier - 1]
 
 
 def discount(

@@ -120,13 +120,14 @@ def _of_error(payload: Payload, line: str, runtime: Runtime) -> list[tuple[Memor
     from ademem.capture import errors
     from ademem.core.value import replace
     from ademem.search.engine import Filters, search
+    from ademem.search.parameters import DEFAULTS, PROMPT_FLOOR
     from ademem.store import memory_queries
 
     owner = payload.agent_type or None
     here = runtime.branch
     fingerprint = errors.fingerprint(line)
     known = memory_queries.promoted_errors(runtime.store, fingerprint, owner, here)
-    settings = replace(runtime.settings.search, floor=runtime.settings.search.prompt_floor)
+    parameters = replace(DEFAULTS, floor=PROMPT_FLOOR)
     filters = Filters(
         owner=owner,
         statuses=("promoted",),
@@ -134,7 +135,8 @@ def _of_error(payload: Payload, line: str, runtime: Runtime) -> list[tuple[Memor
         here=here,
         elsewhere=False,
     )
-    hits = search(line, runtime.store, settings, filters, runtime.now).hits
+    limit = runtime.settings.search.limit
+    hits = search(line, runtime.store, filters, runtime.now, limit, parameters=parameters).hits
     found = {memory.id: memory for memory in (*known, *(hit.memory for hit in hits))}
     return [(memory, "") for memory in found.values()]
 
@@ -151,14 +153,14 @@ def _tell(
     from ademem.store import logs
 
     told, settings = table.told(runtime.store, key), runtime.settings.briefing
-    room = settings.site_tokens - _tokens(_page(what, []))
+    room = settings.hint_tokens - _tokens(_page(what, []))
     lines: list[str] = []
     shown: list[logs.Shown] = []
     for memory, state in found:
         mark = ASTRAY if state in ("changed", "gone") else ""
         entry = untrusted.entry(memory, ENTRY_CHARS) + mark
         room -= _tokens(entry) if memory.id not in told else 0
-        if memory.id in told or room < 0 or len(lines) == settings.site:
+        if memory.id in told or room < 0 or len(lines) == settings.hints:
             continue
         lines.append(entry)
         shown.append(logs.Shown(memory_id=memory.id))

@@ -140,10 +140,12 @@ def _assist(turn: Turn, runtime: Runtime) -> str:
     from ademem.search import engine
     from ademem.store.mission_binding import mission_of
 
-    settings = engine.hurried(runtime.settings.search, answer_words=0.0)
+    parameters = engine.hurried(answer_words=0.0)
     mission = mission_of(runtime.environment)
     filters = engine.Filters(here=runtime.branch, elsewhere=False, mission=mission)
-    found = engine.search(turn.hint, runtime.store, settings, filters, runtime.now, limit=5)
+    found = engine.search(
+        turn.hint, runtime.store, filters, runtime.now, limit=5, parameters=parameters
+    )
     hits = engine.current(found)
     turns.searched(runtime.store, turn.key, runtime.now)
     flags.set_quiet(runtime.project, turn.key, True)

@@ -7,7 +7,8 @@ from ademem.core.redaction import redact
 from ademem.core.repository import branch
 from ademem.core.text import bounded, whole_words
 from ademem.guard.prompts import TurnClass, classify
-from ademem.search.engine import UNARCHIVED, Filters, current, hurried, search
+from ademem.search.engine import UNARCHIVED, Filters, current, search
+from ademem.search.parameters import PROMPT_FLOOR, hurried
 from ademem.session import briefing
 from ademem.session.briefing.reader import session_reader
 from ademem.store.mission_binding import mission_of
@@ -50,7 +51,6 @@ def user_prompt_submit(payload: Payload, runtime: Runtime) -> str | None:
     prompt = bounded(redact(whole_words(payload.prompt, 2 * limit)).text, limit)
     if classify(prompt, plan_mode=False, settings=runtime.settings.guard).turn is TurnClass.NONE:
         return None
-    settings = runtime.settings.search
     filters = Filters(
         statuses=UNARCHIVED,
         here=runtime.branch,
@@ -60,10 +60,10 @@ def user_prompt_submit(payload: Payload, runtime: Runtime) -> str | None:
     found = search(
         prompt,
         runtime.store,
-        hurried(settings, floor=settings.prompt_floor),
         filters,
         runtime.now,
         limit=runtime.settings.briefing.prompt,
+        parameters=hurried(floor=PROMPT_FLOOR),
     )
     chars = runtime.settings.briefing.prompt_chars
     lines = [untrusted.entry(hit.memory, chars) for hit in current(found)]

@@ -10,7 +10,8 @@ from ademem.core.redaction import redact
 from ademem.core.text import bounded, whole_words
 from ademem.guard import flags
 from ademem.guard.prompts import TurnClass, classify
-from ademem.search.engine import UNARCHIVED, Filters, current, hurried, search
+from ademem.search.engine import UNARCHIVED, Filters, current, search
+from ademem.search.parameters import PROMPT_FLOOR, hurried
 from ademem.search.query import keywords
 from ademem.session.turn_key import new_key
 from ademem.store import logs, sessions, turns
@@ -141,8 +142,7 @@ def _recalled(prompt: str, key: TurnKey, runtime: Runtime) -> list[Recalled]:
 
 def _by_meaning(prompt: str, limit: int, runtime: Runtime) -> list[Recalled] | None:
     """What a process with a loaded model finds; None when there is none, or it is too slow."""
-    floor = runtime.settings.search.prompt_floor
-    ranked = warm.search(runtime, prompt, floor=floor, limit=limit)
+    ranked = warm.search(runtime, prompt, floor=PROMPT_FLOOR, limit=limit)
     if ranked is None:
         return None
     scores = dict(ranked)
@@ -151,14 +151,13 @@ def _by_meaning(prompt: str, limit: int, runtime: Runtime) -> list[Recalled] | N
 
 
 def _by_words(prompt: str, limit: int, runtime: Runtime) -> list[Recalled]:
-    settings = runtime.settings.search
     results = search(
         prompt,
         runtime.store,
-        hurried(settings, floor=settings.prompt_floor),
         _current(runtime),
         runtime.now,
         limit=limit,
+        parameters=hurried(floor=PROMPT_FLOOR),
     )
     return [(hit.memory, hit.score) for hit in current(results)]
 

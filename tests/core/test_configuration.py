@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ademem.core import trust
 from ademem.core.configuration import load, trust_roots, value_of
 from ademem.core.configuration.sources import MAX_BYTES, fingerprint, local_file
-from ademem.core.configuration.values import as_value
+from ademem.core.configuration.values import FORMER, RENAMED, as_value, is_former
 from ademem.core.project import at
 from ademem.core.settings import LONGEST_TEXT, MOST_WORDS, Settings, all_keys
 from tests.examples import examples
@@ -68,11 +68,11 @@ def test_without_a_source_everything_is_default(person):
 
 
 def test_a_file_changes_what_it_names_and_nothing_else(person):
-    person.file("tracked", "[gate]\nnear_duplicate = 0.9\n[search]\nlimit = 3\n")
+    person.file("tracked", "[gate]\nmax_chars = 900\n[search]\nlimit = 3\n")
     found = person.load().settings
 
-    assert (found.gate.near_duplicate, found.search.limit) == (0.9, 3)
-    assert found.gate.max_chars == Settings().gate.max_chars
+    assert (found.gate.max_chars, found.search.limit) == (900, 3)
+    assert found.gate.promote_sources == Settings().gate.promote_sources
     assert found.briefing == Settings().briefing
 
 
@@ -278,8 +278,7 @@ def test_other_variables_are_no_settings(person, name):
         pytest.param("mirror.candidates = 1", True, id="a number for one"),
         pytest.param("search.limit = 7", 7, id="a number"),
         pytest.param("search.limit = 7.0", 7, id="a whole number with a point"),
-        pytest.param("search.floor = 1", 1.0, id="a number without one"),
-        pytest.param("search.tier_bonus = [1, 0.5, 0]", (1.0, 0.5, 0.0), id="numbers"),
+        pytest.param("lifecycle.archive_days = 1", 1.0, id="a number without one"),
         pytest.param('guard.changes = ["go"]', ("go",), id="words"),
         pytest.param("guard.changes = []", (), id="no words"),
     ],
@@ -297,8 +296,7 @@ def test_values_take_the_type_of_their_default(person, text, value):
     [
         ("ADEMEM_JOBS_AUTO", "No", False),
         ("ADEMEM_CAPTURE_ASK_AT_STOP", "yes", True),
-        ("ADEMEM_SEARCH_FLOOR", "0.5", 0.5),
-        ("ADEMEM_SEARCH_TIER_BONUS", "1, 0,-1", (1.0, 0.0, -1.0)),
+        ("ADEMEM_LIFECYCLE_ARCHIVE_DAYS", "1.5", 1.5),
         ("ADEMEM_GUARD_MUTATING_MCP", "write, edit,", ("write", "edit")),
         ("ADEMEM_GUARD_MUTATING_MCP", "", ()),
     ],
@@ -322,13 +320,11 @@ WRONG = [
     pytest.param("[guard]\nmax_blocks = inf", "cannot be inf", id="endless things"),
     pytest.param("[guard]\nmax_blocks = [1]", "cannot be a list", id="list for a number"),
     pytest.param("[guard]\nmax_blocks = 21", "it may be 0 to 20", id="too many"),
-    pytest.param("[search]\npool = 10000000", "it may be 1 to 1,000", id="huge"),
-    pytest.param("[search]\nfloor = nan", "cannot be nan", id="no number"),
-    pytest.param("[search]\nfloor = 'low'", "its default is 0.25", id="word for a number"),
-    pytest.param("[search]\nfloor = 2020-01-01", "cannot be a table or a date", id="date"),
-    pytest.param("[search]\ntier_bonus = [1]", "tier_bonus cannot be", id="too few numbers"),
-    pytest.param("[search]\ntier_bonus = [1, 2, 3]", "it may be -1 to 1", id="too great ones"),
-    pytest.param("[search]\ntier_bonus = 1", "tier_bonus cannot be", id="number for a list"),
+    pytest.param("[search]\nwarm_ms = 10000000", "it may be 0 to 60,000", id="huge"),
+    pytest.param("[search]\nlimit = nan", "cannot be nan", id="no number"),
+    pytest.param("[search]\nlimit = 'low'", "its default is 10", id="word for a number"),
+    pytest.param("[search]\nlimit = 2020-01-01", "cannot be a table or a date", id="date"),
+    pytest.param("[guard]\nchanges = 1", "changes cannot be", id="number for a list"),
     pytest.param("[guard.changes]\na = 1", "cannot be a table", id="table for a list"),
     pytest.param("[guard]\nchanges = [1]", "cannot be 1", id="number among words"),
     pytest.param("[guard]\nchanges = [[]]", "cannot be a table", id="list among words"),
@@ -358,9 +354,9 @@ def test_what_cannot_be_meant_is_a_warning_that_names_it(person, text, warning):
 
 
 def test_the_rest_of_a_file_with_something_wrong_holds(person):
-    person.file("tracked", "[gurad]\nx = 1\n[search]\nlimit = 'many'\npool = 30\n")
+    person.file("tracked", "[gurad]\nx = 1\n[search]\nlimit = 'many'\nwarm_ms = 30\n")
 
-    assert person.value("search.pool") == 30
+    assert person.value("search.warm_ms") == 30
     assert person.value("search.limit") == Settings().search.limit
     assert len(person.warnings()) == 2
 
@@ -388,6 +384,61 @@ def test_the_environment_is_held_to_the_same(person, variable, warning):
 
     assert said.startswith(f"{variable}: ")
     assert warning in said
+
+
+def test_a_former_setting_is_a_warning_of_its_source_and_breaks_nothing(person):
+    person.file("own", "[search]\npool = 'x'\nwords = 1\nmeaning = 2\nlimit = 7\nfloor = []\n")
+
+    assert person.value("search.limit") == 7
+    assert person.warnings(ADEMEM_SEARCH_MMR_LAMBDA="0.5") == [
+        "ademem/config.toml: search.pool, search.words, search.meaning and 1 more are no longer"
+        " settings; their built-in values are in force",
+        "ADEMEM_SEARCH_MMR_LAMBDA: search.mmr_lambda is no longer a setting; its built-in value is"
+        " in force",
+    ]
+
+
+@pytest.mark.parametrize(
+    "name", [f"{s}.{key}" for s, keys in FORMER.items() for key in keys.split()]
+)
+def test_a_former_setting_is_accepted_from_the_environment(person, name):
+    variable = f"ADEMEM_{name.replace('.', '_')}".upper()
+    (warning,) = person.load(**{variable: "1"}).warnings
+
+    assert warning.is_outdated
+    assert f"{name} is no longer a setting" in str(warning)
+
+
+@pytest.mark.parametrize(("old", "new"), RENAMED.items())
+def test_the_earlier_name_of_a_setting_is_accepted(person, old, new):
+    person.file("own", f"{old} = 2\n")
+
+    assert person.value(new) == 2
+    assert person.warnings() == [f"ademem/config.toml: {old} is called {new} now"]
+
+
+@pytest.mark.parametrize("lines", [("{old} = 2", "{new} = 1"), ("{new} = 1", "{old} = 2")])
+def test_the_name_of_today_wins_over_the_earlier_one(person, lines):
+    old, new = next(iter(RENAMED.items()))
+    person.file("own", "\n".join(lines).format(old=old, new=new))
+
+    assert person.value(new) == 1
+
+
+def test_an_earlier_name_is_protected_like_the_setting_itself(person, monkeypatch):
+    monkeypatch.setitem(RENAMED, "guard.level", "guard.mode")
+    person.file("tracked", "guard.level = 'off'\n")
+
+    assert person.value("guard.mode") == "strict"
+    assert "sets guard.mode, which counts only after `ademem trust`" in person.warnings()[-1]
+
+
+def test_no_setting_of_today_is_a_former_one(person):
+    names = {name for name, _ in all_keys()}
+
+    assert not any(is_former(name) for name in names)
+    assert names.isdisjoint(RENAMED)
+    assert names.issuperset(RENAMED.values())
 
 
 def _not_utf8(path):
@@ -479,7 +530,7 @@ def test_worktrees_have_a_tracked_file_each_and_share_what_the_person_said(tmp_p
     (main.root / ".ade/config.toml").write_text("[search]\nlimit = 3\n[ai]\nmodel = 'small'\n")
     main.commit("settings", "README.md")
     main.git("worktree", "add", "-q", "-b", "topic", str(tmp_path / "topic"))
-    (main.root / ".ade/config.local.toml").write_text("[search]\npool = 30\n")
+    (main.root / ".ade/config.local.toml").write_text("[search]\nwarm_ms = 30\n")
     (tmp_path / "topic/.ade/config.toml").write_text("[search]\nlimit = 4\n[ai]\nmodel = 'small'\n")
     environment = {"HOME": str(tmp_path / "home")}
     here, there = at(str(main.root)), at(str(tmp_path / "topic"))
@@ -489,7 +540,7 @@ def test_worktrees_have_a_tracked_file_each_and_share_what_the_person_said(tmp_p
     trust.agree(here.main, environment, settings=held, local=digest)
 
     found = load(there, environment).settings
-    assert (found.search.limit, found.search.pool, found.ai.model) == (4, 30, "small")
+    assert (found.search.limit, found.search.warm_ms, found.ai.model) == (4, 30, "small")
     assert there.local_config == here.local_config
     assert there.main == here.main == str(main.root)
 

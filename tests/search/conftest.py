@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from ademem.core.memory import Memory
-from ademem.core.settings import SearchSettings
 from ademem.search.engine import Filters, Results, search
 from ademem.store import Store
 from tests.builders import NOW, insert, memory
@@ -32,8 +31,8 @@ def keep(store: Store) -> Keep:
 def ask(store: Store) -> Ask:
     """Search with the settings as they come and no more filters than named."""
 
-    def asked(query: str, *, limit: int | None = None, **filters: Any) -> Results:
-        return search(query, store, SearchSettings(), Filters(**filters), NOW, limit)
+    def asked(query: str, *, limit: int = 10, **filters: Any) -> Results:
+        return search(query, store, Filters(**filters), NOW, limit)
 
     return asked
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from ademem.core.settings import SearchSettings
 from ademem.search.engine import Filters, search
 from ademem.search.query import parse
 from ademem.store import Store
@@ -39,7 +38,7 @@ def garden(tmp_path_factory: pytest.TempPathFactory):
 
 
 def found(query: str, store: Store) -> list[str]:
-    results = search(query, store, SearchSettings(), Filters(), NOW)
+    results = search(query, store, Filters(), NOW)
     return [hit.memory.content for hit in results.hits]
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from ademem.core.settings import SearchSettings
 from ademem.core.value import replace
 from ademem.search import ranking
 from ademem.search.engine import Filters, search
 from ademem.search.lexical import Matches
+from ademem.search.parameters import DEFAULTS
 from ademem.search.query import parse
 from tests.builders import NOW, insert, memory, open_project
 from tests.search.notes import NOTES, RELATED, UNRELATED
 
-TYPED = SearchSettings()
-PROMPTED = replace(TYPED, floor=0.4)
+PROMPTED = replace(DEFAULTS, floor=0.4)
 """A prompt nobody typed to search has to match in more than one rare word."""
 
 
@@ -28,18 +27,18 @@ def shop(tmp_path_factory: pytest.TempPathFactory):
 
 @pytest.mark.parametrize(("prompt", "answer"), RELATED)
 def test_a_prompt_recalls_first_the_note_that_answers_it(shop, prompt, answer):
-    found = search(prompt, shop, PROMPTED, Filters(), NOW, limit=4)
+    found = search(prompt, shop, Filters(), NOW, 4, parameters=PROMPTED)
 
     assert answer in found.hits[0].memory.content
 
 
 @pytest.mark.parametrize("prompt", UNRELATED)
 def test_a_prompt_about_something_else_recalls_nothing(shop, prompt):
-    assert search(prompt, shop, PROMPTED, Filters(), NOW).hits == ()
+    assert search(prompt, shop, Filters(), NOW, parameters=PROMPTED).hits == ()
 
 
 def test_one_rare_word_is_enough_for_what_was_typed_to_find_it(shop):
-    (hit,) = search("simpler with MySQL", shop, TYPED, Filters(), NOW).hits
+    (hit,) = search("simpler with MySQL", shop, Filters(), NOW).hits
 
     assert "because of partial indexes" in hit.memory.content
 
@@ -58,7 +57,7 @@ def test_one_rare_word_is_enough_for_what_was_typed_to_find_it(shop):
     ],
 )
 def test_a_question_is_answered_by_several_words_of_it(shop, question, is_answered):
-    found = search(question, shop, TYPED, Filters(), NOW)
+    found = search(question, shop, Filters(), NOW)
 
     assert bool(found.hits) is is_answered
 
@@ -76,13 +75,13 @@ def test_what_words_alone_answer(held, expected):
     query = parse("is alpha beta gamma delta epsilon zeta")
     found = Matches(share={7: 0.3}, bm25={}, whole=frozenset(), terms={7: held}, weights=TELLS)
 
-    assert ranking.words_answer(found, [7], query, TYPED) is expected
-    assert not ranking.words_answer(found, [8], query, TYPED)
-    assert ranking.words_answer(found, [8], query, replace(TYPED, answer_words=0.0))
+    assert ranking.words_answer(found, [7], query, DEFAULTS) is expected
+    assert not ranking.words_answer(found, [8], query, DEFAULTS)
+    assert ranking.words_answer(found, [8], query, replace(DEFAULTS, answer_words=0.0))
 
 
 def test_any_word_is_enough_for_what_is_no_question(shop):
-    assert search("MySQL zeppelin qwyjibo heliotrope greenland", shop, TYPED, Filters(), NOW).hits
+    assert search("MySQL zeppelin qwyjibo heliotrope greenland", shop, Filters(), NOW).hits
 
 
 TELLS = (0.5, 0.3, 0.15, 0.05, 0.6, 0.6)
@@ -93,6 +92,6 @@ def test_a_question_in_a_script_without_blanks_is_answered_by_any_part_of_it(tmp
     store = open_project(tmp_path)
     insert(store, memory("数据库连接池会耗尽"), *map(memory, NOTES))
 
-    (hit,) = search("怎么监控数据库", store, TYPED, Filters(), NOW).hits
+    (hit,) = search("怎么监控数据库", store, Filters(), NOW).hits
     assert hit.memory.content.startswith("数据库")
     store.close()

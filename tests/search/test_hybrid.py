@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 import pytest
 
 from ademem.core.memory import DIALOGUE, Memory, Scope, Status, Tier
-from ademem.core.settings import SearchSettings
 from ademem.core.value import replace
 from ademem.search.engine import Filters, Results, explain, search
+from ademem.search.parameters import DEFAULTS
 from ademem.store import Store
 from tests.builders import NOW, insert, memory, open_project
 from tests.search.conftest import Keep
@@ -19,16 +19,14 @@ from tests.search.spelling import Broken, Spelling, embed
 
 Ask = Callable[..., Results]
 
-COARSE = replace(SearchSettings(), answer_cosine=0.2)
+COARSE = replace(DEFAULTS, answer_cosine=0.2)
 """Spelling tells less than meaning: what belongs together is not as near."""
 
 
 @pytest.fixture
 def ask(store: Store) -> Ask:
-    def asked(query: str, *, limit: int | None = None, **filters: object) -> Results:
-        return search(
-            query, store, SearchSettings(), Filters(**filters), NOW, limit, embedder=Spelling()
-        )
+    def asked(query: str, *, limit: int = 10, **filters: object) -> Results:
+        return search(query, store, Filters(**filters), NOW, limit, embedder=Spelling())
 
     return asked
 
@@ -60,14 +58,14 @@ def shop(tmp_path_factory: pytest.TempPathFactory):
 
 @pytest.mark.parametrize("prompt", UNRELATED)
 def test_a_question_about_something_else_finds_nothing(shop, prompt):
-    found = search(prompt, shop, SearchSettings(), Filters(), NOW, embedder=Spelling())
+    found = search(prompt, shop, Filters(), NOW, embedder=Spelling())
 
     assert found.hits == ()
 
 
 @pytest.mark.parametrize(("prompt", "answer"), RELATED)
 def test_a_whole_prompt_finds_the_note_that_answers_it(shop, prompt, answer):
-    found = search(prompt, shop, COARSE, Filters(), NOW, limit=4, embedder=Spelling())
+    found = search(prompt, shop, Filters(), NOW, 4, Spelling(), COARSE)
 
     assert any(answer in hit.memory.content for hit in found.hits)
 
@@ -98,7 +96,7 @@ def test_an_explanation_names_what_the_meaning_and_the_neighbours_gave(learn, as
 def test_without_a_working_model_the_words_decide(store, learn, embedder):
     learn("the cache is flushed at night")
 
-    found = search("cache", store, SearchSettings(), Filters(), NOW, embedder=embedder)
+    found = search("cache", store, Filters(), NOW, embedder=embedder)
     assert found.mode == "lexical"
     assert [hit.memory.content for hit in found.hits] == ["the cache is flushed at night"]
 
@@ -114,7 +112,7 @@ def test_a_store_without_vectors_does_not_ask_the_model(store, keep):
     keep("the cache is flushed at night")
     model = Spelling()
 
-    found = search("cache", store, SearchSettings(), Filters(), NOW, embedder=model)
+    found = search("cache", store, Filters(), NOW, embedder=model)
     assert (found.mode, len(found.hits), model.asked) == ("lexical", 1, [])
 
 
@@ -254,7 +252,7 @@ def test_an_answer_is_found_by_the_question_before_it_without_a_model(store, kee
     keep("what was the name of the hotel in Lisbon again", title="Ann", **TALK)
     keep("it was the Aurora, near the river", title="Bob", **TALK)
 
-    found = search("name of the hotel in Lisbon", store, SearchSettings(), Filters(), NOW)
+    found = search("name of the hotel in Lisbon", store, Filters(), NOW)
     assert "it was the Aurora, near the river" in [hit.memory.content for hit in found.hits]
 
 
@@ -275,7 +273,7 @@ def test_by_words_alone_an_answer_two_turns_later_is_found_too(store, keep):
     keep("let me think", title="Bob", **TALK)
     keep("it was the Aurora", title="Bob", **TALK)
 
-    found = search("name of the hotel in Lisbon", store, SearchSettings(), Filters(), NOW)
+    found = search("name of the hotel in Lisbon", store, Filters(), NOW)
     assert "it was the Aurora" in [hit.memory.content for hit in found.hits]
 
 
@@ -317,8 +315,8 @@ def replace_month(moment: datetime, month: int) -> datetime:
 def test_without_the_weight_of_meaning_the_order_is_that_of_the_words(store, learn):
     learn("flush the cache, flush it again")
     learn("a cache flush is rare")
-    plain = replace(SearchSettings(), meaning=0.0, near_meaning=0.0)
+    plain = replace(DEFAULTS, meaning=0.0, near_meaning=0.0)
 
-    hybrid = search("cache flush", store, plain, Filters(), NOW, embedder=Spelling())
-    words = search("cache flush", store, plain, Filters(), NOW)
+    hybrid = search("cache flush", store, Filters(), NOW, embedder=Spelling(), parameters=plain)
+    words = search("cache flush", store, Filters(), NOW, parameters=plain)
     assert [hit.memory.id for hit in hybrid.hits] == [hit.memory.id for hit in words.hits]

@@ -6,7 +6,6 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.core.settings import SearchSettings
 from ademem.core.turn import TurnKey
 from ademem.search.engine import Filters, recall, search
 from ademem.store import memories
@@ -21,16 +20,16 @@ def rows(store, columns: str) -> list[tuple[object, ...]]:
 
 def test_recall_returns_what_search_does(store, keep):
     keep("the cache is flushed at night")
-    expected = search("cache", store, SearchSettings(), Filters(), NOW)
+    expected = search("cache", store, Filters(), NOW)
 
-    assert recall("cache", store, SearchSettings(), Filters(), NOW) == expected
+    assert recall("cache", store, Filters(), NOW) == expected
 
 
 def test_each_memory_returned_counts_one_access_and_no_other(store, keep):
     returned = [keep(f"the cache of shard {number}") for number in range(2)]
     other = keep("lunch is at noon")
 
-    recall("cache", store, SearchSettings(), Filters(), LATER)
+    recall("cache", store, Filters(), LATER)
     for memory in returned:
         after = memories.get(store, memory.id)
         assert (after.access_count, after.last_accessed_at) == (1, LATER)
@@ -43,7 +42,7 @@ def test_what_was_shown_is_logged_in_its_order_and_its_turn(store, keep):
         keep(f"the cache of shard {number}")
     turn = TurnKey(session_id="s", prompt_id="p")
 
-    found = recall("cache", store, SearchSettings(), Filters(), NOW, place="prompt", key=turn)
+    found = recall("cache", store, Filters(), NOW, place="prompt", key=turn)
     assert rows(store, "session_id, prompt_id, place, query, memory_id, rank, score") == [
         ("s", "p", "prompt", "cache", hit.memory.id, rank, hit.score)
         for rank, hit in enumerate(found.hits, 1)
@@ -51,13 +50,13 @@ def test_what_was_shown_is_logged_in_its_order_and_its_turn(store, keep):
 
 
 def test_a_recall_that_found_nothing_is_logged_too(store):
-    recall("cache", store, SearchSettings(), Filters(), NOW)
+    recall("cache", store, Filters(), NOW)
 
     assert rows(store, "place, query, memory_id") == [("recall", "cache", None)]
 
 
 def test_the_log_keeps_no_secret_and_no_paste(store):
-    recall("<private>hush</private> why? " + "x" * 10_000, store, SearchSettings(), Filters(), NOW)
+    recall("<private>hush</private> why? " + "x" * 10_000, store, Filters(), NOW)
 
     ((query,),) = rows(store, "query")
     assert "hush" not in query
@@ -69,5 +68,5 @@ def test_accesses_and_log_are_written_together_or_not_at_all(store, keep):
     store.db.execute("drop table recall_log")
 
     with pytest.raises(Exception, match="recall_log"):
-        recall("cache", store, SearchSettings(), Filters(), NOW)
+        recall("cache", store, Filters(), NOW)
     assert memories.get(store, kept.id).access_count == 0

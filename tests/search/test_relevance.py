@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from ademem.core.settings import SearchSettings
 from ademem.core.value import replace
 from ademem.search.lexical import Matches
+from ademem.search.parameters import Parameters
 from ademem.search.relevance import Evidence, compute_signals, signal_weights, words_signal
 from ademem.search.score import weighted_mean
 
-WEIGHTS = SearchSettings(words=0.2, meaning=0.3, near_words=0.3, near_meaning=0.2, near_notes=0.5)
+WEIGHTS = Parameters(words=0.2, meaning=0.3, near_words=0.3, near_meaning=0.2, near_notes=0.5)
 MATCHES = Matches(
     share={1: 1.0, 2: 0.5},
     bm25={1: 8.0, 2: 4.0},

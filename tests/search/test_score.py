@@ -9,12 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ademem.core.memory import Importance, Status, Tier
-from ademem.core.settings import SearchSettings
 from ademem.search import score
+from ademem.search.parameters import DEFAULTS
 from ademem.search.score import Hit, diversify, weigh
 from tests.builders import NOW, memory
-
-SETTINGS = SearchSettings()
 
 
 @pytest.mark.parametrize(
@@ -49,7 +47,7 @@ def test_what_passes_the_floor_of_a_prompt_of_twenty_words_among_20000_memories(
     full = score.answer(asked=20 * rarest, rarest=rarest)
 
     share = sum(score.information(20_000, holders) for holders in matched) / full
-    assert (share >= SETTINGS.floor) is passes
+    assert (share >= DEFAULTS.floor) is passes
 
 
 @pytest.mark.parametrize(
@@ -75,7 +73,7 @@ def test_a_missing_signal_leaves_the_score_of_the_others_alone():
 
 
 def weighed(relevance: float = 0.65, **changes) -> Hit:
-    return weigh(memory(**changes), {"relevance": relevance}, SETTINGS, NOW)
+    return weigh(memory(**changes), {"relevance": relevance}, DEFAULTS, NOW)
 
 
 def test_a_hit_tells_every_signal_of_its_score():
@@ -185,6 +183,6 @@ def test_diversifying_only_picks_and_never_repeats(rows, limit):
 
 
 def test_an_access_counts_half_after_a_half_life():
-    hit = weighed(access_score=0.8, last_accessed_at=NOW - timedelta(days=SETTINGS.half_life_days))
+    hit = weighed(access_score=0.8, last_accessed_at=NOW - timedelta(days=DEFAULTS.half_life_days))
 
     assert hit.signals["access"] == pytest.approx(0.4)

@@ -258,5 +258,5 @@ def test_searching_changes_no_byte_of_the_database(store, keep):
     before = list(store.db.iterdump())
 
     for query in ("cache", "接続", "flush", "igh", "nothing at all", "auth/key"):
-        search(query, store, SearchSettings(), Filters(), NOW)
+        search(query, store, Filters(), NOW)
     assert list(store.db.iterdump()) == before

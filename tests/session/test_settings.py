@@ -48,6 +48,12 @@ def agree(world):
             id="an unknown key",
         ),
         pytest.param(
+            "[search]\npool = 30\n",
+            "ademem: .ade/config.toml: search.pool is no longer a setting; its built-in value is in"
+            " force",
+            id="a former setting",
+        ),
+        pytest.param(
             LOOSE + "moed = 1\n",
             "ademem: some settings do not count: `ademem config list`",
             id="several",

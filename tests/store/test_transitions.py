@@ -4,7 +4,7 @@ import pytest
 
 from ademem.core.errors import NoSuchMemory
 from ademem.core.memory import Status, Tier, Trust
-from ademem.core.settings import GateSettings, SearchSettings
+from ademem.core.settings import GateSettings
 from ademem.search.engine import Filters, listed, search
 from ademem.store import jobs, memories, transitions
 from ademem.store.transitions import Act, CannotDo
@@ -29,7 +29,7 @@ def candidate(store, **changes):
 
 
 def found(store, query="tabs forbidden"):
-    results = search(query, store, SearchSettings(), Filters(), NOW)
+    results = search(query, store, Filters(), NOW)
     return [hit.memory.id for hit in results.hits]
 
 

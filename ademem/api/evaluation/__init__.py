@@ -11,6 +11,7 @@ from ademem.api.evaluation.datasets import APART, FORMATS, Dataset, read
 from ademem.core import configuration
 from ademem.core.value import Value, as_dict
 from ademem.search import embedding
+from ademem.search.parameters import DEFAULTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.api.evaluation.datasets import Haystack
+    from ademem.search.parameters import Parameters
 
 __all__ = ["FORMATS", "Row", "Run", "read", "run"]
 
@@ -55,7 +57,7 @@ class Run(Value):
     mode: str
     """hybrid or lexical: how `ademem` answered."""
     settings: dict[str, Any]
-    """The search section."""
+    """The parameters of the ranking."""
     rows: tuple[Row, ...]
 
 
@@ -63,20 +65,19 @@ def run(
     dataset: Dataset,
     environment: Mapping[str, str],
     on_progress: Callable[[int, int], None] | None = None,
+    parameters: Parameters = DEFAULTS,
 ) -> Run:
     """Import each haystack into a project of its own and ask; *on_progress* hears stores done."""
     asked: list[Asked] = []
     counts: Counter[str] = Counter()
     modes: set[str] = set()
     embedder = embedding.load(configuration.load(None, environment).settings.embed, environment)
-    settings: dict[str, Any] = {}
     for number, haystack in enumerate(dataset.haystacks, 1):
-        with Arena(haystack, environment, embedder) as arena:
+        with Arena(haystack, environment, embedder, parameters) as arena:
             asked += _ask(haystack, arena)
             modes |= arena.modes
             counts["refused"] += arena.imported.rejected + len(arena.imported.errors)
             counts["merged"] += arena.imported.merged
-            settings = as_dict(arena.memories.settings.search)
         if on_progress:
             on_progress(number, len(dataset.haystacks))
     return Run(
@@ -88,7 +89,7 @@ def run(
         merged=counts["merged"],
         model=embedder.model_id if embedder else None,
         mode="+".join(sorted(modes)),
-        settings=settings,
+        settings=as_dict(parameters),
         rows=tuple(_table(asked)),
     )
 

@@ -14,6 +14,7 @@ from ademem import api
 from ademem.api.evaluation.metrics import DEPTH
 from ademem.core import clock
 from ademem.files import formats
+from ademem.search.parameters import DEFAULTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ademem.api.evaluation.datasets import Haystack, Item
     from ademem.api.evaluation.meanings import Meanings
     from ademem.search.embedding import Embedder
+    from ademem.search.parameters import Parameters
     from ademem.store import Store
 
 LATER = timedelta(days=1)
@@ -42,8 +44,10 @@ class Arena:
         haystack: Haystack,
         environment: Mapping[str, str],
         embedder: Embedder | None = None,
+        parameters: Parameters = DEFAULTS,
     ) -> None:
         self._embedder = embedder
+        self._parameters = parameters
         self.modes: set[str] = set()
         """How searches were answered: lexical, hybrid."""
         self.root = tempfile.mkdtemp(prefix="ademem-eval-")
@@ -85,7 +89,7 @@ class Arena:
 
     def search(self, query: str) -> list[str]:
         """What `ademem search` answers."""
-        results = api.search(self.memories, query, limit=DEPTH)
+        results = api.search(self.memories, query, limit=DEPTH, parameters=self._parameters)
         self.modes.add(results.mode)
         return [hit.memory.id for hit in results.hits]
 

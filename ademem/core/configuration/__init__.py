@@ -70,6 +70,8 @@ def notice(warnings: Sequence[SettingWarning]) -> str:
         return str(warnings[0])
     if all(warning.waits for warning in warnings):
         return "settings of this project wait for `ademem trust`"
+    if all(warning.is_outdated for warning in warnings):
+        return "some settings have changed: `ademem config list`"
     return "some settings do not count: `ademem config list`"
 
 

@@ -6,7 +6,17 @@ import os
 
 from ademem.core import confined, trust
 from ademem.core.configuration import Configuration
-from ademem.core.configuration.values import BadSetting, as_settings, as_value, key_of, unknown
+from ademem.core.configuration.values import (
+    RENAMED,
+    BadSetting,
+    as_settings,
+    as_value,
+    former_warning,
+    is_former,
+    key_of,
+    renamed_warning,
+    unknown,
+)
 from ademem.core.digest import bytes_hex, sha256_hex
 from ademem.core.json_text import loads
 from ademem.core.settings import PERSONAL_SECTION, Settings, find_key
@@ -38,6 +48,8 @@ class SettingWarning(Value):
     """Why it does not count; empty: there is no such key."""
     waits: bool = False
     """It would count after `ademem trust`."""
+    is_outdated: bool = False
+    """The name is one of an earlier version, which is no mistake."""
 
     def __str__(self) -> str:
         name = self.source
@@ -247,10 +259,19 @@ def _keep(path: str, digest: str, values: dict[str, Any]) -> None:
 
 def _checked(given: Mapping[str, Any], source: str, *, of_project: bool = False) -> Given:
     """The values that are valid, as their keys have them."""
-    values, warnings = {}, []
+    values, warnings, former = {}, [], []
     for name, value in given.items():
-        key = find_key(name)
-        if key is None:
+        if name in RENAMED:
+            reason = renamed_warning(name)
+            warnings.append(
+                SettingWarning(source=source, key=name, reason=reason, is_outdated=True)
+            )
+            if RENAMED[name] in given:
+                continue
+            name = RENAMED[name]
+        if is_former(name):
+            former.append(name)
+        elif find_key(name) is None:
             warnings.append(SettingWarning(source=source, key=name))
         elif of_project and name.startswith(f"{PERSONAL_SECTION}."):
             reason = f"{name} counts only in your own file or environment"
@@ -260,4 +281,9 @@ def _checked(given: Mapping[str, Any], source: str, *, of_project: bool = False)
                 values[name] = as_value(name, value)
             except BadSetting as error:
                 warnings.append(SettingWarning(source=source, key=name, reason=str(error)))
+    if former:
+        reason = former_warning(former)
+        warnings.append(
+            SettingWarning(source=source, key=former[0], reason=reason, is_outdated=True)
+        )
     return Given(values=values, warnings=tuple(warnings))

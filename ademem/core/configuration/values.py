@@ -7,13 +7,28 @@ from ademem.core.settings import LONGEST_TEXT, MOST_WORDS, Settings, all_keys, f
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from ademem.core.settings import Key
 
 SHOWN_CHARS = 40
 """Characters of a name or value that a message repeats."""
+SHOWN_NAMES = 3
+"""Names that a message lists."""
+
+FORMER = {
+    "search": (
+        "access answer_cosine answer_share answer_words asks astray_discount branch_discount"
+        " candidate_discount confidence contradicted_discount cosine_floor date floor"
+        " half_life_days importance meaning mmr_lambda near_meaning near_notes near_words pool"
+        " prompt_floor recency relevance speaker steps tier_bonus time words"
+    ),
+}
+"""Settings of earlier versions, by section. Their values are built in now."""
+
+RENAMED = {"briefing.site": "briefing.hints", "briefing.site_tokens": "briefing.hint_tokens"}
+"""Earlier names of settings."""
 
 
 class BadSetting(AdememError):
@@ -56,6 +71,27 @@ def as_settings(values: Mapping[str, Any]) -> Settings:
     )
 
 
+def is_former(name: str) -> bool:
+    """Tell whether `section.key` was a setting of an earlier version."""
+    section, _, key = name.partition(".")
+    return key in FORMER.get(section, "").split()
+
+
+def former_warning(names: Sequence[str]) -> str:
+    """Say that these are no longer settings."""
+    shown = ", ".join(names[:SHOWN_NAMES])
+    if len(names) > SHOWN_NAMES:
+        shown += f" and {len(names) - SHOWN_NAMES} more"
+    if len(names) > 1:
+        return f"{shown} are no longer settings; their built-in values are in force"
+    return f"{shown} is no longer a setting; its built-in value is in force"
+
+
+def renamed_warning(name: str) -> str:
+    """Name the setting that replaces *name*."""
+    return f"{name} is called {RENAMED[name]} now"
+
+
 def unknown(name: str) -> str:
     """Name the nearest key, or section where not even that is known."""
     from difflib import get_close_matches
@@ -75,7 +111,12 @@ def _typed(name: str, given: Any, default: Any) -> Any:
         if isinstance(default, bool):
             return given if isinstance(given, bool) else _TRUTH[str(given).lower()]
         if isinstance(default, tuple):
-            return _items(name, given, default)
+            words = [item.strip() for item in given.split(",")] if isinstance(given, str) else given
+            if not isinstance(words, list):
+                raise ValueError(given)
+            if len(words) > MOST_WORDS:
+                raise BadSetting(f"{name} has more than {MOST_WORDS} words")
+            return tuple(_typed(name, word, "") for word in words if word != "")
         if isinstance(given, bool) or not isinstance(given, (str, int, float)):
             raise ValueError(given)
         value = type(default)(given)
@@ -84,18 +125,6 @@ def _typed(name: str, given: Any, default: Any) -> Any:
         return value
     except (KeyError, ValueError, TypeError, OverflowError) as error:
         raise BadSetting(f"{name} cannot be {_shown(given)}; its default is {default!r}") from error
-
-
-def _items(name: str, given: Any, default: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A list of words has any length up to a bound; numbers each have their place."""
-    items = [item.strip() for item in given.split(",")] if isinstance(given, str) else given
-    words = not default or isinstance(default[0], str)
-    if not isinstance(items, list) or not (words or len(items) == len(default)):
-        raise ValueError(given)
-    if len(items) > MOST_WORDS:
-        raise BadSetting(f"{name} has more than {MOST_WORDS} words")
-    kind = "" if words else default[0]
-    return tuple(_typed(name, item, kind) for item in items if item != "" or not words)
 
 
 def _shown(given: Any) -> str:

@@ -10,7 +10,13 @@ import typer
 from ademem.api import configuring
 from ademem.api.toml_text import written
 from ademem.core import caller
-from ademem.core.configuration.values import key_of
+from ademem.core.configuration.values import (
+    RENAMED,
+    former_warning,
+    is_former,
+    key_of,
+    renamed_warning,
+)
 from ademem.core.errors import UsageError
 from ademem.core.text import counted
 from ademem.core.value import Value, as_dict
@@ -53,8 +59,10 @@ def get(key: Key, project: Project = None, as_json: AsJson = False) -> None:
     """Show one setting."""
     settings, warnings = configuring.list_settings(project)
     shape.warn(warnings)
-    key_of(key)
-    (setting,) = (each for each in settings if each.key == key)
+    name = _current_name(key)
+    if name is None:
+        return show.json({"key": key, "value": None, "source": "built in"}) if as_json else None
+    (setting,) = (each for each in settings if each.key == name)
     if as_json:
         return show.json(_as_json(setting))
     return show.say(written(setting.value) if not isinstance(setting.value, str) else setting.value)
@@ -75,12 +83,27 @@ def set_(
     if local + shared + user > 1:
         raise UsageError("--local, --shared and --user exclude each other", "give one of them")
     where = "shared" if shared else "user" if user else "local"
-    done = configuring.set_value(key, value, where, root=project)
-    typer.echo(f"{key} is set in {done.path}")
+    name = _current_name(key)
+    if name is None:
+        return
+    done = configuring.set_value(name, value, where, root=project)
+    typer.echo(f"{name} is set in {done.path}")
     if done.others_are_asked:
         typer.echo("it counts for others only after their own `ademem trust`")
     if not done.in_force:
         typer.echo(f"but the value in force is that of {done.source}", err=True)
+
+
+def _current_name(key: str) -> str | None:
+    """Return the name of a setting today, with a warning if it changed; None for a former one."""
+    if key in RENAMED:
+        show.say(f"warning: {renamed_warning(key)}", err=True)
+    elif is_former(key):
+        show.say(f"warning: {former_warning([key])}", err=True)
+        return None
+    key = RENAMED.get(key, key)
+    key_of(key)
+    return key
 
 
 @app.command()

@@ -7,6 +7,7 @@ import os
 from ademem.core.value import Value
 from ademem.search import engine as search_
 from ademem.search.engine import Filters
+from ademem.search.parameters import DEFAULTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,14 +62,13 @@ def embed(desk: Desk, params: Params) -> dict[str, Any]:
 
 def search(desk: Desk, params: Params) -> dict[str, Any]:
     """Row numbers and scores; whoever asked, and waits, reads the rows that may be seen."""
-    store, settings = desk.runtime.store, desk.runtime.settings.search
-    floor, limit = params.get("floor", settings.floor), params.get("limit", settings.limit)
+    floor = params.get("floor", DEFAULTS.floor)
+    limit = params.get("limit", desk.runtime.settings.search.limit)
     if type(floor) not in (int, float) or type(limit) is not int or not 0 < limit <= HITS:
         raise Refused(f"`floor` is a number, `limit` one from 1 to {HITS}")
     results = search_.search(
         _text(params.get("query")),
-        store,
-        search_.hurried(settings, floor=floor),
+        desk.runtime.store,
         Filters(
             statuses=search_.UNARCHIVED,
             here=_text(params.get("here", "")) or None,
@@ -78,6 +78,7 @@ def search(desk: Desk, params: Params) -> dict[str, Any]:
         desk.runtime.now,
         limit=limit,
         embedder=desk.embedder,
+        parameters=search_.hurried(floor=floor),
     )
     hits = [[hit.memory.seq, hit.score] for hit in search_.current(results)]
     return {"mode": results.mode, "hits": hits}

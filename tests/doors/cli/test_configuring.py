@@ -107,6 +107,25 @@ def test_what_cannot_be_is_refused_before_anything_is_written(person, arguments,
     assert not (person.root / ".ade/config.local.toml").exists()
 
 
+def test_a_former_setting_can_still_be_read_and_set_with_a_warning(person):
+    person.file("config.toml", "[search]\npool = 30\n")
+    warning = "search.pool is no longer a setting; its built-in value is in force"
+
+    assert warning in person("config", "list")
+    for arguments in (("set", "search.pool", "30"), ("get", "search.pool")):
+        assert warning in person("config", *arguments)
+        assert person.ademem.exit_code == 0
+    assert not (person.root / ".ade/config.local.toml").exists()
+
+
+def test_a_setting_is_written_under_its_name_of_today(person):
+    said = person("config", "set", "briefing.site", "2")
+
+    assert "briefing.site is called briefing.hints now" in said
+    assert (person.root / ".ade/config.local.toml").read_text() == "[briefing]\nhints = 2\n"
+    assert "2" in person("config", "get", "briefing.site")
+
+
 @pytest.mark.parametrize("key", ["guard.mode", "ai.url", "capture.prompts", "jobs.auto"])
 @pytest.mark.parametrize("where", ["--local", "--shared", "--user"])
 def test_an_agent_sets_no_key_of_a_person(person, key, where):

@@ -11,6 +11,7 @@ from ademem.core.memory import Draft
 from ademem.core.value import replace
 from ademem.doors import cli
 from ademem.search.hints import settle
+from ademem.search.parameters import DEFAULTS
 from ademem.store import hints as table
 from ademem.store import jobs
 from ademem.store.memories import Change, update
@@ -113,7 +114,7 @@ def test_a_memory_whose_code_has_changed_ranks_lower_from_then_on(memories):
 
     assert len(scores) == 2
     assert [hit.memory.content[-6:] for hit in hits] == ["mostly", "always"]
-    discount = memories.settings.search.astray_discount
+    discount = DEFAULTS.astray_discount
     assert hits[1].score == pytest.approx(discount * scores["Tokens expire in UTC always"])
     assert hits[1].signals["astray"] == discount
     assert "astray" not in hits[0].signals

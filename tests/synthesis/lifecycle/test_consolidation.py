@@ -7,7 +7,7 @@ import pytest
 from ademem.api import history
 from ademem.core.clock import stamp
 from ademem.core.memory import Status
-from ademem.core.settings import SearchSettings, Settings
+from ademem.core.settings import Settings
 from ademem.search.engine import Filters, search
 from ademem.store import consolidating, jobs, memories, relations, transitions
 from ademem.store.transitions import Act
@@ -80,7 +80,7 @@ def test_a_search_finds_the_one_and_none_of_the_others(store):
 
     for statuses in ((), ("promoted", "archived")):
         filters = Filters(statuses=statuses)
-        found = search("invoices rounded half even", store, SearchSettings(), filters, NOW)
+        found = search("invoices rounded half even", store, filters, NOW)
         assert len(found.hits) == 1
 
 

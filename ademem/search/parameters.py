@@ -1,0 +1,82 @@
+"""The numbers of the ranking, chosen on the tuning sets that `bench/README.md` describes."""
+
+from __future__ import annotations
+
+from ademem.core.value import Value, replace
+
+
+class Parameters(Value):
+    """Weights, floors and discounts of one search."""
+
+    pool: int = 60
+    """Rows that the lexical and the vector search each pass to the ranking."""
+
+    words: float = 0.2
+    """Weight of the words of a memory in its relevance."""
+    meaning: float = 0.3
+    """Weight of the whitened cosine to the question in the relevance."""
+    near_words: float = 0.3
+    """Weight of the words of a memory and its neighbours in the session."""
+    near_meaning: float = 0.2
+    """Weight of the cosines of a memory and its neighbours in the session."""
+    near_notes: float = 0.35
+    """Factor of the neighbours' weights for memories other than turns of a dialogue."""
+
+    speaker: float = 0.25
+    """Bonus of a turn whose speaker the question names."""
+    time: float = 0.25
+    """Bonus of a memory with a word of time if the question asks when."""
+    date: float = 0.35
+    """Bonus of a memory learned in the month or year that the question names."""
+    asks: float = -0.08
+    """Bonus of a memory that ends with a question, as it rarely answers one."""
+    steps: float = -0.2
+    """Bonus of a learned procedure if the query is a question and not a task."""
+
+    relevance: float = 0.8
+    """Weight of the relevance in the composite score."""
+    recency: float = 0.02
+    """Weight of the time since the last change in the composite score."""
+    importance: float = 0.11
+    """Weight of the importance in the composite score."""
+    confidence: float = 0.05
+    """Weight of the confidence in the composite score."""
+    access: float = 0.02
+    """Weight of the use in the composite score."""
+    half_life_days: float = 30.0
+    """Age at which recency and use count half."""
+    tier_bonus: tuple[float, float, float] = (0.1, 0.0, -0.05)
+    """Bonus of tier 1, 2 and 3 on the composite score."""
+
+    candidate_discount: float = 0.97
+    """Factor of the score of a candidate."""
+    branch_discount: float = 0.8
+    """Factor of the score of a memory of another branch."""
+    astray_discount: float = 0.8
+    """Factor of the score of a memory whose code has changed or was removed."""
+    contradicted_discount: float = 0.8
+    """Factor of the score of a memory that a later one contradicts."""
+
+    floor: float = 0.25
+    """Share of the question's words, rare ones counting more, that a hit contains at least."""
+    cosine_floor: float = 0.25
+    """Cosine to the question from which a hit needs none of its words."""
+    answer_share: float = 0.8
+    """Share of a question from which a row answers it, where vectors are compared."""
+    answer_cosine: float = 0.35
+    """Cosine to a question from which a row answers it."""
+    answer_words: float = 0.2
+    """Share of a long question from which a row with two of its words answers it; 0 for any row."""
+    mmr_lambda: float = 0.7
+    """Weight of the score against novelty in maximal marginal relevance (Carbonell 1998)."""
+
+
+DEFAULTS = Parameters()
+
+PROMPT_FLOOR = 0.4
+"""The floor for prompts and errors, which contain more words than they ask about."""
+
+
+def hurried(parameters: Parameters = DEFAULTS, **changes: float) -> Parameters:
+    """Return parameters for a search that a prompt or a tool waits for: without neighbours."""
+    return replace(parameters, near_words=0.0, near_meaning=0.0, **changes)
