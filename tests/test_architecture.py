@@ -358,7 +358,7 @@ OPENERS = {
     "api/configuring.py": "writes the person's own settings",
     "core/failure_log.py": "makes the user's own folder for logs",
     "doors/cli/": "files that the person named on the command line, and the log of crashes",
-    "files/formats/beads.py": "files that the person named",
+    "files/beads.py": "files that the person named",
     "session/install/": "settings of the client and hooks of git",
     "api/evaluation/arena.py": "a temporary project",
     "api/rehearsal.py": "a temporary project",

@@ -9,7 +9,7 @@ import pytest
 from ademem import api
 from ademem.core.errors import AdememError
 from ademem.core.memory import Draft, Origin, Status, Tier, Trust
-from ademem.files import standing_brief
+from ademem.files import project_brief
 from ademem.search.engine import Filters
 from ademem.store import transitions
 from ademem.store.transitions import CannotDo
@@ -185,12 +185,12 @@ def in_the_file_of_the_brief(world):
 
 
 def set_in_the_brief_by_an_agent(world):
-    with world.memories() as memories, pytest.raises(standing_brief.BadCore):
+    with world.memories() as memories, pytest.raises(project_brief.BadCore):
         api.update_brief(memories, {"critical_conventions": [ORDER]})
 
 
 def set_in_the_brief_of_an_agent(world):
-    with world.memories() as memories, pytest.raises(standing_brief.BadCore):
+    with world.memories() as memories, pytest.raises(project_brief.BadCore):
         api.update_brief(memories, {"notes": [ORDER]}, "reviewer")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.core.memory import Trust
-from ademem.files import agents, standing_brief
+from ademem.files import agents, project_brief
 from ademem.store import identities
 
 TYPE_CHECKING = False
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.files.agents import Agent
-    from ademem.files.standing_brief import CoreMemory, FileSource
+    from ademem.files.project_brief import CoreMemory, FileSource
     from ademem.store.runtime import Runtime
 
 
@@ -29,8 +29,8 @@ def get_brief(runtime: Runtime, agent: str = "", *, labelled: bool = False) -> C
     if agent:
         found = agents.brief(store, project, agents.folder(agent), source)
     else:
-        found = standing_brief.newest(store, project, source=source)
-    return standing_brief.labelled(store, found) if labelled else found
+        found = project_brief.newest(store, project, source=source)
+    return project_brief.labelled(store, found) if labelled else found
 
 
 def update_brief(
@@ -43,7 +43,7 @@ def update_brief(
     """Replace the given fields; raises when another update came first."""
     from ademem.capture import provenance
 
-    document = standing_brief.patch(
+    document = project_brief.patch(
         runtime.store,
         runtime.project,
         changes,

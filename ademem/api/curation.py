@@ -9,7 +9,7 @@ from ademem.capture import provenance
 from ademem.core import client
 from ademem.core.errors import NoSuchMemory
 from ademem.core.value import replace
-from ademem.files import standing_brief
+from ademem.files import project_brief
 from ademem.store import briefs, memories, memory_queries, relations, transitions
 from ademem.store.transitions import Act
 
@@ -56,14 +56,14 @@ def accept_files(runtime: Runtime) -> int:
     Return the number of memories.
     """
     with runtime.store.transaction():
-        standing_brief.accept(runtime.store)
+        project_brief.accept(runtime.store)
         return transitions.accept_all(replace(act(runtime), event_id=memories.new_event()))
 
 
 def list_claimed_briefs(runtime: Runtime) -> tuple[str, ...]:
     """Return texts of briefs that came with the files and were not accepted."""
     store = runtime.store
-    documents = (standing_brief.load(store, name) for name in ("", *sorted(briefs.agents(store))))
+    documents = (project_brief.load(store, name) for name in ("", *sorted(briefs.agents(store))))
     return tuple(text for document in documents if document for text in document.claimed)
 
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from ademem import sync
 from ademem.core import clock, configuration, confined, project, worktree
 from ademem.core.repository import under_way
-from ademem.files import standing_brief
+from ademem.files import project_brief
 from ademem.store import admission, jobs, mission_binding, store_aside
 from ademem.store.runtime import Runtime, is_writable, open_runtime
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from ademem.capture.feedback import FeedbackReport
-    from ademem.files.formats import Imported
-    from ademem.files.standing_brief import BadCore, CoreMemory
+    from ademem.files.export_format import Imported
+    from ademem.files.project_brief import BadCore, CoreMemory
     from ademem.sync import ImportReport, Preview, Problem, Refreshed
 
 
@@ -144,24 +144,24 @@ def import_pending(
 
 def read_pending_brief(runtime: Runtime) -> tuple[CoreMemory | None, BadCore | None]:
     """Return what the file of the project brief has that is not imported, or why it cannot be."""
-    return standing_brief.news(runtime.store, runtime.project)
+    return project_brief.news(runtime.store, runtime.project)
 
 
 def export_memories(
     runtime: Runtime, *, include_personal: bool = False
 ) -> Iterator[dict[str, Any]]:
-    from ademem.files import formats
+    from ademem.files import export_format
 
-    return formats.export_lines(runtime.store, include_personal=include_personal)
+    return export_format.export_lines(runtime.store, include_personal=include_personal)
 
 
 def import_lines(
     runtime: Runtime, lines: Iterable[str], on_progress: Callable[[int], None] | None = None
 ) -> Imported:
     """Pass JSON lines through the gate; bad lines are reported, never fatal."""
-    from ademem.files import formats
+    from ademem.files import export_format
 
-    return formats.import_lines(
+    return export_format.import_lines(
         lines,
         runtime.store,
         runtime.settings,
@@ -173,10 +173,10 @@ def import_lines(
 
 def import_beads(runtime: Runtime, source: str) -> Imported:
     """Import the knowledge of a Beads project; bad lines are kept in `.ade/log/`, redacted."""
-    from ademem.files.formats import beads
+    from ademem.files import beads
 
-    imported = beads.bring(source, runtime.store, runtime.settings.gate, runtime.clock())
-    beads.put_aside(imported.misread, runtime.project)
+    imported = beads.import_files(source, runtime.store, runtime.settings.gate, runtime.clock())
+    beads.save_misread(imported.misread, runtime.project)
     return imported
 
 

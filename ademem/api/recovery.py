@@ -15,7 +15,7 @@ from ademem.store.database import (
     NewerDatabase,
 )
 from ademem.store.runtime import find_order, open_runtime
-from ademem.sync import base
+from ademem.sync import merge_base
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _repair(project: Project, environment: Mapping[str, str], now: datetime) -> 
     try:
         done = salvage.mend(runtime.store, runtime.now)
         if _missing(runtime):
-            base.forget(project)
+            merge_base.forget(project)
             done += _take_from_files(runtime)
         return done
     finally:

@@ -8,8 +8,8 @@ from ademem.core import confined
 from ademem.core.digest import sha256_hex
 from ademem.core.text import slug
 from ademem.core.value import Value
-from ademem.files import standing_brief
-from ademem.files.standing_brief import BadCore
+from ademem.files import project_brief
+from ademem.files.project_brief import BadCore
 from ademem.store import briefs, identities
 
 TYPE_CHECKING = False
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ademem.core.project import Project
-    from ademem.files.standing_brief import CoreMemory, FileSource
+    from ademem.files.project_brief import CoreMemory, FileSource
     from ademem.store import Store
 
 FOLDER_CHARS = 60
@@ -70,9 +70,9 @@ def brief(
 ) -> CoreMemory | None:
     """Return the project brief, the newer of file and database; nothing is written."""
     try:
-        return standing_brief.newest(store, project, agent, source)
+        return project_brief.newest(store, project, agent, source)
     except BadCore:  # `refresh` tells of it
-        return standing_brief.load(store, agent)
+        return project_brief.load(store, agent)
 
 
 def refresh(
@@ -81,11 +81,11 @@ def refresh(
     """Synchronize database and files of all briefs; an unreadable file stays as it is."""
     for each in sorted(briefs.agents(store) | set(folders(project))):
         try:
-            document = standing_brief.reconcile(store, project, each, source)
+            document = project_brief.reconcile(store, project, each, source)
         except BadCore:
             continue
         if document:
-            standing_brief.write_file(project, document, each)
+            project_brief.write_file(project, document, each)
 
 
 def folders(project: Project) -> list[str]:
@@ -98,5 +98,5 @@ def folders(project: Project) -> list[str]:
     return [
         name
         for name in names
-        if confined.is_file(project.root, standing_brief.file_path(project, name))
+        if confined.is_file(project.root, project_brief.file_path(project, name))
     ]

@@ -8,8 +8,8 @@ from itertools import groupby
 from ademem.core import confined
 from ademem.core.clock import stamp, timedelta
 from ademem.core.text import counted
-from ademem.files import agents, standing_brief
-from ademem.files.entry import one_line
+from ademem.files import agents, project_brief
+from ademem.files.markdown import one_line
 from ademem.store import activity
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ademem.core.project import Project
     from ademem.files.agents import Agent
-    from ademem.files.standing_brief import CoreMemory
+    from ademem.files.project_brief import CoreMemory
     from ademem.store import Store
     from ademem.store.activity import Happening, Session
 
@@ -111,7 +111,7 @@ def write_current(project: Project, store: Store, now: datetime) -> bool:
     """Update the daily logs and the page; return True if the page changed."""
     append_log(project, store, now)
     text = render_current(
-        standing_brief.labelled(store, standing_brief.load(store)),
+        project_brief.labelled(store, project_brief.load(store)),
         activity.sessions(store, SESSIONS),
         agents.listed(store, project),
         [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ademem.core.memory import Category, Importance, Tier
 from ademem.core.value import Value
-from ademem.files import standing_brief
-from ademem.files.entry import headline, one_line
+from ademem.files import project_brief
+from ademem.files.markdown import headline, one_line
 from ademem.files.selection import rank_memories
 from ademem.files.topics import TOPICS
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
     from ademem.core.settings import MirrorSettings
-    from ademem.files.standing_brief import CoreMemory
+    from ademem.files.project_brief import CoreMemory
     from ademem.files.topics import TopicFile
 
 
@@ -236,7 +236,7 @@ def render_brief(document: CoreMemory | None, memories: Sequence[Memory]) -> str
 
 def brief_fields(document: CoreMemory | None, chars: int) -> list[str]:
     """Return a list item for each field that is not empty."""
-    return [f"- {label}: {one_line(text, chars)}" for label, text in standing_brief.lines(document)]
+    return [f"- {label}: {one_line(text, chars)}" for label, text in project_brief.lines(document)]
 
 
 def highlights(memories: Sequence[Memory]) -> list[Memory]:

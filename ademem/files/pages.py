@@ -6,7 +6,7 @@ import re
 import sys
 
 from ademem.core.digest import number
-from ademem.files import conflicts, entry, index, knowledge, sheet, topics
+from ademem.files import conflicts, index, knowledge, markdown, review_sheet, topics
 from ademem.files.selection import is_line, renders
 from ademem.files.texts import lines_of
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
     from ademem.core.settings import MirrorSettings
-    from ademem.files.entry import Loose
-    from ademem.files.standing_brief import CoreMemory
+    from ademem.files.markdown import Loose
+    from ademem.files.project_brief import CoreMemory
     from ademem.files.texts import Texts
     from ademem.files.topics import TopicFile
 
 FOLDER = ".ade/memory/"
 INDEX = FOLDER + "MEMORY.md"
 LINES = FOLDER + knowledge.LIVE
-SHEET = FOLDER + sheet.NAME
+SHEET = FOLDER + review_sheet.NAME
 ARCHIVE = FOLDER + knowledge.ARCHIVE
 BRIEF = ".ade/cto/MEMORY.md"
 
@@ -74,7 +74,7 @@ def render(
     standing = knowledge.newest_tombstones(gone, alive)
     lines = (memory for memory in memories if is_line(memory))
     rendered = knowledge.render(lines, settings, standing, _text_times(memories, present))
-    ours = {number(line) for text in rendered.values() for line in entry.each_line(text)}
+    ours = {number(line) for text in rendered.values() for line in markdown.each_line(text)}
     others = [raw for raw in lines_of(present, LINES) if number(raw) not in ours]
     known = refused() if others else ()
     nobodys = [raw for raw in others if _is_unread(raw, known, alive)]

@@ -13,8 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from ademem.files.branches import Place
     from ademem.files.knowledge import Record
-    from ademem.files.staging import Place
     from ademem.store import Store
 
 UNEDITED = 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.core.digest import of_stream, sha256_hex, slices
 from ademem.core.errors import AdememError
 from ademem.core.value import Value
-from ademem.files import entry
+from ademem.files import markdown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def parts_of(texts: Mapping[str, str] | Texts, path: str) -> Iterator[str]:
 
 def lines_of(texts: Mapping[str, str] | Texts, path: str) -> Iterator[str]:
     """Yield the lines of the text at *path* as `entry.lines_of` does; nothing without it."""
-    return map(entry.cleaned, entry.split(parts_of(texts, path)))
+    return map(markdown.cleaned, markdown.split(parts_of(texts, path)))
 
 
 def has_oversize(texts: Mapping[str, str] | Texts, path: str) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ademem.core.memory import TYPES, Category
 from ademem.core.text import slug
 from ademem.core.value import Value, replace
-from ademem.files import entry
-from ademem.files.entry import NOTHING, Loose
+from ademem.files import markdown
+from ademem.files.markdown import NOTHING, Loose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def render(file: TopicFile, loose: Mapping[str, Sequence[Loose]] = {}) -> dict[s
 
 def own_lines(page: str) -> list[Loose]:
     """Return a person's lines between the items of a page."""
-    parts = (part for part in entry.parts(page) if isinstance(part, Loose))
+    parts = (part for part in markdown.parts(page) if isinstance(part, Loose))
     mine = []
     for part in parts:
         lines = part.text.split("\n")
@@ -138,7 +138,7 @@ def _page(file: TopicFile, number: int, memories: Sequence[Memory], loose: Seque
     here = {memory.id for memory in memories}
     blocks = [part.text for part in loose if part.after not in here]
     for memory in memories:
-        blocks.append(entry.render_memory(memory))
+        blocks.append(markdown.render_memory(memory))
         blocks += [part.text for part in loose if part.after == memory.id]
     about = f"{file.topic.about}. {WEIGH}"
     return "\n\n".join([f"# {title}", about, *(blocks or [NOTHING])]) + "\n"

@@ -16,7 +16,7 @@ from ademem.store.runtime import program
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.core.client import Payload
-    from ademem.files.standing_brief import CoreMemory, FileSource
+    from ademem.files.project_brief import CoreMemory, FileSource
     from ademem.store.runtime import Runtime
 
 

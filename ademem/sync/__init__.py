@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from ademem.core.clock import Deadline
 from ademem.files.texts import Problem
-from ademem.sync.checking import check
+from ademem.sync.checks import check
 from ademem.sync.import_progress import ImportReport
-from ademem.sync.provenance import provenance_of
-from ademem.sync.survey import File, survey
-from ademem.sync.writing import (
+from ademem.sync.mirror import (
     Preview,
     Refreshed,
     import_changes,
@@ -18,6 +16,8 @@ from ademem.sync.writing import (
     read_aside,
     refresh,
 )
+from ademem.sync.provenance import provenance_of
+from ademem.sync.survey import File, survey
 
 __all__ = [
     "Deadline",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ademem.core.value import Value, replace
 from ademem.files.conflicts import losing_id
-from ademem.files.entry import Entry
+from ademem.files.markdown import Entry
 from ademem.files.pages import SHEET
-from ademem.files.reading import Line, Offered, Placed, Snapshot, item_values
+from ademem.files.snapshot import Line, Offered, Placed, Snapshot, item_values
 from ademem.sync.merging import merge_items
 
 TYPE_CHECKING = False

@@ -8,7 +8,7 @@ import re
 from ademem.core import git
 from ademem.core.repository import branch, commit, git_root
 from ademem.core.value import Value
-from ademem.files import staging
+from ademem.files import branches
 from ademem.files.pages import FOLDER
 from ademem.store.runtime import filed
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ademem.core.project import Project
-    from ademem.sync.base import Base
+    from ademem.sync.merge_base import Base
 
 _TAKES_BACK = re.compile(r'^(?:Revert|Reapply) "|^This reverts commit ', re.M)
 """Beginnings of messages of commits that revert another."""
@@ -190,7 +190,7 @@ def _with_folders(path: str) -> set[str]:
 def _history_at_same_commit(root: str, base: Base) -> GitHistory:
     """Tell an edit from a switch, a stash or a reset, which delete nothing."""
     if base.branch not in (None, filed(branch(root) or "")):
-        here = (staging.read_trees(root, ["HEAD"]) or {}).get("HEAD")
+        here = (branches.read_trees(root, ["HEAD"]) or {}).get("HEAD")
         return GitHistory(root=root, by_hand=False, touched=here.ids if here else frozenset())
     changed = git.text(root, "status", "--porcelain", "--", FOLDER)
     tracked = git.output(root, "ls-files", "--", FOLDER)

@@ -6,8 +6,8 @@ from ademem.capture import gate
 from ademem.core.digest import sha256_hex
 from ademem.core.memory import Draft, Trust
 from ademem.core.value import replace
-from ademem.files.formats.record import Import
-from ademem.files.reading import Placed
+from ademem.files.records import Import
+from ademem.files.snapshot import Placed
 from ademem.files.texts import Problem, digests_of
 from ademem.guard.injection import instruction_in
 from ademem.store import ledger, transitions
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
     from ademem.core.settings import GateSettings
-    from ademem.files.staging import Place
+    from ademem.files.branches import Place
     from ademem.store import Store
-    from ademem.sync.base import Base
     from ademem.sync.differences import Difference
     from ademem.sync.git_history import GitHistory
+    from ademem.sync.merge_base import Base
     from ademem.sync.provenance import Provenance, Source
 
 SOURCE = "file"

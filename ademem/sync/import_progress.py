@@ -15,7 +15,7 @@ from ademem.core import confined
 from ademem.core.text import counted
 from ademem.core.value import Value
 from ademem.core.worktree import import_path
-from ademem.files.reading import is_imported
+from ademem.files.snapshot import is_imported
 from ademem.files.texts import Problem
 
 TYPE_CHECKING = False

@@ -8,10 +8,10 @@ from itertools import islice
 from ademem.core.digest import sha256_hex
 from ademem.core.memory import Draft, Origin, Status, Trust
 from ademem.core.repository import commit
-from ademem.files.formats import plain
-from ademem.files.formats.record import BadLine, Outcome
+from ademem.files import records
 from ademem.files.pages import SHEET
-from ademem.files.reading import Line, Placed, Reading, item_values, snapshot
+from ademem.files.records import BadLine, Outcome
+from ademem.files.snapshot import Line, Placed, Reading, item_values, snapshot
 from ademem.files.texts import Problem, digests_of
 from ademem.guard.injection import instruction_in
 from ademem.store import transitions
@@ -32,8 +32,7 @@ from ademem.sync.differences import (
 )
 from ademem.sync.import_context import ImportContext
 from ademem.sync.import_progress import ImportReport
-from ademem.sync.merge_artefacts import MergeArtefacts
-from ademem.sync.record_importer import (
+from ademem.sync.line_importer import (
     find_memory,
     import_line,
     keep_losing_text,
@@ -41,6 +40,7 @@ from ademem.sync.record_importer import (
     restore_keys,
     was_replaced,
 )
+from ademem.sync.merge_artefacts import MergeArtefacts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,13 +51,13 @@ if TYPE_CHECKING:
     from ademem.core.clock import Deadline
     from ademem.core.memory import Memory
     from ademem.core.settings import GateSettings
-    from ademem.files.staging import Place
+    from ademem.files.branches import Place
     from ademem.files.texts import Texts
     from ademem.store import Store
-    from ademem.sync.base import Base
     from ademem.sync.differences import Difference
     from ademem.sync.git_history import GitHistory
     from ademem.sync.import_progress import Progress
+    from ademem.sync.merge_base import Base
     from ademem.sync.provenance import Provenance
 
 BATCH = 200
@@ -272,7 +272,7 @@ def import_foreign_line(difference: Foreign, context: ImportContext) -> None:
     source = context.provenance.of_record(path, record, None)
     if source.by_agent:
         record = record | {"status": Status.CANDIDATE}
-    outcome = plain.write(record, context.job_of(source, branch=waits_on))
+    outcome = records.import_plain(record, context.job_of(source, branch=waits_on))
     if outcome is Outcome.REJECTED:
         raise CannotDo("not kept; `ademem refusals` tells why")
 

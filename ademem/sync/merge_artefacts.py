@@ -5,14 +5,14 @@ from __future__ import annotations
 from ademem.core import git
 from ademem.core.value import Value
 from ademem.files.pages import FOLDER
-from ademem.files.reading import snapshot
+from ademem.files.snapshot import snapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ademem.files.entry import Entry
-    from ademem.files.reading import Placed, Said, Snapshot
+    from ademem.files.markdown import Entry
+    from ademem.files.snapshot import Placed, Said, Snapshot
     from ademem.sync.git_history import GitHistory
 
 MOST_COMMITS = 200

@@ -11,10 +11,10 @@ import os
 from itertools import product
 
 from ademem.core.value import replace
-from ademem.files import conflicts, entry, index, knowledge, sheet, topics
-from ademem.files.entry import Entry, Loose
+from ademem.files import conflicts, index, knowledge, markdown, review_sheet, topics
+from ademem.files.markdown import Entry, Loose
 from ademem.files.pages import INDEX
-from ademem.files.sheet import Item, Sheet
+from ademem.files.review_sheet import Item, Sheet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def merge_versions(path: str, base: str, ours: str, theirs: str) -> str:
         return merge_lines(base, ours, theirs)
     if os.path.basename(path) == os.path.basename(INDEX):
         return _merge_index(base, ours, theirs)
-    if os.path.basename(path) == sheet.NAME:
+    if os.path.basename(path) == review_sheet.NAME:
         return _merge_sheet(base, ours, theirs)
     return _merge_page(base, ours, theirs)
 
@@ -66,21 +66,21 @@ def _merge_page(*versions: str) -> str:
     head = _page_head(versions)
     blocks = [text for after, text in sorted(loose, key=str) if after not in kept]
     for id, items in kept.items():
-        blocks += [entry.render_item(one) for one in items]
+        blocks += [markdown.render_item(one) for one in items]
         blocks += [text for after, text in sorted(loose, key=str) if after == id and items]
-    return "\n\n".join([*head, *(blocks or [entry.NOTHING])]) + "\n"
+    return "\n\n".join([*head, *(blocks or [markdown.NOTHING])]) + "\n"
 
 
 def _merge_sheet(*versions: str) -> str:
     """Merge candidates with the decisions of both sides, and the lists of what was offered."""
-    sheets = [sheet.parse_sheet(text) for text in versions]
+    sheets = [review_sheet.parse_sheet(text) for text in versions]
     base, ours, theirs = (_candidates(one) for one in sheets)
     kept: list[Item] = []
     for id in (*base, *sorted((ours.keys() | theirs.keys()) - base.keys(), key=str)):
         kept += _merge_candidate(base.get(id), ours.get(id), theirs.get(id))
     offered = three_way(*(set(one.offered) for one in sheets))
     loose = three_way(*({(part.after, part.text) for part in one.loose} for one in sheets))
-    return sheet.render_sheet(
+    return review_sheet.render_sheet(
         Sheet(
             items=tuple(kept),
             offered=tuple(sorted(offered)),
@@ -149,7 +149,7 @@ def _exchange_changes(before: Entry, ours: Entry, theirs: Entry) -> tuple[Entry,
 def _items(text: str) -> dict[object, Variants]:
     """Return items by id, or by content without one."""
     found: dict[object, Variants] = {}
-    for part in entry.parse(text):
+    for part in markdown.parse(text):
         item = replace(part, line=0)
         name = item.id or _content_of(item)
         found[name] = tuple(dict.fromkeys((*found.get(name, ()), item)))
@@ -183,7 +183,7 @@ def _content_of(item: Entry) -> tuple[str, ...]:
 def _page_head(versions: Iterable[str]) -> list[str]:
     """Return title and purpose of the page."""
     for text in sorted(filter(None, versions)):
-        first = next(iter(entry.parts(text)), None)
+        first = next(iter(markdown.parts(text)), None)
         if isinstance(first, Loose):
             return topics.page_head(first)
     return []
@@ -212,7 +212,7 @@ def merge_lines(*versions: str) -> str:
     ordered = sorted(kept.values(), key=_record_order)
     unread = three_way(
         *(
-            {raw for raw in entry.lines_of(text) if raw and knowledge.read(raw) is None}
+            {raw for raw in markdown.lines_of(text) if raw and knowledge.read(raw) is None}
             for text in versions
         )
     )
@@ -313,7 +313,7 @@ def _merge_field(name: str, before: Record, older: Record, newer: Record) -> Any
 def _records_by_name(text: str) -> dict[str, Record]:
     """Return lines by their memory, the newer of two."""
     found: dict[str, Record] = {}
-    for raw in entry.lines_of(text):
+    for raw in markdown.lines_of(text):
         record = knowledge.read(raw)
         if record is not None:
             name = _record_name(record) or raw

@@ -9,9 +9,9 @@ from ademem.core import git
 from ademem.core.errors import AdememError
 from ademem.core.text import counted
 from ademem.core.value import Value, replace
-from ademem.files import selection, sheet
+from ademem.files import review_sheet, selection
+from ademem.files.branches import Place
 from ademem.files.pages import SHEET
-from ademem.files.staging import Place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def propose(
     waiting = selection.list_offered(store, Place(project, settings))[: settings.topic_entries]
     if not waiting:
         raise CannotPropose("no candidate waits for a decision", "`ademem candidates` lists them")
-    text, root = sheet.render_sheet(sheet.make_sheet(waiting)), project.root
+    text, root = review_sheet.render_sheet(review_sheet.make_sheet(waiting)), project.root
     parent = _head(root)
     _check_free(root, branch)
     path = _git(root, "rev-parse", "--show-prefix") + SHEET

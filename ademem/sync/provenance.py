@@ -20,10 +20,10 @@ from ademem.core.digest import sha256_hex
 from ademem.core.json_text import array
 from ademem.core.memory import Status, Trust
 from ademem.core.value import Value
-from ademem.files import staging
-from ademem.files.standing_brief import FileSource
+from ademem.files import branches
+from ademem.files.project_brief import FileSource
 from ademem.store import edits, made_at
-from ademem.sync import base
+from ademem.sync import merge_base
 from ademem.sync.git_history import read_history
 
 TYPE_CHECKING = False
@@ -151,7 +151,7 @@ class Provenance:
             self._trusts_files = agreements.trusts_files(
                 self._project.main,
                 self._store.secret,
-                lambda commit: staging.has_commit(root, commit),
+                lambda commit: branches.has_commit(root, commit),
                 self._environment,
             )
         return self._trusts_files
@@ -188,7 +188,7 @@ def provenance_of(
     project: Project, store: Store, environment: Mapping[str, str] | None
 ) -> Provenance:
     """Return the provenance of changes since store and files agreed."""
-    agreed = base.load(project, made_at(store))
+    agreed = merge_base.load(project, made_at(store))
     known = agreed.branch is not None and store.is_trusted  # else the agreement is another's, too
     return Provenance(
         project, store, lambda: read_history(project, agreed), environment, agreed_before=known

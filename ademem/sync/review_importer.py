@@ -8,7 +8,7 @@ from ademem.core.clock import parse
 from ademem.core.memory import Draft, Origin, Status, Trust
 from ademem.core.value import replace
 from ademem.files.pages import SHEET
-from ademem.files.reading import item_values
+from ademem.files.snapshot import item_values
 from ademem.files.texts import Problem
 from ademem.guard.injection import instruction_in, order_in
 from ademem.store import imports, memories, memory_queries, transitions
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ademem.core.memory import Memory
-    from ademem.files.reading import Offered, Placed
+    from ademem.files.snapshot import Offered, Placed
     from ademem.sync.differences import Refused, Reviewed
     from ademem.sync.import_context import ImportContext
 

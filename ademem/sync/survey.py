@@ -10,14 +10,14 @@ from itertools import islice
 from ademem.core import confined
 from ademem.core.digest import sha256_hex
 from ademem.core.value import Value
-from ademem.files import index, pages, selection, sheet, standing_brief
+from ademem.files import index, pages, project_brief, review_sheet, selection
+from ademem.files.branches import Place
 from ademem.files.pages import INDEX
-from ademem.files.reading import is_imported
-from ademem.files.staging import Place
-from ademem.files.standing_brief import BadCore
+from ademem.files.project_brief import BadCore
+from ademem.files.snapshot import is_imported
 from ademem.files.texts import OVERSIZE, Texts, lines_of
 from ademem.store import made_at
-from ademem.sync import base
+from ademem.sync import merge_base
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from ademem.core.project import Project
     from ademem.core.settings import MirrorSettings
-    from ademem.files.standing_brief import CoreMemory
+    from ademem.files.project_brief import CoreMemory
     from ademem.files.texts import Problem
     from ademem.store import Store
 
@@ -80,7 +80,7 @@ def survey(
     gone = list(selection.tombstones_of(store, place, pages.list_tombstones(readable)))
 
     def kept() -> set[str]:
-        return refused_lines(taken, refused) | {*base.load(project, made_at(store)).refused}
+        return refused_lines(taken, refused) | {*merge_base.load(project, made_at(store)).refused}
 
     wanted = pages.render(lines, document, readable, settings, gone, kept)
     page = candidates(store, settings, readable.get(pages.SHEET), place)
@@ -123,13 +123,13 @@ def candidates(
         return None
     if there and OVERSIZE in there:
         return there  # part of it could not be read, so that it stays as it is
-    old = sheet.parse_sheet(there or "")
+    old = review_sheet.parse_sheet(there or "")
     shown = frozenset(old.offered)
     offered = selection.each_offered(store, place)
     asked = (memory for memory in offered if settings.candidates or memory.id in shown)
     waiting = list(islice(asked, settings.topic_entries))
     needed = settings.candidates or waiting or old.loose
-    return sheet.render_sheet(sheet.make_sheet(waiting, old)) if needed else None
+    return review_sheet.render_sheet(review_sheet.make_sheet(waiting, old)) if needed else None
 
 
 def present(project: Project) -> Texts:
@@ -167,10 +167,10 @@ def _core(project: Project, store: Store) -> tuple[CoreMemory | None, File]:
     """Return the brief and its file, which counts as ours: its edits are imported."""
     present = _read(project, CORE)
     try:
-        document, ours = standing_brief.newest(store, project), True
+        document, ours = project_brief.newest(store, project), True
     except BadCore:
-        document, ours = standing_brief.load(store), False
-    wanted = standing_brief.file_text(document) if document else present
+        document, ours = project_brief.load(store), False
+    wanted = project_brief.file_text(document) if document else present
     return document, File(path=CORE, wanted=wanted, present=present, ours=ours)
 
 

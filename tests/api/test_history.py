@@ -14,7 +14,7 @@ from ademem.api.history import NoSuchEvent
 from ademem.capture import gate
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.settings import GateSettings
-from ademem.files import formats
+from ademem.files import export_format
 from ademem.store import memories, transitions
 from ademem.store.transitions import Act, CannotDo
 from tests import builders
@@ -49,7 +49,7 @@ class Past:
         return history.undo(event or self.newest().id, self.act)
 
     def export(self):
-        return [json.dumps(line) for line in formats.export_lines(self.store, True)]
+        return [json.dumps(line) for line in export_format.export_lines(self.store, True)]
 
     def then(self, moment):
         return sorted(memory.content for memory in history.at(self.store, moment))

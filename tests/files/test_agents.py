@@ -11,8 +11,8 @@ from ademem import api, sync
 from ademem.core import atomic_files
 from ademem.core.memory import Category, Scope
 from ademem.core.settings import Settings
-from ademem.files import agents, standing_brief
-from ademem.files.standing_brief import StaleCore
+from ademem.files import agents, project_brief
+from ademem.files.project_brief import StaleCore
 from ademem.store import identities
 from tests.builders import NOW, insert, memory
 from tests.repositories import Repository
@@ -27,7 +27,7 @@ def own(text, agent="Explore"):
 
 def edit(here, agent, **changes):
     """Change the file as a person would."""
-    path = standing_brief.file_path(here, agent)
+    path = project_brief.file_path(here, agent)
     document = json.loads(atomic_files.read_text(path)) | changes
     atomic_files.write_atomic(path, json.dumps(document))
 
@@ -54,25 +54,21 @@ def test_a_name_that_is_no_folder_gets_one_that_nobody_else_has(name):
 
 
 def test_an_agents_brief_is_its_own(store, here):
-    document = standing_brief.patch(store, here, {"focus": ["reading"]}, NOW, agent="explore")
+    document = project_brief.patch(store, here, {"focus": ["reading"]}, NOW, agent="explore")
 
     assert (
-        standing_brief.load(store, "explore")
-        == standing_brief.read_file(here, "explore")
-        == document
+        project_brief.load(store, "explore") == project_brief.read_file(here, "explore") == document
     )
-    assert standing_brief.load(store) is None
-    assert standing_brief.load(store, "other") is None
+    assert project_brief.load(store) is None
+    assert project_brief.load(store, "other") is None
 
 
 def test_who_read_an_older_version_of_it_is_told(store, here):
-    standing_brief.patch(store, here, {"notes": ["one"]}, NOW, agent="explore", expect_version=0)
+    project_brief.patch(store, here, {"notes": ["one"]}, NOW, agent="explore", expect_version=0)
 
     with pytest.raises(StaleCore):
-        standing_brief.patch(
-            store, here, {"notes": ["two"]}, NOW, agent="explore", expect_version=0
-        )
-    assert standing_brief.load(store, "explore").notes == ("one",)
+        project_brief.patch(store, here, {"notes": ["two"]}, NOW, agent="explore", expect_version=0)
+    assert project_brief.load(store, "explore").notes == ("one",)
 
 
 @pytest.mark.parametrize(
@@ -84,39 +80,39 @@ def test_who_read_an_older_version_of_it_is_told(store, here):
     ],
 )
 def test_the_newer_of_file_and_database_wins(store, here, changes, version, notes):
-    standing_brief.patch(store, here, {"notes": ["ours"]}, NOW, agent="explore")
+    project_brief.patch(store, here, {"notes": ["ours"]}, NOW, agent="explore")
     edit(here, "explore", **changes)
     agents.refresh(store, here)
 
-    document = standing_brief.load(store, "explore")
+    document = project_brief.load(store, "explore")
     assert (document.version, document.notes) == (version, notes)
 
 
 def test_a_worktree_without_the_file_gets_it(store, here):
-    standing_brief.patch(store, here, {"notes": ["ours"]}, NOW, agent="explore")
-    atomic_files.remove(standing_brief.file_path(here, "explore"))
+    project_brief.patch(store, here, {"notes": ["ours"]}, NOW, agent="explore")
+    atomic_files.remove(project_brief.file_path(here, "explore"))
     agents.refresh(store, here)
 
-    assert standing_brief.read_file(here, "explore") == standing_brief.load(store, "explore")
+    assert project_brief.read_file(here, "explore") == project_brief.load(store, "explore")
 
 
 def test_a_file_that_cannot_be_read_keeps_nobody_waiting(store, here):
-    standing_brief.patch(store, here, {"notes": ["ours"]}, NOW, agent="explore")
-    standing_brief.patch(store, here, {"notes": ["others"]}, NOW, agent="zoe")
-    atomic_files.write_atomic(standing_brief.file_path(here, "explore"), "{")
+    project_brief.patch(store, here, {"notes": ["ours"]}, NOW, agent="explore")
+    project_brief.patch(store, here, {"notes": ["others"]}, NOW, agent="zoe")
+    atomic_files.write_atomic(project_brief.file_path(here, "explore"), "{")
     edit(here, "zoe", notes=["edited"])
     agents.refresh(store, here)
 
     assert agents.brief(store, here, "explore").notes == ("ours",)
-    assert standing_brief.load(store, "zoe").notes == ("edited",)
-    assert atomic_files.read_text(standing_brief.file_path(here, "explore")) == "{"
+    assert project_brief.load(store, "zoe").notes == ("edited",)
+    assert atomic_files.read_text(project_brief.file_path(here, "explore")) == "{"
 
 
 def test_everybody_who_worked_here_or_has_something_is_listed(store, here):
     identities.meet(store, "Plan", NOW)
     identities.meet(store, "Plan", LATER)
     insert(store, own("mine"), own("mine too"))
-    standing_brief.patch(store, here, {"notes": ["x"]}, NOW, agent="zoe")
+    project_brief.patch(store, here, {"notes": ["x"]}, NOW, agent="zoe")
 
     found = agents.listed(store, here)
     assert [(agent.name, agent.memories, agent.version) for agent in found] == [
@@ -194,13 +190,13 @@ def test_a_hand_edit_of_the_projects_brief_reaches_the_next_session(world):
 
 
 def test_an_unchanged_store_rewrites_no_brief(store, here):
-    standing_brief.patch(store, here, {"notes": ["ours"]}, NOW, agent="explore")
+    project_brief.patch(store, here, {"notes": ["ours"]}, NOW, agent="explore")
     sync.refresh(here, store, Settings(), NOW)
     before, changes = (
-        atomic_files.read_text(standing_brief.file_path(here, "explore")),
+        atomic_files.read_text(project_brief.file_path(here, "explore")),
         store.db.total_changes,
     )
     agents.refresh(store, here)
 
-    assert atomic_files.read_text(standing_brief.file_path(here, "explore")) == before
+    assert atomic_files.read_text(project_brief.file_path(here, "explore")) == before
     assert store.db.total_changes == changes

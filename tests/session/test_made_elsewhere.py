@@ -12,7 +12,7 @@ from ademem import api, store
 from ademem.core import caller, project, trust
 from ademem.core.memory import Draft, Importance, Origin, Trust
 from ademem.core.value import replace
-from ademem.files import enrolment, standing_brief
+from ademem.files import enrolment, project_brief
 from ademem.store import briefs, database, memories
 from ademem.store.memories import Change
 from tests.builders import NOW
@@ -78,7 +78,7 @@ def test_its_standing_brief_says_where_it_is_from(moved):
     said = moved.context("session_start", source="startup")
 
     assert "We ship on Fridays" in said
-    assert standing_brief.MADE_ELSEWHERE in said
+    assert project_brief.MADE_ELSEWHERE in said
 
 
 def test_the_person_is_told_once(moved):

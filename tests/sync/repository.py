@@ -9,7 +9,7 @@ from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.project import at
 from ademem.files import enrolment
-from ademem.files.reading import snapshot
+from ademem.files.snapshot import snapshot
 from ademem.store import memories as rows
 from ademem.sync.survey import present
 from tests.builders import NOW

@@ -20,7 +20,7 @@ from ademem.core import atomic_files, repository
 from ademem.core.memory import Category, Draft, Origin, Trust
 from ademem.core.settings import Settings
 from ademem.files import enrolment, knowledge, selection
-from ademem.files.formats import export_lines
+from ademem.files.export_format import export_lines
 from ademem.store import memories, transitions
 from ademem.store.transitions import Act, CannotDo
 from ademem.sync.merging import merge_versions

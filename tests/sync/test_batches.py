@@ -287,15 +287,15 @@ def test_when_the_deadline_passes_nothing_is_taken_and_the_worker_takes_all(repo
 def test_hooks_after_the_first_leave_what_waits_alone(clone, monkeypatch):
     give(clone, [record(number) for number in range(8)])
     take_until(clone, 2)
-    monkeypatch.setattr(sync.writing, "present", None)
+    monkeypatch.setattr(sync.mirror, "present", None)
 
     assert take_until(clone, 1000) is None
 
 
 def test_large_files_are_left_to_the_worker_unread(clone, monkeypatch):
     give(clone, [record(number) for number in range(8)])
-    monkeypatch.setattr(sync.writing, "HOOK_BYTES", 100)
-    monkeypatch.setattr(sync.writing, "present", None)
+    monkeypatch.setattr(sync.mirror, "HOOK_BYTES", 100)
+    monkeypatch.setattr(sync.mirror, "present", None)
 
     assert take_until(clone, 1000) is None
     assert import_progress.in_words(clone.project) == [

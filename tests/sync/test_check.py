@@ -11,7 +11,7 @@ from ademem.core import atomic_files
 from ademem.core.memory import Category, Scope, Status
 from ademem.core.settings import MirrorSettings, Settings
 from ademem.core.value import replace
-from ademem.files import standing_brief
+from ademem.files import project_brief
 from ademem.store import memories
 from ademem.store.memories import Change
 from tests.builders import NOW, insert, memory, open_project
@@ -35,7 +35,7 @@ def store(tmp_path, here):
         memory("two", id="a2", category=Category.GOTCHA),
         memory("mine", id="p1", scope=Scope.AGENT, scope_owner_id="me"),
     )
-    standing_brief.patch(store, here, {"notes": ["ours"]}, NOW)
+    project_brief.patch(store, here, {"notes": ["ours"]}, NOW)
     sync.refresh(here, store, Settings(mirror=SETTINGS), NOW)
     yield store
     store.close()
@@ -60,15 +60,15 @@ def test_fresh_files_have_no_problem(found):
 
 
 def test_checking_writes_nothing(store, here, found):
-    document = atomic_files.read_text(standing_brief.file_path(here)).replace(
+    document = atomic_files.read_text(project_brief.file_path(here)).replace(
         '"version": 1', '"version": 3'
     )
-    atomic_files.write_atomic(standing_brief.file_path(here), document)
+    atomic_files.write_atomic(project_brief.file_path(here), document)
     changes = store.db.total_changes
 
     assert found() == []
     assert store.db.total_changes == changes
-    assert atomic_files.read_text(standing_brief.file_path(here)) == document
+    assert atomic_files.read_text(project_brief.file_path(here)) == document
 
 
 def test_files_behind_the_store_are_out_of_date(store, found):

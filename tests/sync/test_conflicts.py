@@ -11,7 +11,7 @@ from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 from ademem.core.clock import stamp, timedelta
-from ademem.files import conflicts, entry, knowledge
+from ademem.files import conflicts, knowledge, markdown
 from ademem.sync import merging
 from tests.builders import NOW
 from tests.examples import examples
@@ -75,7 +75,7 @@ def merge(ours, theirs):
 
 
 def told(files):
-    return [knowledge.read(raw) for text in files for raw in entry.lines_of(text) if raw]
+    return [knowledge.read(raw) for text in files for raw in markdown.lines_of(text) if raw]
 
 
 def rendered(files):

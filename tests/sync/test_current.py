@@ -9,7 +9,7 @@ import pytest
 from ademem import api
 from ademem.core import atomic_files
 from ademem.core.memory import Category, Scope, Status
-from ademem.files import daily, standing_brief
+from ademem.files import daily, project_brief
 from ademem.store import sessions
 from tests.builders import NOW, insert, memory
 
@@ -105,7 +105,7 @@ def test_logs_of_long_ago_are_removed_and_other_files_stay(store, here):
 
 
 def test_the_page_tells_focus_notes_sessions_and_the_end_of_two_logs(store, here):
-    standing_brief.patch(store, here, {"focus": ["passkeys"], "notes": ["ask Bob"]}, NOW)
+    project_brief.patch(store, here, {"focus": ["passkeys"], "notes": ["ask Bob"]}, NOW)
     for hour in range(10):
         hold(store, f"a{hour}", NOW + timedelta(hours=hour), f"question {hour}")
     for minute in range(20):

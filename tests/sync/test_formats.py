@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ademem.core.value import replace
-from ademem.files import standing_brief
+from ademem.files import project_brief
 from tests.sync.clone import FOLDER
 
 PAGE = (Path(__file__).parents[2] / "docs/files.md").read_text(encoding="utf-8")
@@ -74,7 +74,7 @@ def test_a_line_that_was_moved_has_the_same_fields_and_is_older_than_the_others(
 
 def test_the_brief_has_the_fields_shown(clone):
     clone.refresh()
-    document = standing_brief.load(clone.store)
+    document = project_brief.load(clone.store)
 
     assert document is not None
-    assert standing_brief.file_text(document) == shown()[".ade/cto/core-memory.json"]
+    assert project_brief.file_text(document) == shown()[".ade/cto/core-memory.json"]

@@ -114,7 +114,7 @@ def test_an_item_is_taken_once_even_if_the_files_could_not_be_written(clone, mon
     clone.edit(FACTS, "Nothing here yet.", "- Dates are stored in UTC\n")
     with monkeypatch.context() as patched:
         patched.setattr(
-            sync.writing, "_carry_out", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+            sync.mirror, "_carry_out", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
         )
         with pytest.raises(KeyboardInterrupt):
             clone.refresh()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ademem.core.memory import Category, Importance, Scope, Status, Tier
 from ademem.core.settings import MirrorSettings
 from ademem.files import index, pages
-from ademem.files.standing_brief import CoreMemory
+from ademem.files.project_brief import CoreMemory
 from tests.builders import NOW, memory
 
 SETTINGS = MirrorSettings()

@@ -19,8 +19,8 @@ from ademem.files import index, pages, selection, topics
 from ademem.store import memories
 from ademem.store.memories import Change
 from ademem.sync import importer
-from ademem.sync.base import Base
 from ademem.sync.git_history import GitHistory
+from ademem.sync.merge_base import Base
 from ademem.sync.merging import merge_versions
 from ademem.sync.provenance import Provenance
 from tests.builders import NOW, memory

@@ -10,7 +10,7 @@ import pytest
 from ademem.core.errors import AdememError
 from ademem.core.memory import Status
 from ademem.core.settings import MirrorSettings
-from ademem.files import sheet
+from ademem.files import review_sheet
 from ademem.sync import proposal
 from tests.builders import insert, memory, open_project, project
 
@@ -95,7 +95,7 @@ def test_the_sheet_is_committed_upon_head_and_nothing_the_person_has_moves(repos
     assert proposed.commit == repository.git("rev-parse", "ademem/candidates")
     assert repository.git("diff", "--name-only", "main", "ademem/candidates") == SHEET
     assert repository.git("show", f"ademem/candidates:{SHEET}") + "\n" == proposed.text
-    assert sheet.parse_sheet(proposed.text).offered == (ROW.id,)
+    assert review_sheet.parse_sheet(proposed.text).offered == (ROW.id,)
     assert repository.git("log", "-1", "--format=%s", proposed.branch) == (
         "Propose 1 candidate of project memory"
     )

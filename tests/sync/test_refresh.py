@@ -15,7 +15,7 @@ from ademem.core import atomic_files, confined
 from ademem.core.memory import Category, Scope, Status
 from ademem.core.settings import MirrorSettings, Settings
 from ademem.core.value import replace
-from ademem.files import pages, standing_brief
+from ademem.files import pages, project_brief
 from ademem.store import memories
 from ademem.store.memories import Change
 from ademem.sync.survey import load_fingerprints
@@ -65,7 +65,7 @@ def edit(root, path: str, old: str, new: str) -> str:
 
 def test_the_files_say_what_the_store_knows(store, here, refresh, tmp_path):
     (row,) = insert(store, gotcha())
-    standing_brief.patch(store, here, {"summary": "Builds maps."}, NOW)
+    project_brief.patch(store, here, {"summary": "Builds maps."}, NOW)
     refreshed = refresh()
 
     found = tree(tmp_path)
@@ -280,12 +280,12 @@ def test_without_its_record_files_that_are_right_are_taken_for_ours(store, here,
 
 
 def test_a_dry_run_tells_what_would_be_written_and_writes_nothing(store, here, refresh, tmp_path):
-    standing_brief.patch(store, here, {"notes": ["ours"]}, NOW)
-    document = json.loads(atomic_files.read_text(standing_brief.file_path(here))) | {
+    project_brief.patch(store, here, {"notes": ["ours"]}, NOW)
+    document = json.loads(atomic_files.read_text(project_brief.file_path(here))) | {
         "version": 4,
         "notes": ["new"],
     }
-    atomic_files.write_atomic(standing_brief.file_path(here), json.dumps(document))
+    atomic_files.write_atomic(project_brief.file_path(here), json.dumps(document))
     insert(store, gotcha())
     before, changes = tree(tmp_path), store.db.total_changes
     foreseen = refresh(dry_run=True)
@@ -293,30 +293,30 @@ def test_a_dry_run_tells_what_would_be_written_and_writes_nothing(store, here, r
     assert (tree(tmp_path), store.db.total_changes) == (before, changes)
     assert not (tmp_path / ".ade/run/mirror.json").exists()
     assert foreseen == refresh()
-    assert standing_brief.load(store).notes == ("new",)
+    assert project_brief.load(store).notes == ("new",)
 
 
 def test_the_brief_of_a_newer_file_reaches_database_and_pages(store, here, refresh, tmp_path):
-    standing_brief.patch(store, here, {"notes": ["ours"]}, NOW)
+    project_brief.patch(store, here, {"notes": ["ours"]}, NOW)
     edit(tmp_path, ".ade/cto/core-memory.json", '"ours"', '"edited"')
     refreshed = refresh()
 
-    assert standing_brief.load(store).notes == ("edited",)
+    assert project_brief.load(store).notes == ("edited",)
     assert ".ade/cto/core-memory.json" in refreshed.written
     assert json.loads(tree(tmp_path)[".ade/cto/core-memory.json"])["version"] == 2
     assert "edited" in tree(tmp_path)[".ade/cto/MEMORY.md"]
 
 
 def test_a_brief_that_cannot_be_read_is_kept_and_stops_nothing_else(store, here, refresh, tmp_path):
-    standing_brief.patch(store, here, {"notes": ["ours"]}, NOW)
+    project_brief.patch(store, here, {"notes": ["ours"]}, NOW)
     insert(store, gotcha())
-    atomic_files.write_atomic(standing_brief.file_path(here), "{")
+    atomic_files.write_atomic(project_brief.file_path(here), "{")
 
     refreshed = refresh()
     assert refreshed.kept == (".ade/cto/core-memory.json",)
     assert "ours" in tree(tmp_path)[".ade/cto/MEMORY.md"]
     assert refresh(force=True).written == (".ade/cto/core-memory.json",)
-    assert standing_brief.read_file(here).notes == ("ours",)
+    assert project_brief.read_file(here).notes == ("ours",)
 
 
 def test_highlights_are_what_is_marked_by_category(store, refresh, tmp_path):

@@ -10,7 +10,7 @@ from itertools import permutations
 import pytest
 
 from ademem.core.settings import MirrorSettings
-from ademem.files import knowledge, reading, selection
+from ademem.files import knowledge, selection, snapshot
 from ademem.store import memories
 from ademem.sync.merging import merge_versions
 from tests import builders
@@ -78,7 +78,7 @@ def test_two_rotated_branches_keep_each_line_once(branches):
     found = ids(both[ARCHIVE]) + ids(both[LINES])
     assert len(found) == len(set(found)) == 12
     assert both == {p: merge_versions(p, base[p], theirs[p], rotated[p]) for p in FILES}
-    assert reading.snapshot(both).problems == ()
+    assert snapshot.snapshot(both).problems == ()
 
 
 REFRESH = """

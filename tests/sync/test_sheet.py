@@ -18,7 +18,7 @@ from ademem.core.memory import Category, Draft, Scope, Status, Trust
 from ademem.core.settings import MirrorSettings, Settings
 from ademem.core.text import clean
 from ademem.core.value import replace
-from ademem.files import enrolment, sheet
+from ademem.files import enrolment, review_sheet
 from ademem.store import memories, transitions
 from ademem.store.transitions import Act
 from ademem.sync.merging import merge_versions
@@ -110,7 +110,7 @@ def test_what_may_not_be_shown_or_needs_no_word_is_not_offered(clone, fields):
     clone.learn(**fields)
     clone.refresh()
 
-    assert clone.read(SHEET) == sheet.render_sheet(sheet.Sheet())
+    assert clone.read(SHEET) == review_sheet.render_sheet(review_sheet.Sheet())
 
 
 def test_a_secret_is_not_on_the_sheet(clone):
@@ -264,7 +264,7 @@ def test_what_says_nothing_changes_nothing(clone, edit):
 
     assert clone.taken().count == 0
     assert clone.get(row) == row
-    assert sheet.parse_sheet(clone.read(SHEET)).offered == (row.id,)
+    assert review_sheet.parse_sheet(clone.read(SHEET)).offered == (row.id,)
 
 
 def test_a_category_that_is_none_is_told_with_its_line(clone):
@@ -410,7 +410,7 @@ def test_what_was_decided_on_a_branch_counts_when_it_is_merged(repository, how):
     repository.refresh()
     repository.commit()
     repository.git("checkout", "--quiet", "-b", "proposal")
-    offered = sheet.render_sheet(sheet.make_sheet([row, other]))
+    offered = review_sheet.render_sheet(review_sheet.make_sheet([row, other]))
     repository.write(SHEET, offered)
     repository.commit("offer")
     repository.tick_box(row)
@@ -430,10 +430,10 @@ def test_what_a_merged_sheet_left_undecided_goes_on_being_offered_and_nothing_el
     row, _ = repository.learn(), repository.learn("retries need a limit")
     repository.settings = Settings()
     repository.refresh()
-    repository.write(SHEET, sheet.render_sheet(sheet.make_sheet([row])))
+    repository.write(SHEET, review_sheet.render_sheet(review_sheet.make_sheet([row])))
     repository.refresh()
 
-    assert sheet.parse_sheet(repository.read(SHEET)).offered == (row.id,)
+    assert review_sheet.parse_sheet(repository.read(SHEET)).offered == (row.id,)
 
 
 def capture(clone, content=CACHE, **fields):
@@ -612,7 +612,7 @@ def test_what_was_deleted_for_good_does_not_come_back_with_a_sheet(repository):
 
 
 def page(*rows, **edits):
-    text = sheet.render_sheet(sheet.make_sheet(rows))
+    text = review_sheet.render_sheet(review_sheet.make_sheet(rows))
     for old, new in edits.get("edits", ()):
         assert old in text
         text = text.replace(old, new)
@@ -632,7 +632,7 @@ def both_ways(base, ours, theirs):
         merge_versions(SHEET, base, theirs, ours),
     )
     assert one == other
-    return sheet.parse_sheet(one)
+    return review_sheet.parse_sheet(one)
 
 
 def test_decisions_of_two_sides_come_together():
@@ -675,14 +675,14 @@ DECISIONS = st.lists(st.sampled_from(["leave", "tick", "strike", "edit"]), min_s
 
 def decided(decisions, who):
     """The sheet after somebody's decisions about each of the rows."""
-    base = sheet.make_sheet(ROWS)
+    base = review_sheet.make_sheet(ROWS)
     items = []
     for item, how in zip(base.items, decisions, strict=True):
         edit = replace(item.entry, content=f"{item.entry.content} says {who}")
         after = {"tick": replace(item, ticked=True), "edit": replace(item, entry=edit)}
         if how != "strike":
             items.append(after.get(how, item))
-    return sheet.render_sheet(replace(base, items=tuple(items)))
+    return review_sheet.render_sheet(replace(base, items=tuple(items)))
 
 
 @given(DECISIONS, DECISIONS)
@@ -736,9 +736,9 @@ def test_the_example_of_the_documentation_is_what_is_written():
         category=Category.CONVENTION,
         tags=("money",),
     )
-    example = sheet.render_sheet(sheet.make_sheet([replace(row, source_type="passive")])).split(
-        "\n\n", 2
-    )[2]
+    example = review_sheet.render_sheet(
+        review_sheet.make_sheet([replace(row, source_type="passive")])
+    ).split("\n\n", 2)[2]
 
     assert f"```markdown\n{example}```" in page
 
@@ -749,9 +749,9 @@ def test_what_is_written_is_read_again(texts, titled):
         memory(text, title="T" if titled else None, created_at=NOW + timedelta(minutes=minute))
         for minute, text in enumerate(texts)
     ]
-    written = sheet.render_sheet(sheet.make_sheet(rows))
-    found = sheet.parse_sheet(written)
+    written = review_sheet.render_sheet(review_sheet.make_sheet(rows))
+    found = review_sheet.parse_sheet(written)
 
-    assert sheet.render_sheet(found) == written
+    assert review_sheet.render_sheet(found) == written
     assert [item.entry.content for item in found.items] == [clean(row.content) for row in rows]
     assert found.offered == tuple(row.id for row in rows)

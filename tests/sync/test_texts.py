@@ -3,8 +3,8 @@
 import pytest
 
 from ademem.core.digest import sha256_hex
-from ademem.files import entry
-from ademem.files.reading import Reading, snapshot
+from ademem.files import markdown
+from ademem.files.snapshot import Reading, snapshot
 from ademem.files.texts import FilesChanged, Texts, has_oversize, lines_of, parts_of
 
 
@@ -61,8 +61,8 @@ def test_a_file_that_is_not_there_has_no_lines():
 def test_lines_are_the_same_in_parts_of_any_size(text, size):
     parts = [text[at : at + size] for at in range(0, len(text), size)]
 
-    assert list(map(entry.cleaned, entry.split(parts))) == entry.lines_of(text)
-    assert len(entry.lines_of(text)) == text.count("\n") + 1
+    assert list(map(markdown.cleaned, markdown.split(parts))) == markdown.lines_of(text)
+    assert len(markdown.lines_of(text)) == text.count("\n") + 1
 
 
 def page(*names):
@@ -70,7 +70,7 @@ def page(*names):
 
 
 def test_items_that_did_not_stay_in_memory_are_parsed_again_when_they_are_asked_for(monkeypatch):
-    monkeypatch.setattr("ademem.files.reading.MOST_ITEMS", 1)
+    monkeypatch.setattr("ademem.files.snapshot.MOST_ITEMS", 1)
     folder = ".ade/memory/"
     texts = {f"{folder}facts.md": page("a", "b"), f"{folder}gotchas.md": page("c", "a")}
     found = snapshot(texts, Reading()).placed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ademem.core.memory import Category
-from ademem.files import entry, topics
+from ademem.files import markdown, topics
 from tests.builders import memory
 
 
@@ -22,7 +22,7 @@ def gotcha_pages(rows, bound):
 
 
 def contents(page: str) -> list[str]:
-    return [found.content for found in entry.parse(page)]
+    return [found.content for found in markdown.parse(page)]
 
 
 def test_every_topic_has_a_file_even_without_memories():

@@ -13,7 +13,7 @@ import orjson
 from ademem import api
 from ademem.api.evaluation.metrics import DEPTH
 from ademem.core import clock
-from ademem.files import formats
+from ademem.files import export_format
 from ademem.search.parameters import DEFAULTS
 
 TYPE_CHECKING = False
@@ -63,7 +63,7 @@ class Arena:
             self.imported = api.import_lines(self.memories, lines)
             api.work(self.memories)
             self._ids = {
-                item.id: formats.memory_of(line, self.store)
+                item.id: export_format.memory_of(line, self.store)
                 for item, line in zip(haystack.items, lines, strict=True)
             }
         except BaseException:

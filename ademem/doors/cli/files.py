@@ -30,7 +30,7 @@ from ademem.doors.cli.options import (
     opened,
     stdin,
 )
-from ademem.files import standing_brief as core_
+from ademem.files import project_brief as core_
 from ademem.sync.merging import merge_versions
 from ademem.sync.survey import NOT_TEXT
 

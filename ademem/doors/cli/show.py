@@ -13,7 +13,7 @@ from ademem.core.errors import AdememError
 from ademem.core.value import as_dict
 from ademem.doors.cli import shape
 from ademem.doors.cli.shape import CAME, NOTHING, WITHHELD, as_json, flags, to_model, withheld
-from ademem.files import standing_brief
+from ademem.files import project_brief
 from ademem.search.engine import explain as explain_hit
 from ademem.store.transitions import BY_PERSON, waits_for
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ademem.capture.gate import Step, Written
     from ademem.core.memory import Memory
-    from ademem.files.standing_brief import CoreMemory
+    from ademem.files.project_brief import CoreMemory
     from ademem.search.engine import Results
 
 
@@ -184,11 +184,11 @@ def brief(document: CoreMemory | None, begin: str, *, as_json_: bool) -> None:
         if document is None:
             return json(None)
         claim = {"claimed": list(document.claimed), "claimedAuthor": document.claimed_author}
-        return json(standing_brief.as_json(document) | claim)
+        return json(project_brief.as_json(document) | claim)
     if document is None:
         typer.echo(f'no brief yet (`{begin} focus "…"` starts one)', err=True)
         raise typer.Exit(1)
-    for name, text in standing_brief.lines(document):
+    for name, text in project_brief.lines(document):
         say(f"{name}: {text}")
     for text in document.claimed:
         say(f"({untrusted.came_with_files(document.claimed_author)}: {text})")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.core import untrusted
 from ademem.core.client import units
 from ademem.core.value import Value
-from ademem.files import standing_brief
+from ademem.files import project_brief
 from ademem.session.briefing.reader import Reader
 from ademem.session.briefing.sections import NEWS, SECTIONS, knowledge, of_mission, pinned, standing
 from ademem.session.briefing.selection import chosen
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ademem.core.memory import Memory
-    from ademem.files.standing_brief import CoreMemory
+    from ademem.files.project_brief import CoreMemory
     from ademem.session.briefing.sections import Section
     from ademem.session.briefing.selection import Entry
 
@@ -96,7 +96,7 @@ def agent(reader: Reader, program: str, own: CoreMemory | None = None) -> Brief:
     What the mission it works for has learned comes before what is everybody's.
     """
     entries = [*pinned(reader), *of_mission(reader), *knowledge(reader)][: reader.settings.agent]
-    brief = standing(standing_brief.labelled(reader.store, own), reader)
+    brief = standing(project_brief.labelled(reader.store, own), reader)
     return _listed(reader, how_to(program), [*brief, *entries])
 
 

@@ -6,7 +6,7 @@ from ademem.core.memory import Importance
 from ademem.core.text import counted, preview
 from ademem.core.untrusted import came_with_files
 from ademem.core.value import Value, replace
-from ademem.files import standing_brief
+from ademem.files import project_brief
 from ademem.session.briefing.changes import since_last_session
 from ademem.session.briefing.committed import by_people, latest
 from ademem.session.briefing.reader import Reader, line, told
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ademem.core.memory import Memory
-    from ademem.files.standing_brief import CoreMemory
+    from ademem.files.project_brief import CoreMemory
     from ademem.session.briefing.selection import Entry
 
 FIELD_CHARS = 600
@@ -51,9 +51,7 @@ def pinned(reader: Reader) -> list[Entry]:
 
 
 def core_brief(reader: Reader) -> list[Entry]:
-    return standing(
-        standing_brief.labelled(reader.store, standing_brief.load(reader.store)), reader
-    )
+    return standing(project_brief.labelled(reader.store, project_brief.load(reader.store)), reader)
 
 
 def standing(document: CoreMemory | None, reader: Reader) -> list[Entry]:
@@ -62,7 +60,7 @@ def standing(document: CoreMemory | None, reader: Reader) -> list[Entry]:
     What came with the files stands beside the rest, with its label.
     """
     entries = []
-    for label, texts in standing_brief.items(document):
+    for label, texts in project_brief.items(document):
         claimed = tuple(text for text in texts if document and text in document.claimed)
         own = tuple(text for text in texts if text not in claimed)
         if own:
@@ -72,7 +70,7 @@ def standing(document: CoreMemory | None, reader: Reader) -> list[Entry]:
                 line(f"{label} ({came_with_files(document.claimed_author)}): {_items(claimed)}")
             )
     if entries and not reader.store.is_trusted:
-        entries.insert(0, line(standing_brief.MADE_ELSEWHERE))
+        entries.insert(0, line(project_brief.MADE_ELSEWHERE))
     return entries
 
 

@@ -231,7 +231,7 @@ def test_a_folder_that_is_no_project_is_told(tmp_path, project):
 
 
 def test_a_beads_project_is_imported_and_what_was_not_read_is_told(project):
-    sample = Path(__file__).parents[2] / "files/formats/beads"
+    sample = Path(__file__).parents[2] / "files/beads"
     found = json.loads(project("import", "--format", "beads", str(sample)))
 
     assert (found["inserted"], len(found["errors"])) == (16, 8)

@@ -7,7 +7,7 @@ import pytest
 from ademem.core.client import units
 from ademem.core.memory import Category, Importance, Scope, Status
 from ademem.core.settings import BriefingSettings
-from ademem.files import standing_brief
+from ademem.files import project_brief
 from ademem.session import briefing
 from ademem.session.briefing import Reader, sections
 from tests.builders import NOW, insert, memory, project
@@ -34,7 +34,7 @@ def rules(count, text="", **changes):
 
 def fill_core(store, root, text):
     changes = {"project_summary": text[:1900], "notes": [text[:400] + str(n) for n in range(20)]}
-    standing_brief.patch(store, project(root), changes, NOW)
+    project_brief.patch(store, project(root), changes, NOW)
 
 
 @pytest.mark.parametrize("max_chars", [9000, 2000])

@@ -8,7 +8,7 @@ from ademem.core.memory import Category, Importance, Scope, Status
 from ademem.core.settings import LEVELS, BriefingSettings
 from ademem.core.turn import TurnKey
 from ademem.core.value import replace
-from ademem.files import standing_brief
+from ademem.files import project_brief
 from ademem.session import briefing
 from ademem.session.briefing import Reader, sections
 from ademem.store import logs, memories, relations, sessions
@@ -210,7 +210,7 @@ def test_of_a_long_list_in_the_standing_brief_whole_items_are_told_and_the_rest_
     store, tmp_path
 ):
     notes = [f"note {n} {'x' * 90}" for n in range(20)]
-    standing_brief.patch(store, project(tmp_path), {"notes": notes}, NOW)
+    project_brief.patch(store, project(tmp_path), {"notes": notes}, NOW)
 
     (entry,) = sections.core_brief(reader(store))
     told = entry.text.removeprefix("Notes: ").partition(" (and ")[0].split("; ")

@@ -13,7 +13,7 @@ import pytest
 from ademem.core.errors import UsageError
 from ademem.core.project import at
 from ademem.core.settings import GateSettings
-from ademem.files.formats import beads
+from ademem.files import beads
 from ademem.store import memories
 from tests.builders import NOW, open_project
 
@@ -40,7 +40,7 @@ def folder(tmp_path):
 @pytest.fixture
 def bring(store, folder):
     def bring(source=folder):
-        return beads.bring(str(source), store, GateSettings(), NOW)
+        return beads.import_files(str(source), store, GateSettings(), NOW)
 
     return bring
 
@@ -191,7 +191,7 @@ def test_bad_lines_are_put_aside_with_their_numbers_and_without_secrets(bring, f
     project, secret = at(str(tmp_path / "project")), "AKIA" + "A1B2C3D4E5F6G7H8"
     path = folder / LIVE
     path.write_text(path.read_text().replace("not JSON at all", f"not JSON: {secret}"))
-    beads.put_aside(bring().misread, project)
+    beads.save_misread(bring().misread, project)
 
     aside = Path(project.log, beads.NOT_IMPORTED)
     rows = [json.loads(line) for line in aside.read_text().splitlines()]
@@ -199,5 +199,5 @@ def test_bad_lines_are_put_aside_with_their_numbers_and_without_secrets(bring, f
     assert rows[1]["text"].startswith("not JSON: ")
     assert secret not in aside.read_text()
     assert stat.S_IMODE(aside.stat().st_mode) == 0o600
-    beads.put_aside((), project)
+    beads.save_misread((), project)
     assert not aside.exists()

@@ -9,10 +9,9 @@ from ademem.core.errors import NoSuchMemory
 from ademem.core.memory import Status, Tier, Trust
 from ademem.core.text import clean, dedupe_key
 from ademem.core.value import replace
-from ademem.files import conflicts, knowledge
+from ademem.files import conflicts, export_format, knowledge
 from ademem.files.conflicts import is_losing_text
-from ademem.files.formats import own
-from ademem.files.formats.record import BadLine
+from ademem.files.records import BadLine
 from ademem.store import jobs, memories, memory_queries, revisions, transitions
 from ademem.store.memories import Change
 from ademem.sync.differences import ChangedLine
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.core.memory import Memory, Tier
-    from ademem.files.formats.record import Import
-    from ademem.files.reading import Line
+    from ademem.files.records import Import
+    from ademem.files.snapshot import Line
     from ademem.sync.differences import ConcurrentLine, Difference
     from ademem.sync.import_context import ImportContext
     from ademem.sync.provenance import Source
@@ -63,12 +62,12 @@ def import_line(difference: ChangedLine, context: ImportContext) -> None:
                 known, f"{_IN_BETWEEN} {known.id}", context
             )  # another may have its old text by now
             transitions.restore(known.id, context.by(source))
-            own.restore(record, job, even_older=True)
+            export_format.restore(record, job, even_older=True)
             _restore_key(known.id, context)
             _set_created_at(parse(str(record["created_at"])), known.id, context)
             context.note("restored", known.id)
         return None
-    own.restore(
+    export_format.restore(
         record, job, even_older=known is not None and _is_newer_on_purpose(difference, context)
     )
     now = find_memory(difference.id, context)
@@ -180,7 +179,7 @@ def _archive_duplicate(
     """Keep ours, which is older, and archive the other here, too."""
     known = find_memory(record["id"], context)
     if known is None:
-        own.restore(record | transitions.archived() | _LOWEST, job)
+        export_format.restore(record | transitions.archived() | _LOWEST, job)
         known = find_memory(record["id"], context)
     if known:
         said = {name: record[name] for name in ("content", "category")}
@@ -201,7 +200,9 @@ def apply_tombstone(difference: ChangedLine, context: ImportContext) -> None:
         or _is_newer_on_purpose(difference, context)
     ):
         heir = None if _lost_to_memory(known) else known.superseded_by
-        _archive(known, own.at_most(gone_at, context.act.now), context, superseded_by=heir)
+        _archive(
+            known, export_format.at_most(gone_at, context.act.now), context, superseded_by=heir
+        )
 
 
 def keep_losing_text(difference: ConcurrentLine, context: ImportContext) -> None:
@@ -273,8 +274,8 @@ def as_export_record(line: Line, context: ImportContext) -> dict[str, Any]:
         raise BadLine(f"has no {', '.join(missing)}")
     confirmed = record.get("status") == Status.PROMOTED
     return {
-        own.MARK: own.VERSION,
-        **{name: record.get(name) for name in own.FIELDS},
+        export_format.MARK: export_format.VERSION,
+        **{name: record.get(name) for name in export_format.FIELDS},
         "scope": "project",
         "scope_owner_id": None,
         "tier": 1 if record.get("pinned") else 2 if confirmed else 3,

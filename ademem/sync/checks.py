@@ -12,10 +12,10 @@ from ademem.core.redaction import redact
 from ademem.core.settings import GateSettings
 from ademem.core.text import unique
 from ademem.core.value import Value
-from ademem.files import entry, knowledge, pages, selection, sheet, standing_brief
-from ademem.files.reading import conflict_lines, is_imported, oversized
-from ademem.files.staging import Place
-from ademem.files.standing_brief import BadCore
+from ademem.files import knowledge, markdown, pages, project_brief, review_sheet, selection
+from ademem.files.branches import Place
+from ademem.files.project_brief import BadCore
+from ademem.files.snapshot import conflict_lines, is_imported, oversized
 from ademem.files.texts import OVERSIZE, Problem
 from ademem.store import admission
 from ademem.sync.survey import CORE, NOT_TEXT, survey
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ademem.core.memory import Memory
     from ademem.core.project import Project
     from ademem.core.settings import MirrorSettings
-    from ademem.files.entry import Entry
+    from ademem.files.markdown import Entry
     from ademem.store import Store
     from ademem.sync.import_progress import ImportReport
     from ademem.sync.survey import File
@@ -194,7 +194,7 @@ def readable_brief(subject: Subject) -> Iterator[Problem]:
     if _is_refused(subject, CORE):
         return
     try:
-        standing_brief.read_file(subject.project)
+        project_brief.read_file(subject.project)
     except BadCore as error:
         yield Problem(path=CORE, line=None, message=f"{error}; {error.hint}")
 
@@ -262,7 +262,7 @@ def sound_entries(subject: Subject) -> Iterator[Problem]:
     if subject.fresh:
         known.missing = f"has no line in {knowledge.LIVE} or {knowledge.ARCHIVE}"
     for path in _topic_files(subject):
-        for found in entry.parse(subject.texts.get(path, "")):
+        for found in markdown.parse(subject.texts.get(path, "")):
             message = known.seen(found.id) or _too_long(found, subject.bounds)
             if message:
                 yield Problem(path=path, line=found.line, message=message)
@@ -271,7 +271,7 @@ def sound_entries(subject: Subject) -> Iterator[Problem]:
 def sound_sheet(subject: Subject) -> Iterator[Problem]:
     """Report entries of the sheet that are no candidate, come twice, or have no valid category."""
     known = _Ids(memory.id for memory in subject.offered)
-    for item in sheet.parse_sheet(subject.texts.get(pages.SHEET, "")).items:
+    for item in review_sheet.parse_sheet(subject.texts.get(pages.SHEET, "")).items:
         message = known.seen(item.entry.id, anything=subject.fresh)
         message = message or _too_long(item.entry, subject.bounds)
         if item.category and item.category not in set(Category):

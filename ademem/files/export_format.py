@@ -1,33 +1,33 @@
-"""The export format of ademem: memories with their identity, status and history fields."""
+"""The export format of ademem, memories with their identity and history fields, and imports."""
 
 from __future__ import annotations
 
 import re
 import sqlite3
-from datetime import timedelta
+from collections import Counter
+from itertools import islice
 
 from ademem.capture.gate import Gate, Reject, form, judge
 from ademem.capture.gate.lookup import StoreLookup
 from ademem.capture.gate.rows import build_row
 from ademem.capture.gate.rules import instruction_beside, instruction_shaped
-from ademem.core.clock import stamp
+from ademem.core.clock import stamp, timedelta
 from ademem.core.memory import Draft, Importance, Origin, Status, Tier, Trust
 from ademem.core.redaction import redact
-from ademem.core.value import replace
-from ademem.files.formats.record import BadLine, Outcome, choice, home, moment, text, texts
+from ademem.core.value import Value, replace
+from ademem.files import records
+from ademem.files.records import BadLine, Import, Outcome, choice, home, moment, text, texts
 from ademem.store import imports, jobs, memories, memory_queries
 from ademem.store.memories import Change
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
     from typing import Any
 
-    from ademem.capture.gate import Reviewed
-    from ademem.capture.gate.verdict import Lookup
-    from ademem.core.memory import Memory
-    from ademem.files.formats.record import Import, Record
+    from ademem.core.settings import Settings
+    from ademem.files.records import Record
     from ademem.store import Store
 
 VERSION = 1
@@ -35,6 +35,8 @@ MARK = "ademem"
 """The key that marks a line of this format; its value is the version."""
 
 PAGE = 1000
+CHUNK = 1000
+"""Lines of one transaction."""
 
 CLOCKS_DIFFER = timedelta(days=1)
 """The most that another clock may be ahead; a later time would be the newest for ever."""
@@ -71,17 +73,12 @@ FIELDS = (
 )
 """Exported fields; counts of reads and trust belong to one store."""
 
-RENEWED = frozenset(FIELDS) - {
-    "id",
-    "sync_id",
-    "scope",
-    "scope_owner_id",
-    "source_branch",
-    "created_at",
-}
-
-_FOLLOWING = ("trust", "claimed_author", "dedupe_key")
-"""Fields that follow from the source and from the text."""
+_FIXED = {"id", "sync_id", "scope", "scope_owner_id", "source_branch", "created_at"}
+UPDATED = (
+    *(name for name in FIELDS if name not in _FIXED),
+    *("trust", "claimed_author", "dedupe_key"),
+)
+"""Fields that a newer line changes; the last three follow from the source and the text."""
 
 RULES = (
     form.normal_form,
@@ -96,61 +93,97 @@ RULES = (
 _NAME = re.compile(r"[\w-]{1,64}", re.ASCII)
 
 
+class Imported(Value):
+    inserted: int
+    merged: int
+    """Lines with the text of a memory, or imported before."""
+    rejected: int
+    """Lines refused by the gate, whose log has the reasons, or deleted here for good."""
+    errors: tuple[tuple[int, str], ...]
+    """Number and error of each line that could not be read."""
+
+
 def export_lines(store: Store, include_personal: bool = False) -> Iterator[dict[str, Any]]:
     """Yield live memories in order of creation; those of agents and missions only on request."""
-    seen = 0
-    while page := memory_queries.page(store, seen, PAGE):
-        seen = page[-1].seq
+    last = 0
+    while page := memory_queries.page(store, last, PAGE):
+        last = page[-1].seq
         for memory in page:
             personal = memory.live and not memory.quarantine_reason
             if memory.shareable or (include_personal and personal):
-                yield _record(memory)
+                fields = {name: getattr(memory, name) for name in FIELDS}
+                for name in ("created_at", "updated_at", "promoted_at"):
+                    fields[name] = fields[name] and stamp(fields[name])
+                doubtful = memory.trust if memory.trust in (Trust.TOOL, Trust.WEB) else None
+                yield {MARK: VERSION} | fields | {"trust": doubtful}
 
 
-def is_own(record: Record) -> bool:
-    return MARK in record
+def import_lines(
+    lines: Iterable[str],
+    store: Store,
+    settings: Settings,
+    now: datetime,
+    on_progress: Callable[[int], None] | None = None,
+    *,
+    status: Status | None = None,
+    mission: str | None = None,
+) -> Imported:
+    """Import each line once; report a bad one and skip it.
+
+    *status* is for the lines that have none, *mission* for those of a mission that do not name it.
+    Chunks are committed one by one, and *on_progress* gets the number of lines read; the next
+    import of the same lines brings what an interrupted one did not reach.
+    """
+    job = Import(store=store, settings=settings.gate, now=now, status=status, mission=mission)
+    counts: Counter[Outcome] = Counter()
+    errors: list[tuple[int, str]] = []
+    numbered = enumerate(lines, 1)
+    with imports.in_bulk(store):
+        while chunk := list(islice(numbered, CHUNK)):
+            with store.transaction():
+                for number, line in chunk:
+                    try:
+                        if line.strip():
+                            counts[_import_line(line, job)] += 1
+                    except BadLine as error:
+                        errors.append((number, str(error)))
+            if on_progress:
+                on_progress(chunk[-1][0])
+    return Imported(
+        inserted=counts[Outcome.INSERTED],
+        merged=counts[Outcome.MERGED],
+        rejected=counts[Outcome.REJECTED],
+        errors=tuple(errors),
+    )
+
+
+def _import_line(line: str, job: Import) -> Outcome:
+    record = records.read(line)
+    return restore(record, job) if MARK in record else records.import_plain(record, job)
+
+
+def memory_of(line: str, store: Store) -> str | None:
+    """Return the id of the memory that a plain line became or was merged into; None if refused."""
+    return imports.credited(store, records.SOURCE, records.key_of(records.read(line)))
 
 
 def restore(record: Record, job: Import, *, even_older: bool = False) -> Outcome:
     """Insert the memory, or update it here if the line is newer.
 
-    What was deleted here stays so, and a text that another memory has is that memory. With
-    *even_older* the line is right whatever its time.
+    A memory that was deleted here stays deleted, and a text that another memory has is not
+    inserted again. With *even_older* the line counts whatever its time.
     """
     if record[MARK] != VERSION:
         raise BadLine(f"is of export version {record[MARK]!r}; this ademem reads {VERSION}")
-    sync_id = _name(record, "sync_id")
+    sync_id = _id(record, "sync_id")
     if imports.is_dead(job.store, sync_id):
         return Outcome.REJECTED
-    shelf = StoreLookup(job.store, job.settings)
-    draft = _reviewed(record, shelf, job)
-    row = _row(record, sync_id, draft, job)
-    known = memory_queries.by_sync_id(job.store, sync_id)
-    if known:
-        return _renewed(known, row, job, even_older)
-    here_already = row.status is not Status.ARCHIVED and shelf.exact(draft)
-    return Outcome.MERGED if here_already else _added(row, job)
-
-
-def _record(memory: Memory) -> dict[str, Any]:
-    fields = {name: getattr(memory, name) for name in FIELDS}
-    for name in ("created_at", "updated_at", "promoted_at"):
-        fields[name] = fields[name] and stamp(fields[name])
-    doubtful = memory.trust if memory.trust in (Trust.TOOL, Trust.WEB) else None
-    return {MARK: VERSION} | fields | {"trust": doubtful}
-
-
-def _reviewed(record: Record, shelf: Lookup, job: Import) -> Reviewed:
-    gate = Gate(lookup=shelf, settings=job.settings, now=job.now)
+    lookup = StoreLookup(job.store, job.settings)
+    gate = Gate(lookup=lookup, settings=job.settings, now=job.now)
     verdict = judge(_draft(record, job), gate, RULES).verdict
     if isinstance(verdict, Reject):
         raise BadLine(verdict.why)
-    return verdict.draft
-
-
-def _row(record: Record, sync_id: str, draft: Reviewed, job: Import) -> Memory:
-    """Return the memory as it was exported; in quarantine it is a candidate."""
-    row = build_row(draft, sync_id, job.store.project_id, job.settings, job.now)
+    row = build_row(verdict.draft, sync_id, job.store.project_id, job.settings, job.now)
     if row.quarantine_reason is None:
         row = replace(
             row,
@@ -158,13 +191,36 @@ def _row(record: Record, sync_id: str, draft: Reviewed, job: Import) -> Memory:
             tier=_tier(record),
             promoted_at=moment(record, "promoted_at"),
         )
-    return replace(
+    row = replace(
         row,
-        id=_name(record, "id"),
+        id=_id(record, "id"),
         observation_count=max(1, int(_number(record, "observation_count") or 1)),
         created_at=at_most(moment(record, "created_at"), job.now),
         updated_at=at_most(moment(record, "updated_at"), job.now),
     )
+    known = memory_queries.by_sync_id(job.store, sync_id)
+    if known is None and row.status is not Status.ARCHIVED and lookup.exact(verdict.draft):
+        return Outcome.MERGED
+    newer = known and (even_older or row.updated_at > known.updated_at)
+    if known and not (newer and known.live and not row.quarantine_reason):
+        return Outcome.MERGED
+    change = Change(operation="import", actor=Trust.IMPORT, at=job.now, event_id=job.event_id)
+    try:
+        if known:
+            changes = {name: getattr(row, name) for name in UPDATED}
+            changes["created_at"] = min(row.created_at, known.created_at)
+            updated = replace(known, **changes, last_accessed_at=job.now)
+            memories.put_back(job.store, updated, change)
+        else:
+            memories.insert(job.store, row, change)
+    except sqlite3.IntegrityError as error:
+        raise BadLine(
+            f"says of {known.id} what another memory here says"
+            if known
+            else f"has the id {row.id} or the topic of another memory here"
+        ) from error
+    jobs.follow(job.store, job.now)
+    return Outcome.MERGED if known else Outcome.INSERTED
 
 
 def at_most(moment: datetime | None, now: datetime) -> datetime:
@@ -205,35 +261,7 @@ def _draft(record: Record, job: Import) -> Draft:
     )
 
 
-def _added(row: Memory, job: Import) -> Outcome:
-    try:
-        memories.insert(job.store, row, _change(job))
-    except sqlite3.IntegrityError as error:
-        raise BadLine(f"has the id {row.id} or the topic of another memory here") from error
-    jobs.follow(job.store, job.now)
-    return Outcome.INSERTED
-
-
-def _renewed(known: Memory, row: Memory, job: Import, even_older: bool) -> Outcome:
-    """Update a live memory; a quarantined line changes nothing."""
-    newer = even_older or row.updated_at > known.updated_at
-    if known.live and not row.quarantine_reason and newer:
-        changes = {name: getattr(row, name) for name in (*RENEWED, *_FOLLOWING)}
-        changes["created_at"] = min(row.created_at, known.created_at)
-        try:
-            row = replace(known, **changes, last_accessed_at=job.now)
-            memories.put_back(job.store, row, _change(job))
-        except sqlite3.IntegrityError as error:
-            raise BadLine(f"says of {known.id} what another memory here says") from error
-        jobs.follow(job.store, job.now)
-    return Outcome.MERGED
-
-
-def _change(job: Import) -> Change:
-    return Change(operation="import", actor=Trust.IMPORT, at=job.now, event_id=job.event_id)
-
-
-def _name(record: Record, field: str) -> str:
+def _id(record: Record, field: str) -> str:
     """Return an id that is valid in a file and in a command."""
     name = text(record, field) or ""
     if not _NAME.fullmatch(name) or redact(name).found:

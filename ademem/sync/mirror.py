@@ -11,15 +11,15 @@ from ademem.core.clock import TooLate
 from ademem.core.locks import locked
 from ademem.core.repository import branch, commit
 from ademem.core.value import Value, replace
-from ademem.files import agents, knowledge, standing_brief
-from ademem.files.entry import each_line, split
-from ademem.files.reading import LINES, conflict_lines, is_imported
-from ademem.files.staging import Place, follow_branches
-from ademem.files.standing_brief import BadCore
+from ademem.files import agents, knowledge, project_brief
+from ademem.files.branches import Place, follow_branches
+from ademem.files.markdown import each_line, split
+from ademem.files.project_brief import BadCore
+from ademem.files.snapshot import LINES, conflict_lines, is_imported
 from ademem.files.texts import OVERSIZE, Texts, digests_of, has_oversize, parts_of
 from ademem.store import briefs, edits, made_at, memory_queries
 from ademem.store.runtime import filed
-from ademem.sync import base, import_progress, importer
+from ademem.sync import import_progress, importer, merge_base
 from ademem.sync.git_history import GitHistory, list_committed
 from ademem.sync.import_progress import ImportReport, Progress
 from ademem.sync.provenance import Provenance, provenance_of, record_digest
@@ -183,7 +183,7 @@ def _import_changes(
     taken, texts = _update_store(
         project, store, settings, place, now, provenance, steps=steps, deadline=deadline
     )
-    agreed = base.load(project, made_at(store))
+    agreed = merge_base.load(project, made_at(store))
     read = {path: texts for path in texts if is_imported(path)}
     refused = refused_lines(texts, taken.refused)
     _save(project, replace(agreed, texts=_combine_texts(agreed.texts, read)), refused)
@@ -203,7 +203,7 @@ def _is_large(project: Project) -> bool:
             count += len(there)
             size += sum(each.st_size for _, each in there)
     with suppress(confined.Refused):
-        agreed = confined.status(project.root, base.path(project))
+        agreed = confined.status(project.root, merge_base.path(project))
         size += agreed.st_size if agreed else 0
     return count > HOOK_FILES or size > HOOK_BYTES
 
@@ -245,13 +245,13 @@ def preview_aside(project: Project, store: Store, settings: Settings) -> Preview
 def read_aside(project: Project, store: Store, settings: Settings, now: datetime) -> ImportReport:
     """Import the files into an empty store, and write nothing into the project."""
     with suppress(BadCore):
-        standing_brief.reconcile(store, project)
+        project_brief.reconcile(store, project)
     there = readable_of(present(project))
     texts = there.only(filter(is_imported, there))
     elsewhere = GitHistory(root=project.root, by_hand=False)  # whoever wrote them, it was not here
     provenance = Provenance(project, store, lambda: elsewhere, None, agreed_before=False)
     return importer.import_files(
-        base.Base(), texts, elsewhere, store, settings.gate, now, provenance=provenance
+        merge_base.Base(), texts, elsewhere, store, settings.gate, now, provenance=provenance
     )
 
 
@@ -276,7 +276,7 @@ def _update_store(
     Returns what `_import_files` does.
     """
     with suppress(BadCore):
-        standing_brief.reconcile(store, project, source=provenance.of_brief)
+        project_brief.reconcile(store, project, source=provenance.of_brief)
     if force:
         found = ImportReport(), Texts(_no_text)
     else:
@@ -298,7 +298,7 @@ def _import_files(
     """Import the files; return the report and the texts that were read completely."""
     there = readable_of(present(project))
     paths = set(filter(is_imported, there))
-    agreed = base.load(project, made_at(store))
+    agreed = merge_base.load(project, made_at(store))
     if commit(project.root) != agreed.commit:  # what a teammate's ademem wrote is ours, too
         paths |= set(list_committed(project, there))
     texts = there.only(path for path in there if path in paths)
@@ -330,7 +330,7 @@ def _save_agreement(
 
     Where part of one could not be read, the rest is agreed on.
     """
-    agreed = base.load(project, made_at(store))
+    agreed = merge_base.load(project, made_at(store))
     texts: dict[str, Mapping[str, str] | Texts] = {}
     for file in found:
         if not is_imported(file.path):
@@ -345,7 +345,7 @@ def _save_agreement(
     _save(project, replace(agreed, texts=_combine_texts({}, texts)), refused)
 
 
-def _save(project: Project, agreed: base.Base, refused: Collection[str]) -> None:
+def _save(project: Project, agreed: merge_base.Base, refused: Collection[str]) -> None:
     """Save the base with the commit and branch that are checked out."""
     here = {"commit": commit(project.root), "branch": filed(branch(project.root) or "")}
     kept = {*agreed.refused, *refused}
@@ -353,7 +353,7 @@ def _save(project: Project, agreed: base.Base, refused: Collection[str]) -> None
         kept &= set(split(parts_of(agreed.texts, LINES[-1])))
     else:
         kept = set()
-    base.save(project, replace(agreed, refused=tuple(kept), **here))
+    merge_base.save(project, replace(agreed, refused=tuple(kept), **here))
 
 
 def _combine_texts(
@@ -406,8 +406,8 @@ def _remember_own_briefs(store: Store, environment: Mapping[str, str] | None) ->
         return
     own = []
     for agent in ("", *sorted(briefs.agents(store))):
-        document = standing_brief.load(store, agent)
-        own += standing_brief.own_digests(document, agent) if document else []
+        document = project_brief.load(store, agent)
+        own += project_brief.own_digests(document, agent) if document else []
     trust.note_own_records(own, environment)
 
 

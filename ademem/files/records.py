@@ -1,21 +1,21 @@
-"""One line of JSON as typed fields."""
+"""Lines of JSON as typed fields, and the import of plain ones: a content with optional fields."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from enum import StrEnum
 
-import orjson
-
-from ademem.core.clock import parse
-from ademem.core.memory import Scope, Trust
-from ademem.core.value import Value
+from ademem.capture import gate, learned
+from ademem.core.clock import UTC, datetime, parse
+from ademem.core.digest import sha256_hex
+from ademem.core.memory import DIALOGUE, Category, Draft, Origin, Scope, Status, Trust
+from ademem.core.value import Value, replace
+from ademem.store import imports, ledger, memories, transitions
+from ademem.store.memories import Change
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
-    from ademem.core.memory import Status
     from ademem.core.settings import GateSettings
     from ademem.store import Store
 
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     Record = dict[str, Any]
 
 FIRST_YEAR = 1970
+SOURCE = "import"
 
 
 class BadLine(Exception):
-    """A line that is no valid record; the message tells why."""
+    """A line that is no valid record; the message gives the reason."""
 
 
 class Outcome(StrEnum):
@@ -54,8 +55,66 @@ class Import(Value):
     """The mission of memories that name none."""
 
 
+def import_plain(record: Record, job: Import) -> Outcome:
+    """Pass the record to the gate, unless it was imported before."""
+    status = choice(record, "status", Status) or job.status
+    title, speaker = text(record, "title"), text(record, "speaker")
+    scope, owner = home(record, job)
+    draft = Draft(
+        content=record["content"],
+        category=text(record, "category")
+        or learned.CATEGORY.get((text(record, "type") or "").upper(), Category.FACT),
+        scope=scope,
+        owner=owner,
+        title=title or speaker,
+        tags=(*texts(record, "tags"), *(() if title or not speaker else (DIALOGUE,))),
+        path=text(record, "path"),
+        bead=text(record, "bead"),
+        knowledge_key=text(record, "key"),
+        promoted=status is Status.PROMOTED,
+        created_at=moment(record, "created_at") or unix_moment(record, "ts"),
+        origin=Origin(
+            trust=job.trust,
+            source_type=SOURCE,
+            source_id=text(record, "source_id") or text(record, "id"),
+            session_id=text(record, "source_session_id"),
+            branch=job.branch,
+            claimed_author=job.claimed_author,
+        ),
+    )
+    return write_once(key_of(record), draft, status, job)
+
+
+def write_once(key: str, draft: Draft, status: Status | None, job: Import) -> Outcome:
+    """Write the draft of the line with this key, unless it was imported before."""
+    if not ledger.claim(job.store, SOURCE, key, job.now):
+        return Outcome.MERGED if imports.credited(job.store, SOURCE, key) else Outcome.REJECTED
+    written = gate.write(draft, job.store, job.settings, job.now, event_id=job.event_id)
+    if written.memory is None:
+        return Outcome.REJECTED
+    ledger.credit(job.store, SOURCE, key, written.memory.id)
+    if written.rule != "insert":
+        return Outcome.MERGED
+    if status is Status.ARCHIVED:
+        change = Change(
+            operation="archive", actor=Trust.IMPORT, at=job.now, reason="the line says so"
+        )
+        archived = replace(written.memory, **transitions.archived(), promoted_at=None)
+        memories.update(job.store, archived, change)
+    return Outcome.INSERTED
+
+
+def key_of(record: Record) -> str:
+    """Digest a record; the order of its fields does not matter."""
+    import orjson  # hooks import this module, and parse no such lines
+
+    return sha256_hex(orjson.dumps(record, option=orjson.OPT_SORT_KEYS).decode())
+
+
 def read(line: str) -> Record:
     """Parse a line into an object with a content; raises BadLine."""
+    import orjson
+
     try:
         record = orjson.loads(line.removeprefix("\ufeff").encode("utf-8", "replace"))
     except orjson.JSONDecodeError as error:
@@ -83,7 +142,7 @@ def home(record: Record, job: Import) -> tuple[str, str | None]:
     if owner is None and Scope.is_mission(scope):
         if job.mission is None:
             raise BadLine(
-                "does not say of which mission it is: give it a scope_owner_id,"
+                "does not name its mission: give it a scope_owner_id,"
                 " or import with ADEMEM_MISSION set"
             )
         owner = job.mission
@@ -121,7 +180,6 @@ def unix_moment(record: Record, name: str) -> datetime | None:
 
 
 def choice(record: Record, name: str, kind: type[Choice]) -> Choice | None:
-    """Return the member of *kind* under *name*."""
     value = text(record, name)
     try:
         return kind(value) if value else None

@@ -19,8 +19,9 @@ from ademem.core.memory import Origin, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import unique
 from ademem.core.value import Value, as_dict, replace
-from ademem.files.formats import Imported, plain
-from ademem.files.formats.record import BadLine, Import, Outcome, read, text, texts, unix_moment
+from ademem.files import records
+from ademem.files.export_format import Imported
+from ademem.files.records import BadLine, Import, Outcome, text, texts, unix_moment
 from ademem.store import imports
 
 TYPE_CHECKING = False
@@ -36,9 +37,9 @@ if TYPE_CHECKING:
 
     Record = dict[str, Any]
 
-NAMES = ("knowledge.archive.jsonl", "knowledge.jsonl")
+FILES = ("knowledge.archive.jsonl", "knowledge.jsonl")
 FOLDERS = ("", "memory", ".beads/memory")
-"""Their folders, relative to a folder that a person may name."""
+"""Folders of these files, relative to the one that a person names."""
 NOT_IMPORTED = "not-imported.jsonl"
 """The file with unreadable lines, in the folder of logs."""
 SOURCES = ("orchestrator", "supervisor")
@@ -77,20 +78,22 @@ class ImportedFiles(Imported):
     """The lines that the errors are about."""
 
 
-def bring(source: str, store: Store, settings: GateSettings, now: datetime) -> ImportedFiles:
+def import_files(source: str, store: Store, settings: GateSettings, now: datetime) -> ImportedFiles:
     """Import the lines of a Beads project, oldest first, so that the newest counts.
 
     *source* is the project, a folder of it, or one file; raises UsageError when there is none.
     """
     job = Import(store=store, settings=settings, now=now)
-    found = [line for root, path in sources(source) for line in lines(path, root)]
+    lines = [line for root, path in _find_sources(source) for line in _read_lines(path, root)]
     counts: Counter[Outcome] = Counter()
-    misread = [_misread(line, line.fault) for line in found if line.record is None]
-    sound = (line for line in found if line.record is not None)
+    misread = [_misread(line, line.fault) for line in lines if line.record is None]
+    sound = (line for line in lines if line.record is not None)
     with imports.in_bulk(store), store.transaction():
         for line in sorted(sound, key=lambda line: line.moment):
+            record = line.record or {}
             try:
-                counts[take(line, job)] += 1
+                key = records.key_of(record)
+                counts[records.write_once(key, _draft(record), None, job)] += 1
             except BadLine as error:
                 misread.append(_misread(line, str(error)))
     misread.sort(key=lambda one: (one.path, one.line))
@@ -103,7 +106,7 @@ def bring(source: str, store: Store, settings: GateSettings, now: datetime) -> I
     )
 
 
-def put_aside(misread: Iterable[Misread], project: Project) -> None:
+def save_misread(misread: Iterable[Misread], project: Project) -> None:
     """Store the lines that the last import could not read."""
     path = os.path.join(project.log, NOT_IMPORTED)
     rows = [json.dumps(as_dict(one), ensure_ascii=False) + "\n" for one in misread]
@@ -113,23 +116,23 @@ def put_aside(misread: Iterable[Misread], project: Project) -> None:
         confined.remove(project.root, path)
 
 
-def sources(source: str) -> list[tuple[str, str]]:
+def _find_sources(source: str) -> list[tuple[str, str]]:
     """Return a file itself; of a project or its folders the archive and the live file.
 
-    Each stands behind the folder below which no link is followed to it; empty for what was named.
+    Each stands behind the folder below which no link is followed to it; empty for a named file.
     """
     if not os.path.isdir(source):
         return [("", source)]
     root = os.path.realpath(source)
     for folder in FOLDERS:
-        paths = [os.path.join(root, folder, name) for name in NAMES]
+        paths = [os.path.join(root, folder, name) for name in FILES]
         found = [(root, path) for path in paths if confined.is_file(root, path)]
         if found:
             return found
-    raise UsageError(f"no {NAMES[1]} in {source}", "name the project, its .beads, or the file")
+    raise UsageError(f"no {FILES[1]} in {source}", "name the project, its .beads, or the file")
 
 
-def lines(path: str, root: str = "") -> Iterator[Line]:
+def _read_lines(path: str, root: str) -> Iterator[Line]:
     """Yield each line that is not blank; raises UsageError for a missing file."""
     try:
         with confined.open_file(root, path) if root else open(path, "rb") as file:
@@ -141,28 +144,22 @@ def lines(path: str, root: str = "") -> Iterator[Line]:
     *whole, last = raw.split(b"\n")
     for number, one in enumerate(whole, 1):
         if one.strip():
-            yield _line(path, number, one)
+            yield _parse_line(path, number, one)
     if last.strip():
-        found = _line(path, len(whole) + 1, last)
+        found = _parse_line(path, len(whole) + 1, last)
         cut = "ends in the middle; when it is whole, another import brings it"
         yield replace(found, fault=cut) if found.record is None else found
 
 
-def take(line: Line, job: Import) -> Outcome:
-    """Pass the line to the gate, unless it was imported before; raises BadLine."""
-    record = line.record or {}
-    return plain.keep(plain.key_of(record), _draft(record), None, job)
-
-
-def _line(path: str, number: int, raw: bytes) -> Line:
-    said = raw.decode("utf-8", "replace").strip()
-    line = Line(path=path, number=number, text=said)
-    if _MARKER.match(said):
+def _parse_line(path: str, number: int, raw: bytes) -> Line:
+    content = raw.decode("utf-8", "replace").strip()
+    line = Line(path=path, number=number, text=content)
+    if _MARKER.match(content):
         return replace(line, fault="marks a conflict of a merge; the lines of both sides are read")
-    if "\ufffd" in said and "\ufffd".encode() not in raw:
+    if "\ufffd" in content and "\ufffd".encode() not in raw:
         return replace(line, fault="is not UTF-8")
     try:
-        return replace(line, record=read(said))
+        return replace(line, record=records.read(content))
     except BadLine as error:
         return replace(line, fault=str(error))
 
@@ -175,21 +172,19 @@ def _misread(line: Line, message: str) -> Misread:
 def _draft(record: Record) -> Draft:
     """Make the draft that the same lesson learned here would make."""
     kind = (text(record, "type") or "").upper()
-    prefix = kind if kind in learned.CATEGORY else "LEARNED"
     content, key = record["content"], text(record, "key")
-    source = text(record, "source")
+    if key is not None:
+        # Beads makes a key of a text without one; without Latin letters it is empty.
+        head = content.encode()[:KEY_BYTES].decode("utf-8", "ignore").lower()
+        if key.partition("-")[2] == re.sub(r"[^a-z0-9]+", "-", head).strip("-"):
+            key = None
     lesson = Lesson(
         content=content,
-        prefix=prefix,
+        prefix=kind if kind in learned.CATEGORY else "LEARNED",
         bead=text(record, "bead"),
-        key=None if key is None or _is_made(key, content) else key,
+        key=key,
         tags=unique(tag for tag in texts(record, "tags") if tag not in learned.VOCABULARY),
     )
-    origin = Origin(trust=Trust.IMPORT, source_type=source if source in SOURCES else plain.SOURCE)
+    source = text(record, "source")
+    origin = Origin(trust=Trust.IMPORT, source_type=source if source in SOURCES else records.SOURCE)
     return replace(draft_of(lesson, origin), created_at=unix_moment(record, "ts"))
-
-
-def _is_made(key: str, content: str) -> bool:
-    """Return True for a key that Beads made of the text; without Latin letters it is empty."""
-    head = content.encode()[:KEY_BYTES].decode("utf-8", "ignore").lower()
-    return key.partition("-")[2] == re.sub(r"[^a-z0-9]+", "-", head).strip("-")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ademem.core.memory import Category, Importance, Scope, Status, Tier, Trust
 from ademem.core.settings import Settings
 from ademem.core.value import replace
-from ademem.files import formats
+from ademem.files import export_format
 from ademem.guard.injection import instruction_in
 from ademem.store import memories
 from ademem.store.memories import Change
@@ -38,11 +38,11 @@ def stores(tmp_path):
 
 
 def exported(store, **options) -> list[str]:
-    return [orjson.dumps(one).decode() for one in formats.export_lines(store, **options)]
+    return [orjson.dumps(one).decode() for one in export_format.export_lines(store, **options)]
 
 
 def bring(lines, store, now=LATER):
-    imported = formats.import_lines(lines, store, Settings(), now)
+    imported = export_format.import_lines(lines, store, Settings(), now)
     return imported.inserted, imported.merged, imported.rejected, imported.errors
 
 
@@ -183,7 +183,7 @@ def test_a_long_export_comes_in_order_and_whole(stores):
     store = stores()
     insert(store, *(memory(f"fact {n}") for n in range(2001)))
 
-    contents = [record["content"] for record in formats.export_lines(store)]
+    contents = [record["content"] for record in export_format.export_lines(store)]
     assert contents == [f"fact {n}" for n in range(2001)]
 
 

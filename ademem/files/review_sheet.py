@@ -14,9 +14,9 @@ import re
 
 from ademem.core.clock import stamp
 from ademem.core.value import Value, replace
-from ademem.files import entry
-from ademem.files.entry import Entry, Loose, entry_of
+from ademem.files import markdown
 from ademem.files.knowledge import DOUBTFUL
+from ademem.files.markdown import Entry, Loose, entry_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class Page:
     """A sheet whose items are parsed one by one."""
 
     def __init__(self, text: str) -> None:
-        self._lines = entry.lines_of(text)
+        self._lines = markdown.lines_of(text)
         self.offered = tuple(_pop_offered(self._lines))
         self._details = _pop_details(self._lines)
         self._ticked = _pop_boxes(self._lines)
@@ -114,7 +114,7 @@ class Page:
 
     def items_and(self, loose: list[Loose]) -> Iterator[Item]:
         """Yield the items; add a person's own lines between them to *loose*."""
-        for part in entry.parts_of(self._lines):
+        for part in markdown.parts_of(self._lines):
             if isinstance(part, Loose):
                 own = "\n".join(line for line in part.text.split("\n") if line not in OURS)
                 if text := own.strip("\n"):
@@ -136,9 +136,11 @@ def _item(memory: Memory) -> Item:
 
 
 def _block(item: Item) -> str:
-    first, *rest = entry.render_item(item.entry).split("\n")
+    first, *rest = markdown.render_item(item.entry).split("\n")
     told = (("category", item.category), ("from", item.origin_text))
-    details = [f"  - {name}: {entry.one_line(text, DETAIL_CHARS)}" for name, text in told if text]
+    details = [
+        f"  - {name}: {markdown.one_line(text, DETAIL_CHARS)}" for name, text in told if text
+    ]
     box = "- [x] " if item.ticked else "- [ ] "
     return "\n".join([box + first.removeprefix("- "), *rest, *details])
 

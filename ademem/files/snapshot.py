@@ -11,7 +11,7 @@ from functools import lru_cache
 from ademem.core.memory import Category
 from ademem.core.text import clean, preview
 from ademem.core.value import Value
-from ademem.files import conflicts, entry, knowledge, sheet, topics
+from ademem.files import conflicts, knowledge, markdown, review_sheet, topics
 from ademem.files.pages import FOLDER, SHEET
 from ademem.files.texts import OVERSIZE, Problem, Texts, digests_of, lines_of, parts_of
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from ademem.core.memory import Memory
-    from ademem.files.entry import Entry
+    from ademem.files.markdown import Entry
 
     T = TypeVar("T")
 
@@ -106,7 +106,7 @@ class Line:
         if told is None or self.gone:
             return None
         title, content, path = (self.record.get(name) for name in ("title", "content", "path"))
-        shown = entry.Entry(
+        shown = markdown.Entry(
             line=self.number, title=title, content=str(content), tags=told[3], path=path
         )
         return Placed(path=self.path, category=told[0], entry=shown)
@@ -265,7 +265,7 @@ def snapshot(texts: Mapping[str, str] | Texts, reading: Reading | None = None) -
                 (told.setdefault(sys.intern(id), []) if id else foreign).append(line)
         elif path == SHEET:
             text = texts[path]
-            page = sheet.Page(text)
+            page = review_sheet.Page(text)
             offered = frozenset(page.offered)
             beyond += oversized(path, text)
             for item in page.items:
@@ -320,14 +320,14 @@ def _each_unnamed(paths: Iterable[str], texts: Mapping[str, str] | Texts) -> Ite
 
 
 def _each_proposed(text: str) -> Iterator[Offered]:
-    for item in sheet.Page(text).items:
+    for item in review_sheet.Page(text).items:
         if not item.entry.id and len(item.entry.content) <= ENTRY_CHARS:
             yield _parse_offer(item, [])
 
 
 def oversized(path: str, text: str) -> Iterator[Problem]:
     """Yield a problem for each line that was too long to be read."""
-    for number, line in enumerate(entry.each_line(text), 1) if OVERSIZE in text else ():
+    for number, line in enumerate(markdown.each_line(text), 1) if OVERSIZE in text else ():
         if line.startswith(OVERSIZE):
             yield _too_long(path, number, line)
 
@@ -379,7 +379,7 @@ def item_values(memory: Memory) -> Said:
 
 def conflict_lines(texts: Mapping[str, str] | Texts, path: str) -> Iterator[int]:
     """Yield the numbers of lines with conflict markers."""
-    for number, line in enumerate(entry.split(parts_of(texts, path)), 1):
+    for number, line in enumerate(markdown.split(parts_of(texts, path)), 1):
         if line.startswith(_CONFLICT):
             yield number
 
@@ -409,15 +409,15 @@ def _items(path: str, text: str) -> Iterator[Placed]:
     category = own = topic_of(path)
     if own is None:
         return
-    for part in entry.parts(text):
-        if isinstance(part, entry.Entry):
+    for part in markdown.parts(text):
+        if isinstance(part, markdown.Entry):
             wanted = own if part.id else category or own
             yield Placed(path=path, category=wanted, entry=part)
         else:
             category = topics.heading(part.text) or category
 
 
-def _parse_offer(found: sheet.Item, problems: list[Problem]) -> Offered:
+def _parse_offer(found: review_sheet.Item, problems: list[Problem]) -> Offered:
     """Parse a candidate; report an unknown category and ignore it."""
     category, filed = Category.FACT, False
     try:
