@@ -1,14 +1,19 @@
 """What every test stands on."""
 
 import os
+import shutil
 from contextlib import closing
+from functools import cache
 from types import SimpleNamespace
 
 import pytest
+import typer.main
 from hypothesis import HealthCheck, settings
 
 from ademem.core import caller
+from ademem.doors.cli import commands
 from ademem.session import session_start
+from ademem.store import database
 from tests.builders import open_project, project
 from tests.examples import examples
 from tests.world import World
@@ -44,9 +49,32 @@ def time_to_read():
 
 @pytest.fixture(scope="session", autouse=True)
 def no_waste():
-    """Wait for no disk: no test cuts the power."""
+    """Wait for no disk: no test cuts the power. Build the commands once, not for each call."""
+    build = cache(typer.main.get_command)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _file: None)
+        patch.setattr(typer.main, "get_command", lambda app: commands.load() and build(app))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_schema(tmp_path_factory):
+    """Let every new database begin as a copy of one that has the schema, but no secret."""
+    schema = tmp_path_factory.mktemp("schema") / "memory.db"
+    with closing(database.sqlite3.connect(str(schema))) as db:
+        database.run_schema(db)
+    path_aside, run_schema = database.path_aside, database.run_schema
+
+    def path_of_a_copy(path):
+        return shutil.copyfile(schema, path_aside(path))
+
+    def run_unless_copied(db, done=0, upto=None):
+        if done or upto is not None or database.version(db) != database.SCHEMA_VERSION:
+            run_schema(db, done, upto)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database, "path_aside", path_of_a_copy)
+        patch.setattr(database, "run_schema", run_unless_copied)
         yield
 
 
