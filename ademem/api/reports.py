@@ -175,15 +175,15 @@ def get_knowledge(runtime: Runtime) -> dict[str, Any]:
 
 def get_impressions(runtime: Runtime, limit: int = 20) -> dict[str, Any]:
     """Return how often memories were shown and used: the keys of `ademem stats --json`."""
-    store, patience = runtime.store, runtime.settings.briefing.patience
-    total = impressions.totals(store, patience)
+    store = runtime.store
+    total = impressions.totals(store)
     return {
         "memories": total["memories"],
         "shown": total["shown"],
         "used": total["used"],
         "used_memories": total["used_memories"],
         "sinking": total["sinking"],
-        "patience": patience,
+        "patience": impressions.PATIENCE,
         "by_memory": [
             {
                 "id": row["id"],
@@ -194,7 +194,7 @@ def get_impressions(runtime: Runtime, limit: int = 20) -> dict[str, Any]:
                 "shown": row["shown"],
                 "used": row["used"],
                 "unused": row["unused"],
-                "worth": 1.0 if row["pinned"] else round(sunk(row["unused"], patience), 3),
+                "worth": 1.0 if row["pinned"] else round(sunk(row["unused"]), 3),
                 "last_used_at": row["last_used_at"],
             }
             for row in impressions.of_memories(store, limit)

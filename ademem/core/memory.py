@@ -55,6 +55,9 @@ TYPES = {
 """Engram's observation types that are not categories by name; the type is kept as a tag."""
 
 
+MAX_TITLED_BYTES = 50_000
+"""Longest text of a memory with a title, in UTF-8 bytes."""
+
 DIALOGUE = "dialogue"
 """The tag of a turn of a dialogue; its title is who said it."""
 

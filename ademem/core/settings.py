@@ -97,220 +97,160 @@ LEVELS = {"lite": 3, "standard": 8, "deep": 20}
 
 
 class GateSettings(Section):
-    near_duplicate: float = shared(0.85, 0.5, 1)
-    """Jaccard similarity of the words from which a draft merges into a memory we have."""
     max_chars: int = shared(2000, 100, 20_000)
-    """Longest memory, in characters."""
-    max_bytes_titled: int = shared(50_000, 1000, 500_000)
-    """Longest observation saved with a title, in UTF-8 bytes."""
-    merge_gain: float = shared(0.05, 0, 0.5)
-    """Share of the missing confidence that a second, different origin adds."""
-    derivable_lines: float = shared(0.5, 0, 1)
-    """Share of code-derivable lines from which they dominate a text."""
-    derivable_lines_strict: float = shared(0.3, 0, 1)
-    """The same in strict mode."""
+    """Maximum length of a memory in characters."""
     promote_sources: tuple[str, ...] = yours(("user",))
-    """Source types whose memories need no candidate stage: what a person typed."""
+    """Source types whose memories are confirmed at once instead of becoming candidates."""
 
 
 class SearchSettings(Section):
     limit: int = shared(10, 1, 100)
-    """Hits a search returns unless asked otherwise."""
+    """Number of hits that a search returns by default."""
     hybrid: bool = shared(True)
-    """Whether the meaning counts beside the words, once a model is installed."""
+    """Rank by meaning as well as by words once a model is installed."""
     warm: bool = shared(True)
-    """Whether prompts ask a process that has the model loaded, such as `ademem serve`."""
+    """Let prompts ask a process that has the model loaded, such as `ademem serve`."""
     warm_ms: int = shared(120, 0, 60_000)
-    """Longest they wait for its answer; then the words alone decide."""
+    """Milliseconds that a prompt waits for a process with the model before words alone decide."""
 
 
 class EmbedSettings(Section):
     dtype: str = yours("int8", choices=DTYPES)
-    """Number format of the model: int8 (48 MB on the disk) | fp32 (181 MB, half the speed)."""
+    """Number format of the model: int8 (48 MB on disk) or fp32 (181 MB and half the speed)."""
     offline: bool = yours(False, stricter=MORE)
-    """Whether `ademem model install` may fetch nothing, and only takes a folder."""
+    """Forbid `ademem model install` every download, so that it only installs from a folder."""
 
 
 class GuardSettings(Section):
     mode: str = yours("strict", choices=GUARD_MODES, stricter=LESS)
-    """strict | assist | orient | warn | off."""
+    """Mode of the guard: strict, assist, orient, warn or off."""
     max_blocks: int = yours(2, 0, 20, stricter=MORE)
-    """Denials in one turn; the next mutation passes."""
+    """Maximum number of denials in one turn."""
     fail: str = yours("open", choices=("open", "closed"), stricter=MORE)
-    """What a failure of the guard itself decides: open | closed."""
+    """Decision of the guard when it fails itself: open allows the call, closed denies it."""
     mutating_mcp: tuple[str, ...] = yours((), stricter=MORE)
-    """More words that make an MCP tool a changing one wherever they stand in its name."""
+    """Words that make an MCP tool count as a change wherever they occur in its name."""
     reads: tuple[str, ...] = yours(())
-    """Beginnings of commands that only read: `npm run lint`; MCP tools too: `mcp__docs__*`."""
+    """Prefixes of commands that only read, such as `npm run lint`, or MCP tools: `mcp__docs__*`."""
     changes: tuple[str, ...] = yours((), stricter=MORE)
-    """Words of commands that change something, before all else: `pytest --live`; MCP tools too."""
+    """Words of commands that change something, such as `pytest --live`; they outrank all rules."""
     aliases: tuple[str, ...] = yours(())
-    """What names stand for in your shell: `k=kubectl`."""
+    """Aliases of your shell, such as `k=kubectl`."""
     order_words: tuple[str, ...] = yours((), stricter=MORE)
-    """More words that order a change: whole (`usuń`), the beginning (`napraw*`), a part (`*x*`)."""
+    """Words that order a change: whole (`usuń`), as a prefix (`napraw*`) or anywhere (`*x*`)."""
     question_words: tuple[str, ...] = yours(())
-    """More words that open a question, or a wish to be told something."""
+    """Words that begin a question or a request for information."""
     talk_words: tuple[str, ...] = yours(())
-    """More words of small talk."""
+    """Words of small talk."""
 
 
 class BriefingSettings(Section):
     max_chars: int = shared(9000, 500, 10_000)
-    """Longest context of one hook; the client cuts at 10,000."""
+    """Maximum length of the context that one hook adds; Claude Code truncates it at 10,000."""
     level: str = shared("standard", choices=tuple(LEVELS))
-    """How many memories of a kind a session hears at most: lite (3) | standard (8) | deep (20)."""
-    patience: int = shared(10, 1, 1_000_000)
-    """Unused showings that cost nothing; beyond, a memory's worth is times patience / showings."""
+    """Maximum number of memories of a kind in a briefing: lite (3), standard (8) or deep (20)."""
     recent: int = shared(5, 0, 50)
-    """Newest knowledge entries."""
+    """Maximum number of recent knowledge entries in a briefing."""
     agent: int = shared(8, 0, 50)
-    """Memories in a subagent's brief."""
+    """Maximum number of memories in the briefing of a subagent."""
     prompt: int = shared(4, 0, 20)
-    """Memories added to a prompt at most."""
+    """Maximum number of memories that are added to a prompt."""
     prompt_chars: int = shared(300, 40, 2000)
-    """Length of one of them."""
+    """Maximum length of a memory that is added to a prompt."""
     hints: int = shared(3, 0, 20)
-    """Memories told beside an edit, a command or a failure at most, each once a session."""
+    """Maximum number of memories that are added to one edit, command or failure."""
     hint_tokens: int = shared(600, 0, 5000)
-    """Budget of these, with the sentence above them; a token is about four bytes."""
+    """Maximum size of the memories of one hint in tokens of about four bytes."""
 
 
 class MirrorSettings(Section):
     max_lines: int = shared(200, 20, 10_000)
-    """Longest MEMORY.md, in lines; the client loads no more of such an index."""
+    """Maximum length of MEMORY.md in lines; Claude Code loads 200 lines of such an index."""
     max_bytes: int = shared(25_000, 1000, 1_000_000)
-    """The same in bytes."""
+    """Maximum size of MEMORY.md in bytes."""
     candidates: bool = shared(False)
-    """Whether `candidates.md` offers what waits for a word, to be ticked, edited or deleted."""
+    """Write candidates to `candidates.md`, where they are ticked, edited or deleted."""
     topic_entries: int = shared(400, 10, 10_000)
-    """Entries of a topic file before it splits by subtopic."""
+    """Number of entries above which a topic file is split by subtopic."""
     rotate_above: int = shared(1000, 10, 1_000_000)
-    """Lines of knowledge.jsonl above which the oldest are archived."""
-    rotate_lines: int = shared(500, 1, 1_000_000)
-    """How many are archived at once."""
+    """Number of lines of knowledge.jsonl above which the oldest move to the archive."""
     default_branch: str = shared("")
-    """The branch whose memories are everybody's; empty: what origin says, else main or master."""
+    """Branch whose memories count on every branch; empty for the one of origin, main or master."""
 
 
 class CaptureSettings(Section):
     prompts: bool = yours(True, stricter=LESS)
-    """Whether the person's prompts are stored (redacted)."""
+    """Store prompts, with secrets redacted."""
     prompt_chars: int = yours(20_000, 0, 1_000_000, stricter=LESS)
-    """Longest prompt that is stored, in characters."""
+    """Maximum length of a stored prompt in characters."""
     learned: bool = yours(True, stricter=LESS)
-    """Whether `LEARNED:` and its relatives in `bd comment` and `git commit` become candidates."""
+    """Make candidates of `LEARNED:` and similar lines in `bd comment` and `git commit`."""
     learnings: bool = yours(True, stricter=LESS)
-    """Whether the learnings section of a final message does."""
+    """Make candidates of the learnings section of a final message."""
     corrections: bool = yours(True, stricter=LESS)
-    """Whether what a person corrects in a prompt does ("no, use pnpm instead of npm")."""
+    """Make candidates of corrections in prompts, such as "no, use pnpm instead of npm"."""
     errors: bool = yours(True, stricter=LESS)
-    """Whether the error of a failed command does."""
+    """Make candidates of the errors of failed commands."""
     ask_at_stop: bool = yours(False, stricter=LESS)
-    """Ask once a session for findings when a required turn changed files and saved nothing."""
+    """Ask for findings once a session if a turn under the guard changed files and saved nothing."""
 
 
 class LifecycleSettings(Section):
     sweep_hours: float = shared(24.0, 1, 87_600)
-    """Time after which the next sweep is due."""
+    """Hours between two sweeps."""
     half_life_days: float = shared(30.0, 1, 36_500)
-    """Time without access in which a score halves."""
+    """Days without access in which the score of a memory halves."""
     demote_days: float = shared(90.0, 1, 36_500)
-    """Time without access after which an active memory fades."""
-    demote_score: float = shared(0.05, 0, 1)
-    """Score below which it fades before that: what was worth little goes sooner."""
+    """Days without access after which an active memory fades."""
     archive_days: float = shared(180.0, 1, 36_500)
-    """Time without access after which a fading one, or a candidate, is archived."""
-    archive_score: float = shared(0.005, 0, 1)
-    """Score below which it is archived before that."""
-    weak_confidence: float = shared(0.3, 0, 1)
-    """Confidence below which a candidate is weak,"""
-    weak_days: float = shared(30.0, 1, 36_500)
-    """and is archived when nobody asked for it in so long."""
+    """Days without access after which a fading memory or a candidate is archived."""
     promote_confidence: float = yours(0.7, 0, 1, stricter=MORE)
-    """Confidence from which a candidate is confirmed that was recalled, or said again elsewhere."""
+    """Confidence from which a candidate is confirmed once it is recalled or observed again."""
     merge_days: float = shared(7.0, 0.5, 36_500)
-    """Time after which the next consolidation is due."""
-    merge_cosine: float = shared(0.85, 0.5, 1)
-    """Cosine from which two memories may mean the same; those of different matters stay below."""
-    conflict_cosine: float = shared(0.7, 0, 1)
-    """Cosine from which two with different numbers are taken for one statement that changed."""
-    merge_least: int = shared(3, 2, 100)
-    """Memories that must mean the same before they are merged."""
-    mission_confidence: float = yours(0.6, 0, 1, stricter=MORE)
-    """Confidence from which a memory of a mission that succeeded is copied to the project."""
+    """Days between two consolidations."""
     project_limit: int = shared(2000, 0, 1_000_000)
-    """Live memories of a project, of which a sweep archives the lowest; 0 means any number."""
+    """Maximum number of live memories of a project, above which the lowest are archived; 0: any."""
     agent_limit: int = shared(500, 0, 1_000_000)
-    """The same of one agent."""
+    """Maximum number of live memories of one agent; 0: any."""
     mission_limit: int = shared(200, 0, 1_000_000)
-    """The same of one mission, once it is over."""
+    """Maximum number of live memories of one finished mission; 0: any."""
 
 
 class AISettings(Section):
     provider: str = yours("none", choices=AI_PROVIDERS)
-    """Who is asked to summarise: none | claude (`claude -p`, your account) | openai (a URL)."""
+    """Provider of summaries: none, claude (`claude -p` with your account) or openai (a URL)."""
     model: str = yours("")
-    """Which of its models; with claude, nothing means the small one."""
+    """Model of the provider; empty for the small model of claude."""
     url: str = yours("")
-    """Where an OpenAI-compatible API answers: `http://localhost:11434/v1`."""
+    """Address of an OpenAI-compatible API, such as `http://localhost:11434/v1`."""
     timeout_s: float = yours(120.0, 1, 3600)
-    """Longest wait for an answer."""
+    """Seconds after which an unanswered request to the provider fails."""
     daily_calls: int = yours(40, 0, 100_000)
-    """Most questions a day; then all goes on as without an AI."""
+    """Maximum number of requests to the provider in a day."""
 
 
 class ProcedureSettings(Section):
-    contexts: float = shared(3.0, 1, 1000)
-    """Distinct sessions that did not fail, from which what they did alike is a procedure."""
-    feedback_weight: float = shared(1.5, 0, 10)
-    """For how many of them a pull request counts whose reviewers asked for it."""
-    newest: int = shared(500, 10, 2000)
-    """Sessions that are compared."""
-    alike: float = shared(0.35, 0, 1)
-    """Likeness of task and steps, on average, from which a session belongs to others; 0 to 1."""
-    share: float = shared(0.6, 0, 1)
-    """Share of them that has to take a step, so that it is one of the procedure."""
-    steps: int = shared(2, 1, 100)
-    """Steps it needs that other sessions rarely take."""
-    rare: float = shared(0.3, 0, 1)
-    """Share of the other sessions up to which they rarely take a step."""
-    start: float = shared(0.55, 0, 1)
-    """Confidence of a new procedure."""
-    gain: float = shared(0.15, 0, 1)
-    """Share of the missing confidence that a success adds."""
-    loss: float = shared(0.7, 0, 1)
-    """A failure multiplies the confidence by it."""
     promote_successes: int = yours(3, 1, 1000, stricter=MORE)
-    """Successes, and"""
-    promote_confidence: float = yours(0.8, 0, 1, stricter=MORE)
-    """confidence from which it is promoted."""
-    archive_outcomes: int = shared(5, 1, 1000)
-    """Outcomes from which it is archived when its confidence is below"""
-    archive_confidence: float = shared(0.3, 0, 1)
-    """this."""
-    followed: float = shared(0.5, 0, 1)
-    """Share of its steps that a session has to take for its end to count as theirs."""
-    outdated: float = shared(0.6, 0, 1)
-    """Agreement with what the newest sessions do alike, below which that supersedes it."""
+    """Number of successes that a procedure needs before it is confirmed."""
 
 
 class SkillSettings(Section):
     export: bool = shared(True)
-    """Whether promoted procedures are written to `.ade/skills/`."""
+    """Write confirmed procedures to `.ade/skills/`."""
     publish: bool = yours(False, stricter=LESS)
-    """Whether they are also written to `.claude/skills/`, where Claude Code loads them."""
+    """Also write confirmed procedures to `.claude/skills/`, from where Claude Code loads them."""
 
 
 class JobSettings(Section):
     auto: bool = yours(True, stricter=LESS)
-    """Whether hooks start due work in the background."""
+    """Let hooks start due jobs in the background."""
     memory_mb: int = yours(2048, 0, 1_000_000)
-    """Most memory, in MiB, that such work may ask the system for; 0 means any."""
+    """Maximum memory of a background process in MiB; 0: any."""
 
 
 class TrustSettings(Section):
     roots: tuple[str, ...] = yours(())
-    """Folders, as globs, in which a database that was not made here counts as yours."""
+    """Globs of folders whose databases count as yours even if they were made elsewhere."""
 
 
 class Settings(Value):

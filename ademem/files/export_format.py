@@ -178,7 +178,7 @@ def restore(record: Record, job: Import, *, even_older: bool = False) -> Outcome
     sync_id = _id(record, "sync_id")
     if imports.is_dead(job.store, sync_id):
         return Outcome.REJECTED
-    lookup = StoreLookup(job.store, job.settings)
+    lookup = StoreLookup(job.store)
     gate = Gate(lookup=lookup, settings=job.settings, now=job.now)
     verdict = judge(_draft(record, job), gate, RULES).verdict
     if isinstance(verdict, Reject):

@@ -47,7 +47,7 @@ def render(
     archived, live = rotated(
         [line(_dated(record, said)) for record in each_record(memories)],
         above=settings.rotate_above,
-        by=settings.rotate_lines,
+        by=(settings.rotate_above + 1) // 2,
     )
     archived = [*archived, *map(line, gone)]
     pages = {LIVE: live, ARCHIVE: archived} if archived else {LIVE: live}

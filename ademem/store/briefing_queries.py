@@ -50,12 +50,10 @@ class VisibleMemories:
         """Promoted, unpinned knowledge of the agent alone."""
         return self._find(f"scope = 'agent' and {_ESTABLISHED}") if self._agent else []
 
-    def of_project(
-        self, importance: str, limit: int, *, patience: int, sinking: bool
-    ) -> list[Memory]:
+    def of_project(self, importance: str, limit: int, *, sinking: bool) -> list[Memory]:
         """The newest promoted, unpinned knowledge of the project of one importance.
 
-        *sinking* memories were shown more than *patience* times since their last use.
+        *sinking* memories were shown too often since their last use.
         """
         return memories.find(
             self._store,
@@ -64,7 +62,6 @@ class VisibleMemories:
             "order by updated_at desc limit :limit",
             importance=importance,
             limit=limit,
-            patience=patience,
             branch=self._branch,
         )
 

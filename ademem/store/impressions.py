@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 PLACES = frozenset({"briefing", "agent", "prompt", "site", "failure", "guard"})
 """Of `recall_log`: where a memory is shown to a model that did not ask for it."""
-SINKING = "select memory_id from memory_exposure where unused > :patience"
-"""Memories that were shown more often than :patience since they were last used."""
+PATIENCE = 10
+"""Unused impressions that cost a memory nothing; more of them lower its worth."""
+SINKING = f"select memory_id from memory_exposure where unused > {PATIENCE}"
+"""Memories that were shown more often than that since they were last used."""
 
 
 def unused(store: Store, ids: Iterable[str]) -> dict[str, int]:
@@ -49,15 +51,15 @@ def used(store: Store, ids: Iterable[str], now: datetime) -> None:
     )
 
 
-def totals(store: Store, patience: int) -> sqlite3.Row:
+def totals(store: Store) -> sqlite3.Row:
     """Count shown, used and sinking memories, and how often they were shown and used."""
     row: sqlite3.Row = store.db.execute(
         "select count(*) as memories, ifnull(sum(shown), 0) as shown, ifnull(sum(used), 0) as used,"
         " ifnull(sum(used > 0), 0) as used_memories,"
-        " ifnull(sum(unused > :patience and not pinned), 0) as sinking"
+        f" ifnull(sum(unused > {PATIENCE} and not pinned), 0) as sinking"
         " from memory_exposure join unified_memories on id = memory_id"
         " where project_id = :project",
-        {"patience": patience, "project": store.project_id},
+        {"project": store.project_id},
     ).fetchone()
     return row
 

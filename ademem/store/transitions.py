@@ -8,7 +8,7 @@ is one revision, and the files are due.
 from __future__ import annotations
 
 from ademem.core.errors import AdememError
-from ademem.core.memory import FORSAKEN, Memory, Status, Tier, Trust
+from ademem.core.memory import FORSAKEN, MAX_TITLED_BYTES, Memory, Status, Tier, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import bounded, bounded_bytes, clean, dedupe_key, unique
 from ademem.core.untrusted import came_with_files
@@ -246,7 +246,7 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
             changes[name] = clean(redact(changes[name]).text)
     if changes.get("content"):
         if changes.get("title") or memory.title:
-            changes["content"] = bounded_bytes(changes["content"], settings.max_bytes_titled)
+            changes["content"] = bounded_bytes(changes["content"], MAX_TITLED_BYTES)
         else:
             changes["content"] = bounded(changes["content"], settings.max_chars)
     if not changes.get("content", memory.content):

@@ -7,7 +7,7 @@ import os
 import re
 
 from ademem.core import confined, git
-from ademem.core.memory import Category
+from ademem.core.memory import MAX_TITLED_BYTES, Category
 from ademem.core.redaction import redact
 from ademem.core.settings import GateSettings
 from ademem.core.text import unique
@@ -327,7 +327,7 @@ class _Ids:
 
 def _too_long(item: Entry, bounds: GateSettings) -> str | None:
     if item.title:
-        size, most, unit = len(item.content.encode()), bounds.max_bytes_titled, "bytes"
+        size, most, unit = len(item.content.encode()), MAX_TITLED_BYTES, "bytes"
     else:
         size, most, unit = len(item.content), bounds.max_chars, "characters"
     return f"has {size:,} {unit}; {most:,} is the most, shorten it" if size > most else None

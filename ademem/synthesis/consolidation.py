@@ -31,7 +31,7 @@ from ademem.store.ageing import ADEMEM
 from ademem.store.consolidating import PURPOSE, UNAVAILABLE, Consolidation
 from ademem.store.memories import Change
 from ademem.synthesis import ai
-from ademem.synthesis.consolidation_plan import Merge, conflict, make_plan
+from ademem.synthesis.consolidation_plan import MERGED, Merge, conflict, make_plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def _plan(run: Run) -> Plan | None:
     if not embeddings.has_any(store, run.model) and consolidating.any_comparable(store):
         return None
     known = consolidating.known(store, run.model)
-    return make_plan(known, run.settings.lifecycle, rewritten=run.write is not None)
+    return make_plan(known, rewritten=run.write is not None)
 
 
 def _ask_for_text(merge: Merge, run: Run) -> str | None:
@@ -172,7 +172,7 @@ def _ask_for_text(merge: Merge, run: Run) -> str | None:
 def _apply(
     id: str, plan: Plan, texts: Sequence[str | None], run: Run, now: datetime
 ) -> Consolidated:
-    store, least = run.store, run.settings.lifecycle.merge_least
+    store, least = run.store, MERGED
     merges: list[Merged] = []
     became: dict[str, Memory] = {}
     with store.transaction():

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ademem.core.memory import Memory
-    from ademem.core.settings import LifecycleSettings
     from ademem.store.consolidating import Known
 
     Neighbours = Sequence[Mapping[int, float]]
@@ -24,6 +23,12 @@ if TYPE_CHECKING:
 
 COMPARED = 20_000
 """Most memories of one group that are compared with each other: the newest."""
+MERGE_COSINE = 0.85
+"""Cosine from which two memories may have the same meaning."""
+CONFLICT_COSINE = 0.7
+"""Cosine from which two memories with different numbers may contradict each other."""
+MERGED = 3
+"""Memories with the same meaning that are merged, unless an AI writes their text."""
 EXCHANGED_WORDS = 2
 """Most consecutive words that differ when one sentence is about two things."""
 SHARED_STEMS = 0.75
@@ -67,7 +72,7 @@ class Plan(Value):
     contradictions: tuple[Contradiction, ...]
 
 
-def make_plan(known: Iterable[Known], settings: LifecycleSettings, *, rewritten: bool) -> Plan:
+def make_plan(known: Iterable[Known], *, rewritten: bool) -> Plan:
     """Compare memories of the same scope, owner, category, branch and files.
 
     Only promoted memories are merged; a contradiction needs one promoted side. A text that names
@@ -93,10 +98,8 @@ def make_plan(known: Iterable[Known], settings: LifecycleSettings, *, rewritten:
         group = whole[-COMPARED:]
         if len(group) < 2:
             continue
-        around = find_neighbours(
-            [each.vector for each in group], min(settings.merge_cosine, settings.conflict_cosine)
-        )
-        near = [_above(settings.merge_cosine, others) for others in around]
+        around = find_neighbours([each.vector for each in group], CONFLICT_COSINE)
+        near = [_above(MERGE_COSINE, others) for others in around]
         promoted = [
             {at: cosine for at, cosine in others.items() if _is_promoted(group[at])}
             if _is_promoted(each)
@@ -104,10 +107,9 @@ def make_plan(known: Iterable[Known], settings: LifecycleSettings, *, rewritten:
             for each, others in zip(group, near, strict=True)
         ]
         clusters += _count_clusters(promoted)
-        merges += _merges(group, promoted, settings.merge_least, rewritten=rewritten)
+        merges += _merges(group, promoted, MERGED, rewritten=rewritten)
         contradictions += _contradictions(group, near)
-        farther = [_above(settings.conflict_cosine, others) for others in around]
-        contradictions += _changed_numbers(group, farther, near)
+        contradictions += _changed_numbers(group, around, near)
     return Plan(clusters=clusters, merges=tuple(merges), contradictions=tuple(contradictions))
 
 

@@ -33,6 +33,8 @@ LASTING = (
     Category.CONVENTION,
 )
 """Categories that stay useful after the mission."""
+COPIED_CONFIDENCE = 0.6
+"""Confidence from which a memory of a successful mission is copied to the project."""
 PROMOTION = "mission_promotion"
 FAILURE = "mission_failure"
 """Source types of copies, which are also their kinds in the ledger."""
@@ -122,7 +124,7 @@ def promote(id: str, act: Act, settings: Settings) -> Memory:
     return earlier
 
 
-def qualifies(memory: Memory, confidence: float) -> bool:
+def qualifies(memory: Memory) -> bool:
     """Tell whether a memory is of a lasting category and of enough confidence.
 
     A pitfall captured by a machine has too little: the mission overcame it.
@@ -130,7 +132,7 @@ def qualifies(memory: Memory, confidence: float) -> bool:
     return (
         memory.category in LASTING
         and not memory.quarantine_reason
-        and memory.confidence >= confidence
+        and memory.confidence >= COPIED_CONFIDENCE
     )
 
 
@@ -183,11 +185,10 @@ def _success(
     mission: Mission, reason: str, own: Sequence[Memory], copying: Copying
 ) -> list[Memory]:
     """Copy what qualifies; success does not promote candidates."""
-    least = copying.settings.lifecycle.mission_confidence
     made = (
         copying.copy(memory, promoted=memory.status is Status.PROMOTED)
         for memory in own
-        if qualifies(memory, least)
+        if qualifies(memory)
     )
     return [memory for memory in made if memory]
 

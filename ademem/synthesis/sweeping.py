@@ -32,6 +32,13 @@ if TYPE_CHECKING:
 
 CHUNK = 250
 """Memories that one transaction changes, so that other writers wait no longer than that."""
+DEMOTE_SCORE = 0.05
+"""Score below which an active memory fades, however recently it was used."""
+ARCHIVE_SCORE = 0.005
+"""Score below which a fading memory or a candidate is archived."""
+WEAK_CONFIDENCE = 0.3
+WEAK_DAYS = 30.0
+"""A candidate with less confidence is archived after so many days without access."""
 SCORE_TOLERANCE = 1e-9
 """Scores that differ by less are not written."""
 EVERGREEN = (Category.PREFERENCE, Category.CONVENTION)
@@ -164,7 +171,7 @@ def demote(found: list[AgingMemory], settings: LifecycleSettings) -> list[AgingM
             return memory
         if memory.idle_days >= settings.demote_days:
             return memory.moved(DEMOTE, _idle(memory), Tier.FADING)
-        if (left := score(memory, settings)) < settings.demote_score:
+        if (left := score(memory, settings)) < DEMOTE_SCORE:
             return memory.moved(DEMOTE, f"a score of {left:.3f}", Tier.FADING)
         return memory
 
@@ -179,12 +186,12 @@ def archive(found: list[AgingMemory], settings: LifecycleSettings) -> list[Aging
         is_movable = is_candidate or memory.tier == Tier.FADING
         if not memory.ages or memory.is_archived or not is_movable:
             return memory
-        is_weak = is_candidate and memory.confidence < settings.weak_confidence
-        if is_weak and memory.idle_days >= settings.weak_days:
+        is_weak = is_candidate and memory.confidence < WEAK_CONFIDENCE
+        if is_weak and memory.idle_days >= WEAK_DAYS:
             why = f"a confidence of {memory.confidence:.2f}, {_idle(memory)}"
         elif memory.idle_days >= settings.archive_days:
             why = _idle(memory)
-        elif (left := score(memory, settings)) < settings.archive_score:
+        elif (left := score(memory, settings)) < ARCHIVE_SCORE:
             why = f"a score of {left:.4f}"
         else:
             return memory

@@ -176,8 +176,6 @@ def test_the_tables_of_these_tests_have_every_key_that_is_not_shared():
         "capture.learnings",
         "capture.corrections",
         "capture.errors",
-        "lifecycle.mission_confidence",
-        "procedures.promote_confidence",
     }
     assert yours - named == unlike | alike
 

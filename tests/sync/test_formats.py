@@ -35,7 +35,7 @@ def shown():
 
 @pytest.fixture
 def clone(clone, tmp_path):
-    few = replace(clone.settings.mirror, rotate_above=2, rotate_lines=1)
+    few = replace(clone.settings.mirror, rotate_above=2)
     clone.settings = replace(clone.settings, mirror=few)
     for path, text in shown().items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)

@@ -108,7 +108,7 @@ def test_there_is_no_archive_before_there_is_something_in_it():
 
 def test_the_files_hold_the_memories_in_order():
     rows = [memory(f"fact {n}", created_at=NOW + timedelta(seconds=n)) for n in range(5)]
-    pages = knowledge.render(rows, MirrorSettings(rotate_above=3, rotate_lines=2))
+    pages = knowledge.render(rows, MirrorSettings(rotate_above=3))
 
     def contents(name: str) -> list[str]:
         return [json.loads(line)["content"] for line in pages[name].splitlines()]

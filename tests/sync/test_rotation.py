@@ -19,7 +19,7 @@ from tests.sync.test_merging import Branch
 
 LINES = ".ade/memory/knowledge.jsonl"
 ARCHIVE = ".ade/memory/knowledge.archive.jsonl"
-SMALL = MirrorSettings(rotate_above=10, rotate_lines=5)
+SMALL = MirrorSettings(rotate_above=10)
 FILES = (LINES, ARCHIVE)
 
 
@@ -92,7 +92,7 @@ from tests import builders
 from tests.builders import NOW
 place = project.at(sys.argv[1])
 store = open_store(place, NOW)
-settings = Settings(mirror=MirrorSettings(rotate_above=10, rotate_lines=5))
+settings = Settings(mirror=MirrorSettings(rotate_above=10))
 for number in range(6):
     text = f"rule {number} of {sys.argv[2]}"
     builders.insert(store, builders.memory(text))

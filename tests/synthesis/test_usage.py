@@ -9,6 +9,7 @@ import pytest
 from ademem import api
 from ademem.capture.transcript import Call, Prompt
 from ademem.core.settings import GuardSettings
+from ademem.store import impressions
 from ademem.synthesis import usage
 from ademem.synthesis.usage import Clue
 from tests.builders import insert, memory
@@ -158,18 +159,19 @@ def test_a_session_that_used_a_memory_is_counted_once(world, known):
 
 
 def test_a_use_takes_back_all_that_was_shown_in_vain(world, known):
-    world.environment["ADEMEM_BRIEFING_PATIENCE"] = "2"
-    for number in range(5):
-        counts = session(world, known, id=f"v{number}")
+    with world.memories() as memories:
+        for _ in range(24):
+            impressions.shown(memories.store, known)
+    counts = session(world, known, id="v0")
     assert counts[known[0]]["worth"] == counts[known[1]]["worth"] == 0.4
 
     counts = session(world, known, ("Bash", {"command": f"ademem get {known[0]}"}), id="u1")
     assert counts[known[0]]["worth"] == 1.0
-    assert counts[known[1]]["worth"] == pytest.approx(2 / 6, abs=0.001)
+    assert counts[known[1]]["worth"] == pytest.approx(10 / 26, abs=0.001)
     with world.memories() as memories:
         overall = api.get_impressions(memories)
     assert {name: overall[name] for name in ("shown", "used", "used_memories", "sinking")} == {
-        "shown": 12,
+        "shown": 52,
         "used": 1,
         "used_memories": 1,
         "sinking": 1,

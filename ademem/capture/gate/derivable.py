@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     Reader = Callable[[str], str | None]
     from ademem.capture.gate.verdict import Gate, Reviewed
 
+DERIVABLE_SHARE = 0.5
+DERIVABLE_SHARE_STRICT = 0.3
+"""Share of the words in derivable lines from which a text is rejected, also in strict mode."""
+
 LINE = ""
 """Mark of a line that proves nothing by itself; every other mark is unmistakable."""
 
@@ -236,8 +240,7 @@ def code_derivable(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     """Reject mostly derivable lines, or two unmistakable marks; records and imports pass."""
     if draft.category in RECORDS or draft.origin.trust is Trust.IMPORT:
         return draft
-    settings = gate.settings
-    threshold = settings.derivable_lines_strict if draft.strict else settings.derivable_lines
+    threshold = DERIVABLE_SHARE_STRICT if draft.strict else DERIVABLE_SHARE
     found = evidence(draft.content)
     if found is None or (found.share < threshold and found.marks < MARKS):
         return draft

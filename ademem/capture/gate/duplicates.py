@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ademem.capture.gate.verdict import Gate, Reviewed
     from ademem.core.memory import Draft, Memory
 
+NEAR_DUPLICATE = 0.85
+"""Jaccard similarity of the words from which a draft merges into a memory."""
+
 CATEGORY_FAMILIES = (
     (Category.FACT, Category.PATTERN, Category.GOTCHA),
     (Category.DECISION, Category.CONVENTION, Category.PREFERENCE),
@@ -185,7 +188,7 @@ def echo(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
         return draft
     text = compared_text(draft)
     for memory in gate.lookup.shown(draft):
-        if _repeats(text, compared_text(memory), gate.settings.near_duplicate):
+        if _repeats(text, compared_text(memory), NEAR_DUPLICATE):
             why = f"{memory.id} says so, as this session was shown; nothing has to be saved again"
             return Reject(draft=draft, why=why)
     return draft
@@ -193,7 +196,7 @@ def echo(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
 
 def rejected_before(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     """Reject what was rejected before, unless a person writes it."""
-    near = gate.settings.near_duplicate
+    near = NEAR_DUPLICATE
     refused = (
         known for known in gate.lookup.rejected(draft) if _repeats_rejected(draft, known, near)
     )
@@ -238,7 +241,7 @@ def near_duplicate(draft: Reviewed, gate: Gate) -> Reviewed | Merge:
     """Merge into the most similar memory, unless the draft is an unapproved instruction."""
     text = compared_text(draft)
     mine = words(text)
-    best = gate.settings.near_duplicate
+    best = NEAR_DUPLICATE
     into: Memory | None = None
     for memory in gate.lookup.near(draft, best):
         shared = jaccard(mine, words(compared_text(memory)))

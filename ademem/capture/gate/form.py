@@ -7,7 +7,7 @@ import unicodedata
 
 from ademem.capture.gate.verdict import Reject, Reviewed
 from ademem.core.clock import UTC
-from ademem.core.memory import TYPES, Category, Importance, Scope
+from ademem.core.memory import MAX_TITLED_BYTES, TYPES, Category, Importance, Scope
 from ademem.core.redaction import redact, suspicious
 from ademem.core.text import bounded, bounded_bytes, clean, fold, preview, slug, unique
 from ademem.core.value import as_dict, replace
@@ -98,7 +98,7 @@ def length(draft: Reviewed, gate: Gate) -> Reviewed:
         limit = gate.settings.max_chars
         return _cut(draft, bounded(draft.content, limit), f"{len(draft.content):,} characters")
     draft = replace(draft, title=bounded(draft.title, gate.settings.max_chars))
-    kept = bounded_bytes(draft.content, gate.settings.max_bytes_titled).rstrip()
+    kept = bounded_bytes(draft.content, MAX_TITLED_BYTES).rstrip()
     return _cut(draft, kept, f"{len(draft.content.encode()):,} bytes")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from ademem.capture.gate.duplicates import compared_text
+from ademem.capture.gate.duplicates import NEAR_DUPLICATE, compared_text
 from ademem.capture.gate.rows import id_of
 from ademem.core.text import is_cjk, jaccard, words
 from ademem.store import gate_queries, memory_queries
@@ -15,7 +15,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.capture.gate.verdict import Reviewed
     from ademem.core.memory import Memory
-    from ademem.core.settings import GateSettings
     from ademem.store import Store
     from ademem.store.gate_queries import Index
 
@@ -31,9 +30,8 @@ GROUP = 8
 class StoreLookup:
     """Lookup in the draft's scope and owner; each method is one indexed query."""
 
-    def __init__(self, store: Store, settings: GateSettings) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._settings = settings
 
     def by_topic(self, draft: Reviewed) -> Memory | None:
         return self._home(draft).live_by("topic_key", draft.topic_key)
@@ -55,7 +53,7 @@ class StoreLookup:
         same = self._home(draft).rejected_by("dedupe_key", draft.dedupe_key)
         if draft.knowledge_key:
             same += self._home(draft).rejected_by("knowledge_key", draft.knowledge_key)
-        alike = self._find_alike(draft, self._settings.near_duplicate, rejected=True)
+        alike = self._find_alike(draft, NEAR_DUPLICATE, rejected=True)
         return [*same, *alike]
 
     def shown(self, draft: Reviewed) -> list[Memory]:
@@ -69,7 +67,7 @@ class StoreLookup:
         """Memories that share *least* of the words or more."""
         text = compared_text(draft)
         home = self._home(draft)
-        index, groups = _probes(text, self._settings.near_duplicate)
+        index, groups = _probes(text, NEAR_DUPLICATE)
         if not groups:
             return []
         match = " OR ".join(f"({' AND '.join(group)})" for group in groups)

@@ -22,6 +22,9 @@ TRUSTED_CONFIDENCE = 0.6
 UNTRUSTED_CONFIDENCE = 0.5
 """Confidence of a candidate whose writer gives none."""
 
+MERGE_GAIN = 0.05
+"""Share of the missing confidence that a second, different origin adds."""
+
 _RANK = {Trust.USER: 2, Trust.AGENT: 1, Trust.TOOL: 0, Trust.WEB: 0, Trust.IMPORT: 0}
 """Rank by which one writer's text may replace another's."""
 
@@ -124,7 +127,7 @@ def merge_row(
     state = initial_state(draft, settings)
     confidence = max(memory.confidence, state.confidence)
     if corroborates:
-        confidence += (1 - confidence) * settings.merge_gain
+        confidence += (1 - confidence) * MERGE_GAIN
     if _approves(memory, draft):
         memory = replace(memory, **_confirmed(memory, state, now), quarantine_reason=None)
     content, trust = _kept_text(memory, draft)

@@ -117,7 +117,7 @@ def corroborate(
 
 
 def _judge_draft(draft: Draft, store: Store, settings: GateSettings, now: datetime) -> Ruling:
-    gate = Gate(lookup=lookup.StoreLookup(store, settings), settings=settings, now=now)
+    gate = Gate(lookup=lookup.StoreLookup(store), settings=settings, now=now)
     return judge(draft, gate)
 
 

@@ -18,6 +18,17 @@ SHOWN_NAMES = 3
 """Names that a message lists."""
 
 FORMER = {
+    "briefing": "patience",
+    "gate": "derivable_lines derivable_lines_strict max_bytes_titled merge_gain near_duplicate",
+    "lifecycle": (
+        "archive_score conflict_cosine demote_score merge_cosine merge_least mission_confidence"
+        " weak_confidence weak_days"
+    ),
+    "mirror": "rotate_lines",
+    "procedures": (
+        "alike archive_confidence archive_outcomes contexts feedback_weight followed gain loss"
+        " newest outdated promote_confidence rare share start steps"
+    ),
     "search": (
         "access answer_cosine answer_share answer_words asks astray_discount branch_discount"
         " candidate_discount confidence contradicted_discount cosine_floor date floor"

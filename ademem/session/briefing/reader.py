@@ -64,9 +64,8 @@ class Reader(Value):
         rows = list(found)
         unused = impressions.unused(self.store, [memory.id for memory in rows])
         outdated = relations.outdated(self.store, [memory.seq for memory in rows])
-        patience = self.settings.patience
         entries = [
-            told(memory, chars, worth(memory, self.now, unused.get(memory.id, 0), patience))
+            told(memory, chars, worth(memory, self.now, unused.get(memory.id, 0)))
             for memory in rows
             if memory.seq not in outdated
         ]

@@ -120,7 +120,6 @@ def knowledge(reader: Reader) -> list[Entry]:
             found += reader.visible.of_project(
                 importance,
                 POOL * reader.level - len(found),
-                patience=reader.settings.patience,
                 sinking=sinking,
             )
     return reader.by_worth(own) + reader.by_worth(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ademem.core.clock import days_between
 from ademem.core.value import Value
+from ademem.store.impressions import PATIENCE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,14 +29,14 @@ class Entry(Value):
     memory: Memory | None = None
 
 
-def worth(memory: Memory, now: datetime, unused: int, patience: int) -> float:
+def worth(memory: Memory, now: datetime, unused: int, patience: int = PATIENCE) -> float:
     """Importance times confidence, the new above the old, and less for what nobody uses."""
     age_days = max(0.0, days_between(memory.updated_at, now))
     freshness = 1 - FRESH + FRESH * 2 ** (-age_days / HALF_LIFE_DAYS)
     return memory.importance.weight * memory.confidence * freshness * sunk(unused, patience)
 
 
-def sunk(unused: int, patience: int) -> float:
+def sunk(unused: int, patience: int = PATIENCE) -> float:
     """What is left of the worth of a memory shown so often since it was last used."""
     return 1.0 if unused <= patience else patience / unused
 

@@ -46,12 +46,29 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from ademem.core.settings import ProcedureSettings
     from ademem.store import Store
     from ademem.store.runtime import Runtime
     from ademem.synthesis.procedures.records import Procedure
     from ademem.synthesis.procedures.steps import Step
 
+CONTEXTS = 3.0
+"""Distinct sessions without failure whose common steps become a procedure."""
+FEEDBACK_WEIGHT = 1.5
+"""Sessions that a pull request counts for whose reviewers asked for a step."""
+COMPARED = 500
+"""Newest sessions that are compared."""
+ALIKE = 0.35
+"""Mean likeness of task and steps, 0 to 1, from which a session joins a cluster."""
+SHARE = 0.6
+"""Share of a cluster that takes a step of the procedure."""
+MIN_STEPS = 2
+"""Distinctive steps of a procedure."""
+RARE = 0.3
+"""Share of the other sessions up to which a step is distinctive."""
+FOLLOWED = 0.5
+"""Share of a procedure's steps that a session takes for its outcome to count."""
+OUTDATED = 0.6
+"""Agreement with the newest sessions below which a procedure is superseded."""
 NEWEST_SESSIONS = 12
 """Newest sessions of a cluster from which the common steps are taken."""
 FEW_SESSIONS = 5
@@ -109,24 +126,20 @@ class Lesson(Value):
     learned: dict[str, list[str]]
     """Ids of the procedures that each work was a source of before."""
 
-    @property
-    def settings(self) -> ProcedureSettings:
-        return self.runtime.settings.procedures
-
 
 def learn(runtime: Runtime, now: datetime, model: str | None = None) -> dict[str, int]:
     """Return how many procedures were edited, new or superseded, and how many outcomes counted.
 
     *model* names the vectors that compare tasks; words do where a vector is missing.
     """
-    store, settings = runtime.store, runtime.settings.procedures
+    store = runtime.store
     figures = {
         "edited": records.update_details(store, now),
         "new": 0,
         "superseded": 0,
         "outcomes": 0,
     }
-    for works in (session_works(store, settings), _review_works(store, settings)):
+    for works in (session_works(store), _review_works(store)):
         similarity = Similarity(works, _cosines(works, store, model))
         lesson = Lesson(
             runtime=runtime,
@@ -137,12 +150,12 @@ def learn(runtime: Runtime, now: datetime, model: str | None = None) -> dict[str
         )
         figures["outcomes"] += _count_uses(lesson)
         relevant = [work for work in works if work.steps or work.is_review]
-        for cluster in make_clusters(relevant, similarity, settings.alike):
+        for cluster in make_clusters(relevant, similarity, ALIKE):
             _learn_from(cluster, lesson, figures)
     return figures
 
 
-def session_works(store: Store, settings: ProcedureSettings) -> list[Work]:
+def session_works(store: Store) -> list[Work]:
     """Return the newest sessions with steps or skills; sessions of one mission share a name."""
     works = [
         Work(
@@ -155,16 +168,16 @@ def session_works(store: Store, settings: ProcedureSettings) -> list[Work]:
             skills=tuple(each.target for each in episode.actions if each.tool == SKILL_TOOL),
             pitfalls=episode.corrections,
         )
-        for episode in episodes.listed(store, settings.newest)
+        for episode in episodes.listed(store, COMPARED)
         if episode.session_id
     ]
     return [work for work in works if work.steps or work.skills]
 
 
-def _review_works(store: Store, settings: ProcedureSettings) -> list[Work]:
+def _review_works(store: Store) -> list[Work]:
     """Return the newest remarks of reviewers, weighted by how often each was made."""
     works = []
-    for memory in memory_queries.feedback(store, FEEDBACK, settings.newest):
+    for memory in memory_queries.feedback(store, FEEDBACK, COMPARED):
         found = _PULL_REQUEST.match(memory.source_id or "")
         works.append(
             Work(
@@ -173,7 +186,7 @@ def _review_works(store: Store, settings: ProcedureSettings) -> list[Work]:
                 task=memory.content,
                 outcome=SUCCEEDED,
                 at=memory.created_at,
-                weight=settings.feedback_weight * memory.observation_count,
+                weight=FEEDBACK_WEIGHT * memory.observation_count,
                 is_review=True,
                 files=memory.file_scope_pattern or "",
             )
@@ -212,7 +225,7 @@ def _learn_from(cluster: list[Work], lesson: Lesson, figures: dict[str, int]) ->
 
 def _insert_new(cluster: list[Work], lesson: Lesson) -> bool:
     """Insert a procedure once enough sessions have distinctive steps in common."""
-    if count_distinct(cluster) < lesson.settings.contexts:
+    if count_distinct(cluster) < CONTEXTS:
         return False
     if cluster[0].is_review:
         _insert(word_reviews(cluster, medoid(cluster, lesson.similarity)), cluster, lesson)
@@ -226,20 +239,13 @@ def _insert_new(cluster: list[Work], lesson: Lesson) -> bool:
 
 def _renew(cluster: Sequence[Work], old: Procedure, lesson: Lesson) -> bool:
     """Supersede a procedure when enough later sessions do the work another way."""
-    settings = lesson.settings
     later = [
         work for work in cluster if work.at > old.details.created_at and work.outcome != FAILED
-    ][-max(2, math.ceil(settings.contexts)) :]
-    if (
-        old.memory.trust is Trust.USER
-        or cluster[0].is_review
-        or count_distinct(later) < settings.contexts
-    ):
+    ][-max(2, math.ceil(CONTEXTS)) :]
+    if old.memory.trust is Trust.USER or cluster[0].is_review or count_distinct(later) < CONTEXTS:
         return False
     steps = _steps_in_common(later, lesson)
-    if agreement(steps, old.steps) >= settings.outdated or not _is_distinctive(
-        steps, later, lesson
-    ):
+    if agreement(steps, old.steps) >= OUTDATED or not _is_distinctive(steps, later, lesson):
         return False
     wording = word_sessions(later, medoid(later, lesson.similarity), steps)
     records.supersede(old, _insert(wording, later, lesson), lesson.runtime.store, lesson.now)
@@ -254,7 +260,6 @@ def _insert(wording: Wording, cluster: Sequence[Work], lesson: Lesson) -> Proced
         made = records.insert(
             wording,
             store,
-            lesson.runtime.settings,
             lesson.now,
             sources=[work.id for work in cluster],
             successes=sum(work.outcome == SUCCEEDED for work in cluster),
@@ -268,18 +273,17 @@ def _insert(wording: Wording, cluster: Sequence[Work], lesson: Lesson) -> Proced
 
 def _steps_in_common(cluster: Sequence[Work], lesson: Lesson) -> tuple[Step, ...]:
     steps = [work.steps for work in cluster if work.outcome != FAILED]
-    return common_steps(steps[-NEWEST_SESSIONS:], lesson.settings.share)
+    return common_steps(steps[-NEWEST_SESSIONS:], SHARE)
 
 
 def _is_distinctive(steps: tuple[Step, ...], cluster: Sequence[Work], lesson: Lesson) -> bool:
     """Tell whether enough of the steps are not what every session does."""
-    settings = lesson.settings
     ours = {work.id for work in cluster}
     others = [work.steps for work in lesson.works if work.id not in ours]
     if len(others) >= FEW_SESSIONS:
-        return len(distinctive_steps(steps, others, settings.rare)) >= settings.steps
+        return len(distinctive_steps(steps, others, RARE)) >= MIN_STEPS
     likeness = [lesson.similarity.of_tasks(*pair) for pair in combinations(cluster, 2)]
-    return len(steps) >= settings.steps and sum(likeness) >= settings.alike * len(likeness)
+    return len(steps) >= MIN_STEPS and sum(likeness) >= ALIKE * len(likeness)
 
 
 def _has_skill(steps: tuple[Step, ...], store: Store) -> bool:
@@ -335,7 +339,7 @@ def _count_uses(lesson: Lesson) -> int:
         shown = records.get_live(store, use.procedure_id)
         if done and shown:
             share = share_taken(shown.steps, done.steps)
-            if share >= lesson.settings.followed or (use.asked and share > 0):
+            if share >= FOLLOWED or (use.asked and share > 0):
                 counted += _count_outcome(shown, done, "shown to a session, and followed", lesson)
     return counted
 
@@ -353,7 +357,7 @@ def _count_outcome(procedure: Procedure, work: Work, why: str, lesson: Lesson) -
             OUTCOMES[work.outcome],
             f"{why}: {work.session}",
             store,
-            lesson.settings,
+            lesson.runtime.settings.procedures,
             lesson.now,
         )
     return True

@@ -6,7 +6,17 @@ from ademem.capture.gate.lookup import is_taken
 from ademem.capture.gate.rows import id_of
 from ademem.core.digest import sha256_hex
 from ademem.core.errors import AdememError, UsageError
-from ademem.core.memory import PROCEDURE, Category, Importance, Memory, Scope, Status, Tier, Trust
+from ademem.core.memory import (
+    MAX_TITLED_BYTES,
+    PROCEDURE,
+    Category,
+    Importance,
+    Memory,
+    Scope,
+    Status,
+    Tier,
+    Trust,
+)
 from ademem.core.redaction import redact
 from ademem.core.text import bounded_bytes, clean, dedupe_key, preview
 from ademem.core.value import Value, replace
@@ -30,7 +40,19 @@ if TYPE_CHECKING:
 
 ACTOR = "system"
 SUCCESS, FAILURE = OUTCOMES = ("success", "failure")
+MAX_MARKDOWN_BYTES = MAX_TITLED_BYTES // 2
+START = 0.55
+"""Confidence of a new procedure."""
+GAIN = 0.15
+"""Share of the missing confidence that a success adds."""
+LOSS = 0.7
+"""Factor of the confidence after a failure."""
 MOST_CONFIDENCE, LEAST_CONFIDENCE = 0.99, 0.01
+PROMOTE_CONFIDENCE = 0.8
+"""Confidence that a promotion needs beside the successes of `procedures.promote_successes`."""
+ARCHIVE_OUTCOMES = 5
+ARCHIVE_CONFIDENCE = 0.3
+"""A procedure with less confidence after so many outcomes is archived."""
 
 
 class NoSuchProcedure(AdememError):
@@ -104,7 +126,6 @@ def get(store: Store, id: str) -> Procedure:
 def insert(
     wording: Wording,
     store: Store,
-    settings: Settings,
     now: datetime,
     *,
     sources: Iterable[str],
@@ -113,17 +134,16 @@ def insert(
     trust: Trust = Trust.AGENT,
 ) -> Procedure:
     """Insert a candidate with its sources; an instruction to a model is quarantined."""
-    limit = settings.gate.max_bytes_titled // 2
     wording = Wording(
         title=" ".join(clean(redact(wording.title).text).split()),
         trigger=" ".join(clean(redact(wording.trigger).text).split()),
-        markdown=bounded_bytes(clean(redact(wording.markdown).text), limit),
+        markdown=bounded_bytes(clean(redact(wording.markdown).text), MAX_MARKDOWN_BYTES),
     )
     ordinal = 0
     while is_taken(store, sync_id := sha256_hex(PROCEDURE, wording.content, str(ordinal))[:32]):
         ordinal += 1
     topic = f"{PROCEDURE}:{sync_id}"
-    confidence = settings.procedures.start
+    confidence = START
     memory = Memory(
         id=id_of(sync_id),
         sync_id=sync_id,
@@ -265,7 +285,7 @@ def count_outcome(
         if not memory.live:
             return procedure
         succeeded = outcome == SUCCESS
-        confidence = confidence_after(memory.confidence, outcome, settings)
+        confidence = confidence_after(memory.confidence, outcome)
         details = replace(
             details,
             success_count=details.success_count + succeeded,
@@ -280,14 +300,10 @@ def count_outcome(
                 succeeded
                 and memory.status is not Status.PROMOTED
                 and details.success_count >= settings.promote_successes
-                and confidence >= settings.promote_confidence
+                and confidence >= PROMOTE_CONFIDENCE
             ):
                 changed = replace(changed, **transitions.promoted(memory, now))
-            elif (
-                not succeeded
-                and uses >= settings.archive_outcomes
-                and confidence < settings.archive_confidence
-            ):
+            elif not succeeded and uses >= ARCHIVE_OUTCOMES and confidence < ARCHIVE_CONFIDENCE:
                 changed = replace(changed, **transitions.archived())
         change = replace(_change(outcome, reason, now, actor), event_id=memories.new_event())
         table.put(store, details)
@@ -297,11 +313,11 @@ def count_outcome(
     return Procedure(memory=memory, details=details)
 
 
-def confidence_after(confidence: float, outcome: str, settings: ProcedureSettings) -> float:
+def confidence_after(confidence: float, outcome: str) -> float:
     """Return `c + (1 - c) * gain` after a success, `c * loss` after a failure."""
     if outcome == SUCCESS:
-        return min(MOST_CONFIDENCE, confidence + (1 - confidence) * settings.gain)
-    return max(LEAST_CONFIDENCE, confidence * settings.loss)
+        return min(MOST_CONFIDENCE, confidence + (1 - confidence) * GAIN)
+    return max(LEAST_CONFIDENCE, confidence * LOSS)
 
 
 def _change(operation: str, reason: str, now: datetime, actor: str = ACTOR) -> Change:

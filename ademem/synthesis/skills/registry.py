@@ -5,7 +5,17 @@ from __future__ import annotations
 from ademem.capture.gate.lookup import is_taken
 from ademem.capture.gate.rows import id_of
 from ademem.core.digest import sha256_hex
-from ademem.core.memory import SKILL, Category, Importance, Memory, Scope, Status, Tier, Trust
+from ademem.core.memory import (
+    MAX_TITLED_BYTES,
+    SKILL,
+    Category,
+    Importance,
+    Memory,
+    Scope,
+    Status,
+    Tier,
+    Trust,
+)
 from ademem.core.text import bounded_bytes, dedupe_key
 from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in
@@ -254,8 +264,7 @@ def _fields(skill: Skill, memory: Memory, job: Scan) -> dict[str, Any]:
     """Return the fields that follow from the file; an instruction to a model is quarantined."""
     topic = f"{SKILL}:{skill.path}"
     lead = "" if skill.description in skill.text else f"{skill.description}\n\n"
-    limit = job.runtime.settings.gate.max_bytes_titled
-    content = bounded_bytes(f"{lead}{skill.text}".strip(), limit)
+    content = bounded_bytes(f"{lead}{skill.text}".strip(), MAX_TITLED_BYTES)
     fields: dict[str, Any] = {
         "title": skill.name,
         "content": content,

@@ -161,7 +161,7 @@ def test_the_look_for_one_does_not_walk_along_all_of_them(store, refuse):
     refuse()
     asked = []
     store.db.set_trace_callback(asked.append)
-    lookup.StoreLookup(store, SETTINGS).rejected(reviewed(TEXT, knowledge_key="port"))
+    lookup.StoreLookup(store).rejected(reviewed(TEXT, knowledge_key="port"))
     store.db.set_trace_callback(None)
     plans = [
         row["detail"]

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ademem.capture.gate.duplicates import NEAR_DUPLICATE
 from ademem.capture.gate.lookup import StoreLookup
 from ademem.core.memory import Scope, Status
-from ademem.core.settings import GateSettings
 from ademem.core.text import jaccard, words
 from tests.builders import NOW, insert, memory
-from tests.capture.gate.lookup import SETTINGS, reviewed
+from tests.capture.gate.lookup import reviewed
 from tests.examples import examples
 
 TEXT = "the importer reads every file twice because the first pass only counts lines"
@@ -32,7 +32,7 @@ CHINESE = "数据库文件不能放在网络共享上，否则会损坏索引"
 )
 def test_only_live_memories_of_the_same_owner_stand_on_the_shelf(store, fields, seen):
     insert(store, memory(TEXT, topic_key="import", knowledge_key="learned-import", **fields))
-    shelf = StoreLookup(store, SETTINGS)
+    shelf = StoreLookup(store)
     draft = reviewed(TEXT, topic_key="import", knowledge_key="learned-import")
 
     found = (shelf.by_topic(draft), shelf.by_key(draft), shelf.exact(draft), *shelf.near(draft))
@@ -43,7 +43,7 @@ def test_only_live_memories_of_the_same_owner_stand_on_the_shelf(store, fields, 
 
 def test_an_owner_sees_what_is_theirs(store):
     insert(store, memory(TEXT, scope=Scope.AGENT, scope_owner_id="ada"))
-    shelf = StoreLookup(store, SETTINGS)
+    shelf = StoreLookup(store)
 
     assert shelf.exact(reviewed(TEXT, scope="agent", owner="ada"))
     assert not shelf.exact(reviewed(TEXT, scope="agent", owner="bob"))
@@ -51,7 +51,7 @@ def test_an_owner_sees_what_is_theirs(store):
 
 def test_a_quarantined_memory_is_found_by_its_text_but_not_by_likeness(store):
     insert(store, memory(TEXT, quarantine_reason="gives a role"))
-    shelf = StoreLookup(store, SETTINGS)
+    shelf = StoreLookup(store)
 
     assert shelf.exact(reviewed(TEXT))
     assert not shelf.near(reviewed(TEXT))
@@ -74,7 +74,7 @@ def test_a_quarantined_memory_is_found_by_its_text_but_not_by_likeness(store):
 def test_a_near_duplicate_is_found_by_the_words_of_the_draft(store, known, draft):
     (row,) = insert(store, memory(known))
 
-    assert StoreLookup(store, SETTINGS).near(reviewed(draft)) == [row]
+    assert StoreLookup(store).near(reviewed(draft)) == [row]
 
 
 WORD = st.sampled_from([a + b + c for a in "bdkt" for b in "aeiou" for c in "lmnr"])
@@ -91,16 +91,16 @@ def test_no_near_duplicate_is_overlooked(store, text, gone, more):
     known, draft = " ".join(text), " ".join(other)
     with store.transaction():
         insert(store, memory(known))
-        found = [row.content for row in StoreLookup(store, SETTINGS).near(reviewed(draft))]
+        found = [row.content for row in StoreLookup(store).near(reviewed(draft))]
         store.db.execute("delete from unified_memories")
 
-    if jaccard(words(known), words(draft)) >= SETTINGS.near_duplicate:
+    if jaccard(words(known), words(draft)) >= NEAR_DUPLICATE:
         assert found == [known]
 
 
 @pytest.mark.parametrize("text", ["", "…", "___", '"', "AND OR NOT", "a" * 3000])
 def test_any_text_may_be_asked_for(store, text):
-    assert StoreLookup(store, SETTINGS).near(reviewed(text)) == []
+    assert StoreLookup(store).near(reviewed(text)) == []
 
 
 @pytest.mark.parametrize(
@@ -114,25 +114,17 @@ def test_any_text_may_be_asked_for(store, text):
 def test_what_shares_too_few_words_can_be_left_out(store, known, found):
     insert(store, memory(known))
 
-    assert len(StoreLookup(store, SETTINGS).near(reviewed(TEXT), 0.85)) == found
+    assert len(StoreLookup(store).near(reviewed(TEXT), 0.85)) == found
 
 
 def test_near_duplicates_are_found_the_newest_first(store):
     old, new = insert(store, memory(TEXT), memory(f"{TEXT} now"))
 
-    assert StoreLookup(store, SETTINGS).near(reviewed(f"{TEXT} first")) == [new, old]
-
-
-def test_a_lower_threshold_finds_less_similar_texts(store):
-    (row,) = insert(store, memory(TEXT))
-    draft = reviewed(f"{TEXT} and then some more of them")
-
-    assert jaccard(words(draft.content), words(TEXT)) < 0.85
-    assert StoreLookup(store, GateSettings(near_duplicate=0.6)).near(draft) == [row]
+    assert StoreLookup(store).near(reviewed(f"{TEXT} first")) == [new, old]
 
 
 def test_a_near_duplicate_is_found_among_any_number_of_others_of_its_kind(store):
     (row,) = insert(store, memory(TEXT))
     insert(store, *(memory(f"the importer reads every file of module_{n}") for n in range(200)))
 
-    assert StoreLookup(store, SETTINGS).near(reviewed(f"{TEXT} first")) == [row]
+    assert StoreLookup(store).near(reviewed(f"{TEXT} first")) == [row]

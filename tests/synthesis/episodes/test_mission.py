@@ -129,11 +129,10 @@ def test_an_ai_hears_of_all_sessions_and_does_not_change_how_it_ended(mission, m
 
 
 def test_a_mission_is_no_further_context_of_a_procedure(mission):
-    settings = mission.runtime.settings.procedures
-    before = learning.session_works(mission.store, settings)
+    before = learning.session_works(mission.store)
     end(mission)
 
-    assert learning.session_works(mission.store, settings) == before
+    assert learning.session_works(mission.store) == before
 
 
 def test_the_end_of_a_mission_and_of_a_late_session_of_it_make_it_due(mission):

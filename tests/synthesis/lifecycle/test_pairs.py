@@ -5,9 +5,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from ademem.core.settings import EmbedSettings, LifecycleSettings
+from ademem.core.settings import EmbedSettings
 from ademem.search import embedding
 from ademem.synthesis.consolidation_plan import (
+    CONFLICT_COSINE,
+    MERGE_COSINE,
     Relation,
     conflict,
     has_other_number,
@@ -17,7 +19,7 @@ from ademem.synthesis.consolidation_plan import (
 from tests.synthesis.lifecycle.statements import MODEL, STATEMENTS
 
 SAME, MORE, APART, CONFLICT = Relation
-NEAR = LifecycleSettings().merge_cosine
+NEAR = MERGE_COSINE
 
 
 @pytest.mark.parametrize(
@@ -137,9 +139,7 @@ def test_of_different_matters_none_looks_like_one_with_another_number():
     changed = [
         (left, right)
         for kind, cosine, left, right in pairs()
-        if kind == "different"
-        and cosine >= LifecycleSettings().conflict_cosine
-        and has_other_number(left, right)
+        if kind == "different" and cosine >= CONFLICT_COSINE and has_other_number(left, right)
     ]
 
     assert changed == []

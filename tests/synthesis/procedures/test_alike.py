@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.core.settings import ProcedureSettings
 from ademem.store.episodes import Action
 from ademem.synthesis.procedures.clustering import (
     Similarity,
@@ -18,10 +17,12 @@ from ademem.synthesis.procedures.clustering import (
     stems,
     weighted_cosine,
 )
+from ademem.synthesis.procedures.learning import ALIKE, RARE, SHARE
 from ademem.synthesis.procedures.records import (
     FAILURE,
     LEAST_CONFIDENCE,
     MOST_CONFIDENCE,
+    START,
     SUCCESS,
     confidence_after,
 )
@@ -40,8 +41,6 @@ from ademem.synthesis.procedures.steps import (
 from ademem.synthesis.procedures.wording import render_markdown, steps_of
 from tests.builders import NOW
 from tests.synthesis.procedures.conftest import edit, release, run
-
-SETTINGS = ProcedureSettings()
 
 
 def context(task, actions=(), number=0, outcome="succeeded", **changes):
@@ -102,7 +101,7 @@ def test_a_command_is_known_by_what_it_does(command, signs):
 
 def test_a_message_from_a_document_is_told_as_any_message():
     written = [f"git commit -m \"$(cat <<'EOF'; Add {n}; EOF; )\"" for n in "ab"]
-    told = common_steps([steps_of_actions([run(line)]) for line in written], SETTINGS.share)
+    told = common_steps([steps_of_actions([run(line)]) for line in written], SHARE)
 
     assert told[0].words == ("git", "commit", "-m", "MESSAGE")
 
@@ -166,7 +165,7 @@ def test_sessions_cluster_by_task_and_steps_whatever_their_words():
     kinds = ["release", "users", "release", "orders", "release", "mails"]
     contexts = [day(number, kind) for number, kind in enumerate(kinds)]
 
-    found = make_clusters(contexts, Similarity(contexts), SETTINGS.alike)
+    found = make_clusters(contexts, Similarity(contexts), ALIKE)
     assert [[each.id for each in cluster] for cluster in found] == [
         ["e0", "e2", "e4"],
         ["e1", "e3", "e5"],
@@ -178,8 +177,8 @@ def test_the_order_in_which_they_are_given_changes_nothing(order):
     contexts = [day(0, "release"), day(1, "users"), day(2, "release")]
     mixed = [contexts[place] for place in order]
 
-    assert make_clusters(mixed, Similarity(mixed), SETTINGS.alike) == make_clusters(
-        contexts, Similarity(contexts), SETTINGS.alike
+    assert make_clusters(mixed, Similarity(mixed), ALIKE) == make_clusters(
+        contexts, Similarity(contexts), ALIKE
     )
 
 
@@ -212,7 +211,7 @@ def test_the_steps_are_those_that_most_took_in_their_order():
     short = plain[:4]
 
     told = common_steps(
-        [steps_of_actions(plain), steps_of_actions(late), steps_of_actions(short)], SETTINGS.share
+        [steps_of_actions(plain), steps_of_actions(late), steps_of_actions(short)], SHARE
     )
     assert [step.signature for step in told] == [
         "edit CHANGELOG.md",
@@ -221,13 +220,13 @@ def test_the_steps_are_those_that_most_took_in_their_order():
         "run git tag",
         "run git push",
     ]
-    assert common_steps([], SETTINGS.share) == ()
+    assert common_steps([], SHARE) == ()
 
 
 def test_files_that_differ_are_told_by_folder_and_ending():
     sessions = [(edit(f"migrations/{n}.sql"), edit(f"src{n}/a.py"), run("x")) for n in range(3)]
 
-    told = common_steps([steps_of_actions(each) for each in sessions], SETTINGS.share)
+    told = common_steps([steps_of_actions(each) for each in sessions], SHARE)
     assert [step.words[0] for step in told] == ["migrations/*.sql", "*.py", "x"]
 
 
@@ -235,10 +234,10 @@ def test_steps_of_everybody_do_not_tell():
     ours = steps_of_actions([edit("migrations/1.sql"), run("npm test")])
     others = [steps_of_actions([run("npm test")]) for _ in range(5)]
 
-    assert [step.signature for step in distinctive_steps(ours, others, SETTINGS.rare)] == [
+    assert [step.signature for step in distinctive_steps(ours, others, RARE)] == [
         "edit migrations/1.sql"
     ]
-    assert distinctive_steps(ours, [], SETTINGS.rare) == ours
+    assert distinctive_steps(ours, [], RARE) == ours
 
 
 SIGNS = st.lists(st.sampled_from("abcd"), max_size=8).map(
@@ -260,19 +259,19 @@ def test_an_alignment_is_the_same_steps_in_the_same_order(one, other):
 
 @given(st.lists(SIGNS, max_size=4))
 def test_what_is_distilled_was_done_by_as_many_as_it_says(sessions):
-    told = common_steps(sessions, SETTINGS.share)
+    told = common_steps(sessions, SHARE)
     busy = [each for each in sessions if each]
 
     for step in told:
         took = sum(step.signature in {each.signature for each in session} for session in busy)
-        assert took >= SETTINGS.share * len(busy)
+        assert took >= SHARE * len(busy)
 
 
 @given(st.lists(st.sampled_from([SUCCESS, FAILURE]), max_size=30))
 def test_confidence_stays_within_its_bounds_and_moves_with_each_outcome(outcomes):
-    confidence = SETTINGS.start
+    confidence = START
     for outcome in outcomes:
-        after = confidence_after(confidence, outcome, SETTINGS)
+        after = confidence_after(confidence, outcome)
 
         assert LEAST_CONFIDENCE <= after <= MOST_CONFIDENCE
         assert (after >= confidence) == (outcome == SUCCESS) or after == confidence
@@ -280,8 +279,8 @@ def test_confidence_stays_within_its_bounds_and_moves_with_each_outcome(outcomes
 
 
 def test_confidence_is_the_published_formula():
-    assert confidence_after(0.6, SUCCESS, SETTINGS) == pytest.approx(0.66)
-    assert confidence_after(0.6, FAILURE, SETTINGS) == pytest.approx(0.42)
+    assert confidence_after(0.6, SUCCESS) == pytest.approx(0.66)
+    assert confidence_after(0.6, FAILURE) == pytest.approx(0.42)
 
 
 def test_steps_in_words_read_back_as_the_same_steps():
