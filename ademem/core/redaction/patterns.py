@@ -90,226 +90,237 @@ def _login(program: str, flag: str) -> str:
 
 
 _COMMANDS = (
-    ("mysql, mariadb", _login(r"(?:mysql|mariadb)[\w-]*", "-p")),
-    ("sshpass", _login("sshpass", r"-p\s*")),
-    ("docker login, podman login", _login(r"(?:docker|podman)\s+login", r"(?:-p|--password)[ =]")),
-    ("redis-cli", _login("redis-cli", r"-a\s+")),
-    ("mongo", _login(r"mongo(?:sh|dump|restore|export|import)?", r"-p\s*")),
-    ("ldap", _login(r"ldap\w+", r"-w\s*")),
-    ("smbclient, rpcclient", _login(r"(?:smb|rpc)client", r"-U\s*[^\s%]{1,64}%")),
-    ("openssl", _login("openssl", r"-pass(?:in|out)?\s+pass:")),
-    ("htpasswd", _login("htpasswd", r"-\w*b\w*\s+\S{1,200}\s+\S{1,100}\s+")),
-    ("ssh-keygen", _login("ssh-keygen", r"-N\s*")),
-    ("zip -p", _login(r"(?:un)?zip", r"-P\s+")),
-    ("az login", _login(r"az\s+login", r"-p\s+")),
-    ("sudo -s", rf"\becho\s+{_ARGUMENT}\s*\|\s*sudo\s+-S"),
+    (("mysql", "mariadb"), _login(r"(?:mysql|mariadb)[\w-]*", "-p")),
+    (("sshpass",), _login("sshpass", r"-p\s*")),
+    (
+        ("docker login", "podman login"),
+        _login(r"(?:docker|podman)\s+login", r"(?:-p|--password)[ =]"),
+    ),
+    (("redis-cli",), _login("redis-cli", r"-a\s+")),
+    (("mongo",), _login(r"mongo(?:sh|dump|restore|export|import)?", r"-p\s*")),
+    (("ldap",), _login(r"ldap\w+", r"-w\s*")),
+    (("smbclient", "rpcclient"), _login(r"(?:smb|rpc)client", r"-U\s*[^\s%]{1,64}%")),
+    (("openssl",), _login("openssl", r"-pass(?:in|out)?\s+pass:")),
+    (("htpasswd",), _login("htpasswd", r"-\w*b\w*\s+\S{1,200}\s+\S{1,100}\s+")),
+    (("ssh-keygen",), _login("ssh-keygen", r"-N\s*")),
+    (("zip -p",), _login(r"(?:un)?zip", r"-P\s+")),
+    (("az login",), _login(r"az\s+login", r"-p\s+")),
+    (("sudo -s",), rf"\becho\s+{_ARGUMENT}\s*\|\s*sudo\s+-S"),
 )
 
 _PAIR = r"[\w.-]{1,64}="
 _VALUE = r"[^\s\"',;]{1,4096}"
 _COOKIE = rf"(?=[^\s\"',;]{{16}}){OPAQUE}"
 
-# Name, what must occur for the pattern to match (in lower case: in any case), pattern.
+# Name, strings of which one must occur for the pattern to match (lower case: in any case), pattern.
 # The secret is the pattern's last group, or all of it; where two overlap, the upper row names it.
-TABLE: tuple[tuple[str, str, str], ...] = (
+TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "gcp-service-account",
-        "private_key",
+        ("private_key",),
         r'"private_key(?:_id)?"\s*:\s*"(-----BEGIN [^"]+|[0-9a-f]{40})',
     ),
-    ("private-key", "PRIVATE KEY-, PRIVATE KEY BLOCK-", _PEM),
-    ("putty-key", "Private-Lines:", r"Private-Lines: \d+\s+((?:[A-Za-z0-9+/=]{4,}+(?!\S)\s*+)+)"),
-    ("age-secret-key", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-1[A-Z0-9]{50,}"),
+    ("private-key", ("PRIVATE KEY-", "PRIVATE KEY BLOCK-"), _PEM),
+    (
+        "putty-key",
+        ("Private-Lines:",),
+        r"Private-Lines: \d+\s+((?:[A-Za-z0-9+/=]{4,}+(?!\S)\s*+)+)",
+    ),
+    ("age-secret-key", ("AGE-SECRET-KEY-",), r"AGE-SECRET-KEY-1[A-Z0-9]{50,}"),
     (
         "aws-access-key",
-        "AKIA, ASIA, ABIA, ACCA",
+        ("AKIA", "ASIA", "ABIA", "ACCA"),
         r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])",
     ),
     (
         "aws-secret-key",
-        "secret",
+        ("secret",),
         rf"(?i)(?:secret[_ -]?access[_ -]?key|aws[_ -]?secret(?:[_ -]?key)?){_IS}"
         rf"(?:{_QUOTE})?"
         r"([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
     ),
     (
         "aws-secret-key",
-        "secret access key, secret_access_key",
+        ("secret access key", "secret_access_key"),
         r"(?i)secret(?: access |_access_)key\s+(?:is:?\s+)?"
         r"([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
     ),
-    ("github-token", "ghp_, gho_, ghu_, ghs_, ghr_", r"gh[pousr]_[A-Za-z0-9]{36,}"),
-    ("github-token", "github_pat_", r"github_pat_[A-Za-z0-9]{22}\w*"),
+    ("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_[A-Za-z0-9]{36,}"),
+    ("github-token", ("github_pat_",), r"github_pat_[A-Za-z0-9]{22}\w*"),
     (
         "gitlab-token",
-        "glpat-, gldt-, glrt-, glcbt-, glptt-, glft-, glsoat-",
+        ("glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glsoat-"),
         r"gl(?:pat|dt|rt|cbt|ptt|ft|soat)-[\w-]{20,}(?:\.[\w-]+)*",
     ),
-    ("slack-token", "xox", r"xox[a-z][.-](?:xox[bp]-)?(?=[A-Za-z-]{0,40}\d)[A-Za-z0-9-]{20,}"),
-    ("slack-token", "xapp-", r"xapp-\d-[A-Za-z0-9-]{20,}"),
+    ("slack-token", ("xox",), r"xox[a-z][.-](?:xox[bp]-)?(?=[A-Za-z-]{0,40}\d)[A-Za-z0-9-]{20,}"),
+    ("slack-token", ("xapp-",), r"xapp-\d-[A-Za-z0-9-]{20,}"),
     (
         "slack-webhook",
-        "hooks.slack.com",
+        ("hooks.slack.com",),
         r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/+-]{20,})",
     ),
-    ("discord-webhook", "/api/webhooks/", r"/api/webhooks/(\d{15,}/[\w-]{30,})"),
+    ("discord-webhook", ("/api/webhooks/",), r"/api/webhooks/(\d{15,}/[\w-]{30,})"),
     (
         "discord-token",
-        "MT, Mj, Mz, ND, NT, Nj, Nz, OD, OT",
+        ("MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"),
         _START + r"(?:M[Tjz]|N[DTjz]|O[DT])[\w-]{20,26}\.[\w-]{6}\.[\w-]{27,}",
     ),
-    ("telegram-token", ":A", r"(?<!\d)\d{6,12}:A[\w-]{32,}"),
-    ("stripe-key", "sk_live_, rk_live_", r"[rs]k_live_[A-Za-z0-9]{16,}"),
-    ("stripe-key", "sk_test_, rk_test_", r"[rs]k_test_[A-Za-z0-9]{16,}"),
-    ("stripe-webhook-secret", "whsec_", r"whsec_[A-Za-z0-9+/]{24,}=*"),
-    ("google-api-key", "AIza", r"AIza[\w-]{35,}"),
-    ("google-oauth", "GOCSPX-", r"GOCSPX-[\w-]{24,}"),
-    ("google-oauth", "ya29.", _START + r"ya29\.[\w.-]{20,}"),
-    ("anthropic-key", "sk-ant-", r"sk-ant-[\w-]{20,}"),
-    ("openai-key", "sk-", r"sk-(?:proj|svcacct|admin|or-v1)-[\w-]{20,}"),
-    ("openai-key", "sk-", _START + r"sk-\w{32,}"),
-    ("huggingface-token", "hf_", r"hf_[A-Za-z0-9]{30,}"),
-    ("groq-key", "gsk_", r"gsk_[A-Za-z0-9]{40,}"),
-    ("xai-key", "xai-", r"xai-[A-Za-z0-9]{60,}"),
-    ("perplexity-key", "pplx-", r"pplx-[A-Za-z0-9]{40,}"),
-    ("replicate-token", "r8_", _START + r"r8_[A-Za-z0-9]{37,}"),
-    ("langsmith-key", "lsv2_", r"lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}"),
-    ("npm-token", "npm_", r"npm_[A-Za-z0-9]{36,}"),
-    ("pypi-token", "pypi-", r"pypi-(?=[A-Za-z_-]{0,40}\d)[\w-]{40,}"),
-    ("rubygems-key", "rubygems_", r"rubygems_[0-9a-f]{48}"),
-    ("docker-token", "dckr_", r"dckr_[op]at_[\w-]{27,}"),
-    ("sendgrid-key", "SG.", r"SG\.[\w-]{16,32}\.[\w-]{32,}"),
-    ("brevo-key", "xkeysib-", r"xkeysib-[0-9a-f]{64}-\w{16}"),
-    ("twilio-key", "AC, SK", r"(?:AC|SK)[0-9a-f]{32}" + _END),
-    ("mailgun-key", "key-", _EDGE + r"key-[0-9a-z]{32}" + _END),
-    ("mailchimp-key", "-us", _START + r"[0-9a-f]{32}-us\d{1,2}" + _END),
+    ("telegram-token", (":A",), r"(?<!\d)\d{6,12}:A[\w-]{32,}"),
+    ("stripe-key", ("sk_live_", "rk_live_"), r"[rs]k_live_[A-Za-z0-9]{16,}"),
+    ("stripe-key", ("sk_test_", "rk_test_"), r"[rs]k_test_[A-Za-z0-9]{16,}"),
+    ("stripe-webhook-secret", ("whsec_",), r"whsec_[A-Za-z0-9+/]{24,}=*"),
+    ("google-api-key", ("AIza",), r"AIza[\w-]{35,}"),
+    ("google-oauth", ("GOCSPX-",), r"GOCSPX-[\w-]{24,}"),
+    ("google-oauth", ("ya29.",), _START + r"ya29\.[\w.-]{20,}"),
+    ("anthropic-key", ("sk-ant-",), r"sk-ant-[\w-]{20,}"),
+    ("openai-key", ("sk-",), r"sk-(?:proj|svcacct|admin|or-v1)-[\w-]{20,}"),
+    ("openai-key", ("sk-",), _START + r"sk-\w{32,}"),
+    ("huggingface-token", ("hf_",), r"hf_[A-Za-z0-9]{30,}"),
+    ("groq-key", ("gsk_",), r"gsk_[A-Za-z0-9]{40,}"),
+    ("xai-key", ("xai-",), r"xai-[A-Za-z0-9]{60,}"),
+    ("perplexity-key", ("pplx-",), r"pplx-[A-Za-z0-9]{40,}"),
+    ("replicate-token", ("r8_",), _START + r"r8_[A-Za-z0-9]{37,}"),
+    ("langsmith-key", ("lsv2_",), r"lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}"),
+    ("npm-token", ("npm_",), r"npm_[A-Za-z0-9]{36,}"),
+    ("pypi-token", ("pypi-",), r"pypi-(?=[A-Za-z_-]{0,40}\d)[\w-]{40,}"),
+    ("rubygems-key", ("rubygems_",), r"rubygems_[0-9a-f]{48}"),
+    ("docker-token", ("dckr_",), r"dckr_[op]at_[\w-]{27,}"),
+    ("sendgrid-key", ("SG.",), r"SG\.[\w-]{16,32}\.[\w-]{32,}"),
+    ("brevo-key", ("xkeysib-",), r"xkeysib-[0-9a-f]{64}-\w{16}"),
+    ("twilio-key", ("AC", "SK"), r"(?:AC|SK)[0-9a-f]{32}" + _END),
+    ("mailgun-key", ("key-",), _EDGE + r"key-[0-9a-z]{32}" + _END),
+    ("mailchimp-key", ("-us",), _START + r"[0-9a-f]{32}-us\d{1,2}" + _END),
     (
         "azure-key",
-        "accountkey=, sharedaccesskey=",
+        ("accountkey=", "sharedaccesskey="),
         r"(?i)(?:Account|SharedAccess)Key=([A-Za-z0-9+/]{40,}={0,2})",
     ),
-    ("azure-sas", "sig=", r"(?i)\bsig=([\w%+/-]{30,}=*)"),
-    ("azure-client-secret", "Q~", _START + r"[\w.~]{3}\dQ~[\w.~-]{31,34}"),
-    ("digitalocean-token", "_v1_", r"do[opr]_v1_[0-9a-f]{64}"),
-    ("heroku-key", "HRKU-", r"HRKU-[\w-]{36,}"),
-    ("heroku-key", "heroku", rf"(?i)heroku[\w.-]{{0,30}}?key{_IS}(?:{_QUOTE})?({_UUID})"),
-    ("shopify-token", "shpat_, shpca_, shppa_, shpss_", r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
-    ("square-token", "sq0", r"sq0[a-z]{3}-[\w-]{22,}"),
-    ("databricks-token", "dapi", r"dapi[0-9a-f]{32}(?:-\d)?" + _END),
-    ("linear-key", "lin_", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,}"),
-    ("notion-token", "ntn_", _START + r"ntn_[A-Za-z0-9]{40,}"),
-    ("notion-token", "secret_", r"secret_[A-Za-z0-9]{43}" + _END),
-    ("figma-token", "figd_", r"figd_[\w-]{30,}"),
-    ("airtable-token", "pat", _START + r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
-    ("atlassian-token", "ATATT3, ATCTT3", r"AT[AC]TT3[\w=-]{100,}"),
-    ("postman-key", "PMAK-", r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
-    ("grafana-token", "glsa_", r"glsa_\w{32,}"),
-    ("grafana-token", "glc_", r"glc_[A-Za-z0-9+/]{32,}={0,2}"),
-    ("newrelic-key", "NRAK-", r"NRAK-[A-Z0-9]{27}"),
-    ("sentry-token", "sntrys_, sntryu_", r"sntry[su]_[\w+/=-]{40,}"),
-    ("sentry-dsn", "://", r"://([0-9a-f]{32}(?::[0-9a-f]{32})?)@[\w.-]+/\d"),
-    ("vault-token", "hvs., hvb., hvr.", _START + r"hv[sbr]\.[\w-]{24,}"),
-    ("terraform-token", ".atlasv1.", _START + r"[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,}"),
-    ("pulumi-token", "pul-", r"pul-[0-9a-f]{40}"),
+    ("azure-sas", ("sig=",), r"(?i)\bsig=([\w%+/-]{30,}=*)"),
+    ("azure-client-secret", ("Q~",), _START + r"[\w.~]{3}\dQ~[\w.~-]{31,34}"),
+    ("digitalocean-token", ("_v1_",), r"do[opr]_v1_[0-9a-f]{64}"),
+    ("heroku-key", ("HRKU-",), r"HRKU-[\w-]{36,}"),
+    ("heroku-key", ("heroku",), rf"(?i)heroku[\w.-]{{0,30}}?key{_IS}(?:{_QUOTE})?({_UUID})"),
+    (
+        "shopify-token",
+        ("shpat_", "shpca_", "shppa_", "shpss_"),
+        r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}",
+    ),
+    ("square-token", ("sq0",), r"sq0[a-z]{3}-[\w-]{22,}"),
+    ("databricks-token", ("dapi",), r"dapi[0-9a-f]{32}(?:-\d)?" + _END),
+    ("linear-key", ("lin_",), r"lin_(?:api|oauth)_[A-Za-z0-9]{32,}"),
+    ("notion-token", ("ntn_",), _START + r"ntn_[A-Za-z0-9]{40,}"),
+    ("notion-token", ("secret_",), r"secret_[A-Za-z0-9]{43}" + _END),
+    ("figma-token", ("figd_",), r"figd_[\w-]{30,}"),
+    ("airtable-token", ("pat",), _START + r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
+    ("atlassian-token", ("ATATT3", "ATCTT3"), r"AT[AC]TT3[\w=-]{100,}"),
+    ("postman-key", ("PMAK-",), r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
+    ("grafana-token", ("glsa_",), r"glsa_\w{32,}"),
+    ("grafana-token", ("glc_",), r"glc_[A-Za-z0-9+/]{32,}={0,2}"),
+    ("newrelic-key", ("NRAK-",), r"NRAK-[A-Z0-9]{27}"),
+    ("sentry-token", ("sntrys_", "sntryu_"), r"sntry[su]_[\w+/=-]{40,}"),
+    ("sentry-dsn", ("://",), r"://([0-9a-f]{32}(?::[0-9a-f]{32})?)@[\w.-]+/\d"),
+    ("vault-token", ("hvs.", "hvb.", "hvr."), _START + r"hv[sbr]\.[\w-]{24,}"),
+    ("terraform-token", (".atlasv1.",), _START + r"[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,}"),
+    ("pulumi-token", ("pul-",), r"pul-[0-9a-f]{40}"),
     (
         "doppler-token",
-        "dp.",
+        ("dp.",),
         r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[\w-]{2,35}\.)?[A-Za-z0-9]{40,}",
     ),
-    ("onepassword-token", "ops_", _START + r"ops_eyJ[\w=-]{100,}"),
-    ("tailscale-key", "tskey-", r"tskey-[a-z]+-[\w-]{16,}"),
-    ("buildkite-token", "bkua_", r"bkua_[0-9a-f]{40}"),
-    ("planetscale-token", "pscale_", r"pscale_(?:tkn|pw|oauth)_[\w.=-]{32,}"),
-    ("supabase-key", "sbp_", r"sbp_[0-9a-f]{40}"),
-    ("supabase-key", "sb_secret_", r"sb_secret_[\w-]{20,}"),
-    ("netlify-token", "nfp_", _START + r"nfp_[A-Za-z0-9]{36,}"),
-    ("fly-token", "FlyV1", r"FlyV1 [\w+/=,-]{40,}"),
-    ("fly-token", "fm1, fm2_, fo1_", _START + r"(?:fm1[ar]|fm2|fo1)_[\w+/=-]{40,}"),
-    ("cloudflare-token", "cfk_, cfut_, cfat_", _START + r"cf(?:k|[ua]t)_[A-Za-z0-9]{40,}"),
-    ("cloudflare-token", "v1.0-", r"v1\.0-[0-9a-f]{24}-[0-9a-f]{140,}"),
+    ("onepassword-token", ("ops_",), _START + r"ops_eyJ[\w=-]{100,}"),
+    ("tailscale-key", ("tskey-",), r"tskey-[a-z]+-[\w-]{16,}"),
+    ("buildkite-token", ("bkua_",), r"bkua_[0-9a-f]{40}"),
+    ("planetscale-token", ("pscale_",), r"pscale_(?:tkn|pw|oauth)_[\w.=-]{32,}"),
+    ("supabase-key", ("sbp_",), r"sbp_[0-9a-f]{40}"),
+    ("supabase-key", ("sb_secret_",), r"sb_secret_[\w-]{20,}"),
+    ("netlify-token", ("nfp_",), _START + r"nfp_[A-Za-z0-9]{36,}"),
+    ("fly-token", ("FlyV1",), r"FlyV1 [\w+/=,-]{40,}"),
+    ("fly-token", ("fm1", "fm2_", "fo1_"), _START + r"(?:fm1[ar]|fm2|fo1)_[\w+/=-]{40,}"),
+    ("cloudflare-token", ("cfk_", "cfut_", "cfat_"), _START + r"cf(?:k|[ua]t)_[A-Za-z0-9]{40,}"),
+    ("cloudflare-token", ("v1.0-",), r"v1\.0-[0-9a-f]{24}-[0-9a-f]{140,}"),
     (
         "cloudflare-token",
-        "cloudflare, cf_",
+        ("cloudflare", "cf_"),
         rf"(?i)(?:cloudflare|cf_)[\w.-]{{0,30}}?(?:key|token){_IS}(?:{_QUOTE})?([\w-]{{37,45}}){_END}",
     ),
-    ("jwt", "eyJ", _START + r"eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){1,3}"),
+    ("jwt", ("eyJ",), _START + r"eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){1,3}"),
     (
         "url-password",
-        "://",
+        ("://",),
         r"""://[^\s:/?#@"'`<>\[\]]*:(?!\d{1,5}[?#/]|\$[A-Za-z_{(]|\{|%[s(]|\*)([^\s/"'`<>]+)@""",
     ),
     (
         "authorization",
-        "authorization",
+        ("authorization",),
         rf"(?i)authorization{_IS}(?:{_QUOTE})?(?:basic[ \t]+(?=[a-z0-9+/]*[0-9=]|(?-i:[a-z]+[A-Z]))"
         r"|(?:(?:bearer|token|digest|api-?key)[ \t]+|(?=[\w.~+/=-]{16}))"
         rf"{OPAQUE})([\w.~+/=-]{{8,}})",
     ),
-    ("bearer-token", "bearer", rf"(?i)\bbearer[ \t]+{OPAQUE}([\w.~+/=-]{{16,}})"),
+    ("bearer-token", ("bearer",), rf"(?i)\bbearer[ \t]+{OPAQUE}([\w.~+/=-]{{16,}})"),
     (
         "basic-auth",
-        "auth, basic ",
+        ("auth", "basic "),
         r"""(?i)(?:(?<![a-z])_?auth["']?[ \t]*[:=][ \t]*["']?|\bbasic[ \t]+)"""
         r"([a-z0-9+/]{8,}={0,2})(?![\w+/=-])",
     ),
     (
         "curl-user",
-        "curl",
+        ("curl",),
         rf"(?<!\S)(?:-u|--user)[ \t=]+[\"']?[^\s:\"'$]{{1,64}}:(?=(?i:{_LETTER}){_DIGIT})"
         r"([^\s\"'$<{]{3,})",
     ),
-    ("kubernetes-key", "client-key-data", r"client-key-data:\s*([A-Za-z0-9+/]{40,}={0,2})"),
+    ("kubernetes-key", ("client-key-data",), r"client-key-data:\s*([A-Za-z0-9+/]{40,}={0,2})"),
     (
         "private-key",
-        "LS0tLS1CRUdJTi",
+        ("LS0tLS1CRUdJTi",),
         r"LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0EgUFJJVkFUR|BFQyBQUklWQVRF|BPUEVOU1NIIFBSSVZBVE)"
         r"[A-Za-z0-9+/\n]{40,}={0,2}",
     ),
-    ("jwk", "kty", r"\b(?:d|k|p|q|dp|dq|qi)[\"']?\s*:\s*[\"']?([\w-]{20,})"),
+    ("jwk", ("kty",), r"\b(?:d|k|p|q|dp|dq|qi)[\"']?\s*:\s*[\"']?([\w-]{20,})"),
     (
         "bitcoin-key",
-        "5H, 5J, 5K, Kw, Kx, Ky, Kz, L1, L2, L3, L4, L5",
+        ("5H", "5J", "5K", "Kw", "Kx", "Ky", "Kz", "L1", "L2", "L3", "L4", "L5"),
         _START + rf"(?:5[HJK]{_BASE58}{{49}}|(?:K[w-z]|L[1-5]){_BASE58}{{50}})(?![\w+/=])",
     ),
-    ("bitcoin-key", "prv", rf"[tuxyz]prv{_BASE58}{{100,}}"),
-    ("dynatrace-token", "dt0", r"dt0[a-z]\d\d\.[A-Z0-9]{8,}\.[A-Z0-9]{40,}"),
-    ("hubspot-token", "pat-na1-, pat-eu1-", rf"pat-(?:na|eu)1-{_UUID}"),
-    ("sonar-token", "squ_, sqp_, sqa_", r"sq[upa]_[0-9a-f]{40}"),
-    ("sonar-token", ".login=", r"\.login=([0-9a-f]{40})" + _END),
+    ("bitcoin-key", ("prv",), rf"[tuxyz]prv{_BASE58}{{100,}}"),
+    ("dynatrace-token", ("dt0",), r"dt0[a-z]\d\d\.[A-Z0-9]{8,}\.[A-Z0-9]{40,}"),
+    ("hubspot-token", ("pat-na1-", "pat-eu1-"), rf"pat-(?:na|eu)1-{_UUID}"),
+    ("sonar-token", ("squ_", "sqp_", "sqa_"), r"sq[upa]_[0-9a-f]{40}"),
+    ("sonar-token", (".login=",), r"\.login=([0-9a-f]{40})" + _END),
     (
         "cookie",
-        "cookie",
+        ("cookie",),
         # from the first value that tells nothing to people up to the end of the header
         rf"(?i)cookie[\"']?:[ \t]*(?:{_PAIR}(?:(?!{_COOKIE}){_VALUE})?;[ \t]*){{0,20}}?{_PAIR}"
         rf"({_COOKIE}{_VALUE}(?:;[ \t]*{_PAIR}{_VALUE})*)",
     ),
     (
         "cookie",
-        "jsessionid, phpsessid, asp.net_sessionid, connect.sid, laravel_session",
+        ("jsessionid", "phpsessid", "asp.net_sessionid", "connect.sid", "laravel_session"),
         r"(?i)\b(?:jsessionid|phpsessid|asp\.net_sessionid|connect\.sid|laravel_session)="
         rf"{_COOKIE}({_VALUE})",
     ),
     (
         "pgpass",
-        ":5432:, :*:",
+        (":5432:", ":*:"),
         r"(?<!\S)[\w.*-]{1,253}:(?:\d{2,5}|\*):[^:\s]{1,63}:[^:\s]{1,63}:([^\s:]{3,})(?!\S)",
     ),
-    ("secret", "?key=, &key=", rf"[?&]key=(?=[\w-]{{20}}){OPAQUE}([\w-]+)"),
+    ("secret", ("?key=", "&key="), rf"[?&]key=(?=[\w-]{{20}}){OPAQUE}([\w-]+)"),
     (
         "password",
-        "define(",
+        ("define(",),
         r"define\(\s*['\"]\w*(?:PASSWORD|SECRET|TOKEN|KEY|SALT)['\"]\s*,\s*"
         rf"['\"](?:{_DIGIT}|{_SYMBOL})([^'\"\n]{{6,}})['\"]",
     ),
     (
         "password",
-        "value=",
+        ("value=",),
         r"(?i)(?:password|passwd|pwd|secret|token|api[_-]?key)[\"']\s+value\s*=\s*"
         rf"[\"'](?:{_DIGIT}|{_SYMBOL})(?![$\[{{<%])([^\"'\n]{{5,}})[\"']",
     ),
     (
         "password",
-        "creds, credentials, login is, login:",
+        ("creds", "credentials", "login is", "login:"),
         r"(?i)\b(?:creds|credentials|login)(?: (?:for|of|on|to)(?: [\w.-]{1,30}){1,4})?"
         rf"(?: are| is|:)\s+[\w.@+-]{{2,60}} ?[:/] ?(?!/)(?:{_DIGIT}{_LETTER}|{_SYMBOL})"
         rf"(?![\w.-]+[/(])({_BARE}{{5,}})",
@@ -317,33 +328,20 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     *(("password", hints, pattern) for hints, pattern in _COMMANDS),
     (
         "netrc",
-        "login",
+        ("login",),
         r"(?:\bmachine\s+(?:localhost|[\w-]{1,63}\.[\w.-]{1,255})|(?m:^)default)"
         r"\s+login\s+\S{1,255}\s+password\s+(\S+)",
     ),
-    ("password", "passw, passphrase, passcode, pwd, _pass, -pass", _PASSWORD),
-    ("secret", "secret, token, credential, key", _SECRET),
+    ("password", ("passw", "passphrase", "passcode", "pwd", "_pass", "-pass"), _PASSWORD),
+    ("secret", ("secret", "token", "credential", "key"), _SECRET),
 )
 
 _RANKS = {name: rank for rank, (name, _, _) in enumerate(TABLE)}
-_EXACT: dict[str, list[tuple[str, int]]] = {}
-_FOLDED: dict[str, list[tuple[str, int]]] = {}
-"""The hints by the rarest sign in them: a text without it needs no look for them."""
-
-
-def _sort_hints() -> None:
-    for rank, row in enumerate(TABLE):
-        for hint in row[1].split(", "):
-            for sign in "_=:/-. ":
-                if sign in hint:
-                    break
-            else:
-                sign = ""
-            (_FOLDED if hint.islower() else _EXACT).setdefault(sign, []).append((hint, rank))
-
-
-_sort_hints()
-
+_RANKS_OF: dict[str, list[int]] = {}
+"""Rows of the table by their hints."""
+for _rank, _row in enumerate(TABLE):
+    for _hint in _row[1]:
+        _RANKS_OF.setdefault(_hint, []).append(_rank)
 # Judged by the first word, so that a private key stays one whatever is written inside.
 _PLACEHOLDER = (
     r"(?i)\S*?(?:x{6}|\bx{3,}\b|\*{3}|\.{3}|…|redacted:|placeholder|change[-_]?me"
@@ -360,12 +358,9 @@ def hinted(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _hinted(text: str) -> Iterator[tuple[int, str, str]]:
-    ranks: set[int] = set()
-    for groups, written in ((_EXACT, text), (_FOLDED, text.lower())):
-        for sign, hints in groups.items():
-            if sign in written:
-                ranks.update([rank for hint, rank in hints if hint in written])
-    for rank in sorted(ranks):
+    written = f"{text}\n{text.lower()}"
+    found = [hint for hint in _RANKS_OF if hint in written]
+    for rank in sorted({rank for hint in found for rank in _RANKS_OF[hint]}):
         name, _, pattern = TABLE[rank]
         if _IS not in pattern or not _ASSIGNING.isdisjoint(text):
             yield rank, name, pattern

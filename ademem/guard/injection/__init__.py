@@ -54,11 +54,9 @@ def instruction_in(text: str) -> str | None:
     if phrases.spelled(text):
         return "spells words letter by letter"
     plain = _without_mentions(seeming(text))
-    if phrases.may_say(plain, patterns.INDEX, patterns.BEGINNINGS):
-        firsts = (phrases.first(words, patterns.INDEX) for words in phrases.sentences(plain))
-        places = [place for place in firsts if place is not None]
-        if places:
-            return patterns.WHAT[min(places)]
+    place = phrases.first_match(plain, patterns.KNOWN)
+    if place is not None:
+        return patterns.EFFECTS[place]
     for what, hints, shape in patterns.HINTED:
         if any(map(plain.__contains__, hints)) and re.search(shape, plain):
             return what

@@ -26,6 +26,8 @@ MAX_PLACES = 500
 """Limits of candidates and of their characters; a text with more is quarantined."""
 SENTENCE_CHARS = 1500
 """Longest command where nothing marks its end."""
+STOPS = frozenset(",;:!?.")
+"""Punctuation that ends a command where a blank follows."""
 STARTS = 8
 """Most starts of commands in one sentence; a text with many more is quarantined."""
 
@@ -756,7 +758,7 @@ _START = (
     r"|(?<![\w$`-])[A-Z][A-Z0-9_]{3,}=(?=[^\s=])"
 )
 """A word behind which a blank comes, a path before it left out, or an assignment."""
-_FIRST_WORDS = frozenset(re.split(r"\W", program)[0] for program in _PROGRAMS)
+_FIRST_WORDS = frozenset([program.partition("-")[0] for program in _PROGRAMS])
 _FENCE = r"(?ms)^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)"
 _TICKED = r"(``?)(?!`)([^`]+)\1"
 _ASCII_SENTENCE_END = r"(?<=[^.\s]{2})[.!?](?=\s+[A-Z]|\s*$)|\n"
@@ -830,6 +832,8 @@ def places(text: str) -> Iterator[Place]:
 
 
 def _sentence_ends(text: str) -> list[int]:
+    if text.isascii() and not any(sign in text for sign in ".!?\n"):
+        return [len(text)]
     pattern = _ASCII_SENTENCE_END if text.isascii() else _SENTENCE_END
     return [*(found.start() for found in re.finditer(pattern, text)), len(text)]
 
@@ -868,7 +872,7 @@ def _crowded(text: str) -> bool:
 
 def _commands(text: str, *, marked: bool) -> tuple[Command, ...]:
     """Parse the commands that the shell would run; prose behind a command is part of it."""
-    if not marked:
+    if not marked and not (text.isascii() and STOPS.isdisjoint(text)):
         stops = r"[,;:!?.]+(?=\s|$)" if text.isascii() else r"[,;:!?.\u3002]+(?=\s|$)"
         text = re.sub(stops, " ", text)
     script = shell.parse(text)

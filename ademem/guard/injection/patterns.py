@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.guard.injection.phrases import beginnings, index, phrases
+from ademem.guard.injection.phrases import phrases
 
 _AI = "ai|llm|claude|assistant|model|agent|chatbot|gpt|copilot"
 _PERSON = "user|developer|human|person|people|owner|operator|maintainer|anyone|anybody|somebody"
@@ -26,10 +26,10 @@ PHRASES = (
             f"mind|ignore|disregard|forget ... {_PERSON} ... request|question|task|wish",
             "instruction|rule|order|directive ... you ... received|given|got|told|learned",
             "ignoriere|vergiss|missachte|verwirf ... anweisungen|anweisung|regeln|vorgaben",
-            "ignora|olvida|descarta|desatiende ... instrucciones|reglas|indicaciones|istruzioni",
+            "ignora|olvida|descarta|desatiende ... instrucciones|regla|indicaciones|istruzioni",
             "dimentica|trascura ... istruzioni|regole",
-            "ignore|ignorez|oublie|oubliez|ignores ... consignes|instructions|règles|directives",
-            "ignore|esqueça|desconsidere ... instruções|regras",
+            "ignore|ignorez|oublie|oubliez|ignores ... consigne|instructions|règle|directives",
+            "ignore|esqueça|desconsidere ... instruções|regra",
             "игнорируй|игнорируйте|забудь|забудьте ... инструкции|указания|правила|команды",
             "supersede|override|overrule|outrank ... every|all|any|other|previous"
             " ... instruction|rule|guideline|directive",
@@ -112,8 +112,8 @@ PHRASES = (
             " ... http",
             "sende|schicke|schick|übertrage|lade ... env|passwort|token|schlüssel"
             "|variablen ... http",
-            "envoie|envoyez|transmets|transmettez ... env|passe|jeton|clé|variables ... http",
-            "envía|envíe|manda|sube|envie|mande ... env|contraseña|clave|senha|token|variables"
+            "envoie|envoyez|transmets|transmettez ... env|passe|jeton|clé|variable ... http",
+            "envía|envíe|manda|sube|envie|mande ... env|contraseña|clave|senha|token|variable"
             " ... http",
             "request|obtain|get|ask|demand ... password|token|passphrase|secret|credential|key"
             " ... from ... user|developer|person|owner",
@@ -237,19 +237,19 @@ PHRASES = (
             " ... user|person|owner|developer",
             "du|befehle|alles|jeden|alle ... ohne"
             " ... rückfrage|nachfrage|bestätigung|erlaubnis|zustimmung",
-            "tu|vous|exécute|exécuter|exécutez|tout|commandes ... sans"
+            "tu|vous|exécute|exécuter|exécutez|tout|commande ... sans"
             " ... confirmation|demander|autorisation|permission",
             "no|sin ... necesitas|necesita|pedir|preguntar|solicitar"
-            " ... permiso|confirmación|autorización|ejecutar|comandos",
-            "ejecuta|ejecutas|ejecutar|comandos|todo ... sin ... confirmación|permiso|preguntar",
-            "executa|execute|executar|comandos|tudo ... sem ... confirmação|permissão|perguntar",
+            " ... permiso|confirmación|autorización|ejecutar|comando",
+            "ejecuta|ejecutas|ejecutar|comando|todo ... sin ... confirmación|permiso|preguntar",
+            "executa|execute|executar|comando|tudo ... sem ... confirmação|permissão|perguntar",
             "выполняешь|выполняй|выполняйте|выполнять|команды ... без"
             " ... подтверждения|разрешения|спроса|вопросов",
             "you|assistant|agent ... blanket|full|standing|general|prior ... approval"
             "|permission|authority",
             "ignore|skip|bypass|dismiss|disregard ... permission|approval|confirmation"
             " ... prompt|request|dialog",
-            "operator|user|owner|admin|developer ... waived|waives|lifted|suspended"
+            "operator|user|owner|admin|developer ... waived|waive|lifted|suspended"
             " ... confirmation|approval|check|permission|prompt",
             "warning|prompt|confirmation ... already|as ... acknowledged|accepted|confirmed",
         ),
@@ -283,7 +283,7 @@ PHRASES = (
         "switches protection off",
         phrases(
             "edit|change|modify|remove|delete|disable|overwrite|open"
-            " ... claude|settings ... hook|permission|allow",
+            " ... claude|setting ... hook|permission|allow",
             "disable|remove|uninstall|bypass|kill|skip ... pretooluse|guard|permission"
             " ... hook|prompt",
             "please|you|i|now ... disable|remove|bypass|uninstall ... hook|guard|sandbox",
@@ -295,10 +295,9 @@ PHRASES = (
 )
 """Effects of instructions, and phrases: one word of each group, in order, in one sentence."""
 
-WHAT = [what for what, known in PHRASES for _ in known]
-"""The effect of each phrase, in order."""
-INDEX = index(phrase for _, known in PHRASES for phrase in known)
-BEGINNINGS = beginnings(INDEX)
+EFFECTS = [effect for effect, known in PHRASES for _ in known]
+KNOWN = [phrase for _, known in PHRASES for phrase in known]
+"""All phrases, each with its effect at the same position."""
 
 SHAPES = (
     (

@@ -8,11 +8,12 @@ from ademem.core.confusables import as_latin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
 
     Words = frozenset[str]
     Phrase = tuple[Words, ...]
-    Index = dict[str, list[tuple[int, Phrase]]]
+    Forms = tuple[str, ...]
+    """One word of a text, as written first, and the forms by which it is looked up."""
 
 GAP = 5
 """Largest number of other words between two of a phrase."""
@@ -25,7 +26,6 @@ _SENTENCE_END = r"[.!?;\n\u3002](?=\s|$)|\n"
 """A set of signs with one beyond Latin costs more to compile than all the rest."""
 _WORD = re.compile(r"[\w@$]+")
 _LEET = str.maketrans("013457@$", "oieastas")
-_MAYBE_LEET = re.compile(r"[013457@$]")
 
 
 def phrases(*lines: str) -> tuple[Phrase, ...]:
@@ -33,23 +33,27 @@ def phrases(*lines: str) -> tuple[Phrase, ...]:
 
     Letters that look like Latin ones are replaced, as in the texts.
     """
-    return tuple(
-        tuple(frozenset(map(_stem, group.split("|"))) for group in as_latin(line).split(" ... "))
-        for line in lines
+    return tuple([_parse(line if line.isascii() else as_latin(line)) for line in lines])
+
+
+def _parse(line: str) -> Phrase:
+    return tuple([frozenset(group.split("|")) for group in line.split(" ... ")])
+
+
+def first_match(text: str, known: Sequence[Phrase]) -> int | None:
+    """Return the position of the first phrase that a sentence of the folded text matches."""
+    words = frozenset([form for word in _WORD.findall(text) for form in forms(word)])
+    begun = [(at, phrase) for at, phrase in enumerate(known) if not phrase[0].isdisjoint(words)]
+    near = [(at, phrase) for at, phrase in begun if not any(map(words.isdisjoint, phrase))]
+    if not near:
+        return None
+    sentences = [
+        [forms(word) for word in _WORD.findall(part)]
+        for part in re.split(_ASCII_SENTENCE_END if text.isascii() else _SENTENCE_END, text)
+    ]
+    return next(
+        (at for at, phrase in near if any(matches(words, phrase) for words in sentences)), None
     )
-
-
-def sentences(text: str) -> list[list[str]]:
-    """Return the stemmed words of each sentence of a folded text; `1gn0r3` is `ignore`."""
-    found: list[list[str]] = []
-    end = _ASCII_SENTENCE_END if text.isascii() else _SENTENCE_END
-    for part in re.split(end, text):
-        words = _WORD.findall(part)
-        found.append([_stem(word) for word in words])
-        plain = [_without_leet(word) for word in words] if _MAYBE_LEET.search(part) else words
-        if plain != words:
-            found.append([_stem(word) for word in plain])
-    return found
 
 
 def spelled(text: str) -> bool:
@@ -62,70 +66,42 @@ def spelled(text: str) -> bool:
     return False
 
 
-def index(known: Iterable[Phrase]) -> Index:
-    """Index phrases and their positions by each word of their group with the longest words.
-
-    A sentence without a word of that group cannot match.
-    """
-    found: Index = {}
-    for place, phrase in enumerate(known):
-        for word in max(phrase, key=lambda group: min(map(len, group))):
-            found.setdefault(word, []).append((place, phrase))
-    return found
+def matches(words: Sequence[Forms], phrase: Phrase) -> bool:
+    """True if the words of a sentence hold the phrase."""
+    return any(_follow(words, phrase, None))
 
 
-def beginnings(known: Index) -> frozenset[str]:
-    """Return the words of the index, and their forms before `_stem`."""
-    return frozenset(known) | {f"{word}s" for word in known}
-
-
-def may_say(text: str, known: Index, beginnings: frozenset[str]) -> bool:
-    """False if no sentence of a folded text can match a phrase."""
-    words = set(_WORD.findall(text))
-    if not words.isdisjoint(beginnings):
-        return True
-    mixed = [word for word in words if not (word.isalpha() or word.isdigit())]
-    return any(_stem(_without_leet(word)) in known for word in mixed)
-
-
-def first(words: list[str], known: Index) -> int | None:
-    """Return the position of the first phrase that a sentence matches."""
-    said = known.keys() & set(words)
-    places = [place for word in said for place, phrase in known[word] if says(words, phrase)]
-    return min(places, default=None)
-
-
-def says(words: list[str], phrase: Phrase) -> bool:
-    known = frozenset(words)
-    return not any(map(known.isdisjoint, phrase)) and any(_follow(words, phrase, None))
-
-
-def _follow(words: list[str], phrase: Phrase, at: int | None) -> Iterator[bool]:
+def _follow(words: Sequence[Forms], phrase: Phrase, at: int | None) -> Iterator[bool]:
     """Yield True for every match of the rest of the phrase behind position *at*."""
     if not phrase:
         yield True
         return
     start, end = (0, len(words)) if at is None else (at + 1, at + 2 + GAP)
     for place in range(start, min(end, len(words))):
-        if words[place] not in phrase[0]:
+        if phrase[0].isdisjoint(words[place]):
             continue
         if (
             at is not None
             or not place
-            or not _is_forbidden(words[place - 1 : place + 1], phrase[0])
+            or not _is_negated(words[place - 1], words[place], phrase[0])
         ):
             yield from _follow(words, phrase[1:], place)
 
 
-def _is_forbidden(words: list[str], beginning: Words) -> bool:
+def _is_negated(before: Forms, word: Forms, beginning: Words) -> bool:
     """True if the first word negates the second, which begins a phrase."""
-    before, word = words
-    return before in NEGATIONS and word != "mind" and NEGATIONS.isdisjoint(beginning)
+    return (
+        not NEGATIONS.isdisjoint(before) and "mind" not in word and NEGATIONS.isdisjoint(beginning)
+    )
 
 
-def _stem(word: str) -> str:
-    """Remove the s of a plural or third person."""
-    return word[:-1] if word[-1:] == "s" and len(word) > 3 else word
+def forms(word: str) -> Forms:
+    """Return the word, without the s of a plural or third person, and with letters for digits."""
+    plain = _without_leet(word)
+    found = (word,) if plain == word else (word, plain)
+    if plain[-1:] == "s" and len(plain) > 3:
+        return (*found, plain[:-1])
+    return found
 
 
 def _without_leet(word: str) -> str:
