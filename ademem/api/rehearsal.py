@@ -106,10 +106,9 @@ def _fire(
     } | keys
     try:
         ran = process.run(
-            ["sh", "-c", command],
+            ["sh", "-c", 'cd "$1" && eval "$2"', "sh", root, command],
             stdin=json.dumps(payload).encode(),
             environment=world,
-            folder=root,
             timeout_s=TIMEOUT_S,
         )
     except TimeoutError:

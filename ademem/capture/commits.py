@@ -29,7 +29,9 @@ FILES = 100
 TOP = "."
 """The name of the top folder, for files that are in no other."""
 
-_FORMAT = "%x00%H%x1f%at%x1f%ct%x1f%an%x1f%s"
+_FORMAT = "%x00%m%H%x1f%at%x1f%ct%x1f%an%x1f%s"
+_BOUNDARY = "-"
+"""Mark of a commit that is not listed, and is the parent of one that is."""
 
 
 class Unreadable(Exception):
@@ -164,18 +166,13 @@ def news(root: str, head: str, seen: Sequence[str], *, last: str = "", since: in
     *head* should descend from. Where it is gone from the repository, commits from before *since*
     count as seen.
     """
-    from ademem.core import git
-
-    try:
-        place = git.run(
-            root, "merge-base", "--is-ancestor", last or head, head, environment=git.OFFLINE
-        ).code
-    except OSError as error:
-        raise Unreadable from error
+    fresh, edge = _log(root, "--boundary", head, "--not", *seen, files=True)
+    place = 0 if not last or last in edge else _place(root, last, head)
     rewritten, gone = place != 0, place not in (0, 1)
-    young = (f"--max-age={since}",) if gone else ()
-    fresh = _log(root, *young, head, "--not", *seen, files=True)
-    dropped = _log(root, *seen, "--not", head)
+    if gone:
+        fresh, _ = _log(root, f"--max-age={since}", head, "--not", *seen, files=True)
+    others = [sha for sha in seen if rewritten or sha != last]
+    dropped = _log(root, *others, "--not", head)[0] if others else []
     known = {each.identity for each in dropped}
     successors = {each.identity: each.sha for each in fresh}
     return News(
@@ -185,13 +182,25 @@ def news(root: str, head: str, seen: Sequence[str], *, last: str = "", since: in
     )
 
 
+def _place(root: str, last: str, head: str) -> int:
+    """Return 0 if *last* is an ancestor of *head*, 1 if not, and more if git has it no more."""
+    from ademem.core import git
+
+    try:
+        return git.run(
+            root, "merge-base", "--is-ancestor", last, head, environment=git.OFFLINE
+        ).code
+    except OSError as error:
+        raise Unreadable from error
+
+
 def recent(root: str, head: str, most: int) -> list[Commit]:
     """Return the newest commits of *head*'s history; raises Unreadable."""
-    return _log(root, f"--max-count={most}", head, files=True)
+    return _log(root, f"--max-count={most}", head, files=True)[0]
 
 
-def _log(root: str, *revisions: str, files: bool = False) -> list[Commit]:
-    """List commits, the newest first; those that git no longer has count as not named.
+def _log(root: str, *revisions: str, files: bool = False) -> tuple[list[Commit], set[str]]:
+    """List commits, the newest first, and ids on the boundary; missing revisions do not count.
 
     Without their files where a partial clone lacks the trees.
     """
@@ -206,7 +215,10 @@ def _log(root: str, *revisions: str, files: bool = False) -> list[Commit]:
             timeout_s=git.LONG_S,
         )
         if listed is not None:
-            return [_commit(each) for each in listed.decode("utf-8", "replace").split("\0")[1:]]
+            entries = listed.decode("utf-8", "replace").split("\0")[1:]
+            shown = [_commit(each[1:]) for each in entries if each[0] != _BOUNDARY]
+            edge = {each[1:].partition("\x1f")[0] for each in entries if each[0] == _BOUNDARY}
+            return shown, edge
     raise Unreadable
 
 

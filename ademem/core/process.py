@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import os
+import select
+import signal
+import time
 
+from ademem.core.clock import Deadline, TooLate
 from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+
+_PART_BYTES = 65_536
+_PAUSE_S = 0.0005
 
 
 class Finished(Value):
@@ -35,27 +44,92 @@ def run(
     timeout_s: float | None,
     stdin: bytes = b"",
     environment: Mapping[str, str] | None = None,
-    folder: str | None = None,
 ) -> Finished:
     """Run *command* to its end; raises OSError when it cannot start, TimeoutError (one) when late.
 
-    *environment* replaces the environment of this process.
+    *environment* replaces the environment of this process. `subprocess` would do the same, but a
+    hook spends more on importing it than on all its other work.
     """
-    import subprocess  # costs a hook more than its own work
-
+    clock = Deadline(time.monotonic, math.inf if timeout_s is None else timeout_s)
+    inner: list[int] = []
+    pipes: dict[int, int] = {}
     try:
-        ran = subprocess.run(
-            command,
-            input=stdin,
-            capture_output=True,
-            timeout=timeout_s,
-            env=None if environment is None else dict(environment),
-            cwd=folder,
-            check=False,
+        for stream in (0, 1, 2):
+            read, write = os.pipe()
+            ours, theirs = (write, read) if stream == 0 else (read, write)
+            pipes[stream] = ours
+            inner.append(theirs)
+        child = os.posix_spawnp(
+            command[0],
+            list(command),
+            os.environ if environment is None else environment,
+            file_actions=[
+                (os.POSIX_SPAWN_DUP2, theirs, stream) for stream, theirs in enumerate(inner)
+            ],
+            setsigdef=[signal.SIGPIPE],  # which Python ignores
         )
-    except subprocess.TimeoutExpired as error:
-        raise TimeoutError(f"{command[0]} took longer than {timeout_s:g} s") from error
-    return Finished(code=ran.returncode, output=ran.stdout, errors=ran.stderr)
+    except BaseException:
+        for handle in (*inner, *pipes.values()):
+            os.close(handle)
+        raise
+    for handle in inner:
+        os.close(handle)
+    try:
+        output, errors = _communicate(pipes, stdin, clock)
+        status = _wait(child, clock)
+    except BaseException as error:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        if isinstance(error, TooLate):
+            raise TimeoutError(f"{command[0]} took longer than {timeout_s:g} s") from None
+        raise
+    return Finished(code=os.waitstatus_to_exitcode(status), output=output, errors=errors)
+
+
+def _communicate(pipes: dict[int, int], stdin: bytes, clock: Deadline) -> tuple[bytes, bytes]:
+    """Write *stdin* and read both outputs to their ends; closes the pipes. Raises TooLate."""
+    streams = {handle: stream for stream, handle in pipes.items()}
+    parts: dict[int, list[bytes]] = {1: [], 2: []}
+    waiting = select.poll()
+    for handle, stream in streams.items():
+        waiting.register(handle, select.POLLIN if stream else select.POLLOUT)
+    try:
+        while streams:
+            clock.check()
+            left_ms = None if math.isinf(clock.left_s) else max(clock.left_s, 0) * 1000
+            for handle, _ in waiting.poll(left_ms):
+                if streams[handle]:
+                    data = os.read(handle, _PART_BYTES)
+                    parts[streams[handle]].append(data)
+                else:
+                    data = stdin[: select.PIPE_BUF]
+                    stdin = stdin[_write(handle, data) :]
+                if not data:
+                    waiting.unregister(handle)
+                    os.close(handle)
+                    del streams[handle]
+    finally:
+        for handle in streams:
+            os.close(handle)
+    return b"".join(parts[1]), b"".join(parts[2])
+
+
+def _write(handle: int, data: bytes) -> int:
+    """Write to a pipe; what nobody reads any more counts as written."""
+    try:
+        return os.write(handle, data) if data else 0
+    except BrokenPipeError:
+        return len(data)
+
+
+def _wait(child: int, clock: Deadline) -> int:
+    """Return the status of a child that closed its outputs, which mostly has ended, too."""
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return status
+        clock.check()
+        time.sleep(_PAUSE_S)
 
 
 def run_in_terminal(command: Sequence[str]) -> int:
