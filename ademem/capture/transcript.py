@@ -14,6 +14,7 @@ import stat
 from ademem.core.json_text import loads
 from ademem.core.untrusted import without_recalled
 from ademem.core.value import Value
+from ademem.guard.prompts import CLIENT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,16 +34,6 @@ _COMMAND = re.compile(r"<command-name>\s*/?(?P<name>[^<]*?)\s*</command-name>")
 _ARGUMENTS = re.compile(r"<command-args>(?P<said>.*?)</command-args>", re.S)
 _NOT_TYPED = re.compile(r"\s*<(?:local-command|task-notification|bash-|command-|user-memory)")
 _INTERRUPTED = re.compile(r"\s*\[Request interrupted by user")
-
-CLIENT_COMMANDS = frozenset(
-    """
-    add-dir agents bashes bug clear compact config context copy cost doctor exit export fast help
-    hooks ide install-github-app login logout mcp memory model output-style permissions plugin
-    privacy-settings quit release-notes rename resume rewind sandbox stats status statusline tasks
-    terminal-setup theme todos upgrade usage vim
-    """.split()
-)
-"""Commands that the client handles itself."""
 
 
 class Prompt(Value):
@@ -178,7 +169,7 @@ def _prompt_events(text: str, at: str, *, queued: bool = False) -> Iterator[Even
     if command := _COMMAND.search(text):
         said = _ARGUMENTS.search(text)
         name = command["name"]
-        text = f"/{name} {said['said'] if said else ''}" if name not in CLIENT_COMMANDS else ""
+        text = f"/{name} {said['said'] if said else ''}" if name not in CLIENT else ""
     elif _NOT_TYPED.match(text):
         return
     text = without_recalled(_REMINDER.sub("", text)).strip()

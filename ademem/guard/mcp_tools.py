@@ -25,8 +25,10 @@ TRAILING = READING - NOUNS - {"is", "has"}
 
 CHANGING = frozenset(
     """
-    add append apply clear commit create delete drop edit execute insert merge move patch post push
-    put remove rename replace reset run save send set store update upload write
+    add allow append apply archive clean clear close commit configure convert create delete deploy
+    disable drop edit enable execute extend fix generate insert install make mark merge migrate move
+    open patch pin post publish push put remove rename reopen replace reset restart restore revert
+    run save send set stop store submit toggle turn undo update upload write
     """.split()
 )
 
@@ -67,7 +69,7 @@ def _split_words(name: str) -> list[str]:
 def _reads(words: list[str]) -> bool:
     """True if the verb reads: the first word, the one behind a service's name, or the last."""
     joins_change = any(
-        word in ("and", "or", "then") and _may_change(following)
+        word in ("and", "or", "then") and following in CHANGING
         for word, following in pairwise(words)
     )
     if not words or joins_change:
@@ -78,16 +80,8 @@ def _reads(words: list[str]) -> bool:
         return CHANGING.isdisjoint(rest)
     if verb in READING:
         return verb not in ("list", "read") or CHANGING.isdisjoint(rest[-1:])
-    if not rest or _may_change(first):
+    if not rest or first in CHANGING:
         return False
     if rest[0] in TRAILING:
         return CHANGING.isdisjoint(rest[-1:])
-    return rest[-1] in TRAILING and not any(map(_may_change, rest[:-1]))
-
-
-def _may_change(word: str) -> bool:
-    from ademem.guard import prompts
-
-    return word in CHANGING or (
-        word in prompts.CHANGE and word not in READING and word not in prompts.NOUNS
-    )
+    return rest[-1] in TRAILING and CHANGING.isdisjoint(rest[:-1])

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import pairwise, takewhile
+from itertools import pairwise
 
 from ademem.core.settings import GuardSettings
 from ademem.core.value import Value
 from ademem.guard import shell
 from ademem.guard.programs import (
     ALWAYS_ALLOWED,
-    CMDLETS,
     COMMAND_VARIABLES,
     DECLARING,
     DEVICES,
-    DRY_RUN_OPTIONS,
     EFFECTS,
     GIT_SETTINGS,
     MAX_OPERANDS,
@@ -21,7 +19,6 @@ from ademem.guard.programs import (
     READING_ARGUMENTS,
     READING_FIRST_ARGUMENTS,
     READING_OPTIONS,
-    READING_TARGETS,
     SUBCOMMANDS,
     SYNONYMS,
     VALUE_OPTIONS,
@@ -41,7 +38,7 @@ MAX_CHARS = 40_000
 """Length up to which a command is parsed; a thousand characters can take 50 ms."""
 
 _READERS = frozenset(READERS.split())
-_ONE_DASH = ("clang-format", "find", "go", "openssl", "sqlite3", "terraform")
+_ONE_DASH = ("find", "go", "terraform")
 """Programs with options of one dash and a word, never clusters of letters."""
 
 
@@ -200,8 +197,7 @@ def redirection(part: Part) -> Judgement | None:
         number = target.text.removesuffix("-")
         copies = operator == ">&" and (not number or (number.isascii() and number.isdecimal()))
         substituted = target.text.startswith(">(") and not target.quoted
-        nothing = target.text == "$null" and _is_cmdlet(part.key)
-        if ">" in operator and not (copies or substituted or nothing or target.text in DEVICES):
+        if ">" in operator and not (copies or substituted or target.text in DEVICES):
             return _mutates(f"`{operator} {target.text}` writes a file")
     return None
 
@@ -247,37 +243,16 @@ def help_or_version(part: Part) -> Judgement | None:
     grouped = part.program in SUBCOMMANDS and not any(map(is_option, texts[:-1]))
     asks = (
         texts in (["--version"], ["--help"])
-        or (texts == ["-v"] and part.program in VERSION_PROGRAMS.split())
+        or (texts in (["-v"], ["-V"]) and part.program in VERSION_PROGRAMS.split())
         or (grouped and texts[-1:] == ["--help"])
     )
     return _reads(f"`{part.key}` only tells about itself") if asks else None
-
-
-def build_target(part: Part) -> Judgement | None:
-    if part.key not in READING_TARGETS:
-        return None
-    options = takewhile(is_option, (word.text for word in part.arguments))
-    if not set(DRY_RUN_OPTIONS[part.key].split()).isdisjoint(options):
-        return _reads(f"`{part.key}` only tells what it would do")
-    tests = part.operands and set(part.operands) <= set(READING_TARGETS[part.key].split())
-    return _reads(f"`{part.key}` only tests") if tests else _mutates(f"`{part.key}` builds")
 
 
 def first_argument(part: Part) -> Judgement | None:
     first = part.arguments[0].text if part.arguments else ""
     looks = first in READING_FIRST_ARGUMENTS.get(part.key, "").split()
     return _reads(f"`{part.key} {first}` runs no code") if looks else None
-
-
-def cmdlet(part: Part) -> Judgement | None:
-    """Judge a PowerShell cmdlet by its verb, with the commands between its braces."""
-    if not _is_cmdlet(part.key):
-        return None
-    name = part.key.lower()
-    if not {name, name.partition("-")[0]} & set(CMDLETS.split()):
-        return _mutates(f"`{part.key}` is not known to only read")
-    blocks = (_judge_part(block) for block in _blocks(part))
-    return next((each for each in blocks if each.mutates), _reads(f"`{part.key}` only reads"))
 
 
 def git_setting(part: Part) -> Judgement | None:
@@ -319,7 +294,7 @@ def checked_arguments(part: Part) -> Judgement | None:
     marks = any("\0" in word.text or "\x01" in word.text for word in part.arguments)
     if not marks and re.fullmatch(pattern, "\0".join(texts), re.DOTALL):
         return None
-    return _mutates(f"`{part.key}` does more than read with these arguments")
+    return _mutates(f"`{part.key}` {part.effect or 'does more than read with these arguments'}")
 
 
 def reading_option(part: Part) -> Judgement | None:
@@ -343,9 +318,7 @@ RULES = (
     project_entry,
     always_allowed,
     help_or_version,
-    build_target,
     first_argument,
-    cmdlet,
     git_setting,
     not_listed,
     writing_option,
@@ -360,26 +333,12 @@ def _judge_part(part: Part) -> Judgement:
     return next(filter(None, judgements), _reads(f"`{part.key}` only reads"))
 
 
-def _blocks(part: Part) -> Iterator[Part]:
-    """Yield the commands behind an opening brace, which may also hold a variable."""
-    for block in part.command.line.split("{")[1:]:
-        words = tuple(Word(text=text) for text in block.split())
-        if words and words[0].text[0] not in "$}":
-            yield look_up(Command(words=words), part.settings)
-
-
 def _mutates(reason: str) -> Judgement:
     return Judgement(mutates=True, reason=reason)
 
 
 def _reads(reason: str) -> Judgement:
     return Judgement(mutates=False, reason=reason)
-
-
-def _is_cmdlet(name: str) -> bool:
-    """Recognize PowerShell's `Verb-Noun`."""
-    verb, _, noun = name.partition("-")
-    return all(each.isascii() and each.isalpha() and each[0].isupper() for each in (verb, noun))
 
 
 def _begins_with(entry: str, command: Command) -> bool:
