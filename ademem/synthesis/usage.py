@@ -7,6 +7,7 @@ words do not.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from contextlib import suppress
 
 from ademem.capture.transcript import Call, Prompt, all_events
@@ -17,14 +18,12 @@ from ademem.store import logs, memory_queries, sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
 
     from ademem.capture.transcript import Event
     from ademem.core.settings import GuardSettings
     from ademem.store.runtime import Runtime
-
-    Rule = Callable[["Clue", Call, "Doing"], bool]
 
 ID_DIGITS = 4
 """Shortest prefix of an id that `ademem get` accepts."""
@@ -33,6 +32,8 @@ NAME_CHARS = 5
 SHARED = 2
 """Most shown memories that may share a name that counts."""
 _OPENING = re.compile(r"\bademem\s+(?:get|history|edit|promote|pin)\s+([0-9a-f]{4,64})\b")
+_SAVING = ("ademem add", "ademem learn", "bd comment")
+"""Commands that save a memory."""
 _NAME = re.compile(
     r"`[^`\n]{1,80}`"  # marked as code
     r"|(?:[\w.-]+/)+[\w.-]+"  # a path
@@ -41,7 +42,7 @@ _NAME = re.compile(
     r"|\b[a-z]+[A-Z]\w*\b|\b(?:[A-Z][a-z0-9]+){2,}\b"  # camelCase, CamelCase
     r"|(?<!\S)--[a-z][\w-]+"  # an option
 )
-_WRITTEN = ("file_path", "notebook_path", "content", "new_string", "new_source")
+_WRITTEN = ("file_path", "notebook_path", "content", "new_string", "new_source", "edits")
 """Inputs of writing tools with the new text; the old text does not count."""
 
 
@@ -53,71 +54,78 @@ class Clue:
         self.shown_at = shown_at
         self.names = set(names)
 
-
-class Doing:
-    """The texts of a call, read once for all clues."""
-
-    def __init__(self, call: Call, settings: GuardSettings) -> None:
-        command = str(call.input.get("command", "")) if call.tool in SHELL_TOOLS else ""
-        self.all = "\n".join(_texts(call.input))
-        self.opened = set(_OPENING.findall(command))
-        if (
-            call.tool not in SHELL_TOOLS
-            and len(given := str(call.input.get("id", ""))) >= ID_DIGITS
-        ):
-            self.opened.add(given)
-        self.change = ""
-        if call.tool in WRITING_TOOLS:
-            self.change = "\n".join(_texts({name: call.input.get(name) for name in _WRITTEN}))
-            edits = call.input.get("edits")
-            for edit in edits if isinstance(edits, list) else ():
-                if isinstance(edit, dict):
-                    self.change += f"\n{edit.get('new_string', '')}"
-        elif command and (_keeps(command) or judge(command, settings).mutates):
-            self.change = command
+    def forget(self, text: str) -> None:
+        """Drop names that appeared before the memory was shown, or in a prompt."""
+        self.names -= {name for name in self.names if contains_name(text, name)}
 
 
-def opened(clue: Clue, _call: Call, doing: Doing) -> bool:
-    """A command opened or changed the memory."""
-    return any(clue.id.startswith(id) for id in doing.opened)
+def count(session_id: str, runtime: Runtime, now: datetime) -> int:
+    """Store the memories that a session used; return how many are new."""
+    store = runtime.store
+    session = sessions.get(store, session_id)
+    if session is None or not session.transcript:
+        return 0
+    shown = logs.first_shown(store, session_id)
+    rows = memory_queries.by_ids(store, shown)
+    named = {row.id: find_names(said(row.title, row.content)) for row in rows}
+    counts = Counter(name for names in named.values() for name in names)
+    clues = [
+        Clue(id, shown[id], (name for name in names if counts[name] <= SHARED))
+        for id, names in named.items()
+    ]
+    found: list[str] = []
+    with suppress(OSError):  # the client removed it
+        events = all_events(session.transcript, since=session.own_since)
+        found = find_used(events, clues, runtime.settings.guard)
+    return logs.used(store, session_id, found, now)
 
 
-def quoted(clue: Clue, _call: Call, doing: Doing) -> bool:
-    """Its id stands in the input of a tool, such as the message of a commit."""
-    return clue.id in doing.all
-
-
-def followed(clue: Clue, _call: Call, doing: Doing) -> bool:
-    """A change, or a saved text, contains a name that appeared in the memory first."""
-    return any(holds(doing.change, name) for name in clue.names)
-
-
-RULES: tuple[Rule, ...] = (opened, quoted, followed)
-
-
-def used(events: Iterable[Event], clues: Iterable[Clue], settings: GuardSettings) -> list[str]:
+def find_used(events: Iterable[Event], clues: Iterable[Clue], settings: GuardSettings) -> list[str]:
     """Return the ids of the memories that were used after they were shown."""
     waiting, found = list(clues), []
     for event in events:
         if isinstance(event, Prompt):
-            _forget(waiting, event.text)
-        elif isinstance(event, Call):
-            doing = Doing(event, settings)
-            _forget([clue for clue in waiting if event.at <= clue.shown_at], doing.all)
-            for clue in [each for each in waiting if event.at > each.shown_at]:
-                if any(rule(clue, event, doing) for rule in RULES):
-                    waiting.remove(clue)
-                    found.append(clue.id)
+            for clue in waiting:
+                clue.forget(event.text)
+        if not isinstance(event, Call):
+            continue
+        command = str(event.input.get("command", "")) if event.tool in SHELL_TOOLS else ""
+        whole = "\n".join(_texts(event.input))
+        opened = _OPENING.findall(command)
+        if not command and len(id := str(event.input.get("id", ""))) >= ID_DIGITS:
+            opened.append(id)
+        written = _written_text(event, command, settings)
+        for clue in list(waiting):
+            if event.at <= clue.shown_at:
+                clue.forget(whole)
+            elif (
+                clue.id.startswith(tuple(opened))
+                or clue.id in whole
+                or any(contains_name(written, name) for name in clue.names)
+            ):
+                waiting.remove(clue)
+                found.append(clue.id)
     return found
 
 
-def names(text: str) -> set[str]:
+def _written_text(call: Call, command: str, settings: GuardSettings) -> str:
+    """Return the text that a call writes or saves, or a command that changes something."""
+    if call.tool in WRITING_TOOLS:
+        given = {name: call.input.get(name) for name in _WRITTEN}
+        edits = given["edits"] if isinstance(given["edits"], list) else []
+        given["edits"] = [edit.get("new_string") for edit in edits if isinstance(edit, dict)]
+        return "\n".join(_texts(given))
+    saves = any(saving in command for saving in _SAVING)
+    return command if command and (saves or judge(command, settings).mutates) else ""
+
+
+def find_names(text: str) -> set[str]:
     """Return the files, identifiers, options and quoted code in a text."""
     found = {match.strip("`.") for match in _NAME.findall(text)}
     return {name for name in found if len(name) >= NAME_CHARS}
 
 
-def holds(text: str, name: str) -> bool:
+def contains_name(text: str, name: str) -> bool:
     """Tell whether the name stands in the text, and not as part of a longer one."""
     at = text.find(name)
     while at >= 0:
@@ -128,51 +136,11 @@ def holds(text: str, name: str) -> bool:
     return False
 
 
-def count(session_id: str, runtime: Runtime, now: datetime) -> int:
-    """Store the memories that a session used; return how many are new."""
-    store = runtime.store
-    session = sessions.get(store, session_id)
-    if session is None or not session.transcript:
-        return 0
-    clues = _clues(runtime, logs.first_shown(store, session_id))
-    found: list[str] = []
-    with suppress(OSError):  # the client removed it
-        events = all_events(session.transcript, since=session.own_since)
-        found = used(events, clues, runtime.settings.guard)
-    return logs.used(store, session_id, found, now)
-
-
-def _clues(runtime: Runtime, shown: dict[str, str]) -> list[Clue]:
-    rows = memory_queries.by_ids(runtime.store, shown)
-    named = {row.id: names(said(row.title, row.content)) for row in rows}
-    counts: dict[str, int] = {}
-    for name in (name for each in named.values() for name in each):
-        counts[name] = counts.get(name, 0) + 1
-    return [
-        Clue(id, shown[id], (name for name in each if counts[name] <= SHARED))
-        for id, each in named.items()
-    ]
-
-
-def _forget(clues: Iterable[Clue], text: str) -> None:
-    """Drop names that appeared before the memory was shown, or in a prompt."""
-    for clue in clues:
-        clue.names -= {name for name in clue.names if holds(text, name)}
-
-
-def _keeps(command: str) -> bool:
-    """Tell whether the command saves a memory."""
-    return "ademem add" in command or "ademem learn" in command or "bd comment" in command
-
-
 def _texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from _texts(each)
-    elif isinstance(value, list):
-        for each in value:
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
             yield from _texts(each)
 
 

@@ -31,7 +31,7 @@ def bash(command, minute=5):
 
 def used(*events, clues=None):
     found = [clue("src/auth.py", "TokenStore")] if clues is None else clues
-    return usage.used(events, found, GuardSettings())
+    return usage.find_used(events, found, GuardSettings())
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def used(*events, clues=None):
     ],
 )
 def test_the_names_in_a_memory_are_those_of_things_in_the_code(text, names):
-    assert usage.names(text) == names
+    assert usage.find_names(text) == names
 
 
 @pytest.mark.parametrize(
