@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import selectors
 import shutil
 import signal
 import subprocess
@@ -21,7 +20,7 @@ from ademem.synthesis.ai.answer import ANSWER_BYTES, RULES, Reply, failed, numbe
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
+    from typing import IO, Any
 
     from ademem.synthesis.ai.answer import Question
 
@@ -44,11 +43,11 @@ SESSION_VARIABLES = (
 )
 """Variables a session sets for its children; with them the client joins that session."""
 NOT_INSTALLED = "no program `claude` on PATH"
-CHUNK = 1 << 16
 POLL_S = 0.05
-"""Interval at which the end of a silent program is noticed."""
+"""Interval at which the end of the program and the size of its output are checked."""
 ERROR_BYTES = 4_000
 """Bytes of standard error that are kept, from its end."""
+MAX_ERROR_BYTES = 64_000_000
 
 
 def problem(question: Question) -> str:
@@ -82,9 +81,8 @@ def ask(question: Question) -> Reply:
         ran = _run(
             [*UNBOUND, program, *options],
             question.prompt,
-            environment=inherited | {"ADEMEM_DISABLE": "1", "ADEMEM_ASKED": "1"},
-            timeout_s=question.timeout_s,
-            max_bytes=ANSWER_BYTES,
+            inherited | {"ADEMEM_DISABLE": "1", "ADEMEM_ASKED": "1"},
+            question.timeout_s,
         )
     except OSError as error:
         return failed(f"`claude` cannot be started: {error.strerror}")
@@ -140,69 +138,58 @@ class Finished(Value):
     """Negative: the signal that ended it."""
     output: bytes
     errors: bytes
+    """The end of standard error."""
     stopped: str = ""
     """Why we ended it: timeout | length; else empty."""
 
 
 def _run(
-    command: Sequence[str],
-    text: str,
-    *,
-    environment: Mapping[str, str],
-    timeout_s: float,
-    max_bytes: int,
+    command: Sequence[str], text: str, environment: Mapping[str, str], timeout_s: float
 ) -> Finished:
     """Run *command* in an empty folder with *text* as its input; none of its children outlives it.
 
-    Raises OSError when it cannot be started.
+    The streams are files: a child that holds them open delays nothing. Raises OSError when it
+    cannot be started.
     """
-    with tempfile.TemporaryDirectory(prefix="ademem-") as folder, tempfile.TemporaryFile() as given:
+    with (
+        tempfile.TemporaryDirectory(prefix="ademem-") as folder,
+        tempfile.TemporaryFile() as given,
+        tempfile.TemporaryFile() as output,
+        tempfile.TemporaryFile() as errors,
+    ):
         given.write(text.encode("utf-8", "replace"))
         given.seek(0)
         process = subprocess.Popen(
             command,
             stdin=given,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdout=output,
+            stderr=errors,
             cwd=folder,
-            env=dict(environment),
+            env=environment,
             start_new_session=True,  # so that its whole process group can be ended
         )
-        with process:
-            try:
-                output, errors, stopped = _read_streams(process, timeout_s, max_bytes)
-            finally:
-                with suppress(ProcessLookupError, PermissionError):  # macOS: an empty group
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-    return Finished(exit_code=process.returncode, output=output, errors=errors, stopped=stopped)
+        deadline = time.monotonic() + timeout_s
+        stopped = ""
+        try:
+            while process.poll() is None and not stopped:
+                time.sleep(POLL_S)
+                if _size(output) > ANSWER_BYTES or _size(errors) > MAX_ERROR_BYTES:
+                    stopped = "length"
+                elif time.monotonic() > deadline:
+                    stopped = "timeout"
+        finally:
+            with suppress(ProcessLookupError, PermissionError):  # macOS: an empty group
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        output.seek(0)
+        errors.seek(max(0, _size(errors) - ERROR_BYTES))
+        return Finished(
+            exit_code=process.returncode,
+            output=output.read(ANSWER_BYTES),
+            errors=errors.read(ERROR_BYTES),
+            stopped="length" if _size(output) > ANSWER_BYTES else stopped,
+        )
 
 
-def _read_streams(
-    process: subprocess.Popen[bytes], timeout_s: float, max_bytes: int
-) -> tuple[bytes, bytes, str]:
-    """Return output, errors and the reason why it was stopped.
-
-    Reading ends with the process: one of its children may hold the streams open for longer.
-    """
-    assert process.stdout is not None
-    assert process.stderr is not None
-    output, errors = bytearray(), bytearray()
-    deadline = time.monotonic() + timeout_s
-    with selectors.DefaultSelector() as selector:
-        selector.register(process.stdout, selectors.EVENT_READ, output)
-        selector.register(process.stderr, selectors.EVENT_READ, errors)
-        while True:
-            ended = process.poll() is not None
-            ready = selector.select(0 if ended else POLL_S)
-            for key, _ in ready:
-                chunk = os.read(key.fd, CHUNK)
-                key.data.extend(chunk)
-                if not chunk:
-                    selector.unregister(key.fileobj)
-            del errors[:-ERROR_BYTES]
-            stopped = "length" if len(output) > max_bytes else ""
-            if not ended and time.monotonic() > deadline:
-                stopped = stopped or "timeout"
-            if stopped or (ended and not ready):
-                return bytes(output), bytes(errors), stopped
+def _size(file: IO[bytes]) -> int:
+    return os.fstat(file.fileno()).st_size
