@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ademem.store import Store
     from ademem.store.runtime import Runtime
 
-    Pass = Callable[[list["AgingMemory"], LifecycleSettings], list["AgingMemory"]]
     T = TypeVar("T")
 
 CHUNK = 250
@@ -118,86 +117,78 @@ class AgingMemory(NamedTuple):
         return self.status == status and self.tier == tier and not self.is_exempt
 
 
-def promote(found: list[AgingMemory], settings: LifecycleSettings) -> list[AgingMemory]:
-    """Promote candidates that were used or observed again, other than contradicted ones."""
-
-    def reason(memory: AgingMemory) -> str:
-        count = memory.access_count
-        if memory.confidence >= settings.promote_confidence:
-            if count:
-                return "recalled once" if count == 1 else f"recalled {count} times"
-            if memory.origins > 1:
-                return f"said by {memory.origins} sources"
-        confidence = combined_confidence(memory.confidence, memory.witnesses)
-        if memory.witnesses > 1 and confidence >= settings.promote_confidence:
-            return f"said by {memory.witnesses} sources"
-        return ""
-
-    return [
-        memory.moved(PROMOTE, why, Tier.ACTIVE, Status.PROMOTED)
-        if memory.status == Status.CANDIDATE
-        and not (memory.quarantined or memory.is_exempt or memory.contradicted)
-        and (why := reason(memory))
-        else memory
-        for memory in found
-    ]
-
-
-def revive(found: list[AgingMemory], settings: LifecycleSettings) -> list[AgingMemory]:
-    """Make memories active again that were accessed since a sweep demoted them."""
-    return [
-        memory.moved(REVIVE, "recalled since it faded", Tier.ACTIVE)
-        if memory.used_since_faded and memory.has(Status.PROMOTED, Tier.FADING)
-        else memory
-        for memory in found
-    ]
+def promote(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
+    """Promote a candidate that was used or observed again, unless it is contradicted."""
+    if (
+        memory.status != Status.CANDIDATE
+        or memory.quarantined
+        or memory.is_exempt
+        or memory.contradicted
+    ):
+        return memory
+    confident = memory.confidence >= settings.promote_confidence
+    confidence = combined_confidence(memory.confidence, memory.witnesses)
+    if confident and memory.access_count:
+        why = (
+            f"recalled {memory.access_count} times" if memory.access_count > 1 else "recalled once"
+        )
+    elif confident and memory.origins > 1:
+        why = f"said by {memory.origins} sources"
+    elif memory.witnesses > 1 and confidence >= settings.promote_confidence:
+        why = f"said by {memory.witnesses} sources"
+    else:
+        return memory
+    return memory.moved(PROMOTE, why, Tier.ACTIVE, Status.PROMOTED)
 
 
-def decay(found: list[AgingMemory], settings: LifecycleSettings) -> list[AgingMemory]:
-    """Compute every access score anew, from the last access."""
-    return [
-        memory
-        if memory.in_live_mission
-        else memory._replace(access_score=_decay(memory.base, memory, settings))
-        for memory in found
-    ]
+def revive(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
+    """Make a memory active again that was accessed since a sweep demoted it."""
+    if memory.used_since_faded and memory.has(Status.PROMOTED, Tier.FADING):
+        return memory.moved(REVIVE, "recalled since it faded", Tier.ACTIVE)
+    return memory
 
 
-def demote(found: list[AgingMemory], settings: LifecycleSettings) -> list[AgingMemory]:
-    """Move active memories to the fading tier when they are idle or have a low score."""
+def decay(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
+    """Compute the access score anew, from the last access."""
+    if memory.in_live_mission:
+        return memory
+    return memory._replace(access_score=_decay(memory.base, memory, settings))
 
-    def demoted(memory: AgingMemory) -> AgingMemory:
-        if not memory.ages or not memory.has(Status.PROMOTED, Tier.ACTIVE):
-            return memory
+
+def demote(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
+    """Move an active memory to the fading tier when it is idle or has a low score."""
+    if memory.ages and memory.has(Status.PROMOTED, Tier.ACTIVE):
         if memory.idle_days >= settings.demote_days:
             return memory.moved(DEMOTE, _idle(memory), Tier.FADING)
         if (left := score(memory, settings)) < DEMOTE_SCORE:
             return memory.moved(DEMOTE, f"a score of {left:.3f}", Tier.FADING)
+    return memory
+
+
+def archive(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
+    """Archive a fading memory or a candidate when it is idle or has a low score."""
+    is_candidate = memory.status == Status.CANDIDATE
+    is_movable = is_candidate or memory.tier == Tier.FADING
+    if not memory.ages or memory.is_archived or not is_movable:
         return memory
+    is_weak = is_candidate and memory.confidence < WEAK_CONFIDENCE
+    if is_weak and memory.idle_days >= WEAK_DAYS:
+        return memory.archived(f"a confidence of {memory.confidence:.2f}, {_idle(memory)}")
+    if memory.idle_days >= settings.archive_days:
+        return memory.archived(_idle(memory))
+    if (left := score(memory, settings)) < ARCHIVE_SCORE:
+        return memory.archived(f"a score of {left:.4f}")
+    return memory
 
-    return list(map(demoted, found))
 
-
-def archive(found: list[AgingMemory], settings: LifecycleSettings) -> list[AgingMemory]:
-    """Archive fading memories and candidates when they are idle or have a low score."""
-
-    def archived(memory: AgingMemory) -> AgingMemory:
-        is_candidate = memory.status == Status.CANDIDATE
-        is_movable = is_candidate or memory.tier == Tier.FADING
-        if not memory.ages or memory.is_archived or not is_movable:
-            return memory
-        is_weak = is_candidate and memory.confidence < WEAK_CONFIDENCE
-        if is_weak and memory.idle_days >= WEAK_DAYS:
-            why = f"a confidence of {memory.confidence:.2f}, {_idle(memory)}"
-        elif memory.idle_days >= settings.archive_days:
-            why = _idle(memory)
-        elif (left := score(memory, settings)) < ARCHIVE_SCORE:
-            why = f"a score of {left:.4f}"
-        else:
-            return memory
-        return memory.archived(why)
-
-    return list(map(archived, found))
+PASSES: tuple[Callable[[AgingMemory, LifecycleSettings], AgingMemory], ...] = (
+    promote,
+    revive,
+    decay,
+    demote,
+    archive,
+)
+"""Promotion comes first, so that a sweep after a long pause ends where daily ones would have."""
 
 
 def enforce_limits(found: list[AgingMemory], settings: LifecycleSettings) -> list[AgingMemory]:
@@ -216,17 +207,6 @@ def enforce_limits(found: list[AgingMemory], settings: LifecycleSettings) -> lis
             why = f"{len(held):,} memories where {limit:,} may be"
             archived |= {memory.seq: memory.archived(why) for memory in movable[:excess]}
     return [archived.get(memory.seq, memory) for memory in found]
-
-
-PASSES: tuple[Callable[[list[AgingMemory], LifecycleSettings], list[AgingMemory]], ...] = (
-    promote,
-    revive,
-    decay,
-    demote,
-    archive,
-    enforce_limits,
-)
-"""Promotion comes first, so that a sweep after a long pause ends where daily ones would have."""
 
 
 def score(memory: AgingMemory, settings: LifecycleSettings) -> float:
@@ -344,10 +324,12 @@ def _run_passes(store: Store, settings: LifecycleSettings, now: datetime) -> lis
         memories.TABLE,
         lambda row: row["id"],
     )
-    after = before
-    for step in PASSES:
-        after = step(after, settings)
-    return list(zip(before, after, strict=True))
+    after = []
+    for memory in before:
+        for step in PASSES:
+            memory = step(memory, settings)
+        after.append(memory)
+    return list(zip(before, enforce_limits(after, settings), strict=True))
 
 
 def _write(old: AgingMemory, new: AgingMemory, id: str, store: Store, now: datetime) -> bool:

@@ -95,7 +95,7 @@ def test_one_that_fails_is_tried_again_and_given_up_until_a_day_is_over(world, m
 
     world.later(days=1)
     with monkeypatch.context() as broken:
-        broken.setattr(sweeping, "PASSES", (fail,))
+        broken.setattr(sweeping, "enforce_limits", fail)
         for minutes in (1, 2, 4, 8, 16):
             world.work()
             world.later(minutes=minutes)

@@ -328,7 +328,7 @@ class TestTheLog:
         def fail(*_):
             raise OSError("cannot reach https://user:hunter2hunter2@example.com/x")
 
-        monkeypatch.setattr(sweeping, "PASSES", (fail,))
+        monkeypatch.setattr(sweeping, "enforce_limits", fail)
         with pytest.raises(OSError, match="cannot reach"):
             sweep(store)
 
