@@ -50,6 +50,8 @@ COMMAND_CHARS = 100_000
 MAX_ENTRIES = 20
 BODY_BYTES = 4096
 CONTENT_BYTES = 2048
+FILE_BYTES = 64_000
+"""Largest file that is read for `bd comment --file`."""
 KEY_CHARS = 60
 
 _PREFIX = re.compile(
@@ -67,13 +69,14 @@ _VALUED_FLAGS = frozenset({"--db", "--actor", "--author", "-a", "--dir", "--dire
 _GIT_VALUED_FLAGS = frozenset({"-C", "-c", "--git-dir", "--work-tree"})
 
 
-class MarkedLesson(Value):
-    """A lesson with its marker; *unresolved*: only a running shell knows its bead."""
+class Lesson(Value):
+    """A sentence with its marker, from a command or from `ademem learn`."""
 
-    prefix: str
     content: str
+    prefix: str
     bead: str | None = None
-    unresolved: bool = False
+    key: str | None = None
+    tags: tuple[str, ...] = ()
 
 
 class Body(Value):
@@ -81,7 +84,6 @@ class Body(Value):
 
     text: str
     bead: str | None = None
-    unresolved: bool = False
     lines_only: bool = False
     """A marker counts at the beginning of a line only, as in the trailers of a commit."""
 
@@ -91,7 +93,7 @@ def may_have_lessons(text: str) -> bool:
     return _PREFIX.search(text) is not None or ("bd" in text and ("-f" in text or "--file" in text))
 
 
-def marked_lessons(command: str, *, read_file: ReadFile) -> list[MarkedLesson]:
+def marked_lessons(command: str, *, read_file: ReadFile) -> list[Lesson]:
     """Return the lessons in the commands that are sure to run, in order.
 
     *read_file* returns the text behind `--file`, or None if it must not be read.
@@ -162,7 +164,7 @@ def _comments(command: Command, read_file: ReadFile) -> Iterator[Body]:
         text = _written_out(command.stdin) if command.stdin else ""
     else:
         text = _written_out(*said)
-    yield Body(text=text, bead=bead.text, unresolved=bead.expands)
+    yield Body(text=text, bead=bead.text)
 
 
 def _messages(command: Command, read_file: ReadFile) -> Iterator[Body]:
@@ -209,7 +211,7 @@ def _split(
     return plain, flags
 
 
-def _parse_body(body: Body) -> Iterator[MarkedLesson]:
+def _parse_body(body: Body) -> Iterator[Lesson]:
     from ademem.core.redaction import (
         redact,  # before anything is cut: half a key is not known as one
     )
@@ -227,11 +229,10 @@ def _parse_body(body: Body) -> Iterator[MarkedLesson]:
             content = content.partition("\n\n")[0]
         content = bounded_bytes(_plain(content, mark), CONTENT_BYTES).strip()
         if not is_placeholder(content):
-            yield MarkedLesson(
+            yield Lesson(
                 prefix=mark["prefix"].upper(),
                 content=content,
                 bead=body.bead,
-                unresolved=body.unresolved,
             )
 
 
@@ -253,20 +254,6 @@ def _opens_line(text: str, at: int) -> bool:
     return re.fullmatch(_BEFORE_MARKER, text[start:at]) is not None
 
 
-FILE_BYTES = 64_000
-"""Largest file that is read for `bd comment --file`."""
-
-
-class Lesson(Value):
-    """A learned sentence, from a command or from `ademem learn`."""
-
-    content: str
-    prefix: str
-    bead: str | None = None
-    key: str | None = None
-    tags: tuple[str, ...] = ()
-
-
 def capture_lessons(payload: Payload, runtime: Runtime) -> list[Written]:
     """Write every lesson of the command once, however often the hook runs."""
     from ademem.capture import provenance, record
@@ -281,8 +268,7 @@ def capture_lessons(payload: Payload, runtime: Runtime) -> list[Written]:
         payload.command, read_file=lambda path: _small_file(path, payload, runtime)
     )
     written = []
-    for at, entry in enumerate(found):
-        lesson = Lesson(content=entry.content, prefix=entry.prefix, bead=entry.bead)
+    for at, lesson in enumerate(found):
         outcome = record.write_once(
             draft_of(lesson, origin), f"{payload.tool_use_id or payload.session_id}:{at}", runtime
         )

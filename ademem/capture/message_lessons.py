@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from ademem.capture.placeholders import is_placeholder
-from ademem.core import untrusted
 from ademem.core.memory import Category
 from ademem.core.text import fold, is_cjk
 from ademem.core.untrusted import without_recalled
@@ -26,9 +25,9 @@ TITLES = (
 """Titles of a section of learnings, as patterns."""
 
 MAX_ITEMS = 20
-MIN_CHARS = 20
-MIN_WORDS = 4
-MIN_CJK_CHARS = 8
+MIN_LEARNING = (20, 4, 8)
+MIN_FINDING = (24, 5, 10)
+"""Fewest characters and words, and fewest characters of a text in Chinese, Japanese or Korean."""
 
 _HEADING = re.compile(
     r"(?:#{1,6}\s+(?P<title>.+?)\s*#*|(?P<bold>\*\*|__)(?P<pseudo>.+?)(?P=bold)\s*:?)\s*$"
@@ -44,7 +43,11 @@ def learnings(message: str) -> list[str]:
     for section in reversed(list(_sections(_prose(message)))):
         for shape in (_NUMBERED, _BULLET):
             items = [_plain(found[1]) for line in section if (found := shape.match(line))]
-            kept = [item for item in items if _is_learning(item)]
+            kept = [
+                item
+                for item in items
+                if _has_length(item, *MIN_LEARNING) and not is_placeholder(item)
+            ]
             if kept:
                 first = {fold(item): item for item in reversed(kept[:MAX_ITEMS])}
                 return list(first.values())[::-1]
@@ -54,7 +57,7 @@ def learnings(message: str) -> list[str]:
 def _prose(message: str) -> list[str]:
     """Return the lines without fenced code and without recalled memories."""
     lines, closing = [], ""
-    for line in untrusted.without_recalled(message).splitlines():
+    for line in without_recalled(message).splitlines():
         bare = line.strip()
         if closing:
             closing = "" if bare.startswith(closing) else closing
@@ -83,12 +86,10 @@ def _plain(item: str) -> str:
     return _EMPHASIS.sub("", item).strip()
 
 
-def _is_learning(item: str) -> bool:
-    if is_placeholder(item):
-        return False
-    if is_cjk(item):
-        return len(item) >= MIN_CJK_CHARS
-    return len(item) >= MIN_CHARS and len(item.split()) >= MIN_WORDS
+def _has_length(text: str, chars: int, words: int, cjk_chars: int) -> bool:
+    if is_cjk(text):
+        return len(text) >= cjk_chars
+    return len(text) >= chars and len(text.split()) >= words
 
 
 LABELS = {
@@ -101,9 +102,6 @@ LABELS = {
 """Labels before a colon at the beginning of a line, and their categories."""
 
 MAX_FINDING_CHARS = 400
-MIN_FINDING_CHARS = 24
-MIN_FINDING_WORDS = 5
-MIN_CJK_FINDING_CHARS = 10
 MAX_FINDINGS = 10
 """Number of findings that are kept of one message."""
 
@@ -119,22 +117,16 @@ def findings(message: str) -> list[tuple[Category, str]]:
 
     Fenced and recalled text, questions and short texts are left out.
     """
-    prose = "".join(without_recalled(message).split("```")[::2])
+    prose = "\n".join(_prose(message))
     found: dict[str, tuple[Category, str]] = {}
     for line in _LABEL.finditer(prose):
         said = _FINDING_EMPHASIS.sub("", line["said"]).strip()
-        if _is_finding(said) and not is_placeholder(line[0].partition(":")[2]):
+        is_statement = len(said) <= MAX_FINDING_CHARS and not said.endswith(("?", ":"))
+        is_blank = is_placeholder(line[0].partition(":")[2])
+        if is_statement and _has_length(said, *MIN_FINDING) and not is_blank:
             found.setdefault(fold(said), (_category(line["label"]), said))
     return list(found.values())[:MAX_FINDINGS]
 
 
 def _category(label: str) -> Category:
     return next(kind for words, kind in LABELS.items() if re.fullmatch(words, label, re.I))
-
-
-def _is_finding(text: str) -> bool:
-    if len(text) > MAX_FINDING_CHARS or text.endswith(("?", ":")):
-        return False
-    if is_cjk(text):
-        return len(text) >= MIN_CJK_FINDING_CHARS
-    return len(text) >= MIN_FINDING_CHARS and len(text.split()) >= MIN_FINDING_WORDS

@@ -196,10 +196,10 @@ def test_what_is_not_a_real_comment_teaches_nothing(command):
     assert learned(command) == []
 
 
-def test_a_bead_in_a_variable_is_kept_as_written_and_flagged():
+def test_a_bead_in_a_variable_is_kept_as_written():
     (entry,) = marked_lessons('bd comment $BEAD_ID "LEARNED: x is y"', read_file={}.get)
 
-    assert (entry.bead, entry.unresolved) == ("$BEAD_ID", True)
+    assert entry.bead == "$BEAD_ID"
 
 
 @pytest.mark.parametrize("flag", ["-f notes.md", "--file=notes.md", "--file notes.md"])
