@@ -19,9 +19,9 @@ def handle(payload: Payload, runtime: Runtime) -> None:
 
         provenance.record_source(payload, runtime)
     if payload.tool_name in SHELL_TOOLS and "git" in payload.command:
-        from ademem.capture import session_commits
+        from ademem.capture import commits
 
-        session_commits.note(payload, runtime)
+        commits.note_session_commits(payload, runtime)
     if (
         payload.tool_name in SHELL_TOOLS
         and runtime.settings.capture.learned

@@ -18,9 +18,9 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     """Look the error up before it is captured again."""
     notice(payload, runtime)
     if payload.tool_name in SHELL_TOOLS and "git" in payload.command:  # and what failed came after
-        from ademem.capture import session_commits
+        from ademem.capture import commits
 
-        session_commits.note(payload, runtime)
+        commits.note_session_commits(payload, runtime)
     known = hint_events.failed(payload, key_of(payload, runtime), runtime)
     record.capture_error(payload, runtime)
     return known

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from ademem.capture import session_commits
+from ademem.capture import commits
 from ademem.store import commits as table
 from tests.repositories import Repository
 
@@ -24,7 +24,7 @@ from tests.repositories import Repository
     ],
 )
 def test_a_command_that_makes_commits_is_known(command):
-    assert session_commits.makes_commits(command)
+    assert commits.makes_commits(command)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_a_command_that_makes_commits_is_known(command):
     ["git log", "git status", "echo git commit", "ls", "grep -r 'git commit' .", "git push", ""],
 )
 def test_a_command_that_makes_none_is_known_too(command):
-    assert not session_commits.makes_commits(command)
+    assert not commits.makes_commits(command)
 
 
 @pytest.fixture
