@@ -1,19 +1,26 @@
-"""Instructions for the summary of a running conversation."""
+"""Before a compaction: instructions for the summary, and candidates from the transcript."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 
-from ademem.capture import transcript
+from ademem.capture import provenance, record, transcript
+from ademem.capture.message_lessons import findings, learnings
+from ademem.capture.prompt_lessons import corrections
+from ademem.capture.record import category_of
+from ademem.capture.transcript import Message, Prompt
 from ademem.core import untrusted
-from ademem.core.text import bounded, preview, unique
+from ademem.core.digest import sha256_hex
+from ademem.core.memory import Category, Draft, Origin, Trust
+from ademem.core.text import bounded, dedupe_key, preview, unique
 from ademem.guard.injection import instruction_in
 from ademem.store import memory_queries, sessions
 from ademem.synthesis.conversation import Conversation
+from ademem.synthesis.session_location import SessionLocation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from ademem.store.runtime import Runtime
 
@@ -31,6 +38,9 @@ CHARS = 4_000
 ITEM_CHARS = 240
 ITEMS = 8
 FILES = 20
+
+MOST_CANDIDATES = 30
+"""Most candidates of one run of the job."""
 
 
 def summary_instructions(session_id: str, transcript_path: str, runtime: Runtime) -> str:
@@ -71,3 +81,48 @@ def _render(title: str, items: Iterable[str]) -> list[str]:
     if len(harmless) > 1 and title != "Files changed":
         return [f"- {title}:", *(f"  - {item}" for item in harmless[-ITEMS:])]
     return [f"- {title}: {', '.join(harmless)}"] if harmless else []
+
+
+def extract(key: str, runtime: Runtime) -> int:
+    """Return the number of new candidates from a session's transcript; a second run adds none."""
+    location = SessionLocation.parse(key)
+    session = sessions.get(runtime.store, location.session_id)
+    if session is None:
+        return 0
+    trust = provenance.trust_of_session(session.id, runtime.store)
+    stored = 0
+    with suppress(OSError):
+        for draft in _drafts(session, trust, runtime):
+            stored += _store(draft, location, runtime)
+            if stored >= MOST_CANDIDATES:
+                break
+    return stored
+
+
+def _drafts(session: sessions.Session, trust: Trust, runtime: Runtime) -> Iterator[Draft]:
+    """Some clients report no prompt that is typed into a running turn: read it from here."""
+    capture = runtime.settings.capture
+    for event in transcript.events(session.transcript, since=session.own_since):
+        if isinstance(event, Message) and capture.learnings:
+            origin = Origin(trust=trust, source_type="passive", session_id=session.id)
+            for text in learnings(event.text):
+                yield Draft(content=text, category=category_of(text), origin=origin)
+            for category, text in findings(event.text):
+                yield Draft(content=text, category=category, origin=origin)
+        elif isinstance(event, Prompt) and event.queued and capture.corrections:
+            origin = Origin(trust=Trust.USER, source_type="intervention", session_id=session.id)
+            for text in corrections(event.text):
+                category = category_of(text)
+                if category is Category.FACT:
+                    category = Category.CONVENTION
+                yield Draft(content=text, category=category, origin=origin)
+
+
+def _store(draft: Draft, location: SessionLocation, runtime: Runtime) -> bool:
+    """Tell whether it is new; text that the session's hooks captured is not counted again."""
+    text, session_id = draft.content, location.session_id
+    if memory_queries.has_session_text(runtime.store, session_id, dedupe_key(text)):
+        return False
+    source_key = f"{session_id}:{sha256_hex(text)}"
+    written = record.write_once(draft, source_key, runtime, location.assign)
+    return written is not None and written.accepted and not written.deduped

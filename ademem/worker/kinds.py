@@ -68,9 +68,9 @@ def anchors(context: JobContext, _job: Job) -> None:
 
 def skills(context: JobContext, _job: Job) -> None:
     """Bring the index of skill files up to date."""
-    from ademem.synthesis.skills import registry
+    from ademem.synthesis import skill_registry
 
-    context.figures |= registry.figures(registry.scan(context.runtime, context.now()))
+    context.figures |= skill_registry.figures(skill_registry.scan(context.runtime, context.now()))
 
 
 def procedures(context: JobContext, _job: Job) -> None:
@@ -151,7 +151,7 @@ def sweep_is_due(context: JobContext) -> None:
 
 def extract(context: JobContext, job: Job) -> None:
     """Extract findings from a session's transcript."""
-    from ademem.synthesis.extraction import extract
+    from ademem.synthesis.compaction import extract
 
     context.figures["kept"] = extract(job.key, context.runtime)
 

@@ -7,7 +7,7 @@ from ademem.capture import record
 from ademem.core.digest import sha256_hex
 from ademem.core.memory import Draft, Origin
 from ademem.store import jobs, ledger
-from ademem.synthesis.extraction import MOST_CANDIDATES, extract
+from ademem.synthesis.compaction import MOST_CANDIDATES, extract
 from ademem.synthesis.session_location import SessionLocation
 from tests.synthesis.episodes.talk import Talk
 

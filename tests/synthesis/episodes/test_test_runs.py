@@ -2,7 +2,7 @@
 
 import pytest
 
-from ademem.synthesis.actions import ERROR_CHARS, is_test, parse_test_run
+from ademem.synthesis.conversation import ERROR_CHARS, is_test, parse_test_run
 
 
 @pytest.mark.parametrize(
