@@ -278,8 +278,6 @@ def test_sql_stands_in_the_store():
 
 ROWS = {
     "store/ade/memory.py": "rows of another database",
-    "synthesis/skills/registry.py": "the row of a new skill file",
-    "synthesis/procedures/records.py": "the row of a new procedure",
     "synthesis/procedures/export.py": "a dry run, which stores nothing",
     "sync/importer.py": "a line of the files, before it is a row",
 }
@@ -341,7 +339,7 @@ OPENERS = {
     "synthesis/ai/": "looks for a program, and makes temporary files for it",
     "search/embedding/": "the cache of models, in the user's own folder",
     "core/bytecode/": "the package's own code, compiled",
-    "capture/session_commits.py": "git's log of HEAD",
+    "capture/commits.py": "git's log of HEAD",
     "sync/provenance.py": "git's log, and transcripts of the client",
     "sync/proposal.py": "a temporary index for git",
     "core/repository.py": "git's small files",

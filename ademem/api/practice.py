@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ademem.synthesis.missions import Ended
     from ademem.synthesis.procedures.export import Exported
     from ademem.synthesis.procedures.records import Procedure
-    from ademem.synthesis.skills.registry import Listed, Scanned
+    from ademem.synthesis.skill_registry import Listed, Scanned
 
 
 def list_episodes(runtime: Runtime, limit: int | None = 20) -> list[Episode]:
@@ -27,16 +27,16 @@ def list_episodes(runtime: Runtime, limit: int | None = 20) -> list[Episode]:
 
 def list_skills(runtime: Runtime, *, gone: bool = False) -> list[Listed]:
     """List the skill files that were found, by path; with *gone* deleted ones too."""
-    from ademem.synthesis.skills import registry
+    from ademem.synthesis import skill_registry
 
-    return registry.list_files(runtime.store, archived=gone)
+    return skill_registry.list_files(runtime.store, archived=gone)
 
 
 def reindex_skills(runtime: Runtime, *, dry_run: bool = False) -> Scanned:
     """Scan the folders of skills and update the memories behind them."""
-    from ademem.synthesis.skills import registry
+    from ademem.synthesis import skill_registry
 
-    return registry.scan(runtime, runtime.clock(), dry_run=dry_run)
+    return skill_registry.scan(runtime, runtime.clock(), dry_run=dry_run)
 
 
 def list_procedures(runtime: Runtime, *, archived: bool = False) -> list[Procedure]:

@@ -8,9 +8,9 @@ from collections import Counter
 from itertools import islice
 
 from ademem.capture.gate import Gate, Reject, form, judge
-from ademem.capture.gate.lookup import StoreLookup
 from ademem.capture.gate.rows import build_row
 from ademem.capture.gate.rules import instruction_beside, instruction_shaped
+from ademem.capture.gate.writing import StoreLookup
 from ademem.core.clock import stamp, timedelta
 from ademem.core.memory import Draft, Importance, Origin, Status, Tier, Trust
 from ademem.core.redaction import redact

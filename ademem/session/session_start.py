@@ -22,7 +22,7 @@ from ademem.store import commits as table
 from ademem.store import edits, jobs, ledger, logs, sessions, turns
 from ademem.store.hints import any_of
 from ademem.store.runtime import program
-from ademem.synthesis.skills import folders
+from ademem.synthesis import skill_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _arrived(runtime: Runtime) -> str:
 
 def _make_due(payload: Payload, runtime: Runtime) -> None:
     """Ask for the work that a session's start shows to be there."""
-    if folders.have_changed(runtime.project):
+    if skill_files.have_changed(runtime.project):
         jobs.queue(runtime.store, "skills", "project", runtime.now)
     for left in sessions.left_open(runtime.store, runtime.now, payload.session_id):
         jobs.queue(runtime.store, "episode", left, runtime.now)

@@ -6,11 +6,9 @@ import os
 
 from ademem.capture.gate import duplicates
 from ademem.capture.gate.duplicates import compared_text
-from ademem.capture.gate.lookup import is_taken
-from ademem.capture.gate.rows import id_of, least_trusted
+from ademem.capture.gate.rows import free_sync_id, id_of, least_trusted
 from ademem.core.anchor import joined
 from ademem.core.clock import stamp
-from ademem.core.digest import sha256_hex
 from ademem.core.failure_log import in_words
 from ademem.core.locks import locked
 from ademem.core.memory import Memory
@@ -297,9 +295,7 @@ def _row(
     first = members[0]
     content = text or first.content
     ids = sorted(memory.sync_id for memory in members)
-    ordinal = 0  # the same on every machine that merges the same
-    while is_taken(store, sync_id := sha256_hex(SOURCE, content, *ids, str(ordinal))[:32]):
-        ordinal += 1
+    sync_id = free_sync_id(store, SOURCE, content, *ids)
     return replace(
         first,
         seq=0,

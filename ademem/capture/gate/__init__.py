@@ -1,7 +1,7 @@
 """The write gate: decides if a draft becomes a memory, and which one it merges into."""
 
+from ademem.capture.gate.form import Gate, Insert, Merge, Reject, Reviewed, Revise, Ruling, Step
 from ademem.capture.gate.rules import RULES, judge
-from ademem.capture.gate.verdict import Gate, Insert, Merge, Reject, Reviewed, Revise, Ruling, Step
 from ademem.capture.gate.writing import Written, corroborate, explain, write
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ademem.capture.gate.verdict import Reject
+from ademem.capture.gate.form import Reject
 from ademem.core.memory import Category, Trust
 from ademem.core.text import words
 from ademem.core.value import Value
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     Reader = Callable[[str], str | None]
-    from ademem.capture.gate.verdict import Gate, Reviewed
+    from ademem.capture.gate.form import Gate, Reviewed
 
 DERIVABLE_SHARE = 0.5
 DERIVABLE_SHARE_STRICT = 0.3

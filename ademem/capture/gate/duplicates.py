@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ademem.capture.gate.form import is_key_from_text, with_note
-from ademem.capture.gate.verdict import Merge, Reject, Revise
+from ademem.capture.gate.form import Merge, Reject, Revise, is_key_from_text, with_note
 from ademem.core import text as text_
 from ademem.core.memory import Category, Status
 from ademem.core.text import fold, jaccard, preview, words
@@ -16,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from ademem.capture.gate.verdict import Gate, Reviewed
+    from ademem.capture.gate.form import Gate, Reviewed
     from ademem.core.memory import Draft, Memory
 
 NEAR_DUPLICATE = 0.85

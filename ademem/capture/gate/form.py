@@ -1,25 +1,138 @@
-"""Rules about the form of a draft: readable, redacted, of a known kind and size."""
+"""Drafts under review, the verdicts of rules, and the rules about form: text, kind and size."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
-from ademem.capture.gate.verdict import Reject, Reviewed
 from ademem.core.clock import UTC
-from ademem.core.memory import MAX_TITLED_BYTES, TYPES, Category, Importance, Scope
+from ademem.core.memory import (
+    MAX_TITLED_BYTES,
+    TYPES,
+    Category,
+    Draft,
+    Importance,
+    Scope,
+    Trust,
+)
 from ademem.core.redaction import redact, suspicious
-from ademem.core.text import bounded, bounded_bytes, clean, fold, preview, slug, unique
-from ademem.core.value import as_dict, replace
+from ademem.core.text import (
+    bounded,
+    bounded_bytes,
+    clean,
+    dedupe_key,
+    fold,
+    preview,
+    slug,
+    unique,
+)
+from ademem.core.value import Value, as_dict, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
     from enum import StrEnum
+    from typing import Protocol, TypeAlias
 
-    from ademem.capture.gate.verdict import Gate
-    from ademem.core.memory import Origin
+    from ademem.core.memory import Memory, Origin
+    from ademem.core.settings import GateSettings
+
+    Verdict: TypeAlias = "Insert | Merge | Revise | Reject"
+    Rule = Callable[["Reviewed", "Gate"], "Reviewed | Verdict"]
+
+    class Lookup(Protocol):
+        """Queries for live memories of the draft's scope and owner."""
+
+        def by_topic(self, draft: Reviewed) -> Memory | None: ...
+
+        def by_key(self, draft: Reviewed) -> Memory | None: ...
+
+        def exact(self, draft: Reviewed) -> Memory | None: ...
+
+        def shown(self, draft: Reviewed) -> Sequence[Memory]:
+            """Memories that the draft's session was shown, of any owner."""
+            ...
+
+        def near(self, draft: Reviewed, least: float = 0.0) -> Sequence[Memory]:
+            """Memories that may be nearly the same, without quarantined ones.
+
+            Any that share less than *least* of the words may be left out, too.
+            """
+            ...
+
+        def rejected(self, draft: Reviewed) -> Sequence[Memory]:
+            """Rejected candidates that may be nearly the same."""
+            ...
+
+
+class Gate(Value):
+    lookup: Lookup
+    settings: GateSettings
+    now: datetime
+
+
+class Reviewed(Draft):
+    """A draft between two rules."""
+
+    notes: tuple[str, ...] = ()
+    """Notes for the writer, in order."""
+    quarantine_reason: str | None = None
+
+    @property
+    def by_person(self) -> bool:
+        return self.origin.trust is Trust.USER
+
+    @property
+    def trusted(self) -> bool:
+        return self.origin.trust in (Trust.USER, Trust.AGENT)
+
+    @property
+    def dedupe_key(self) -> str:
+        return dedupe_key(self.content, self.topic_key)
+
+
+class _Decided(Value):
+    draft: Reviewed
+    why: str
+
+
+class Insert(_Decided):
+    """Write a new memory."""
+
+
+class Merge(_Decided):
+    """Count one more observation of a memory that says the same."""
+
+    into: Memory
+
+
+class Revise(_Decided):
+    """Replace the text of a memory."""
+
+    memory: Memory
+
+
+class Reject(_Decided):
+    """Write nothing; *why* ends with the next step."""
+
+
+class Step(Value):
+    """The effect of one rule on the draft."""
+
+    rule: str
+    outcome: str
+    """pass | change | insert | merge | revise | reject."""
+    why: str
+
+
+class Ruling(Value):
+    rule: str
+    """The rule that decided; `insert` if none did."""
+    verdict: Verdict
+    trail: tuple[tuple[str, Reviewed, Reviewed | Verdict], ...]
+    """For each rule: name, draft before, and draft after or verdict."""
+
 
 STRICT = (Category.CONVENTION, Category.PATTERN, Category.GOTCHA, Category.DECISION)
 """Categories that strict mode promotes on an agent's word."""

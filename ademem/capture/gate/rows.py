@@ -7,7 +7,7 @@ from ademem.core.digest import sha256_hex
 from ademem.core.memory import Category, Importance, Memory, Scope, Status, Tier, Trust
 from ademem.core.text import dedupe_key, unique, words
 from ademem.core.value import Value, replace
-from ademem.store import transitions
+from ademem.store import memory_queries, transitions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from ademem.capture.gate.verdict import Reviewed
+    from ademem.capture.gate.form import Reviewed
     from ademem.core.settings import GateSettings
+    from ademem.store import Store
 
 TRUSTED_CONFIDENCE = 0.6
 UNTRUSTED_CONFIDENCE = 0.5
@@ -51,10 +52,22 @@ def initial_state(draft: Reviewed, settings: GateSettings) -> InitialState:
     )
 
 
-def sync_id(draft: Reviewed, ordinal: int) -> str:
-    """Return the same id for the same text on every machine; *ordinal* avoids collisions."""
-    key = draft.topic_key or draft.dedupe_key
-    return sha256_hex(draft.scope, draft.owner or "", key, str(ordinal))[:32]
+def identity(draft: Reviewed) -> tuple[str, str, str]:
+    """Return scope, owner, and topic or text: drafts that share them are one memory."""
+    return draft.scope, draft.owner or "", draft.topic_key or draft.dedupe_key
+
+
+def sync_id(*parts: str, ordinal: int = 0) -> str:
+    """Return the same id for the same parts on every machine."""
+    return sha256_hex(*parts, str(ordinal))[:32]
+
+
+def free_sync_id(store: Store, *parts: str) -> str:
+    """Return the first id of *parts* that no memory has, or had before it was deleted for good."""
+    ordinal = 0
+    while memory_queries.is_id_used(store, id_of(free := sync_id(*parts, ordinal=ordinal)), free):
+        ordinal += 1
+    return free
 
 
 def id_of(sync_id: str) -> str:

@@ -12,6 +12,10 @@ from ademem.capture.gate.duplicates import (
     same_topic,
 )
 from ademem.capture.gate.form import (
+    Insert,
+    Reviewed,
+    Ruling,
+    Step,
     known_category,
     length,
     normal_form,
@@ -19,7 +23,6 @@ from ademem.capture.gate.form import (
     strict_mode,
     with_note,
 )
-from ademem.capture.gate.verdict import Insert, Reviewed, Ruling, Step
 from ademem.core.value import as_dict, replace
 from ademem.guard.injection import instruction_in, order_of
 
@@ -27,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ademem.capture.gate.verdict import Gate, Reviewed, Rule, Verdict
+    from ademem.capture.gate.form import Gate, Reviewed, Rule, Verdict
     from ademem.core.memory import Draft
 
 

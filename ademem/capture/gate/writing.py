@@ -1,26 +1,39 @@
-"""Write drafts through the gate, in one transaction."""
+"""Write drafts through the gate, in one transaction, and look up what they are compared with."""
 
 from __future__ import annotations
 
-from ademem.capture.gate import lookup, rows
+import math
+import re
+
+from ademem.capture.gate import rows
+from ademem.capture.gate.duplicates import NEAR_DUPLICATE, compared_text
+from ademem.capture.gate.form import Gate, Insert, Merge, Reject, Reviewed, Revise
 from ademem.capture.gate.rules import judge, steps
-from ademem.capture.gate.verdict import Gate, Insert, Merge, Reject, Reviewed, Revise
 from ademem.core.digest import sha256_hex
 from ademem.core.memory import Origin, Trust
 from ademem.core.redaction import redact
-from ademem.core.text import clean, fold, preview
+from ademem.core.text import clean, fold, is_cjk, jaccard, preview, words
 from ademem.core.value import Value
-from ademem.store import jobs, logs, memories, revisions
+from ademem.store import (
+    gate_queries,
+    jobs,
+    logs,
+    memories,
+    memory_queries,
+    revisions,
+)
+from ademem.store.gate_queries import Home
 from ademem.store.memories import Change
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from ademem.capture.gate.verdict import Ruling, Step
+    from ademem.capture.gate.form import Ruling, Step
     from ademem.core.memory import Draft, Memory, Origin
     from ademem.core.settings import GateSettings
     from ademem.store import Store
+    from ademem.store.gate_queries import Index
 
 
 def is_known_source(store: Store, memory: Memory, origin: Origin) -> bool:
@@ -86,7 +99,7 @@ def write(
                 change = _change("revise", reviewed, why, now, event_id)
                 memory = memories.update(store, row, change)
             case Insert(draft=reviewed):
-                name = _free_sync_id(reviewed, store)
+                name = rows.free_sync_id(store, *rows.identity(reviewed))
                 row = rows.build_row(reviewed, name, store.project_id, settings, now)
                 change = _change("insert", reviewed, "insert", now, event_id)
                 memory = memories.insert(store, row, change)
@@ -117,7 +130,7 @@ def corroborate(
 
 
 def _judge_draft(draft: Draft, store: Store, settings: GateSettings, now: datetime) -> Ruling:
-    gate = Gate(lookup=lookup.StoreLookup(store), settings=settings, now=now)
+    gate = Gate(lookup=StoreLookup(store), settings=settings, now=now)
     return judge(draft, gate)
 
 
@@ -141,13 +154,6 @@ def _merge(
     )
     why = rule if draft.dedupe_key == merged.dedupe_key else f"{rule}: {draft.content}"
     return memories.update(store, merged, _change("merge", draft, why, now, event_id))
-
-
-def _free_sync_id(draft: Reviewed, store: Store) -> str:
-    ordinal = 0
-    while lookup.is_taken(store, name := rows.sync_id(draft, ordinal)):
-        ordinal += 1
-    return name
 
 
 def _change(operation: str, draft: Reviewed, why: str, now: datetime, event_id: str) -> Change:
@@ -196,3 +202,85 @@ def _describe(judged: Ruling, memory: Memory) -> Written:
         merged_into_id=memory.id if merged else None,
         notes=verdict.draft.notes,
     )
+
+
+SHOWN = 500
+"""Newest rows of what a session was shown that are compared with what it says."""
+POOL = 500
+"""Newest memories compared of those that share a group of words with a draft."""
+GROUPS = 64
+GROUP = 8
+"""Most groups of words in a query, and most words of one."""
+
+
+class StoreLookup:
+    """Lookup in the draft's scope and owner; each method is one indexed query."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def by_topic(self, draft: Reviewed) -> Memory | None:
+        return self._home(draft).live_by("topic_key", draft.topic_key)
+
+    def by_key(self, draft: Reviewed) -> Memory | None:
+        return self._home(draft).live_by("knowledge_key", draft.knowledge_key)
+
+    def exact(self, draft: Reviewed) -> Memory | None:
+        return self._home(draft).live_by("dedupe_key", draft.dedupe_key)
+
+    def near(self, draft: Reviewed, least: float = 0.0) -> list[Memory]:
+        """Find by common words, newest first."""
+        return self._find_alike(draft, least, rejected=False)
+
+    def rejected(self, draft: Reviewed) -> list[Memory]:
+        """Find rejected memories with the same text or key, and near duplicates."""
+        if not gate_queries.has_rejected(self._store):
+            return []
+        same = self._home(draft).rejected_by("dedupe_key", draft.dedupe_key)
+        if draft.knowledge_key:
+            same += self._home(draft).rejected_by("knowledge_key", draft.knowledge_key)
+        alike = self._find_alike(draft, NEAR_DUPLICATE, rejected=True)
+        return [*same, *alike]
+
+    def shown(self, draft: Reviewed) -> list[Memory]:
+        """Memories that the session was shown last."""
+        return memory_queries.shown_in_session(self._store, draft.origin.session_id, SHOWN)
+
+    def _home(self, draft: Reviewed) -> Home:
+        return Home(self._store, draft.scope, draft.owner)
+
+    def _find_alike(self, draft: Reviewed, least: float, *, rejected: bool) -> list[Memory]:
+        """Memories that share *least* of the words or more."""
+        text = compared_text(draft)
+        home = self._home(draft)
+        index, groups = _probes(text, NEAR_DUPLICATE)
+        if not groups:
+            return []
+        match = " OR ".join(f"({' AND '.join(group)})" for group in groups)
+        texts = home.matching_texts(index, match, POOL, rejected=rejected)
+        mine = words(text)
+        near = [
+            seq
+            for seq, theirs in texts.items()
+            if not least or jaccard(mine, words(theirs)) >= least
+        ]
+        return gate_queries.by_seqs(self._store, near) if near else []
+
+
+def _probes(text: str, share: float) -> tuple[Index, list[list[str]]]:
+    """Return an index and groups of quoted words, of which a near duplicate has one in full.
+
+    A text that shares so much of *text* lacks at most `missing` of its words, and there is one
+    group more than that. Long words first: they are rare.
+    """
+    missing = math.floor((1 - share) * len(words(text)))
+    tokens = list({token.lower(): token for token in re.findall(r"[^\W_]\w*", text)}.values())
+    index: Index = "unified_memories_fts"
+    if is_cjk(text):  # no blanks: the trigram index knows pieces of three signs
+        tokens = [token[at : at + 3] for token in tokens for at in range(0, len(token) - 2, 3)]
+        missing *= 2
+        index = "unified_memories_trigram"
+    tokens.sort(key=len, reverse=True)
+    count = min(missing + 1, GROUPS, len(tokens))
+    used = [f'"{token}"' for token in tokens[: count * GROUP]]
+    return index, [used[at::count] for at in range(count)]

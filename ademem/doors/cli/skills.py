@@ -15,7 +15,7 @@ from ademem.doors.cli.options import AsJson, DryRun, Project, opened
 from ademem.store.transitions import waits_for
 
 if TYPE_CHECKING:
-    from ademem.synthesis.skills.registry import Listed
+    from ademem.synthesis.skill_registry import Listed
 
 TEXT_CHARS = 120
 

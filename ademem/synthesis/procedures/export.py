@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import unicodedata
 
 from ademem.core import confined
 from ademem.core.digest import sha256_hex
 from ademem.core.errors import AdememError
 from ademem.core.memory import PROCEDURE, Status, Trust
+from ademem.core.text import preview
 from ademem.core.value import Value, replace
 from ademem.store import memory_queries, transitions
 from ademem.store import procedures as table
@@ -15,13 +19,8 @@ from ademem.store import skills as index
 from ademem.store.skills import Entry
 from ademem.store.transitions import Act
 from ademem.synthesis.procedures import records
-from ademem.synthesis.procedures.wording import (
-    SkillFile,
-    matches,
-    parse_skill_file,
-    render_skill_file,
-    skill_name,
-)
+from ademem.synthesis.procedures.records import Wording
+from ademem.synthesis.skill_files import digest_of, split_front_matter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +40,13 @@ WRITTEN, UNCHANGED, REMOVED, EDIT_IMPORTED, DELETED, FOREIGN, REFUSED = (
 )
 """Outcomes for a file."""
 MOST_NAMES = 99
+SKILL_NAME_CHARS = 64
+DESCRIPTION_CHARS = 1024
+"""Limits of Claude Code for the name and the description of a skill."""
+_MARK = re.compile(r"<!-- ademem:procedure ([0-9a-f]{32}) ([0-9a-f]{16})\b[^\n]*-->[ \t]*\n*")
+_NOTE = "written from memory; what you change here is taken over"
+_HEADING = re.compile(r"\A#[ \t]+([^\n]*)\n*")
+_NO_SLUG = re.compile(r"[^a-z0-9]+")
 
 
 class Unconfirmed(AdememError):
@@ -248,3 +254,63 @@ def _free_name(procedure: Procedure, job: Export) -> str:
 
 def _stem(path: str) -> str:
     return os.path.basename(path).removesuffix(".md")
+
+
+class SkillFile(Value):
+    """The content of a skill file, and the procedure it was written from."""
+
+    digest: str
+    wording: Wording
+    sync_id: str | None
+    """Sync id of the procedure it was written from; None for a file that people wrote."""
+    edited: bool
+    """It differs from the text that was written."""
+
+
+def skill_name(title: str, sync_id: str) -> str:
+    """Return lower-case letters, digits and hyphens; for a title in another script, from the id."""
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    slug = _NO_SLUG.sub("-", plain).strip("-")[: SKILL_NAME_CHARS - len("-99")].strip("-")
+    return slug if len(slug) >= 3 else f"procedure-{sync_id[:6]}"
+
+
+def render_skill_file(wording: Wording, name: str, sync_id: str) -> str:
+    """Render equal bytes for equal procedures: nothing in the file changes with its use."""
+    page = (
+        f"---\nname: {name}\n"
+        f"description: {json.dumps(_description(wording), ensure_ascii=False)}\n"
+        f"---\n\n# {wording.title}\n\n{wording.markdown}\n"
+    )
+    return f"{page}\n<!-- ademem:procedure {sync_id} {digest_of(page)[:16]}: {_NOTE} -->\n"
+
+
+def parse_skill_file(text: str) -> SkillFile:
+    found = _MARK.search(text)
+    unmarked = _MARK.sub("", text)
+    head, body, _ = split_front_matter(unmarked.replace("\r\n", "\n"))
+    heading = _HEADING.match(body.lstrip("\n"))
+    title = heading[1].strip() if heading else head.get("name", "")
+    markdown = _HEADING.sub("", body.lstrip("\n"), count=1).strip()
+    description = " ".join(head.get("description", "").split())
+    return SkillFile(
+        digest=digest_of(text),
+        wording=Wording(title=title, trigger=_trigger(description, title), markdown=markdown),
+        sync_id=found[1] if found else None,
+        edited=found is not None and digest_of(unmarked)[:16] != found[2],
+    )
+
+
+def matches(file: SkillFile, wording: Wording) -> bool:
+    """Tell whether the file says what the procedure says, in whatever layout."""
+    same = (file.wording.title, file.wording.markdown) == (wording.title, wording.markdown)
+    return same and file.wording.trigger == _trigger(_description(wording), wording.title)
+
+
+def _description(wording: Wording) -> str:
+    """The client would take angle brackets for its own tags."""
+    text = f"{wording.title}. Use when {wording.trigger}."
+    return preview(text.replace("<", "").replace(">", ""), DESCRIPTION_CHARS)
+
+
+def _trigger(description: str, title: str) -> str:
+    return description.removeprefix(f"{title}. ").removeprefix("Use when ").removesuffix(".")

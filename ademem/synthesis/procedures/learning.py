@@ -8,6 +8,7 @@ from itertools import combinations
 
 from ademem.core.clock import parse
 from ademem.core.memory import Trust
+from ademem.core.text import preview, unique, whole_words
 from ademem.core.value import Value
 from ademem.store import embeddings, episodes, ledger, memory_queries
 from ademem.store import procedures as table
@@ -19,8 +20,12 @@ from ademem.synthesis.procedures.clustering import (
     make_clusters,
     medoid,
 )
+from ademem.synthesis.procedures.records import TITLE_CHARS, Wording
 from ademem.synthesis.procedures.steps import (
+    EDIT,
     FAILED,
+    MASK_WORDS,
+    RUN,
     SUCCEEDED,
     UNKNOWN,
     Work,
@@ -28,16 +33,11 @@ from ademem.synthesis.procedures.steps import (
     common_steps,
     distinctive_steps,
     in_folder,
+    mask,
     share_taken,
-    steps_of_actions,
-)
-from ademem.synthesis.procedures.wording import (
-    Wording,
-    render_markdown,
     steps_in_page,
     steps_of,
-    word_reviews,
-    word_sessions,
+    steps_of_actions,
 )
 
 TYPE_CHECKING = False
@@ -82,11 +82,18 @@ FEEDBACK = "pr_feedback"
 """Source type of a reviewer's remark."""
 SKILL_TOOL = "Skill"
 """The client's tool that loads a skill."""
+TASK_CHARS = 100
+QUOTED_TASKS = 3
+"""Tasks that a trigger quotes."""
+PITFALLS = 8
+PITFALL_CHARS = 200
+_BLANKS = re.compile(r"\s+")
+_PLAIN_WORD = re.compile(r"[\w@%+=:,./*{}-]+")
 _PULL_REQUEST = re.compile(r"^(.*/pull/\d+)")
 
 PURPOSE = "procedure"
-TASK_CHARS = 300
-TASKS = 12
+PROMPT_TASK_CHARS = 300
+PROMPT_TASKS = 12
 ANSWER_AGREEMENT = 0.8
 """Share of the steps that an AI's wording has to keep in their order."""
 _TEXT = {"type": "string", "minLength": 3, "maxLength": 400}
@@ -260,6 +267,7 @@ def _insert(wording: Wording, cluster: Sequence[Work], lesson: Lesson) -> Proced
         made = records.insert(
             wording,
             store,
+            lesson.runtime.settings.gate,
             lesson.now,
             sources=[work.id for work in cluster],
             successes=sum(work.outcome == SUCCEEDED for work in cluster),
@@ -300,7 +308,7 @@ def reword(wording: Wording, cluster: Sequence[Work], runtime: Runtime) -> Wordi
     """Return an AI's wording of the same steps, else the given one."""
     if not ai.is_available(runtime):
         return wording
-    tasks = "\n".join(f"- {work.task[:TASK_CHARS]}" for work in cluster[-TASKS:])
+    tasks = "\n".join(f"- {work.task[:PROMPT_TASK_CHARS]}" for work in cluster[-PROMPT_TASKS:])
     prompt = PROMPT.format(tasks=tasks, steps=wording.markdown)
     answer = ai.ask(runtime, PURPOSE, prompt, SCHEMA)
     if answer is None:
@@ -365,3 +373,59 @@ def _count_outcome(procedure: Procedure, work: Work, why: str, lesson: Lesson) -
 
 def _ledger_key(procedure: Procedure, work: Work) -> str:
     return f"{procedure.id}:{work.session}:{work.outcome}"
+
+
+def word_sessions(cluster: Sequence[Work], middle: Work, steps: Iterable[Step]) -> Wording:
+    """Word the procedure by rules: tasks as they were asked, steps as they were taken."""
+    tasks = unique(filter(None, map(_first_line, (middle, *reversed(cluster)))))[:QUOTED_TASKS]
+    quoted = " or ".join(f"“{task}”" for task in tasks)
+    pitfalls = unique(preview(text, PITFALL_CHARS) for work in cluster for text in work.pitfalls)
+    return Wording(
+        title=_title(middle.task),
+        trigger=f"the task is like {quoted}" if quoted else "this work comes up again",
+        markdown=render_markdown(map(_step_line, steps), pitfalls[:PITFALLS]),
+    )
+
+
+def word_reviews(cluster: Sequence[Work], middle: Work) -> Wording:
+    """Word repeated remarks of reviewers as a checklist."""
+    asked = unique(preview(work.task, PITFALL_CHARS) for work in reversed(cluster))
+    where = unique(f"`{work.files}`" for work in cluster if work.files)[:QUOTED_TASKS]
+    changed = " or ".join(where) if where else "code"
+    return Wording(
+        title=_title(f"Before review: {middle.task}"),
+        trigger=f"a change of {changed} is about to go to review: reviewers asked for it before",
+        markdown=render_markdown(asked[:PITFALLS], ()),
+    )
+
+
+def render_markdown(lines: Iterable[str], pitfalls: Sequence[str]) -> str:
+    numbered = "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
+    if not pitfalls:
+        return numbered
+    listed = "\n".join(f"- {text}" for text in pitfalls)
+    return f"{numbered}\n\n## Watch out\n\n{listed}"
+
+
+def _step_line(step: Step) -> str:
+    if step.kind == EDIT:
+        return f"Edit `{step.words[0]}`."
+    words = (word if _PLAIN_WORD.fullmatch(word) else _quote(word) for word in step.words)
+    verb = "Run" if step.kind == RUN else "Call"
+    return f"{verb} `{' '.join(words).replace('`', '')}`."
+
+
+def _quote(word: str) -> str:
+    line = _BLANKS.sub(" ", word).replace('"', '\\"')
+    return f'"{line}"'
+
+
+def _first_line(work: Work) -> str:
+    return preview(mask(work.task.strip().partition("\n")[0]), TASK_CHARS).rstrip(".")
+
+
+def _title(task: str) -> str:
+    words = mask(task.strip().partition("\n")[0]).split()
+    kept = " ".join(word for word in words if word.strip(".,;:!?") not in MASK_WORDS)
+    short = whole_words(kept, TITLE_CHARS).strip(" .,;:!?")
+    return short[:1].upper() + short[1:] if short else "Repeated workflow"

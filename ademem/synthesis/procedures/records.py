@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from ademem.capture.gate.lookup import is_taken
-from ademem.capture.gate.rows import id_of
-from ademem.core.digest import sha256_hex
+import re
+
+from ademem.capture.gate.form import Reviewed
+from ademem.capture.gate.rows import build_row, free_sync_id
 from ademem.core.errors import AdememError, UsageError
-from ademem.core.memory import (
-    MAX_TITLED_BYTES,
-    PROCEDURE,
-    Category,
-    Importance,
-    Memory,
-    Scope,
-    Status,
-    Tier,
-    Trust,
-)
+from ademem.core.memory import MAX_TITLED_BYTES, PROCEDURE, Category, Memory, Origin, Status, Trust
 from ademem.core.redaction import redact
-from ademem.core.text import bounded_bytes, clean, dedupe_key, preview
+from ademem.core.text import bounded_bytes, clean, preview
 from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in
 from ademem.store import jobs, memories, memory_queries, transitions
@@ -26,14 +17,14 @@ from ademem.store import procedures as table
 from ademem.store.memories import Change
 from ademem.store.procedures import Details
 from ademem.store.transitions import CannotDo
-from ademem.synthesis.procedures.wording import TITLE_CHARS, Wording, parse_content, steps_of
+from ademem.synthesis.procedures.steps import steps_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from ademem.core.settings import ProcedureSettings, Settings
+    from ademem.core.settings import GateSettings, ProcedureSettings, Settings
     from ademem.store import Store
     from ademem.store.transitions import Act
     from ademem.synthesis.procedures.steps import Step
@@ -48,6 +39,8 @@ GAIN = 0.15
 LOSS = 0.7
 """Factor of the confidence after a failure."""
 MOST_CONFIDENCE, LEAST_CONFIDENCE = 0.99, 0.01
+TITLE_CHARS = 60
+_CONTENT = re.compile(r"\AUse when (.*?)\.?\n\n(.*)\Z", re.DOTALL)
 PROMOTE_CONFIDENCE = 0.8
 """Confidence that a promotion needs beside the successes of `procedures.promote_successes`."""
 ARCHIVE_OUTCOMES = 5
@@ -60,6 +53,27 @@ class NoSuchProcedure(AdememError):
 
     def __init__(self, id: str) -> None:
         super().__init__(f"{id} is no procedure that was learned from sessions")
+
+
+class Wording(Value):
+    title: str
+    trigger: str
+    """The rest of a sentence that begins with "Use when"."""
+    markdown: str
+    """Numbered steps, then pitfalls."""
+
+    @property
+    def content(self) -> str:
+        """The text of its memory."""
+        return f"Use when {self.trigger}.\n\n{self.markdown}"
+
+
+def parse_content(title: str, content: str, trigger: str) -> Wording:
+    """Read the wording of a memory; *trigger* stands in for a text that has none."""
+    found = _CONTENT.match(content)
+    if found is None:
+        return Wording(title=title, trigger=trigger, markdown=content.strip())
+    return Wording(title=title, trigger=found[1].strip(), markdown=found[2].strip())
 
 
 class Procedure(Value):
@@ -126,6 +140,7 @@ def get(store: Store, id: str) -> Procedure:
 def insert(
     wording: Wording,
     store: Store,
+    settings: GateSettings,
     now: datetime,
     *,
     sources: Iterable[str],
@@ -139,33 +154,17 @@ def insert(
         trigger=" ".join(clean(redact(wording.trigger).text).split()),
         markdown=bounded_bytes(clean(redact(wording.markdown).text), MAX_MARKDOWN_BYTES),
     )
-    ordinal = 0
-    while is_taken(store, sync_id := sha256_hex(PROCEDURE, wording.content, str(ordinal))[:32]):
-        ordinal += 1
-    topic = f"{PROCEDURE}:{sync_id}"
-    confidence = START
-    memory = Memory(
-        id=id_of(sync_id),
-        sync_id=sync_id,
-        project_id=store.project_id,
-        scope=Scope.PROJECT,
-        tier=Tier.FADING,
-        category=Category.PROCEDURE,
-        title=wording.title,
+    sync_id = free_sync_id(store, PROCEDURE, wording.content)
+    draft = Reviewed(
         content=wording.content,
-        importance=Importance.MEDIUM,
-        confidence=confidence,
-        status=Status.CANDIDATE,
-        trust=trust,
-        source_type=PROCEDURE,
-        topic_key=topic,
-        access_score=confidence,
+        title=wording.title,
+        category=Category.PROCEDURE,
+        confidence=START,
+        topic_key=f"{PROCEDURE}:{sync_id}",
         quarantine_reason=instruction_in(f"{wording.title}\n{wording.content}"),
-        dedupe_key=dedupe_key(wording.content, topic),
-        created_at=now,
-        updated_at=now,
-        last_accessed_at=now,
+        origin=Origin(trust=trust, source_type=PROCEDURE),
     )
+    memory = build_row(draft, sync_id, store.project_id, settings, now)
     details = Details(
         memory_id=memory.id,
         trigger=wording.trigger,

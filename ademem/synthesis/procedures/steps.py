@@ -60,6 +60,12 @@ _BLOCK = re.compile(r"\b(do|then|else)\s*;")
 _UNCLOSED = re.compile(r"""["'`]|<<|\$\(""")
 """Openings that a command which was cut short may never close."""
 
+_NUMBERED = re.compile(r"^\s*\d+[.)]\s+(.*)$", re.MULTILINE)
+_QUOTED = re.compile(r"`([^`\n]+)`")
+_FENCED = re.compile(r"```[^\n]*\n(.*?)```", re.DOTALL)
+_FILE = re.compile(r"[\w*./-]*\.\w+")
+_EDITING = frozenset("edit change write update create add adapt".split())
+
 
 class Step(Value):
     signature: str
@@ -155,6 +161,27 @@ def _subcommand_of(program: str, words: tuple[str, ...]) -> str:
 
 def edit_step(path: str) -> Step:
     return Step(signature=f"{EDIT} {path}", words=(path,))
+
+
+def steps_of(markdown: str) -> tuple[Step, ...]:
+    """Return the files to edit and the commands in backticks on its numbered lines."""
+    found: list[Step] = []
+    for line in _NUMBERED.findall(markdown):
+        quoted = _QUOTED.findall(line)
+        if line.partition(" ")[0].lower() in _EDITING:
+            found += map(edit_step, quoted)
+        else:
+            found += (step for command in quoted for step in command_steps(command))
+    return tuple(found)
+
+
+def steps_in_page(text: str) -> tuple[Step, ...]:
+    """Return the commands in backticks and fences, and the files in backticks, of any page."""
+    listed = "\n".join(_FENCED.findall(text)).split("\n")
+    fenced = [line.removeprefix("$ ") for line in listed]
+    quoted = _QUOTED.findall(_FENCED.sub("", text))
+    commands = (step for line in (*fenced, *quoted) for step in command_steps(line))
+    return (*commands, *(edit_step(name) for name in quoted if _FILE.fullmatch(name)))
 
 
 def in_folder(step: Step) -> Step:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.capture.gate.verdict import Insert
+from ademem.capture.gate.form import Insert
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.guard.injection import instruction_in, phrases
 from ademem.guard.injection.patterns import KNOWN

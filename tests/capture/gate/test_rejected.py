@@ -8,7 +8,7 @@ import pytest
 
 from ademem.api import history
 from ademem.capture import gate
-from ademem.capture.gate import lookup
+from ademem.capture.gate import writing
 from ademem.core.memory import Draft, Origin, Scope, Trust
 from ademem.store import memories, revisions, transitions
 from ademem.store.transitions import Act
@@ -161,7 +161,7 @@ def test_the_look_for_one_does_not_walk_along_all_of_them(store, refuse):
     refuse()
     asked = []
     store.db.set_trace_callback(asked.append)
-    lookup.StoreLookup(store).rejected(reviewed(TEXT, knowledge_key="port"))
+    writing.StoreLookup(store).rejected(reviewed(TEXT, knowledge_key="port"))
     store.db.set_trace_callback(None)
     plans = [
         row["detail"]

@@ -59,7 +59,7 @@ def test_a_new_memory_is_as_old_as_what_it_tells_and_begins_to_age_when_it_comes
 
 def test_the_name_of_a_memory_follows_from_what_it_says_and_to_whom():
     names = {
-        rows.sync_id(reviewed(**fields), ordinal)
+        rows.sync_id(*rows.identity(reviewed(**fields)), ordinal=ordinal)
         for fields, ordinal in (
             ({}, 0),
             ({}, 1),
@@ -71,8 +71,8 @@ def test_the_name_of_a_memory_follows_from_what_it_says_and_to_whom():
     }
 
     assert len(names) == 6
-    assert rows.sync_id(reviewed("wal NEEDS shared memory"), 0) in names
-    assert rows.sync_id(reviewed("new text", topic_key="wal"), 0) in names
+    assert rows.sync_id(*rows.identity(reviewed("wal NEEDS shared memory"))) in names
+    assert rows.sync_id(*rows.identity(reviewed("new text", topic_key="wal"))) in names
 
 
 @pytest.mark.parametrize(

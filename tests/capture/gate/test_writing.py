@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ademem.capture import gate
-from ademem.capture.gate.rows import sync_id
+from ademem.capture.gate.rows import identity, sync_id
 from ademem.core.memory import Category, Draft, Origin, Scope, Status, Trust
 from ademem.core.value import replace
 from ademem.store import jobs, logs, memories
@@ -319,7 +319,7 @@ def test_the_order_of_different_texts_does_not_matter(store, order):
 
     assert {row.content: row.sync_id for row in live(store)} == names
     assert set(names) == set(order)
-    assert names["retry thrice"] == sync_id(reviewed("retry thrice"), 0)
+    assert names["retry thrice"] == sync_id(*identity(reviewed("retry thrice")))
 
 
 def empty(store):

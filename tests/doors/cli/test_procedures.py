@@ -2,9 +2,10 @@
 
 import pytest
 
+from ademem.core.settings import GateSettings
 from ademem.store import open_store
 from ademem.synthesis.procedures import records
-from ademem.synthesis.procedures.wording import Wording
+from ademem.synthesis.procedures.records import Wording
 from tests import builders
 
 SAID = Wording(title="Ship it", trigger="asked to ship", markdown="1. Run `npm test`.")
@@ -14,7 +15,7 @@ SAID = Wording(title="Ship it", trigger="asked to ship", markdown="1. Run `npm t
 def id(ademem):
     store = open_store(builders.project(ademem.root), builders.NOW)
     options = {"sources": ["e1"], "successes": 3, "failures": 0}
-    made = records.insert(SAID, store, builders.NOW, **options)
+    made = records.insert(SAID, store, GateSettings(), builders.NOW, **options)
     store.close()
     return made.id
 

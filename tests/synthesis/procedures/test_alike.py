@@ -17,7 +17,7 @@ from ademem.synthesis.procedures.clustering import (
     stems,
     weighted_cosine,
 )
-from ademem.synthesis.procedures.learning import ALIKE, RARE, SHARE
+from ademem.synthesis.procedures.learning import ALIKE, RARE, SHARE, render_markdown
 from ademem.synthesis.procedures.records import (
     FAILURE,
     LEAST_CONFIDENCE,
@@ -36,9 +36,9 @@ from ademem.synthesis.procedures.steps import (
     distinctive_steps,
     mask,
     share_taken,
+    steps_of,
     steps_of_actions,
 )
-from ademem.synthesis.procedures.wording import render_markdown, steps_of
 from tests.builders import NOW
 from tests.synthesis.procedures.conftest import edit, release, run
 

@@ -10,8 +10,8 @@ import yaml
 from ademem import api
 from ademem.core.clock import stamp
 from ademem.core.memory import Status, Trust
-from ademem.synthesis.procedures import export, records, wording
-from ademem.synthesis.procedures.wording import Wording
+from ademem.synthesis.procedures import export, records
+from ademem.synthesis.procedures.records import Wording
 from tests.synthesis.procedures.conftest import run
 
 PATH = ".ade/skills/cut-release-of-the-app.md"
@@ -337,7 +337,7 @@ def test_a_procedure_that_a_colleague_pushed_is_one_here(made, tmp_path):
     ],
 )
 def test_a_name_is_one_that_claude_code_takes(title, name):
-    assert wording.skill_name(title, "0123ab" + "0" * 26) == name
+    assert export.skill_name(title, "0123ab" + "0" * 26) == name
 
 
 def test_a_page_reads_back_as_it_was_said():
@@ -346,11 +346,11 @@ def test_a_page_reads_back_as_it_was_said():
         trigger="it's 5 o'clock, or: the <tag> is set",
         markdown="1. Run `echo hi`.\n\n---\n\n# not a title",
     )
-    text = wording.render_skill_file(said, "say-hi", "0" * 32)
+    text = export.render_skill_file(said, "say-hi", "0" * 32)
 
-    found = wording.parse_skill_file(text)
-    assert wording.matches(found, said)
+    found = export.parse_skill_file(text)
+    assert export.matches(found, said)
     assert not found.edited
-    assert wording.parse_skill_file(text.replace("\n", "\r\n")).edited is False
-    assert wording.parse_skill_file(text.replace("echo hi", "echo ho")).edited
+    assert export.parse_skill_file(text.replace("\n", "\r\n")).edited is False
+    assert export.parse_skill_file(text.replace("echo hi", "echo ho")).edited
     assert "<tag>" not in head(text)["description"]

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from ademem.capture.gate.lookup import is_taken
-from ademem.capture.gate.rows import id_of
+from ademem.capture.gate.form import Reviewed
+from ademem.capture.gate.rows import build_row, free_sync_id
 from ademem.core.digest import sha256_hex
-from ademem.core.memory import (
-    MAX_TITLED_BYTES,
-    SKILL,
-    Category,
-    Importance,
-    Memory,
-    Scope,
-    Status,
-    Tier,
-    Trust,
-)
+from ademem.core.memory import MAX_TITLED_BYTES, SKILL, Category, Memory, Origin, Status, Trust
 from ademem.core.text import bounded_bytes, dedupe_key
 from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in
@@ -23,12 +13,13 @@ from ademem.store import jobs, memories, memory_queries, transitions
 from ademem.store import skills as table
 from ademem.store.memories import Change
 from ademem.store.skills import Entry
-from ademem.synthesis.skills import folders, reading
-from ademem.synthesis.skills.reading import Problem, Skill
+from ademem.synthesis import skill_files
+from ademem.synthesis.procedures import export
+from ademem.synthesis.skill_files import Problem, Skill
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
     from typing import Any
 
@@ -82,15 +73,6 @@ class Scanned(Value):
     problems: tuple[Problem, ...] = ()
 
 
-class Difference(Value):
-    """One file in the index and in its folder."""
-
-    kind: str
-    path: str
-    entry: Entry | None
-    skill: Skill | None
-
-
 class Scan(Value):
     runtime: Runtime
     now: datetime
@@ -105,30 +87,36 @@ class Scan(Value):
 
 def scan(runtime: Runtime, now: datetime, *, dry_run: bool = False) -> Scanned:
     """Bring the index and its memories to the content of the folders."""
-    store, root = runtime.store, folders.root(runtime.project)
-    listing = folders.listing(root)
-    read = list(reading.read_all(root))
-    differences = _compare(read, table.all_of(store))
+    store, root = runtime.store, skill_files.root(runtime.project)
+    listing = skill_files.listing(root)
+    read = list(skill_files.read_all(root))
+    skills = {each.path: each for each in read if isinstance(each, Skill)}
+    kinds = _compare(read, _entries(store))
     if not dry_run:
-        skills = [each.skill for each in differences if each.skill and each.kind != UNCHANGED]
-        authors = _authors(skills, runtime)  # before the transaction, as git is slow
+        new = [skill for path, skill in skills.items() if kinds[path] != UNCHANGED]
+        authors = _authors(new, runtime)  # before the transaction, as git is slow
         job = Scan(runtime=runtime, now=now, event_id=memories.new_event(), authors=authors)
         with store.transaction():
-            differences = _compare(read, table.all_of(store))
-            for each in differences:
-                if each.skill and each.kind != UNCHANGED:
-                    _update(each.skill, each.entry, job)
-                elif each.entry and each.kind == ARCHIVED:
-                    _archive(each.entry, job)
-            if any(each.kind != UNCHANGED for each in differences):
+            entries = _entries(store)
+            kinds = _compare(read, entries)
+            for path, kind in kinds.items():
+                if kind == ARCHIVED:
+                    _archive(entries[path], job)
+                elif kind != UNCHANGED:
+                    _update(skills[path], entries.get(path), job)
+            if set(kinds.values()) - {UNCHANGED}:
                 jobs.follow(store, now)
-        folders.note_scanned(runtime.project, listing)
-    paths = {kind: tuple(each.path for each in differences if each.kind == kind) for kind in KINDS}
+        skill_files.note_scanned(runtime.project, listing)
+    paths = {kind: tuple(path for path, each in kinds.items() if each == kind) for kind in KINDS}
     return Scanned(problems=tuple(each for each in read if isinstance(each, Problem)), **paths)
 
 
 def figures(scanned: Scanned) -> dict[str, int]:
     return {name: len(getattr(scanned, name)) for name in Scanned._fields}
+
+
+def _entries(store: Store) -> dict[str, Entry]:
+    return {entry.path: entry for entry in table.all_of(store)}
 
 
 def _authors(skills: Sequence[Skill], runtime: Runtime) -> dict[str, str | None]:
@@ -150,25 +138,21 @@ def _authors(skills: Sequence[Skill], runtime: Runtime) -> dict[str, str | None]
     return authors
 
 
-def _compare(read: Iterable[Skill | Problem], entries: Iterable[Entry]) -> list[Difference]:
-    """A file that cannot be read stays as it was."""
-    known = {entry.path: entry for entry in entries}
-    found = []
+def _compare(read: Iterable[Skill | Problem], entries: Mapping[str, Entry]) -> dict[str, str]:
+    """Return the difference of each path; a file that cannot be read stays as it was."""
+    kinds = {}
     for skill in (each for each in read if isinstance(each, Skill)):
-        entry = known.get(skill.path)
+        entry = entries.get(skill.path)
         if entry is None:
-            kind = ADDED
+            kinds[skill.path] = ADDED
         elif entry.archived_at:
-            kind = RESTORED
+            kinds[skill.path] = RESTORED
         else:
-            kind = UNCHANGED if entry.content_hash == skill.digest else CHANGED
-        found.append(Difference(kind=kind, path=skill.path, entry=entry, skill=skill))
+            is_equal = entry.content_hash == skill.digest
+            kinds[skill.path] = UNCHANGED if is_equal else CHANGED
     present = {each.path for each in read}
-    return found + [
-        Difference(kind=ARCHIVED, path=path, entry=entry, skill=None)
-        for path, entry in known.items()
-        if path not in present and entry.archived_at is None
-    ]
+    gone = (path for path, entry in entries.items() if path not in present)
+    return kinds | {path: ARCHIVED for path in gone if entries[path].archived_at is None}
 
 
 def _update(skill: Skill, entry: Entry | None, job: Scan) -> None:
@@ -195,9 +179,7 @@ def _update(skill: Skill, entry: Entry | None, job: Scan) -> None:
 
 def _is_exported(skill: Skill, entry: Entry | None, job: Scan) -> bool:
     """Tell whether a procedure owns the file, and import a person's edit of it."""
-    from ademem.synthesis.procedures import export, wording
-
-    found = wording.parse_skill_file(skill.raw)
+    found = export.parse_skill_file(skill.raw)
     procedure = export.find_owner(found.sync_id, job.runtime, job.now)
     if procedure is None or (entry and entry.source == table.USER and not entry.archived_at):
         return False
@@ -221,30 +203,17 @@ def _memory_of(entry: Entry | None, job: Scan) -> Memory | None:
 
 
 def _insert(skill: Skill, job: Scan) -> Memory:
-    ordinal = 0
-    while is_taken(job.store, sync_id := sha256_hex(SKILL, skill.path, str(ordinal))[:32]):
-        ordinal += 1
-    memory = Memory(
-        id=id_of(sync_id),
-        sync_id=sync_id,
-        project_id=job.store.project_id,
-        scope=Scope.PROJECT,
-        tier=Tier.ACTIVE,
-        category=Category.PROCEDURE,
+    draft = Reviewed(
         content="",
-        importance=Importance.MEDIUM,
+        category=Category.PROCEDURE,
         confidence=CONFIDENCE,
-        status=Status.PROMOTED,
-        trust=Trust.IMPORT,
-        source_type=SKILL,
         tags=(skill.kind,),
-        access_score=CONFIDENCE,
-        dedupe_key="",
-        created_at=job.now,
-        updated_at=job.now,
-        last_accessed_at=job.now,
-        promoted_at=job.now,
+        promoted=True,
+        origin=Origin(trust=Trust.IMPORT, source_type=SKILL),
     )
+    sync_id = free_sync_id(job.store, SKILL, skill.path)
+    gate = job.runtime.settings.gate
+    memory = build_row(draft, sync_id, job.store.project_id, gate, job.now)
     memory = replace(memory, **_fields(skill, memory, job))
     return memories.insert(job.store, memory, _change("insert", skill.path, job))
 

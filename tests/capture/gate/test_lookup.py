@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ademem.capture.gate.duplicates import NEAR_DUPLICATE
-from ademem.capture.gate.lookup import StoreLookup
+from ademem.capture.gate.writing import StoreLookup
 from ademem.core.memory import Scope, Status
 from ademem.core.text import jaccard, words
 from tests.builders import NOW, insert, memory

@@ -1,22 +1,27 @@
-"""Read skill files."""
+"""Find and read the skill files of a project, and notice when one of them changed."""
 
 from __future__ import annotations
 
 import os
 import re
-from datetime import UTC, datetime
 
 from ademem.core import confined
+from ademem.core.clock import UTC, datetime
 from ademem.core.digest import bytes_hex
 from ademem.core.redaction import redact
 from ademem.core.text import bounded, clean
 from ademem.core.value import Value
-from ademem.synthesis.skills import folders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ademem.core.project import Project
+
+FOLDERS = ((".ade/skills", "skill"), (".claude/skills", "skill"), (".claude/commands", "command"))
+"""Folders with the kind of their files."""
+SKILL_FILE = "skill.md"
+"""Name, in lower case, of the one file that counts in its folder."""
 LARGEST = 1_000_000
 """Largest file, in bytes."""
 NAME_CHARS = 100
@@ -24,6 +29,81 @@ FRONT_MATTER_CHARS = 10_000
 """Longest front matter: YAML is slow."""
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _LINE = re.compile(r"^(\w[\w-]*):[ \t]*(\S.*)$", re.MULTILINE)
+
+
+def root(project: Project) -> str:
+    """Return the main worktree: its skills are those of all worktrees that share its database."""
+    main = os.path.dirname(project.home)
+    return os.path.realpath(main if os.path.basename(project.home) == ".ade" else project.root)
+
+
+def have_changed(project: Project) -> bool:
+    """Tell whether a file was added, removed or written since `note_scanned`."""
+    try:
+        seen = confined.read_text(project.home_root, _path(project)) or ""
+    except (OSError, UnicodeDecodeError):
+        seen = ""
+    return listing(root(project)) != seen
+
+
+def note_scanned(project: Project, listing: str) -> None:
+    confined.write_text(project.home_root, _path(project), listing)
+
+
+def listing(root: str) -> str:
+    """Return one line for each file: path, modification time and size."""
+    return "".join(f"{path} {_state(root, path)}\n" for path, _ in pages(root))
+
+
+def pages(root: str) -> list[tuple[str, str]]:
+    """Return path below *root* and kind of every file, in a fixed order; a linked folder once."""
+    seen: set[str] = set()
+    return [(path, kind) for folder, kind in FOLDERS for path in _below(root, folder, seen, folder)]
+
+
+def real_path(root: str, path: str) -> str | None:
+    """Return the path with links followed; None outside the project.
+
+    Below `.ade/` links are not followed, and the caller opens the path without following more.
+    """
+    whole = os.path.join(root, path)
+    if path.startswith(".ade/"):
+        return whole
+    real = os.path.realpath(whole)
+    return real if real.startswith(os.path.join(root, "")) else None
+
+
+def _below(root: str, folder: str, seen: set[str], top: str) -> Iterator[str]:
+    """Yield a skill folder's SKILL.md alone, else all Markdown files below."""
+    real = real_path(root, folder)
+    if real is None or real in seen:
+        return
+    seen.add(real)
+    try:
+        names = [name for name in confined.names(root, real) if not name.startswith(".")]
+    except OSError:
+        return
+    own = [name for name in names if name.lower() == SKILL_FILE] if folder != top else []
+    for name in own or names:
+        path = f"{folder}/{name}"
+        if name.lower().endswith(".md"):
+            yield path
+        elif (inner := real_path(root, path)) and confined.is_folder(root, inner):
+            yield from _below(root, path, seen, top)
+
+
+def _state(root: str, path: str) -> str:
+    real = real_path(root, path)
+    try:
+        found = confined.status(root, real) if real else None
+    except OSError:
+        found = None
+    return f"{found.st_mtime_ns} {found.st_size}" if found else "gone"
+
+
+def _path(project: Project) -> str:
+    """Beside the database, as a scan is for all that share it."""
+    return os.path.join(project.home, "run", "skills.seen")
 
 
 class Skill(Value):
@@ -54,7 +134,7 @@ class Problem(Value):
 
 def read_all(root: str) -> Iterator[Skill | Problem]:
     """Yield every file; one with invalid front matter is both a problem and a skill."""
-    for path, kind in folders.pages(root):
+    for path, kind in pages(root):
         shown = redact(path).text
         try:
             text, modified = _read(root, path)
@@ -98,7 +178,7 @@ def split_front_matter(text: str) -> tuple[dict[str, str], str, str]:
 
 def _read(root: str, path: str) -> tuple[str, float]:
     """Return text and time of change; raises OSError, UnicodeDecodeError or ValueError."""
-    real = folders.real_path(root, path)
+    real = real_path(root, path)
     if real is None:
         raise ValueError("is a link that leads out of the project")
     with confined.open_file(root, real) as file:
@@ -120,7 +200,7 @@ def _parse(text: str, path: str, kind: str, modified: datetime) -> Iterator[Skil
         yield Problem(path=path, reason="is empty")
         return
     folder, file_name = os.path.split(path)
-    is_skill_file = file_name.lower() == folders.SKILL_FILE
+    is_skill_file = file_name.lower() == SKILL_FILE
     stem = os.path.basename(folder) if is_skill_file else file_name[: -len(".md")]
     name = " ".join(clean(redact(head.get("name") or stem).text).split())
     yield Skill(

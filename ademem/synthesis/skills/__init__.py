@@ -1,1 +1,0 @@
-"""Skill files of the project as memories."""
