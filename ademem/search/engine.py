@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ademem.core.settings import SearchSettings
 from ademem.core.value import Value, as_dict, replace
-from ademem.search.parameters import DEFAULTS, hurried
-from ademem.search.query import parse, readable
+from ademem.search.parameters import DEFAULTS
+from ademem.search.query import parse
 from ademem.store.filters import UNARCHIVED, Filters, listed
 from ademem.store.logs import Shown
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ademem.search.lexical import Matches
     from ademem.search.parameters import Parameters
     from ademem.search.query import Query
-    from ademem.search.score import Hit, Ranked
+    from ademem.search.ranking import Hit, Ranked
     from ademem.store import Store
 
 __all__ = [
@@ -31,7 +31,6 @@ __all__ = [
     "as_shown",
     "current",
     "explain",
-    "hurried",
     "listed",
     "recall",
     "search",
@@ -60,16 +59,14 @@ def search(
 ) -> Results:
     """Rank what answers *query*, any text at all; with no embedder, words alone decide."""
     # Imported here: a hook that a warm process answers ranks nothing.
-    from ademem.search import contradictions, query_features, ranking, score
+    from ademem.search import ranking
 
     parsed = parse(query)
-    features = query_features.read(query)
-    matches, cosines = _look_up(query, parsed, store, parameters, embedder)
-    mode, first = ("lexical", score.COMPLETE) if cosines is None else ("hybrid", score.NAMED)
-    hits = ranking.rank_stages(
+    matches, cosines = _look_up(parsed, store, parameters, embedder)
+    mode, first = ("lexical", ranking.COMPLETE) if cosines is None else ("hybrid", ranking.NAMED)
+    hits = ranking.rank_live(
         ranking.Search(
             query=parsed,
-            features=features,
             matches=matches,
             cosines=cosines,
             store=store,
@@ -77,12 +74,10 @@ def search(
             filters=filters,
             limit=limit,
             now=now,
-            entries={},
         )
     )
     hits = _discount(hits, filters, parameters, store)
-    hits = contradictions.demote(hits, features, parameters.answer_share, store)
-    best = _read_memories(score.diversify(hits, parameters.mmr_lambda, limit, first), store)
+    best = _read_memories(ranking.choose_best(hits, limit, first), store)
     relaxed = any(not hit.signals["whole"] for hit in best)
     return Results(query=query, mode=mode, relaxed=relaxed, hits=tuple(best))
 
@@ -136,7 +131,7 @@ def explain(hit: Hit) -> str:
 
 
 def _look_up(
-    text: str, query: Query, store: Store, parameters: Parameters, embedder: Embedder | None
+    query: Query, store: Store, parameters: Parameters, embedder: Embedder | None
 ) -> tuple[Matches, Cosines | None]:
     """The words in the full-text indexes, and the question among the vectors, if it has any.
 
@@ -151,7 +146,7 @@ def _look_up(
         from ademem.core.background import Aside
         from ademem.search.embedding import DamagedModel
 
-        vector = Aside(lambda: embedder.embed([readable(text)])[0])
+        vector = Aside(lambda: embedder.embed([query.text])[0])
         from ademem.search import dense
 
         matches = lexical.find_matches(query, store, parameters.floor, alone=False)
@@ -169,7 +164,7 @@ def _discount(
     """Multiply the scores of memories that may not hold here, or no longer."""
     if not hits:
         return hits
-    from ademem.search.score import discount
+    from ademem.search.ranking import discount
     from ademem.store import relations
 
     drifted: set[int] = set()
@@ -191,7 +186,7 @@ def _discount(
 
 def _read_memories(ranked: Iterable[Ranked], store: Store) -> list[Hit]:
     """Whole memories in place of their entries."""
-    from ademem.search.score import Hit
+    from ademem.search.ranking import Hit
     from ademem.store import memories
 
     known = {one.memory.seq: as_dict(one) for one in ranked}

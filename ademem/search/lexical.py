@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import math
 
 from ademem.core.value import Value, replace
-from ademem.search import score
 from ademem.store import full_text
 
 TYPE_CHECKING = False
@@ -25,6 +24,9 @@ WITH_MEANING = 2_000
 ALWAYS = 3
 """Where words alone decide, the rarest terms are looked up however many rows they match."""
 
+ENOUGH_WORDS = 3.0
+"""Words that only one memory has: so many of them answer any prompt in full."""
+
 
 class Matches(Value):
     """Rows by `seq`, and how they match the words of the query."""
@@ -43,10 +45,14 @@ class Matches(Value):
 
     def ranked(self) -> list[int]:
         """The named rows, those with every term, the others; each by BM25, newest first."""
-        exact, whole, bm25 = self.exact, self.whole, self.bm25
-        keys = [(seq in exact, seq in whole, bm25.get(seq, 0.0), seq) for seq in self.share]
-        keys.sort(reverse=True)
-        return [key[-1] for key in keys]
+        bm25 = self.bm25
+        first = [self.exact, self.whole - self.exact]
+        rest = self.share.keys() - self.exact - self.whole
+        return [
+            seq
+            for some in (*first, rest)
+            for _, seq in sorted(((bm25.get(seq, 0.0), seq) for seq in some), reverse=True)
+        ]
 
 
 def find_matches(query: Query, store: Store, floor: float, *, alone: bool) -> Matches:
@@ -90,23 +96,44 @@ def _match(terms: Mapping[str, Index], store: Store, least: float, *, alone: boo
     chosen = choose_terms(counts, most, ALWAYS if alone else 1)
     missing = [term for term, count in counts.items() if not count]
     total = full_text.total_rows(store)
-    information = {t: score.information(total, max(1, counts[t])) for t in chosen + missing}
-    full = score.answer(asked=sum(information.values()), rarest=score.information(total, 1))
-    places = {term: (place,) for place, term in enumerate(information)}
+    information = {t: word_information(total, max(1, counts[t])) for t in chosen + missing}
+    full = full_answer(asked=sum(information.values()), rarest=word_information(total, 1))
     weights = tuple(some / full for some in information.values())
-    held: defaultdict[int, tuple[int, ...]] = defaultdict(tuple)
-    bm25: defaultdict[int, float] = defaultdict(float)
+    bits = {term: 1 << place for place, term in enumerate(information)}
+    held: dict[int, int] = {}
+    bm25: dict[int, float] = {}
     for mine, rows in full_text.postings(store, chosen, terms):
-        known = [places[term] for term in mine]
+        of = [bits[term] for term in mine]
         for at, seq, points in rows:
-            held[seq] += known[at]
-            bm25[seq] += points
-    sums = {seq: sum(map(weights.__getitem__, some)) for seq, some in held.items()}
-    share = {seq: min(1.0, some) for seq, some in sums.items() if some >= least}
+            held[seq] = held.get(seq, 0) | of[at]
+            bm25[seq] = bm25.get(seq, 0.0) + points
+    # Many rows hold the same terms.
+    places = {some: _places(some) for some in set(held.values())}
+    shares = {some: sum(weights[place] for place in places[some]) for some in places}
+    kept = {some for some in shares if shares[some] >= least}
+    every = (1 << len(information)) - 1
     return Matches(
-        share=share,
-        bm25={seq: bm25[seq] for seq in share},
-        whole=frozenset(seq for seq in share if len(held[seq]) == len(information)),
-        terms=held,
+        share={seq: min(1.0, shares[some]) for seq, some in held.items() if some in kept},
+        bm25=bm25,
+        whole=frozenset(seq for seq, some in held.items() if some == every),
+        terms={seq: places[some] for seq, some in held.items()},
         weights=weights,
     )
+
+
+def _places(bits: int) -> tuple[int, ...]:
+    return tuple(place for place in range(bits.bit_length()) if bits >> place & 1)
+
+
+def word_information(total: int, holders: int) -> float:
+    """Information of a word in *holders* of *total* rows: BM25's idf, as Lucene writes it."""
+    return math.log1p((total - holders + 0.5) / (holders + 0.5))
+
+
+def full_answer(*, asked: float, rarest: float) -> float:
+    """The information of a full answer to a query that asked for so much.
+
+    A short query is answered by all of its words. A prompt says more than any memory can match, so
+    a few rare words do; one rare word is a third of that, one common word next to nothing.
+    """
+    return min(asked, ENOUGH_WORDS * rarest)

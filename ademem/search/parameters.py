@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.core.value import Value, replace
+from ademem.core.value import Value
 
 
 class Parameters(Value):
@@ -16,20 +16,18 @@ class Parameters(Value):
     meaning: float = 0.3
     """Weight of the whitened cosine to the question in the relevance."""
     near_words: float = 0.3
-    """Weight of the words of a memory and its neighbours in the session."""
+    """Weight of the words of a turn of a dialogue and its neighbours in the session."""
     near_meaning: float = 0.2
-    """Weight of the cosines of a memory and its neighbours in the session."""
-    near_notes: float = 0.35
-    """Factor of the neighbours' weights for memories other than turns of a dialogue."""
+    """Weight of the cosines of a turn of a dialogue and its neighbours."""
 
     speaker: float = 0.25
     """Bonus of a turn whose speaker the question names."""
     time: float = 0.25
-    """Bonus of a memory with a word of time if the question asks when."""
+    """Bonus of a turn with a word of time if the question asks when."""
     date: float = 0.35
-    """Bonus of a memory learned in the month or year that the question names."""
+    """Bonus of a turn of the month or year that the question names."""
     asks: float = -0.08
-    """Bonus of a memory that ends with a question, as it rarely answers one."""
+    """Bonus of a turn that ends with a question, as it rarely answers one."""
     steps: float = -0.2
     """Bonus of a learned procedure if the query is a question and not a task."""
 
@@ -67,16 +65,9 @@ class Parameters(Value):
     """Cosine to a question from which a row answers it."""
     answer_words: float = 0.2
     """Share of a long question from which a row with two of its words answers it; 0 for any row."""
-    mmr_lambda: float = 0.7
-    """Weight of the score against novelty in maximal marginal relevance (Carbonell 1998)."""
 
 
 DEFAULTS = Parameters()
 
 PROMPT_FLOOR = 0.4
 """The floor for prompts and errors, which contain more words than they ask about."""
-
-
-def hurried(parameters: Parameters = DEFAULTS, **changes: float) -> Parameters:
-    """Return parameters for a search that a prompt or a tool waits for: without neighbours."""
-    return replace(parameters, near_words=0.0, near_meaning=0.0, **changes)

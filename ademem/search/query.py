@@ -43,6 +43,8 @@ _QUOTED = r'"([^"]{1,80})"'
 
 
 class Query(Value):
+    text: str
+    """What was read of it."""
     key: str | None
     """The whole text when it may be an id or a key."""
     terms: dict[str, Index]
@@ -52,6 +54,7 @@ class Query(Value):
     typed: bool
     """It is so short that somebody typed it to find something."""
     asks: bool
+    """It begins as a question does."""
 
     @property
     def is_question(self) -> bool:
@@ -71,6 +74,7 @@ def parse(text: str) -> Query:
         terms = _with_longer_words(terms, _quoted(words[-1]))
     phrases = (quoted for quoted in _between_quotes(text) if len(_words(quoted)) > 1)
     return Query(
+        text=text,
         key=None if " " in text else text or None,
         terms=terms | {_quoted(phrase): Index.WORDS for phrase in phrases},
         substrings={_quoted(word): Index.GRAMS for word in telling if typed and len(word) >= GRAM},

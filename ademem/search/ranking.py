@@ -2,45 +2,70 @@
 
 from __future__ import annotations
 
-from ademem.core.memory import Status
+import math
+
+from ademem.core.aging import decayed
+from ademem.core.clock import days_between
+from ademem.core.memory import DIALOGUE, PROCEDURE, Status, Tier
 from ademem.core.value import Value, replace
-from ademem.search import query_features, score
-from ademem.search.relevance import REACH, Evidence, compute_signals, signal_weights
-from ademem.search.score import weighted_mean
 from ademem.store import memories
-from ademem.store.filters import visible_rows
+from ademem.store.filters import UNARCHIVED, visible_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from ademem.core.memory import Entry
+    from ademem.core.memory import Entry, Memory
     from ademem.search.dense import Cosines
+    from ademem.search.dialogue import Features, Neighbours
     from ademem.search.lexical import Matches
     from ademem.search.parameters import Parameters
     from ademem.search.query import Query
-    from ademem.search.query_features import Features
-    from ademem.search.relevance import Signals
-    from ademem.search.score import Ranked
     from ademem.store import Store
     from ademem.store.filters import Filters
+
+    Signals = dict[str, float]
 
 FIRST_LOOK = 3
 """Rows that are filtered first, in pools: hidden rows take some of them."""
 NEXT_LOOK = 10
 """Factor by which more rows are filtered when too few of them are visible."""
-WEIGHED = 2 / 3
-"""Part of the pool that is read and weighed beside vectors, unless the question names a time."""
 ENOUGH = 0.6
 """Share of a full answer, about two rare words, that answers a question however long."""
+SHARE_WEIGHT = 0.3
+"""Part of the words' signal by the share that was matched; the rest is BM25."""
+
+NAMED = ("exact",)
+"""Signals of hits that go first: a memory asked for by its id or key."""
+COMPLETE = (*NAMED, "whole")
+"""The same where words alone decide: then a memory that has all of them."""
+
+_WEIGHTED = ("relevance", "recency", "importance", "confidence", "access")
+_RELEVANT = ("words", "meaning", "near_words", "near_meaning")
+
+
+class Ranked(Value):
+    """A candidate with its score and the signals behind it."""
+
+    memory: Entry
+    score: float
+    relevance: float
+    signals: dict[str, float]
+    against: str = ""
+    """Id of a later memory that contradicts it."""
+
+
+class Hit(Ranked):
+    """A candidate with its whole memory."""
+
+    memory: Memory
 
 
 class Search(Value):
     """One question and its lookups."""
 
     query: Query
-    features: Features
     matches: Matches
     cosines: Cosines | None
     """None where words alone decide."""
@@ -49,80 +74,78 @@ class Search(Value):
     filters: Filters
     limit: int
     now: datetime
-    entries: dict[int, Entry]
-    """The memories that were read, by `seq`: each is read once."""
 
 
-def rank_stages(search: Search) -> list[Ranked]:
-    """The hits among confirmed memories, then all live ones, then faded ones, until one answers.
+def rank_live(search: Search) -> list[Ranked]:
+    """The hits among live memories, and the best faded one if the filters ask for it.
 
-    Beside a confirmed answer, later candidates that answer in full are added: they are news.
+    Beside confirmed memories that answer in full, candidates are left out unless they do so too and
+    are newer. A faded memory is looked for when nothing live answers in full.
     """
-    parameters = search.parameters
-    hits: list[Ranked] = []
-    answered, seen = False, frozenset[str]()
-    for statuses in search.filters.stages:
-        more = frozenset(statuses) - seen
-        if seen and not memories.any_of(search.store, more):  # the same would be found again
-            if answered:
-                break
-            continue
-        seen |= more
-        earlier, hits = hits, rank(search, statuses)
-        if answered:
-            since = max(hit.memory.created_at for hit in earlier if _answers(hit, parameters))
-            news = [h for h in hits if h.memory.created_at > since and _answers(h, parameters)]
-            return _merge(earlier, hits, news)
-        if Status.ARCHIVED in statuses and not search.filters.statuses:
-            best = [max(hits, key=lambda hit: hit.relevance)] if hits else []
-            hits = _merge(earlier, hits, best)
-        answered = any(_answers(hit, parameters) for hit in hits)
+    filters, parameters = search.filters, search.parameters
+    hits = rank(search, filters.statuses or UNARCHIVED)
+    if filters.statuses:
+        return hits
+    answers = [hit for hit in hits if _answers(hit, parameters)]
+    confirmed = [h.memory.created_at for h in answers if h.memory.status is Status.PROMOTED]
+    if confirmed:
+        news = {h.memory.seq for h in answers if h.memory.created_at > max(confirmed)}
+        return [
+            hit for hit in hits if hit.memory.status is Status.PROMOTED or hit.memory.seq in news
+        ]
+    if filters.faded and not answers and memories.any_of(search.store, [Status.ARCHIVED]):
+        found = rank(search, (*UNARCHIVED, Status.ARCHIVED))
+        best = max(found, key=lambda hit: hit.relevance, default=None)
+        if best and best.memory.status is Status.ARCHIVED:
+            return [*hits, best]
     return hits
 
 
 def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
     """The hits among memories of these statuses, not in any order."""
-    parameters, cosines = search.parameters, search.cosines
+    parameters, cosines, matches = search.parameters, search.cosines, search.matches
 
-    ranked = search.matches.ranked()
+    ranked = matches.ranked()
     by_words = _first_visible(lambda limit: ranked[:limit], search, statuses)
     by_meaning = {} if cosines is None else _first_visible(cosines.nearest, search, statuses)
     rows = by_words | by_meaning
-    evidence = Evidence(matches=search.matches)
-    if parameters.near_words or parameters.near_meaning:
-        around = REACH if cosines is None else 1
-        neighbours = memories.session_neighbours(search.store, rows, REACH, around)
-        evidence = replace(evidence, neighbours=neighbours)
-        first = (parameters.pool + 1) // 2
-        beside = {
-            seq
-            for leader in [*by_words][:first] + [*by_meaning][:first]
-            for near in neighbours.get(leader, ())[:around]
-            for seq in near
-        }
-        beside -= rows.keys()
-        rows |= visible_rows(sorted(beside), search.store, search.filters, statuses, len(beside))
+    has_turns = any(rows.values())
+    neighbours: dict[int, Neighbours] = {}
+    if has_turns:
+        neighbours, beside = _read_neighbours(search, statuses, by_words, by_meaning)
+        rows |= beside
 
-    if cosines is None:
-        if not words_answer(search.matches, rows, search.query, parameters):
-            return []
-    else:
-        near = {s for seq in rows for some in evidence.neighbours.get(seq, ()) for s in some}
+    whitened: dict[int, float] = {}
+    plain: dict[int, float] = {}
+    if cosines is not None:
+        near = {seq for some in neighbours.values() for far in some for seq in far}
         whitened, plain = cosines.compare(near.union(rows))
-        evidence = replace(evidence, whitened=whitened, plain=plain)
-    signals = compute_signals(evidence, rows)
-    weights = {turn: signal_weights(parameters, turn=turn) for turn in (False, True)}
-    for seq, mine in signals.items():
-        mine["relevance"] = weighted_mean(mine, weights[rows[seq]])
+    elif not words_answer(matches, rows, search.query, parameters):
+        return []
+    signals = compute_signals(matches, rows, whitened, plain)
+    if has_turns:
+        from ademem.search import dialogue
+
+        turns = {seq: neighbours.get(seq, ()) for seq, is_turn in rows.items() if is_turn}
+        dialogue.add_neighbours(signals, turns, matches, whitened)
+    weights = {name: getattr(parameters, name) for name in _RELEVANT}
+    for mine in signals.values():
+        mine["relevance"] = weighted_mean(mine, weights)
 
     if not any(_is_answer(mine, search.query, parameters) for mine in signals.values()):
         return []
-    kept = [seq for seq, mine in signals.items() if _is_above_floor(mine, parameters, rows[seq])]
-    kept.sort(key=lambda s: (signals[s]["exact"], signals[s]["relevance"], s), reverse=True)
-    most = parameters.pool
-    if cosines is not None and not search.features.is_timed:
-        most = max(search.limit, int(WEIGHED * most))
-    return [_weigh(memory, signals[memory.seq], search) for memory in _read(kept[:most], search)]
+    kept = [seq for seq, mine in signals.items() if _is_above_floor(mine, parameters)]
+    first = COMPLETE if cosines is None else NAMED
+
+    def order(seq: int) -> tuple[float, ...]:
+        return (*map(signals[seq].__getitem__, first), signals[seq]["relevance"], seq)
+
+    kept.sort(key=order, reverse=True)
+    # Only the features of a dialogue lift a hit from far below.
+    most = max(search.limit, parameters.pool if has_turns else parameters.pool // 2)
+    found = memories.entries(search.store, kept[:most])
+    features = dialogue.read_features(search.query.text) if has_turns else None
+    return [_weigh(memory, signals[memory.seq], features, search) for memory in found]
 
 
 def words_answer(
@@ -145,6 +168,135 @@ def words_answer(
     )
 
 
+def compute_signals(
+    matches: Matches,
+    rows: Collection[int],
+    whitened: Mapping[int, float] = {},
+    plain: Mapping[int, float] = {},
+) -> dict[int, Signals]:
+    """The signals of each row, 0 to 1; what was not asked for, or is unknown, is not there."""
+    best = max((matches.bm25.get(seq, 0.0) for seq in rows), default=0.0)
+    signals: dict[int, Signals] = {}
+    for seq in rows:
+        share, bm25 = matches.share.get(seq, 0.0), matches.bm25.get(seq, 0.0)
+        signals[seq] = {
+            "exact": float(seq in matches.exact),
+            "whole": float(seq in matches.whole),
+            "share": share,
+            "bm25": bm25,
+            "words": words_signal(share, bm25, best) if seq in matches.share else 0.0,
+        }
+    if whitened:
+        _add_meaning(signals, whitened, plain)
+    return signals
+
+
+def words_signal(share: float, bm25: float, best_bm25: float) -> float:
+    """1 for the best match of a search that matched all it asked."""
+    how_well = bm25 / best_bm25 if best_bm25 else 1.0
+    return SHARE_WEIGHT * share + (1 - SHARE_WEIGHT) * how_well
+
+
+def _add_meaning(
+    signals: dict[int, Signals], whitened: Mapping[int, float], plain: Mapping[int, float]
+) -> None:
+    """Add the cosine, and its part of the best one.
+
+    A row without a vector gets the least meaning of the rows that match the words as well: an
+    equal row that has one is never behind it.
+    """
+    best = max((whitened.get(seq, 0.0) for seq in signals), default=0.0)
+    if best <= 0:
+        return
+    without = []
+    for seq, mine in signals.items():
+        if seq in whitened:
+            mine["cosine"] = plain[seq]
+            mine["meaning"] = max(0.0, whitened[seq]) / best
+        else:
+            without.append(mine)
+    known = [(mine["words"], mine["meaning"]) for mine in signals.values() if "meaning" in mine]
+    for mine in without:
+        words = mine["words"]
+        mine["meaning"] = min(words, *(mean for other, mean in known if other >= words), 1.0)
+
+
+def weighted_mean(signals: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """Mean of the signals there are; a missing one costs nothing."""
+    total = divisor = 0.0
+    for name, weight in weights.items():
+        if name in signals:
+            total += weight * signals[name]
+            divisor += weight
+    return total / (divisor or 1.0)
+
+
+def weigh(
+    memory: Entry, signals: Mapping[str, float], parameters: Parameters, now: datetime
+) -> Ranked:
+    """Score a memory by its relevance and its own signals."""
+    weighed = {
+        **signals,
+        "recency": recency(days_between(memory.updated_at, now), parameters.half_life_days),
+        "importance": memory.importance.weight,
+        "confidence": memory.confidence,
+        "access": decayed(
+            memory.used,
+            idle_days=days_between(memory.last_accessed_at, now),
+            half_life_days=parameters.half_life_days,
+        ),
+        "tier": _tier_bonus(memory, parameters),
+    }
+    score = (
+        weighted_mean(weighed, {name: getattr(parameters, name) for name in _WEIGHTED})
+        + weighed["tier"]
+    )
+    if memory.status is Status.CANDIDATE:
+        score *= parameters.candidate_discount
+    weighed["composite"] = score
+    return Ranked(memory=memory, score=score, relevance=weighed["relevance"], signals=weighed)
+
+
+def recency(age_days: float, half_life_days: float) -> float:
+    return math.exp2(-max(0.0, age_days) / half_life_days)
+
+
+def discount(
+    hits: Sequence[Ranked], name: str, factor: float, rows: Collection[int]
+) -> list[Ranked]:
+    """The hits; the scores of *rows* (by `seq`) are multiplied, with *name* as their signal."""
+    return [
+        replace(hit, score=hit.score * factor, signals=hit.signals | {name: factor})
+        if hit.memory.seq in rows
+        else hit
+        for hit in hits
+    ]
+
+
+def choose_best(hits: Iterable[Ranked], limit: int, first: Sequence[str] = NAMED) -> list[Ranked]:
+    """The *limit* hits of the highest score, newest first; signals in *first* go before all.
+
+    A turn of a dialogue often repeats the question, so all of its words prove little.
+    """
+
+    def order(hit: Ranked) -> tuple[float, ...]:
+        names = NAMED if DIALOGUE in hit.memory.tags else first
+        precedence = (hit.signals[name] if name in names else 0.0 for name in first)
+        return (*precedence, hit.score, hit.memory.seq)
+
+    return sorted(hits, key=order, reverse=True)[:limit]
+
+
+def _tier_bonus(memory: Entry, parameters: Parameters) -> float:
+    """A candidate loses nothing by its tier: its status has the same reason, no confirmation."""
+    tier = Tier.PINNED if memory.pinned else memory.tier
+    if tier is Tier.PINNED and memory.claimed_author is not None:
+        tier = Tier.ACTIVE
+    if tier is Tier.FADING and memory.status is Status.CANDIDATE:
+        return 0.0
+    return parameters.tier_bonus[tier - 1]
+
+
 def _first_visible(
     first: Callable[[int], Sequence[int]], search: Search, statuses: tuple[str, ...]
 ) -> dict[int, bool]:
@@ -159,6 +311,29 @@ def _first_visible(
         wanted *= NEXT_LOOK
 
 
+def _read_neighbours(
+    search: Search,
+    statuses: tuple[str, ...],
+    by_words: dict[int, bool],
+    by_meaning: dict[int, bool],
+) -> tuple[dict[int, Neighbours], dict[int, bool]]:
+    """The neighbours of turns, and the visible rows beside the first half of each pool."""
+    from ademem.search.dialogue import REACH
+
+    turns = [seq for seq, is_turn in (by_words | by_meaning).items() if is_turn]
+    around = REACH if search.cosines is None else 1
+    neighbours = memories.session_neighbours(search.store, turns, REACH, around)
+    first = (search.parameters.pool + 1) // 2
+    beside = {
+        seq
+        for leader in [*by_words][:first] + [*by_meaning][:first]
+        for near in neighbours.get(leader, ())[:around]
+        for seq in near
+    }
+    wanted = sorted(beside - by_words.keys() - by_meaning.keys())
+    return neighbours, visible_rows(wanted, search.store, search.filters, statuses, len(wanted))
+
+
 def _is_answer(mine: Signals, query: Query, parameters: Parameters) -> bool:
     share = parameters.floor if query.typed or "cosine" not in mine else parameters.answer_share
     return (
@@ -168,36 +343,27 @@ def _is_answer(mine: Signals, query: Query, parameters: Parameters) -> bool:
     )
 
 
-def _is_above_floor(mine: Signals, parameters: Parameters, turn: bool) -> bool:
+def _is_above_floor(mine: Signals, parameters: Parameters) -> bool:
     return (
         bool(mine["exact"])
         or mine["share"] >= parameters.floor
         or mine.get("cosine", 0.0) >= parameters.cosine_floor
-        or (turn and mine.get("near_share", 0.0) >= parameters.floor)
+        or mine.get("near_share", 0.0) >= parameters.floor
     )
 
 
-def _read(rows: Sequence[int], search: Search) -> list[Entry]:
-    missing = [seq for seq in rows if seq not in search.entries]
-    if missing:
-        found = memories.entries(search.store, missing)
-        search.entries.update((entry.seq, entry) for entry in found)
-    return [search.entries[seq] for seq in rows if seq in search.entries]
+def _weigh(memory: Entry, signals: Signals, features: Features | None, search: Search) -> Ranked:
+    bonus: dict[str, float] = {}
+    if features is not None and DIALOGUE in memory.tags:
+        from ademem.search import dialogue
 
-
-def _weigh(memory: Entry, mine: Mapping[str, float], search: Search) -> Ranked:
-    bonus = query_features.bonus(search.features, memory, search.parameters)
-    signals = {**mine, **bonus, "relevance": mine["relevance"] + sum(bonus.values())}
-    return score.weigh(memory, signals, search.parameters, search.now)
-
-
-def _merge(
-    earlier: Iterable[Ranked], hits: Iterable[Ranked], more: Iterable[Ranked]
-) -> list[Ranked]:
-    """The *earlier* hits, by the scores of a search that found all *hits*, and some more."""
-    before = {hit.memory.seq: hit for hit in earlier}
-    again = {hit.memory.seq: hit for hit in hits if hit.memory.seq in before}
-    return [*(before | again).values(), *(hit for hit in more if hit.memory.seq not in before)]
+        bonus = dialogue.bonus(features, memory, search.parameters)
+    elif search.query.asks and memory.source_type == PROCEDURE:  # it tells what to do
+        bonus = {"steps": search.parameters.steps}
+    relevance = signals["relevance"] + sum(bonus.values())
+    return weigh(
+        memory, {**signals, **bonus, "relevance": relevance}, search.parameters, search.now
+    )
 
 
 def _answers(hit: Ranked, parameters: Parameters) -> bool:

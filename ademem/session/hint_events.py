@@ -118,16 +118,15 @@ def _best(rows: list[sqlite3.Row]) -> list[tuple[Memory, str]]:
 
 def _of_error(payload: Payload, line: str, runtime: Runtime) -> list[tuple[Memory, str]]:
     from ademem.capture import errors
-    from ademem.core.value import replace
     from ademem.search.engine import Filters, search
-    from ademem.search.parameters import DEFAULTS, PROMPT_FLOOR
+    from ademem.search.parameters import PROMPT_FLOOR, Parameters
     from ademem.store import memory_queries
 
     owner = payload.agent_type or None
     here = runtime.branch
     fingerprint = errors.fingerprint(line)
     known = memory_queries.promoted_errors(runtime.store, fingerprint, owner, here)
-    parameters = replace(DEFAULTS, floor=PROMPT_FLOOR)
+    parameters = Parameters(floor=PROMPT_FLOOR)
     filters = Filters(
         owner=owner,
         statuses=("promoted",),

@@ -138,9 +138,10 @@ def _assist(turn: Turn, runtime: Runtime) -> str:
     """The denial carries what a search would have said, so it is the consultation itself."""
     from ademem.core import untrusted
     from ademem.search import engine
+    from ademem.search.parameters import Parameters
     from ademem.store.mission_binding import mission_of
 
-    parameters = engine.hurried(answer_words=0.0)
+    parameters = Parameters(answer_words=0.0)
     mission = mission_of(runtime.environment)
     filters = engine.Filters(here=runtime.branch, elsewhere=False, mission=mission)
     found = engine.search(

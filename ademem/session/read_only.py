@@ -8,7 +8,7 @@ from ademem.core.repository import branch
 from ademem.core.text import bounded, whole_words
 from ademem.guard.prompts import TurnClass, classify
 from ademem.search.engine import UNARCHIVED, Filters, current, search
-from ademem.search.parameters import PROMPT_FLOOR, hurried
+from ademem.search.parameters import PROMPT_FLOOR, Parameters
 from ademem.session import briefing
 from ademem.session.briefing.reader import session_reader
 from ademem.store.mission_binding import mission_of
@@ -63,7 +63,7 @@ def user_prompt_submit(payload: Payload, runtime: Runtime) -> str | None:
         filters,
         runtime.now,
         limit=runtime.settings.briefing.prompt,
-        parameters=hurried(floor=PROMPT_FLOOR),
+        parameters=Parameters(floor=PROMPT_FLOOR),
     )
     chars = runtime.settings.briefing.prompt_chars
     lines = [untrusted.entry(hit.memory, chars) for hit in current(found)]

@@ -11,7 +11,7 @@ from ademem.core.text import bounded, whole_words
 from ademem.guard import flags
 from ademem.guard.prompts import TurnClass, classify
 from ademem.search.engine import UNARCHIVED, Filters, current, search
-from ademem.search.parameters import PROMPT_FLOOR, hurried
+from ademem.search.parameters import PROMPT_FLOOR, Parameters
 from ademem.search.query import keywords
 from ademem.session.turn_key import new_key
 from ademem.store import logs, sessions, turns
@@ -157,7 +157,7 @@ def _by_words(prompt: str, limit: int, runtime: Runtime) -> list[Recalled]:
         _current(runtime),
         runtime.now,
         limit=limit,
-        parameters=hurried(floor=PROMPT_FLOOR),
+        parameters=Parameters(floor=PROMPT_FLOOR),
     )
     return [(hit.memory, hit.score) for hit in current(results)]
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ademem.core.memory import Importance, Status, Tier
-from ademem.search import score
+from ademem.search import lexical, ranking
 from ademem.search.parameters import DEFAULTS
-from ademem.search.score import Hit, diversify, weigh
+from ademem.search.ranking import Hit, choose_best, weigh, weighted_mean
 from tests.builders import NOW, memory
 
 
@@ -25,12 +25,12 @@ from tests.builders import NOW, memory
     ],
 )
 def test_a_word_tells_more_the_fewer_rows_have_it(total, holders, expected):
-    assert score.information(total, holders) == pytest.approx(expected, abs=5e-5)
+    assert lexical.word_information(total, holders) == pytest.approx(expected, abs=5e-5)
 
 
 def test_a_short_query_is_answered_by_all_its_words_and_a_prompt_by_a_few_rare_ones():
-    assert score.answer(asked=4.0, rarest=5.0) == 4.0
-    assert score.answer(asked=80.0, rarest=5.0) == 15.0
+    assert lexical.full_answer(asked=4.0, rarest=5.0) == 4.0
+    assert lexical.full_answer(asked=80.0, rarest=5.0) == 15.0
 
 
 @pytest.mark.parametrize(
@@ -43,10 +43,10 @@ def test_a_short_query_is_answered_by_all_its_words_and_a_prompt_by_a_few_rare_o
     ],
 )
 def test_what_passes_the_floor_of_a_prompt_of_twenty_words_among_20000_memories(matched, passes):
-    rarest = score.information(20_000, 1)
-    full = score.answer(asked=20 * rarest, rarest=rarest)
+    rarest = lexical.word_information(20_000, 1)
+    full = lexical.full_answer(asked=20 * rarest, rarest=rarest)
 
-    share = sum(score.information(20_000, holders) for holders in matched) / full
+    share = sum(lexical.word_information(20_000, holders) for holders in matched) / full
     assert (share >= DEFAULTS.floor) is passes
 
 
@@ -60,16 +60,14 @@ def test_what_passes_the_floor_of_a_prompt_of_twenty_words_among_20000_memories(
     ],
 )
 def test_recency_halves_every_half_life(age_days, expected):
-    assert score.recency(age_days, half_life_days=30) == expected
+    assert ranking.recency(age_days, half_life_days=30) == expected
 
 
 def test_a_missing_signal_leaves_the_score_of_the_others_alone():
     weights = {"relevance": 0.6, "recency": 0.2, "importance": 0.2, "confidence": 0.0}
 
-    assert (
-        score.weighted_mean({"relevance": 0.5, "recency": 1.0, "importance": 0.0}, weights) == 0.5
-    )
-    assert score.weighted_mean({"relevance": 0.5, "recency": 1.0}, weights) == pytest.approx(0.625)
+    assert weighted_mean({"relevance": 0.5, "recency": 1.0, "importance": 0.0}, weights) == 0.5
+    assert weighted_mean({"relevance": 0.5, "recency": 1.0}, weights) == pytest.approx(0.625)
 
 
 def weighed(relevance: float = 0.65, **changes) -> Hit:
@@ -141,42 +139,26 @@ COPIES = [hit(f"the deploy job tags every release itself, note {n}", 0.9, seq=n)
 PINNED = hit("production is deployed by hand on Fridays", 0.65, seq=10)
 
 
-def test_near_copies_make_way_for_something_else():
-    chosen = contents(diversify([*COPIES, PINNED], mmr_lambda=0.7, limit=2))
-
-    assert chosen == [COPIES[8].memory.content, PINNED.memory.content]
-
-
-def test_with_lambda_1_the_score_alone_decides():
-    chosen = diversify([*COPIES, PINNED], mmr_lambda=1.0, limit=9)
+def test_the_score_alone_decides():
+    chosen = choose_best([*COPIES, PINNED], limit=9)
 
     assert PINNED.memory.content not in contents(chosen)
-
-
-def test_memories_that_only_share_a_topic_keep_their_order():
-    related = [
-        hit("deploys run only from main", 0.80, seq=1),
-        hit("deploys are announced in the team channel", 0.79, seq=2),
-        hit("invoices are rounded to cents", 0.77, seq=3),
-    ]
-
-    assert contents(diversify(related, mmr_lambda=0.7, limit=3)) == contents(related)
 
 
 def test_what_was_asked_for_by_its_key_goes_first():
     named = hit("an old note", 0.1, seq=20, exact=1.0)
 
-    assert contents(diversify([*COPIES, named], mmr_lambda=0.7, limit=1)) == ["an old note"]
+    assert contents(choose_best([*COPIES, named], limit=1)) == ["an old note"]
 
 
 @given(
     st.lists(st.tuples(st.text(max_size=20), st.floats(0, 1)), max_size=12),
     st.integers(0, 12),
 )
-def test_diversifying_only_picks_and_never_repeats(rows, limit):
+def test_choosing_only_picks_and_never_repeats(rows, limit):
     hits = [hit(text, value, seq=seq) for seq, (text, value) in enumerate(rows)]
 
-    chosen = diversify(hits, mmr_lambda=0.7, limit=limit)
+    chosen = choose_best(hits, limit=limit)
     assert len(chosen) == min(limit, len(hits))
     assert len({each.memory.seq for each in chosen}) == len(chosen)
     assert not chosen or chosen[0].score == max(each.score for each in hits)

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.core.memory import PROCEDURE, Category, Status, Tier
+from ademem.core.memory import PROCEDURE, Category, Status
 from ademem.core.settings import SearchSettings
 from ademem.core.value import replace
 from ademem.search.engine import explain, search
@@ -17,7 +17,7 @@ from tests.builders import NOW
 
 SIGNALS = (
     *("exact", "whole", "share", "bm25", "relevance", "recency", "importance", "confidence"),
-    *("access", "tier", "composite", "mmr"),
+    *("access", "tier", "composite"),
 )
 
 
@@ -191,15 +191,6 @@ def test_a_newer_memory_wins_between_equals(keep, texts):
     keep("the cache is flushed at noon")
 
     assert texts("when is the cache flushed")[0] == "the cache is flushed at noon"
-
-
-def test_a_pinned_memory_is_not_drowned_by_near_copies(keep, texts):
-    for number in range(20):
-        keep(f"the deploy job tags the release itself, seen in run {number}")
-    rule = "when the customers have a holiday ahead, nobody may deploy any release of anything"
-    keep(rule, pinned=True, tier=Tier.PINNED)
-
-    assert rule in texts("deploy release", limit=4)
 
 
 def test_what_was_overwritten_is_not_found_by_its_old_words(store, keep, texts):

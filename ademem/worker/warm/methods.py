@@ -7,7 +7,7 @@ import os
 from ademem.core.value import Value
 from ademem.search import engine as search_
 from ademem.search.engine import Filters
-from ademem.search.parameters import DEFAULTS
+from ademem.search.parameters import DEFAULTS, Parameters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def search(desk: Desk, params: Params) -> dict[str, Any]:
         desk.runtime.now,
         limit=limit,
         embedder=desk.embedder,
-        parameters=search_.hurried(floor=floor),
+        parameters=Parameters(floor=floor),
     )
     hits = [[hit.memory.seq, hit.score] for hit in search_.current(results)]
     return {"mode": results.mode, "hits": hits}

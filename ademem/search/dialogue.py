@@ -1,18 +1,29 @@
-"""Features of a question beside its words: a speaker, a time, being a question."""
+"""Turns of a dialogue: what their neighbours and the speaker and time of a question add.
+
+On notes none of it helps, so a search without a turn among its candidates does not load this.
+"""
 
 from __future__ import annotations
 
-from ademem.core.memory import PROCEDURE
 from ademem.core.text import words
 from ademem.core.value import Value
-from ademem.search import query as query_
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ademem.core.memory import Entry
+    from ademem.search.lexical import Matches
     from ademem.search.parameters import Parameters
+
+    Neighbours = tuple[tuple[int, ...], ...]
+    """Rows of the same session: those next to a row, those one further on, and so forth."""
+
+DECAY = (1.0, 0.6)
+"""Weights of the neighbours at distance 1 and 2, where the row itself has 1."""
+REACH = len(DECAY)
+SATURATION = 0.3
+"""How soon a word counts in full: a row that has it gains little from neighbours that do too."""
 
 MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july"),
@@ -29,30 +40,84 @@ _BEFORE_MAY = frozenset({"in", "of", "since", "until", "before", "after", "last"
 _EDGES = ".,;:!?\"'()"
 
 
+def add_neighbours(
+    signals: dict[int, dict[str, float]],
+    turns: Mapping[int, Neighbours],
+    matches: Matches,
+    whitened: Mapping[int, float],
+) -> None:
+    """Add what each turn and its neighbours together have of the words and the meaning."""
+    shares = {
+        seq: neighbour_words(seq, near, matches.terms, matches.weights)
+        for seq, near in turns.items()
+    }
+    _add_scaled("near_words", shares, signals)
+    for seq, share in shares.items():
+        signals[seq]["near_share"] = share
+    if not whitened:
+        return
+    means = {seq: neighbour_meaning(seq, near, whitened) for seq, near in turns.items()}
+    known = {seq: max(0.0, mean) for seq, mean in means.items() if mean is not None}
+    _add_scaled("near_meaning", known, signals)
+    for seq in turns:
+        mine = signals[seq]
+        if seq not in whitened and "meaning" in mine:
+            mine["near_meaning"] = min(mine.get("near_meaning", 1.0), mine["meaning"])
+
+
+def _add_scaled(
+    name: str, values: Mapping[int, float], signals: dict[int, dict[str, float]]
+) -> None:
+    """Add each value divided by the best one."""
+    best = max(values.values(), default=0.0)
+    for seq, value in values.items():
+        signals[seq][name] = value / best if best > 0 else 0.0
+
+
+def neighbour_words(
+    seq: int,
+    near: Neighbours,
+    terms: Mapping[int, Sequence[int]],
+    weights: Sequence[float],
+) -> float:
+    """Part of a full answer in the words of the row and its neighbours; may exceed 1."""
+    held = dict.fromkeys(terms.get(seq, ()), 1.0)
+    for decay, rows in zip(DECAY, near, strict=False):
+        for row in rows:
+            for term in terms.get(row, ()):
+                held[term] = held.get(term, 0.0) + decay
+    enough = sum(weights[term] * w / (w + SATURATION) for term, w in held.items())
+    return (1 + SATURATION) * enough
+
+
+def neighbour_meaning(seq: int, near: Neighbours, cosines: Mapping[int, float]) -> float | None:
+    """Weighted mean of the cosines of the row and its neighbours, as far as there are any."""
+    total = parts = 0.0
+    for decay, rows in zip((1.0, *DECAY), ((seq,), *near), strict=False):
+        for row in rows:
+            if row in cosines:
+                total += decay * cosines[row]
+                parts += decay
+    return total / parts if parts else None
+
+
 class Features(Value):
+    """Features of a question beside its words."""
+
     words: frozenset[str]
     when: bool
     """It asks for a time."""
     months: frozenset[int]
     years: frozenset[int]
-    asks: bool
-    """It is a question."""
-
-    @property
-    def is_timed(self) -> bool:
-        """It asks for a time, or names one."""
-        return bool(self.when or self.months or self.years)
 
 
-def read(query: str) -> Features:
-    """Read the features without compiling a pattern, as a prompt waits."""
+def read_features(query: str) -> Features:
     tokens = [word.strip(_EDGES) for word in query.lower().split()]
     return Features(
         words=words(query),
         when=_asks_when(tokens),
         months=frozenset(_months(tokens)),
         years=frozenset(int(word) for word in tokens if _is_year(word)),
-        asks=query_.asks(query),
     )
 
 
@@ -105,12 +170,7 @@ def asks(features: Features, memory: Entry) -> bool:
     return memory.content.endswith("?")
 
 
-def steps(features: Features, memory: Entry) -> bool:
-    """The memory is a procedure, and the question asks how things are."""
-    return features.asks and memory.source_type == PROCEDURE
-
-
-FEATURES: tuple[Callable[[Features, Entry], bool], ...] = (speaker, time, date, asks, steps)
+FEATURES: tuple[Callable[[Features, Entry], bool], ...] = (speaker, time, date, asks)
 
 
 def bonus(features: Features, memory: Entry, parameters: Parameters) -> dict[str, float]:
