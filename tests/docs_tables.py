@@ -12,7 +12,7 @@ from typing import Any
 import typer.main
 
 from ademem.core import settings
-from ademem.doors.cli.commands import INSTEAD, PANELS, load
+from ademem.doors.cli.commands import FORMS, PANELS, load
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
@@ -34,11 +34,18 @@ def commands() -> Iterator[Row]:
 
 
 def hidden() -> Iterator[Row]:
-    yield "Command", "Does", "Listed form"
-    below = dict(leaves())
-    for name, instead in sorted(INSTEAD.items()):
-        arguments = [metavar(given) for given in parameters(below[name], "argument")]
-        yield code(" ".join([name, *arguments])), below[name].help.strip(), code(instead)
+    yield "Command", "Does"
+    listed = {name for names in PANELS.values() for name in names}
+    for name, command in sorted(leaves()):
+        if name not in listed:
+            arguments = [metavar(given) for given in parameters(command, "argument")]
+            yield code(" ".join([name, *arguments])), command.help.strip()
+
+
+def replaced() -> Iterator[Row]:
+    yield "Old form", "Listed form"
+    for old, new in sorted(FORMS.items()):
+        yield code(old), code(new)
 
 
 def leaves() -> list[tuple[str, Any]]:
@@ -122,6 +129,7 @@ def code(text: str) -> str:
 TABLES: dict[str, Callable[[], Iterator[Row]]] = {
     "commands": commands,
     "hidden": hidden,
+    "replaced": replaced,
     "settings": defaults,
     "schema": schema,
 }

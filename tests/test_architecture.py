@@ -175,8 +175,8 @@ def importers(module):
         pytest.param(
             "search.embedding.wheel", "search/embedding/install.py", id="the package index"
         ),
-        pytest.param("search.embedding.install", "api/models.py", id="installing"),
-        pytest.param("api.models", "doors/cli/model.py", id="the command"),
+        pytest.param("search.embedding.install", "api/model.py", id="installing"),
+        pytest.param("api.model", "doors/cli/model.py", id="the command"),
     ],
 )
 def test_nothing_but_a_typed_command_leads_to_a_fetch(module, only):
@@ -351,7 +351,7 @@ OPENERS = {
     "core/caller.py": "processes, in /proc",
     "core/trust.py": "what the person agreed to, in their own folder",
     "core/configuration/": "the person's own settings, and what was read of them before",
-    "api/opening.py": "were the files read before",
+    "api/__init__.py": "were the files read before",
     "api/files.py": "is there a database",
     "api/configuring.py": "writes the person's own settings",
     "core/failure_log.py": "makes the user's own folder for logs",
@@ -359,10 +359,9 @@ OPENERS = {
     "files/beads.py": "files that the person named",
     "session/install/": "settings of the client and hooks of git",
     "api/evaluation/arena.py": "a temporary project",
-    "api/rehearsal.py": "a temporary project",
     "worker/read_only.py": "a copy of the checked database, in the user's cache folder",
     "store/runtime.py": "is there a database",
-    "api/doctor.py": "size of the database, and /proc/mounts",
+    "api/doctor.py": "size of the database, /proc/mounts, and a temporary project",
     "api/recovery.py": "sets a damaged database aside",
     "store/__init__.py": "is there a database",
     "store/database.py": "makes the database, and reads the schema",

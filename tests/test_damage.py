@@ -18,7 +18,7 @@ import pytest
 import ademem
 from ademem import api
 from ademem.api import doctor
-from ademem.api.rehearsal import rehearse
+from ademem.api.doctor import rehearse
 from ademem.doors import cli
 from ademem.session import install
 from ademem.store import bad_rows, full_text

@@ -4,50 +4,52 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
+
+from ademem.core import clock, project, worktree
+from ademem.store.runtime import Runtime, is_writable, open_runtime, program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
     from typing import Any
 
-    from ademem.api.briefs import *
     from ademem.api.curation import *
     from ademem.api.files import *
-    from ademem.api.opening import *
+    from ademem.api.history import *
     from ademem.api.practice import *
     from ademem.api.reports import *
     from ademem.api.searching import *
-    from ademem.api.secret_removal import *
     from ademem.api.upkeep import *
     from ademem.api.writing import *
 
 FUNCTIONS = {
-    "opening": "init open_memories",
     "searching": "recall search find_similar list_memories get find_related verify find_astray",
     "writing": "write explain learn origin place_draft",
     "curation": """
         review review_imported accept_files list_claimed_briefs get_speaker
         promote reject archive restore delete pin edit propose list_conflicts settle_conflict
-        list_revisions list_events list_at undo
     """,
+    "history": "list_revisions list_events list_at undo",
     "practice": """
         list_episodes list_skills reindex_skills list_procedures get_procedure
         get_procedure_history record_outcome export_procedures start_mission end_mission
         list_missions get_mission list_mission_memories promote_from_mission
     """,
-    "briefs": "get_brief update_brief list_agents",
     "files": """
         inspect_files check_files preview_files refresh_files import_files read_pending_brief
         export_memories import_lines import_beads import_feedback
+        get_brief update_brief list_agents
     """,
-    "upkeep": "work is_worker_running sweep consolidate",
-    "secret_removal": "scrub",
+    "upkeep": "work is_worker_running sweep consolidate scrub",
     "reports": """
         get_status get_knowledge get_cost get_impressions get_digest get_guard_state
         list_refusals list_decisions find_overfull judge_command
     """,
 }
-"""Functions by the module of this package that has them."""
+"""Functions by their module of this package, besides those below."""
 
 _MODULES = {name: module for module, names in FUNCTIONS.items() for name in names.split()}
 
@@ -56,3 +58,59 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def init(root: str, *, environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """Enrol the folder, import its files, and return a line for each step."""
+    from ademem.api.files import refresh_files
+    from ademem.files import enrolment
+
+    done = enrolment.enrol(project.at(root), program(environment))
+    with open_memories(root, environment=environment) as runtime:
+        enrolment.register_typed(runtime.project, runtime.store, runtime.environment)
+        done += [f"wrote {path}" for path in refresh_files(runtime).written]
+    return tuple(done)
+
+
+def open_memories(
+    root: str | None = None,
+    *,
+    environment: Mapping[str, str] = os.environ,
+    now: Callable[[], datetime] = clock.now,
+    on_import: Callable[[int, int], None] | None = None,
+    catch_up: bool = True,
+) -> Runtime:
+    """Open the memory of the project at *root* (default: of the current folder).
+
+    Pending changes of its files are imported first, unless *catch_up* is False; *on_import* gets
+    how many of how many are done. Raises NotEnrolled, Ambiguous, NewerDatabase or sqlite3.Error.
+    """
+    found = project.find(root, environment, os.getcwd())
+    if not is_writable(found):
+        from ademem.worker.read_only import open_copy
+
+        runtime = open_copy(found, environment, now())
+        runtime.clock, runtime.before_close = now, refresh_hints
+        return runtime
+    runtime = open_runtime(found, environment, now())
+    runtime.clock, runtime.before_close = now, refresh_hints
+    is_pending = worktree.import_waits(found)
+    is_new = not is_pending and not os.path.exists(found.readings)
+    if is_new or (is_pending and catch_up):
+        from ademem.api.files import import_pending
+
+        import_pending(runtime, on_import, is_new=is_new)
+    return runtime
+
+
+def refresh_hints(runtime: Runtime) -> None:
+    """Update the hints of changed memories, for the hooks at files and commands."""
+    from ademem.store import hints as table
+
+    try:
+        if table.any_of(runtime.store, "due"):
+            from ademem.search import hints
+
+            hints.refresh(runtime)
+    except runtime.store.db.OperationalError:  # read-only, or busy: a hook does it
+        return

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 
-from ademem.api import history
 from ademem.capture import provenance
 from ademem.core import client
-from ademem.core.errors import NoSuchMemory
 from ademem.core.value import replace
 from ademem.files import project_brief
 from ademem.store import briefs, memories, memory_queries, relations, transitions
@@ -16,7 +14,6 @@ from ademem.store.transitions import Act
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import datetime
     from typing import Any
 
     from ademem.core.memory import Memory, Trust
@@ -121,31 +118,6 @@ def propose(runtime: Runtime, branch: str | None = None, *, dry_run: bool = Fals
         branch or proposal.BRANCH,
         dry_run=dry_run,
     )
-
-
-def list_revisions(runtime: Runtime, id: str) -> list[dict[str, Any]]:
-    """Return all revisions of a memory, oldest first; of a hard-deleted one the end remains."""
-    try:
-        id = memories.get(runtime.store, id).id
-    except NoSuchMemory:
-        if not memories.revisions(runtime.store, id):
-            raise
-    return memories.revisions(runtime.store, id)
-
-
-def list_events(runtime: Runtime, limit: int = 20) -> list[history.Event]:
-    """Return the acts on memories, newest first."""
-    return history.log(runtime.store, limit)
-
-
-def list_at(runtime: Runtime, moment: datetime) -> list[Memory]:
-    """Return the memories of that moment, newest first."""
-    return history.at(runtime.store, moment)
-
-
-def undo(runtime: Runtime, event: str, *, dry_run: bool = False) -> list[Memory]:
-    """Take back a whole act, even an undo."""
-    return history.undo(event, act(runtime), dry_run=dry_run)
 
 
 def list_conflicts(runtime: Runtime) -> list[Conflict]:

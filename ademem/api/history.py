@@ -1,4 +1,4 @@
-"""What happened to memories: the log of acts, the memories of a moment, and taking an act back."""
+"""Acts on memories: revisions, the log, the memories of a moment, and undo."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import sqlite3
 from collections import Counter
 from itertools import groupby
 
+from ademem.api.curation import act
 from ademem.core.clock import parse, stamp
-from ademem.core.errors import AdememError
+from ademem.core.errors import AdememError, NoSuchMemory
 from ademem.core.memory import Trust
 from ademem.core.value import Value, replace
 from ademem.store import jobs, memories, procedures, revisions
@@ -18,10 +19,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
+    from typing import Any
 
     from ademem.core.memory import Memory
     from ademem.store import Store
     from ademem.store.revisions import Revision
+    from ademem.store.runtime import Runtime
     from ademem.store.transitions import Act
 
 
@@ -44,32 +47,47 @@ class Event(Value):
     memories: tuple[str, ...]
     """Their ids, in the order they were changed."""
     text: str
-    """What the first of them said after it; empty when it was deleted for good."""
+    """Content of the first one after the act; empty when it was deleted for good."""
 
 
 QUARANTINED = "(in quarantine; `ademem review` shows it)"
-"""What the log says of a memory that only a person may read."""
+"""Text of a quarantined memory in the log."""
 
 
-def log(store: Store, limit: int) -> list[Event]:
-    """The newest acts first."""
-    newest = revisions.of_events(store, revisions.newest_events(store, limit))
+def list_revisions(runtime: Runtime, id: str) -> list[dict[str, Any]]:
+    """Return all revisions of a memory, oldest first; of a hard-deleted one the end remains."""
+    try:
+        id = memories.get(runtime.store, id).id
+    except NoSuchMemory:
+        if not memories.revisions(runtime.store, id):
+            raise
+    return memories.revisions(runtime.store, id)
+
+
+def list_events(runtime: Runtime, limit: int = 20) -> list[Event]:
+    """Return the acts on memories, newest first."""
+    newest = revisions.of_events(runtime.store, revisions.newest_events(runtime.store, limit))
     events = [_event(list(rows)) for _, rows in groupby(newest, key=lambda row: row.event_id)]
     return events[::-1]
 
 
-def at(store: Store, moment: datetime) -> list[Memory]:
-    """What was live and could be shown at *moment*, newest first."""
-    then = (revision.memory() for revision in revisions.standing(store, stamp(moment)))
+def list_at(runtime: Runtime, moment: datetime) -> list[Memory]:
+    """Return the live memories of that moment, newest first, but no quarantined ones."""
+    then = (each.memory() for each in revisions.standing(runtime.store, stamp(moment)))
     shown = (memory for memory in then if not memory.hidden)
     live = [memory for memory in shown if memory.live and not memory.quarantine_reason]
     return sorted(live, key=lambda memory: (memory.created_at, memory.seq), reverse=True)
 
 
-def undo(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
-    """Bring every memory that the event changed to what it was before, last change first.
+def undo(runtime: Runtime, event: str, *, dry_run: bool = False) -> list[Memory]:
+    """Undo a whole act, even an undo."""
+    return undo_event(event, act(runtime), dry_run=dry_run)
 
-    Raises NoSuchEvent, or CannotDo when one of them was changed since or is gone for good.
+
+def undo_event(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
+    """Restore every memory that the event changed to its state before, last change first.
+
+    Raises NoSuchEvent, or CannotDo when one of them was changed since or is deleted for good.
     """
     from ademem.synthesis.procedures.records import undo_details
 
@@ -92,7 +110,7 @@ def undo(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
             restored = [_put_back(revision, change, act.store) for revision in reversed(changed)]
         except sqlite3.IntegrityError as error:
             raise CannotDo(
-                "another live memory says the same by now", "`ademem search` finds it"
+                "another live memory says the same by now", "`ademem recall` finds it"
             ) from error
         procedures.take_back(act.store, event, change.event_id)
         undo_details(act.store, restored)
@@ -118,7 +136,7 @@ def _ids(rows: Iterable[Revision]) -> tuple[str, ...]:
 
 
 def _check_untouched(changed: Sequence[Revision], store: Store) -> None:
-    """Each memory is as the event left it, be it because what came later was taken back."""
+    """Raise CannotDo unless each memory is as the event left it, or is so again."""
     for left in {revision.memory_id: revision for revision in changed}.values():
         if left.operation == "delete" and not left.snapshot["content"]:
             raise CannotDo(f"{left.memory_id} was deleted for good", "nothing of it is left")
@@ -131,7 +149,7 @@ def _check_untouched(changed: Sequence[Revision], store: Store) -> None:
 
 
 def _put_back(revision: Revision, change: Change, store: Store) -> Memory:
-    """The memory as it was before the revision; one that was not there yet is hidden again."""
+    """Restore a memory to its state before the revision; one inserted by it is deleted."""
     memory = memories.get(store, revision.memory_id)
     before = revisions.before(store, revision)
     if before is None:
@@ -143,7 +161,7 @@ def _put_back(revision: Revision, change: Change, store: Store) -> Memory:
 
 
 def _check_orders(memory: Memory, change: Change) -> None:
-    """Raise CannotDo where an agent would bring back a confirmed text that reads as an order."""
+    """Raise CannotDo where an agent would restore a confirmed text that reads as an order."""
     if change.actor == Trust.USER or not memory.live or memory.quarantine_reason:
         return
     from ademem.guard.injection import order_of

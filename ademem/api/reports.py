@@ -113,7 +113,7 @@ def work_due(runtime: Runtime) -> dict[str, Any]:
 
 
 def get_cost(runtime: Runtime, days: int = 30) -> dict[str, Any]:
-    """Return the keys of `ademem cost --json`; `usd` is None while no call has a price."""
+    """Return the keys of `ademem status cost --json`; `usd` is None while no call has a price."""
     since = runtime.now - timedelta(days=days - 1)
     calls, output = ai_calls.spent(runtime.store, since), logs.told(runtime.store, since)
     prices = [row["usd"] for row in calls if row["usd"] is not None]
@@ -174,7 +174,7 @@ def get_knowledge(runtime: Runtime) -> dict[str, Any]:
 
 
 def get_impressions(runtime: Runtime, limit: int = 20) -> dict[str, Any]:
-    """Return how often memories were shown and used: the keys of `ademem stats --json`."""
+    """Return how often memories were shown and used: `ademem status impressions --json`."""
     store = runtime.store
     total = impressions.totals(store)
     return {
@@ -203,7 +203,7 @@ def get_impressions(runtime: Runtime, limit: int = 20) -> dict[str, Any]:
 
 
 def get_guard_state(runtime: Runtime) -> dict[str, Any]:
-    """Return settings, open turns and decisions: the keys of `ademem guard status --json`."""
+    """Return settings, open turns and decisions: the keys of `ademem status guard --json`."""
     turns = statistics.open_turns(runtime.store, limit=5)
     return {
         "mode": runtime.settings.guard.mode,

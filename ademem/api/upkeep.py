@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from ademem import worker
+import os
+import sqlite3
+from contextlib import closing
+
+from ademem import sync, worker
+from ademem.core import confined, failure_log, git
+from ademem.core.errors import AdememError
+from ademem.core.redaction import redact
+from ademem.core.text import counted
+from ademem.core.value import Value
+from ademem.store import Store, admission, texts
+from ademem.store.database import connect
 from ademem.worker import running
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    from ademem.core.project import Project
     from ademem.store.runtime import Runtime
     from ademem.synthesis.consolidation import Consolidated
     from ademem.synthesis.sweeping import Swept
@@ -57,3 +69,144 @@ def consolidate(runtime: Runtime, *, dry_run: bool = False) -> Consolidated:
     if dry_run:
         return consolidation.preview(run)
     return consolidation.consolidate_locked(runtime, run, runtime.clock)
+
+
+DATABASE = "ade.db"
+WAIT_S = 10.0
+"""Longest wait for whoever else reads or writes the database."""
+
+ROTATE = "give each key up where it was issued, whatever is cleaned here"
+
+
+class Left(Value):
+    """What could not be cleaned, and what to do about it."""
+
+    what: str
+    hint: str
+
+
+class Scrubbed(Value):
+    """Rows by column, secrets by file, and what is left."""
+
+    rows: dict[str, int]
+    files: dict[str, int]
+    left: tuple[Left, ...]
+
+    @property
+    def found(self) -> int:
+        return sum(self.rows.values()) + sum(self.files.values())
+
+
+class Busy(AdememError):
+    hint = "end the sessions of this project, then run `ademem scrub` again"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} is in use, so that its free pages could not be cleaned")
+
+
+def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
+    """Redact the database, its copies, the logs and the files; raises Busy when others hold it.
+
+    A second run finds nothing. The files of memory are rendered again from what is clean.
+    """
+    store, project = runtime.store, runtime.project
+    rows = _database(store, dry_run=dry_run)
+    copies, left = _copies(project, dry_run=dry_run)
+    if not dry_run:
+        sync.refresh(project, store, runtime.settings, runtime.now, environment=runtime.environment)
+    cleaned = _files(runtime, dry_run=dry_run)
+    return Scrubbed(
+        rows=rows | copies,
+        files=cleaned,
+        left=(*left, *_history(project), *_others(project)),
+    )
+
+
+def _database(store: Store, *, dry_run: bool) -> dict[str, int]:
+    """All or nothing; then the file is written anew."""
+    try:
+        return texts.scrub(store, _redacted, dry_run=dry_run)
+    except texts.InUse as error:
+        raise Busy(DATABASE) from error
+
+
+def _redacted(text: str) -> str:
+    return redact(text).text
+
+
+def _copies(project: Project, *, dry_run: bool) -> tuple[dict[str, int], list[Left]]:
+    """Backups of migrations and damaged databases, as far as they can be opened."""
+    rows: dict[str, int] = {}
+    left = []
+    for name in confined.names(project.home_root, project.home):
+        path = os.path.join(project.home, name)
+        if not name.startswith(f"{DATABASE}.") or name.endswith(("-wal", "-shm")):
+            continue
+        if name.startswith(f"{DATABASE}{admission.FOREIGN}"):
+            left.append(Left(what=f"{path}, which was not made here", hint="delete it"))
+            continue
+        try:
+            confined.check_database(path, project.home_root)
+            with closing(connect(path, WAIT_S)) as db:
+                found = _database(Store(db, ""), dry_run=dry_run)
+        except (sqlite3.Error, AdememError):
+            left.append(Left(what=f"{path}, which cannot be cleaned", hint="delete it"))
+        else:
+            rows |= {f"{name}: {column}": count for column, count in found.items()}
+    return rows, left
+
+
+def _files(runtime: Runtime, *, dry_run: bool) -> dict[str, int]:
+    """Secrets by file; each is rewritten with the rest of its text as it was."""
+    counts: dict[str, int] = {}
+    for root, path in _texts_below(runtime):
+        try:
+            text = confined.read_text(root, path)
+        except (UnicodeDecodeError, OSError):
+            continue
+        redacted = redact(text or "")
+        if redacted.found and redacted.text != text:
+            counts[os.path.relpath(path, runtime.project.root)] = len(redacted.found)
+            if not dry_run:
+                confined.write_text(root, path, redacted.text)
+    return counts
+
+
+def _texts_below(runtime: Runtime) -> Iterator[tuple[str, str]]:
+    """Every file under `.ade/` but databases and the settings, and the user's own logs.
+
+    Each stands behind the folder from which it is reached.
+    """
+    project = runtime.project
+    logs = failure_log.user_log_dir(runtime.environment)
+    tops = {project.ade: project.root, project.home: project.home_root, logs: os.path.dirname(logs)}
+    for top, root in tops.items():
+        for path in confined.files_below(root, top):
+            is_settings = path in (project.config, project.local_config)
+            if not os.path.basename(path).startswith(DATABASE) and not is_settings:
+                yield root, path
+
+
+def _history(project: Project) -> Iterator[Left]:
+    """Commits that have a secret in what they changed under `.ade/`."""
+    arguments = ("log", "--all", "--format=commit %H", "-p", "--", ".ade")
+    patches = git.text(project.root, *arguments, timeout_s=git.LONG_S).split("\ncommit ")
+    commits = [patch.removeprefix("commit ")[:12] for patch in patches if redact(patch).found]
+    if commits:
+        newest = ", ".join(commits[:3]) + (", …" if len(commits) > 3 else "")
+        hint = f"{ROTATE}; `git filter-repo --replace-text` rewrites the history"
+        yield Left(what=f"{counted(len(commits), 'commit')} of git's history ({newest})", hint=hint)
+
+
+def _others(project: Project) -> Iterator[Left]:
+    """What is the person's to change."""
+    for root, path in (
+        (project.root, project.config),
+        (project.home_root, project.local_config),
+    ):
+        try:
+            text = confined.read_text(root, path)
+        except (UnicodeDecodeError, OSError):
+            continue
+        if text and redact(text).found:
+            yield Left(what=path, hint="take the secret out by hand; it is your file")

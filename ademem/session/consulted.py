@@ -39,7 +39,7 @@ def _ran(payload: Payload, key: TurnKey, runtime: Runtime) -> bool:
 
 
 def _calls_search(command: str) -> bool:
-    """Tell whether `ademem recall` or `ademem search` is one of the commands."""
+    """Tell whether a search of memory is one of the commands."""
     from ademem.guard import shell
 
     script = shell.parse(command)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 PURPOSE = "consolidation"
-"""Under which `ademem cost` counts what an AI is asked."""
+"""Under which `ademem status cost` counts what an AI is asked."""
 UNAVAILABLE = "embeddings-unavailable"
 """The outcome when no memory has a vector to be compared by."""
 

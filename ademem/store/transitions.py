@@ -332,7 +332,7 @@ def _change(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:
             )
             jobs.follow(act.store, act.now)
     except sqlite3.IntegrityError as error:
-        raise CannotDo("another live memory says the same", "`ademem search` finds it") from error
+        raise CannotDo("another live memory says the same", "`ademem recall` finds it") from error
     return changed
 
 

@@ -274,7 +274,7 @@ def import_foreign_line(difference: Foreign, context: ImportContext) -> None:
         record = record | {"status": Status.CANDIDATE}
     outcome = records.import_plain(record, context.job_of(source, branch=waits_on))
     if outcome is Outcome.REJECTED:
-        raise CannotDo("not kept; `ademem refusals` tells why")
+        raise CannotDo("not kept; `ademem log --refused` tells why")
 
 
 _HANDLERS: dict[type, Callable[[Any, ImportContext], None]] = {

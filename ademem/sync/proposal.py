@@ -58,7 +58,9 @@ def propose(
     """
     waiting = selection.list_offered(store, Place(project, settings))[: settings.topic_entries]
     if not waiting:
-        raise CannotPropose("no candidate waits for a decision", "`ademem candidates` lists them")
+        raise CannotPropose(
+            "no candidate waits for a decision", "`ademem list --status candidate` lists them"
+        )
     text, root = review_sheet.render_sheet(review_sheet.make_sheet(waiting)), project.root
     parent = _head(root)
     _check_free(root, branch)

@@ -120,7 +120,9 @@ def promote(id: str, act: Act, settings: Settings) -> Memory:
         made = copying.copy(memory, promoted=confirmed)
         earlier = made or _copied_before(memory, act.store)
     if earlier is None:
-        raise CannotDo(f"the gate refused the text of {memory.id}", "`ademem refusals` tells why")
+        raise CannotDo(
+            f"the gate refused the text of {memory.id}", "`ademem log --refused` tells why"
+        )
     return earlier
 
 

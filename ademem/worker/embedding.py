@@ -33,7 +33,7 @@ SAMPLE = "a plain sentence that any working model can embed"
 
 
 class ModelFails(AdememError):
-    hint = "`ademem model verify` tells what is wrong with it"
+    hint = "`ademem model status --verify` tells what is wrong with it"
 
 
 def run(context: JobContext, job: Job) -> datetime | None:

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from ademem.api import doctor, restoring
+from ademem.api import doctor, recovery
 from ademem.core import project
 from tests.store import ade_file, foreign
 from tests.store.ade.test_adoption import ORDERS
@@ -23,7 +23,7 @@ def restored(world):
         with closing(sqlite3.connect(path)) as db, db:
             ade_file.fill(db, **rows)
             db.executescript(script)
-        done = restoring.restore(project.at(str(world.root)), world.environment, world.now)
+        done = recovery.import_foreign(project.at(str(world.root)), world.environment, world.now)
         return done, world.live()
 
     return restored
@@ -72,7 +72,7 @@ def test_no_code_of_it_runs(restored):
 def test_a_link_is_left_alone(world, tmp_path):
     elsewhere = foreign.build(tmp_path / "elsewhere.db")
     os.symlink(elsewhere, world.root / ".ade/ade.db.foreign-1")
-    done = restoring.restore(project.at(str(world.root)), world.environment, world.now)
+    done = recovery.import_foreign(project.at(str(world.root)), world.environment, world.now)
 
     assert done == ["left ade.db.foreign-1 alone, which is no regular file"]
 
@@ -85,7 +85,7 @@ def test_the_doctor_names_it_until_it_was_imported(world):
     foreign.build(world.root / ".ade/ade.db", foreign.SCRIPTS["a table beside ours"])
     world.live()
     before = doctor.database_was_made_here(patient)
-    restoring.restore(patient.project, world.environment, world.now)
+    recovery.import_foreign(patient.project, world.environment, world.now)
     after = doctor.database_was_made_here(patient)
 
     assert "ade.db.foreign-1" in before.message

@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 
 from ademem import api, sync
-from ademem.api.secret_removal import Busy
+from ademem.api.upkeep import Busy
 from ademem.store import texts
 from tests.builders import NOW, insert, memory
 from tests.canaries import CANARIES, found_below

@@ -198,7 +198,7 @@ def test_a_long_list_is_cut_by_the_level_and_says_so(world, place, level):
     shown = {"lite": 3, "deep": 20}[level]
     assert told[0] == "25 commits by Ada"
     assert len([line for line in told if line.startswith("- ")]) == shown
-    assert told[-1] == f"and {25 - shown} more: `ademem digest`"
+    assert told[-1] == f"and {25 - shown} more: `ademem status commits`"
 
 
 def test_of_many_people_a_few_are_named(world, place):

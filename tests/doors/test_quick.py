@@ -11,7 +11,7 @@ import pytest
 
 from ademem import api
 from ademem.core.memory import Draft
-from ademem.doors.cli import quick
+from ademem.doors.cli import parse_recall
 
 CALL = "import sys; from ademem.doors import cli; cli.{door}()"
 
@@ -49,13 +49,14 @@ def run(project, *arguments, before="", door="program"):
         pytest.param(["recall", "a", "--limit=3", "--json"], "a", 3, None, id="limit="),
         pytest.param(["recall", "-n", "3", "a", "--json"], "a", 3, None, id="a short limit"),
         pytest.param(["recall", "a", "--json", "--project", "/x"], "a", 10, "/x", id="a project"),
+        pytest.param(["recall", "a", "--json", "--no-count"], "a", 10, None, id="not counted"),
     ],
 )
 def test_words_and_few_options_are_read(arguments, query, limit, project):
-    asked = quick.read(arguments)
+    asked = parse_recall(arguments)
 
     assert (asked.query, asked.limit, asked.project) == (query, limit, project)
-    assert asked.counts == (arguments[0] == "recall")
+    assert asked.counts == (arguments[0] == "recall" and "--no-count" not in arguments)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,7 @@ def test_words_and_few_options_are_read(arguments, query, limit, project):
     ],
 )
 def test_the_rest_is_left_to_the_parser_of_options(arguments):
-    assert quick.read(arguments) is None
+    assert parse_recall(arguments) is None
 
 
 @pytest.mark.parametrize("command", ["recall", "search"])
@@ -85,7 +86,8 @@ def test_the_answer_is_that_of_the_long_way(project, command):
     short = run(project, command, "--json", "login tokens")
     long = run(project, command, "--json", "login tokens", "--scope", "project")
 
-    assert short.stderr == long.stderr == ""
+    assert short.stderr == long.stderr
+    assert ("recall --no-count" in short.stderr) == (command == "search")
     assert short.returncode == long.returncode == 0
     assert without_scores(short) == without_scores(long)
 

@@ -135,13 +135,13 @@ def takes_back(team, done, back):
         member.refresh()
         before, was = states[max(0, len(states) - back)] if states else (events(member), None)
         for event in events(member)[: len(events(member)) - len(before)]:
-            history.undo(event, member.act)
+            history.undo_event(event, member.act)
         member.refresh()
         assert was is None or said(member) == was
 
 
 def events(member):
-    return [event.id for event in history.log(member.store, 1000)]
+    return [event.id for event in history.list_events(member, 1000)]
 
 
 def said(member):

@@ -141,7 +141,7 @@ def test_batches_are_one_act_that_is_taken_back_at_once(clone):
 
     assert events(clone) == [taken.event]
 
-    history.undo(taken.event, Act(store=clone.store, now=clone.tick()))
+    history.undo_event(taken.event, Act(store=clone.store, now=clone.tick()))
     assert not any(row[-1] for row in rows(clone))
 
 

@@ -247,7 +247,7 @@ def test_an_import_is_one_act_that_can_be_taken_back(clone):
     clone.edit(GOTCHAS, "need a limit", "need no limit")
     clone.edit(FACTS, "Nothing here yet.", "- Dates are stored in UTC\n")
     taken = clone.taken()
-    history.undo(taken.event, Act(store=clone.store, now=clone.tick()))
+    history.undo_event(taken.event, Act(store=clone.store, now=clone.tick()))
     clone.refresh()
 
     assert clone.get(other).content == "retries need a limit"

@@ -205,7 +205,7 @@ def test_a_whole_import_of_decisions_is_taken_back_at_once(clone):
     clone.tick_box(kept)
     clone.strike(gone)
     event = clone.taken().event
-    history.undo(event, clone.act())
+    history.undo_event(event, clone.act())
     clone.refresh()
 
     assert clone.pages() == before

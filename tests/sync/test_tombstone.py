@@ -83,8 +83,8 @@ def test_an_addition_that_is_taken_back_leaves_no_trace(clone):
     before = clone.pages()
     row = gotcha(clone)
     clone.refresh()
-    (event,) = history.log(clone.store, 1)
-    history.undo(event.id, act(clone))
+    (event,) = history.list_events(clone, 1)
+    history.undo_event(event.id, act(clone))
     clone.refresh()
 
     assert not clone.get(row).live

@@ -88,7 +88,7 @@ class Arena:
         return frozenset(self._ids[item] or f"refused {item}" for item in items)
 
     def search(self, query: str) -> list[str]:
-        """What `ademem search` answers."""
+        """Hits of `ademem recall`."""
         results = api.search(self.memories, query, limit=DEPTH, parameters=self._parameters)
         self.modes.add(results.mode)
         return [hit.memory.id for hit in results.hits]

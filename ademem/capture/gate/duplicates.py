@@ -307,7 +307,7 @@ def _revision(draft: Reviewed, memory: Memory, what: str) -> Revise:
     if jaccard(words(draft.content), words(memory.content)) < UNLIKE:
         note = (
             f"{what} said something else before: “{preview(memory.content, 80)}”;"
-            f" `ademem history {memory.id}` keeps it"
+            f" `ademem get --history {memory.id}` keeps it"
         )
         draft = with_note(draft, note)
     return Revise(draft=draft, memory=memory, why=f"{what} is {memory.id}")

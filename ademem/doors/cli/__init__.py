@@ -1,4 +1,8 @@
-"""The door for people: parse, call one function of `api`, show."""
+"""The command line: parse, call one function of `api`, show.
+
+Recall as agents type it (words, `--limit`, `--project`, `--json`) is answered here: loading the
+parser of options would take longer than the search.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,21 @@ import sys
 
 from ademem.core import bytecode
 from ademem.core.errors import AdememError, UsageError
+from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from typing import Any, NoReturn
 
     from ademem.doors.cli.commands import app as app
 
 
 CRASH_CHARS = 20_000
-"""How much of the end of a traceback is logged."""
+"""Logged length of a traceback, from its end."""
+LARGEST_LIMIT = 1000
+REPLACED = "ademem: `{old}` is now `{new}`; the old form still works"
+SEARCH = "recall --no-count"
 
 
 def __getattr__(name: str) -> Any:
@@ -29,28 +38,26 @@ def __getattr__(name: str) -> Any:
 
 
 def program() -> NoReturn:
-    """`main` as a process of its own.
-
-    What agents type all day leaves at once: to take apart all that was loaded takes as long as to
-    search.
-    """
+    """Run `main` as a process; after a recall skip the interpreter's teardown, which is slow."""
     try:
         main()
     except SystemExit as end:
-        from ademem.doors.cli import quick
-
-        if quick.read(sys.argv[1:]) and isinstance(end.code, int):
+        if parse_recall(sys.argv[1:]) and isinstance(end.code, int):
             sys.stdout.flush()
             os._exit(end.code)
         raise
 
 
 def main() -> NoReturn:
-    """Exit codes: 0 done, 1 refused or nothing found, 2 usage, 3 a bug of ours, with a log file."""
+    """Exit with 0: done, 1: refused or nothing found, 2: wrong usage, 3: a logged crash."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads cost more than they bring
     bytecode.use()
     try:
-        sys.exit(_run())
+        if question := parse_recall(sys.argv[1:]):
+            sys.exit(answer(question))
+        from ademem.doors.cli import commands
+
+        commands.run()
     except UsageError as error:
         _fail(error, 2)
     except AdememError as error:
@@ -61,21 +68,10 @@ def main() -> NoReturn:
         if isinstance(error, UnicodeEncodeError) and not "".join(sys.argv).isprintable():
             _fail(UsageError("an argument is no UTF-8 text", "check the terminal's encoding"), 2)
 
-        if told := machine_errors.told(error):
-            _fail(told, 1)
-        sys.exit(_report(error))
-
-
-def _run() -> int:
-    """What agents type all day is answered before anything is loaded that parses options."""
-    from ademem.doors.cli import quick
-
-    if asked := quick.read(sys.argv[1:]):
-        return quick.answer(asked)
-    from ademem.doors.cli.commands import run
-
-    run()
-    return 0
+        if known := machine_errors.told(error):
+            _fail(known, 1)
+        sys.exit(_report_crash(error))
+    sys.exit(0)
 
 
 def _fail(error: AdememError, code: int) -> NoReturn:
@@ -84,8 +80,8 @@ def _fail(error: AdememError, code: int) -> NoReturn:
     sys.exit(code)
 
 
-def _report(error: Exception) -> int:
-    """Our bug: the traceback goes to a file, and the user is told where it is."""
+def _report_crash(error: Exception) -> int:
+    """Log the traceback, redacted, and name the log on standard error."""
     import traceback
 
     from ademem.core import failure_log
@@ -93,12 +89,93 @@ def _report(error: Exception) -> int:
     from ademem.core.text import preview
 
     trace = "".join(traceback.format_exception(error))
-    if len(trace) > CRASH_CHARS:  # from between two words: half a secret is not known as one
+    if len(trace) > CRASH_CHARS:  # cut between words: redaction does not see half a secret
         trace = trace[-CRASH_CHARS:].split(None, 1)[-1]
     try:
         where = f"see {failure_log.log_crash(redact(trace).text, os.environ)}"
     except OSError as reason:
         where = f"which could not be logged: {reason}"
-    said = preview(failure_log.in_words(error), failure_log.ERROR_CHARS)
-    print(f"ademem: unexpected {said} ({where})", file=sys.stderr)
+    summary = preview(failure_log.in_words(error), failure_log.ERROR_CHARS)
+    print(f"ademem: unexpected {summary} ({where})", file=sys.stderr)
     return 3
+
+
+class Question(Value):
+    is_search: bool
+    """The old form `search` was typed."""
+    counts: bool
+    """An access of each hit is counted."""
+    query: str
+    limit: int
+    project: str | None
+
+
+def parse_recall(arguments: Sequence[str]) -> Question | None:
+    """Parse the forms of recall that agents type; return None for any other command line."""
+    command, *rest = arguments or ("",)
+    if command not in ("recall", "search") or "--json" not in rest:
+        return None
+    words: list[str] = []
+    options = {"--limit": "10", "--project": ""}
+    unread = iter(rest)
+    for word in unread:
+        name, equals, value = word.partition("=")
+        if name == "-n":
+            name = "--limit"
+        if name in options and (equals or word == name or word == "-n"):
+            options[name] = value if equals else next(unread, "-")
+        elif word.startswith("-"):
+            if word not in ("--json", "--no-count"):
+                return None
+        else:
+            words.append(word)
+    query, limit = " ".join(words), options["--limit"]
+    if not query.strip() or not limit.isdecimal() or not 1 <= int(limit) <= LARGEST_LIMIT:
+        return None
+    if options["--project"].startswith("-"):
+        return None
+    return Question(
+        is_search=command == "search",
+        counts=command == "recall" and "--no-count" not in rest,
+        query=query,
+        limit=int(limit),
+        project=options["--project"] or None,
+    )
+
+
+def answer(question: Question) -> int:
+    """Print the hits as JSON; return the exit code."""
+    import gc
+    import json
+
+    gc.disable()  # a collection would traverse all modules and free nothing
+    from ademem import api
+    from ademem.doors.cli import show
+
+    if question.is_search:
+        print(REPLACED.format(old="search", new=SEARCH), file=sys.stderr)
+    with api.open_memories(question.project, on_import=_import_progress()) as memories:
+        show.opening(memories)
+        search = api.recall if question.counts else api.search
+        found = search(memories, question.query, None, question.limit)
+        astray = api.find_astray(memories, [hit.memory for hit in found.hits])
+    text = json.dumps(show.results_json(found, astray=astray), ensure_ascii=False, indent=2)
+    try:
+        show.echo(show.safe(text))
+    except BrokenPipeError:  # the interpreter would write to the pipe once more at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return 0 if found.hits else 1
+
+
+def _import_progress() -> Callable[[int, int], None] | None:
+    if not sys.stderr.isatty():
+        return None
+
+    def show(done: int, total: int) -> None:
+        from ademem.doors.cli.options import import_progress  # loads typer, for large imports only
+
+        if bar := import_progress():
+            bar(done, total)
+
+    return show

@@ -1,4 +1,4 @@
-"""All commands, by their options."""
+"""The app with all commands: their modules, their panels in the help, and replaced forms."""
 
 from __future__ import annotations
 
@@ -11,28 +11,24 @@ import typer
 from typer.core import TyperGroup
 
 from ademem import __version__
+from ademem.doors.cli import REPLACED, SEARCH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
 MODULES = {
-    "memory": "add learn recall search get list candidates",
-    "reviewing": "review propose",
-    "curating": "promote reject archive restore pin unpin delete edit",
-    "past": "history log at undo",
-    "upkeep": "sweep consolidate settle",
+    "memory": "add learn recall get list",
+    "curating": "review propose promote reject archive restore pin delete edit",
+    "history": "log undo",
+    "upkeep": "work sweep verify scrub doctor",
     "missions": "mission",
-    "episodes": "episodes",
-    "procedures": "procedures",
-    "skills": "skills",
-    "files": "files core agents import export capture merge-file",
-    "model": "model",
-    "places": "verify",
-    "serve": "serve",
-    "project": "init install uninstall doctor work scrub",
+    "procedures": "procedures skills",
+    "files": "files core import export merge-file",
+    "model": "model serve",
+    "project": "init install uninstall",
     "configuring": "config trust",
-    "reports": "status guard refusals digest stats cost",
+    "reports": "status guard",
     "evaluation": "eval",
 }
 """Modules of this package, with the commands and groups that each defines."""
@@ -54,42 +50,33 @@ PANELS = {
         *("procedures list", "procedures export"),
     ),
 }
-"""Commands that the help lists, by panel; all others are hidden."""
+"""Commands that the help lists, by panel; scripts, git and agents call the others."""
 
-INSTEAD = {
+FORMS = {
     "agents list": "core show --agents",
-    "agents set": "core set --agent NAME",
-    "agents show": "core show --agent NAME",
-    "at": "list --at TIME",
+    "agents set": "core set --agent",
+    "agents show": "core show --agent",
+    "at": "list --at",
     "candidates": "list --status candidate",
     "capture pr": "import --format pr",
     "consolidate": "sweep --merge",
     "cost": "status cost",
     "digest": "status commits",
-    "episodes": "list --category episode",
-    "eval add": "",
-    "eval gate": "",
-    "eval run": "",
-    "files diff": "files refresh --dry-run",
+    "episodes": "log --episodes",
+    "files diff": "files check --diff",
     "guard log": "log --guard",
     "guard status": "status guard",
-    "history": "get ID --history",
-    "merge-file": "",
-    "mission promote": "",
-    "mission status": "mission list",
+    "history": "get --history",
+    "mission status": "mission list --status",
     "model verify": "model status --verify",
-    "procedures outcome": "",
-    "procedures show": "get ID",
+    "procedures show": "procedures list",
     "refusals": "log --refused",
-    "search": "recall --no-count",
-    "serve": "",
-    "settle": "review --settle ID OTHER",
-    "skills list": "",
-    "skills reindex": "",
+    "search": SEARCH,
+    "settle": "review --settle",
     "stats": "status impressions",
     "unpin": "pin --off",
 }
-"""Hidden commands, with the listed form that does the same; empty for those that others call."""
+"""Replaced forms of commands, which still work, and the listed form of each."""
 
 
 class Panels(TyperGroup):
@@ -156,7 +143,21 @@ def _hide(group: typer.Typer, prefix: str) -> None:
 
 def run() -> None:
     """Parse the command line and run its command; ends the process."""
-    word = sys.argv[1] if len(sys.argv) > 1 else ""
+    arguments = replace_form(sys.argv[1:])
+    word = arguments[0] if arguments else ""
     named = [module for module, names in MODULES.items() if word in names.split()]
     everything = not named or "_ADEMEM_COMPLETE" in os.environ
-    load(MODULES if everything else named)(prog_name="ademem")
+    load(MODULES if everything else named)(arguments, prog_name="ademem")
+
+
+def replace_form(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments in their listed form; name it on standard error where it is another."""
+    for words in (1, 2):
+        old, rest = " ".join(arguments[:words]), list(arguments[words:])
+        if old in FORMS:
+            print(REPLACED.format(old=old, new=FORMS[old]), file=sys.stderr)
+            takes_value = FORMS[old].endswith(("--agent", "--at", "--settle"))
+            while takes_value and rest and rest[0].startswith("-"):
+                rest.append(rest.pop(0))
+            return [*FORMS[old].split(), *rest]
+    return list(arguments)

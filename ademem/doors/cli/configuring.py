@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ademem.api import configuring
-from ademem.api.toml_text import written
+from ademem.api.configuring import written
 from ademem.core import caller
 from ademem.core.configuration.values import (
     RENAMED,
@@ -20,7 +20,7 @@ from ademem.core.configuration.values import (
 from ademem.core.errors import UsageError
 from ademem.core.text import counted
 from ademem.core.value import Value, as_dict
-from ademem.doors.cli import shape, show
+from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, Project
 
@@ -58,7 +58,7 @@ def list_(project: Project = None, as_json: AsJson = False) -> None:
 def get(key: Key, project: Project = None, as_json: AsJson = False) -> None:
     """Show one setting."""
     settings, warnings = configuring.list_settings(project)
-    shape.warn(warnings)
+    show.warn(warnings)
     name = _current_name(key)
     if name is None:
         return show.json({"key": key, "value": None, "source": "built in"}) if as_json else None

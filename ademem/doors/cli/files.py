@@ -25,28 +25,27 @@ from ademem.doors.cli.options import (
     BriefVersion,
     DryRun,
     Project,
-    importing,
+    import_progress,
     inspected,
     opened,
+    progress,
     stdin,
 )
-from ademem.files import project_brief as core_
+from ademem.files import project_brief
 from ademem.sync.merging import merge_versions
 from ademem.sync.survey import NOT_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import NoReturn
 
-    from ademem.sync import File, ImportReport
+    from ademem.store.runtime import Runtime
+    from ademem.sync import File, ImportReport, Preview
 
 files = typer.Typer(help="The git-reviewable files of memory.", no_args_is_help=True)
 core = typer.Typer(help="The project brief.", no_args_is_help=True)
 app.add_typer(files, name="files")
-agents_ = typer.Typer(help="Agents, and their briefs.", no_args_is_help=True)
-capture = typer.Typer(help="Memories from other tools.", no_args_is_help=True)
 app.add_typer(core, name="core")
-app.add_typer(capture, name="capture")
-app.add_typer(agents_, name="agents")
 
 
 @files.command()
@@ -59,17 +58,24 @@ def refresh(
 ) -> None:
     """Import edits of the files, then write the files."""
     if dry_run:
-        return _preview(project, force=force)
+        with inspected(project) as inspection:
+            preview = api.preview_files(inspection, force=force)
+        _report(preview.taken, would=True)
+        for file in preview.files:
+            verb = "remove" if file.wanted is None else "write"
+            show.echo(f"would {verb if file.ours or force else 'keep'} {file.path}")
+        if not preview.files:
+            show.echo("up to date")
+        return
     with opened(project, catch_up=False) as memories:
-        refreshed = api.refresh_files(memories, force=force, on_import=importing())
+        refreshed = api.refresh_files(memories, force=force, on_import=import_progress())
     _report(refreshed.taken)
     for path in refreshed.written:
-        typer.echo(f"wrote {path}")
+        show.echo(f"wrote {path}")
     for path in refreshed.kept:
-        typer.echo(f"kept {path}: it was edited by hand (--force overwrites it)", err=True)
+        show.echo(f"kept {path}: it was edited by hand (--force overwrites it)", err=True)
     if not refreshed.written and not refreshed.kept:
-        typer.echo("up to date")
-    return None
+        show.echo("up to date")
 
 
 @files.command("import")
@@ -85,57 +91,75 @@ def import_files(
     if dry_run:
         with inspected(project) as inspection:
             brief, unread = api.read_pending_brief(inspection.runtime)
-            taken = api.preview_files(inspection).taken
+            report = api.preview_files(inspection).taken
     else:
         with opened(project, catch_up=False) as memories:
             brief, unread = api.read_pending_brief(memories)
-            taken = (
-                api.import_files(memories, on_import=importing())
+            report = (
+                api.import_files(memories, on_import=import_progress())
                 if only
-                else api.refresh_files(memories, on_import=importing()).taken
+                else api.refresh_files(memories, on_import=import_progress()).taken
             )
     if as_json:
-        show.json(_as_json(taken))
+        show.json(_import_json(report))
     else:
-        _report(taken, would=dry_run)
+        _report(report, would=dry_run)
         if brief:
             verb = "would be" if dry_run else "is"
-            typer.echo(f"the project brief {verb} at version {brief.version}")
-        if not (taken.count or taken.problems or brief or unread):
-            typer.echo("the files say nothing new")
+            show.echo(f"the project brief {verb} at version {brief.version}")
+        if not (report.count or report.problems or brief or unread):
+            show.echo("the files say nothing new")
     if unread:
         raise unread
-    raise typer.Exit(1 if taken.problems else 0)
+    raise typer.Exit(1 if report.problems else 0)
 
 
 @files.command()
-def diff(project: Project = None, as_json: AsJson = False) -> None:
-    """Show what an import and a refresh would change. Exit code 1 if anything."""
+def check(
+    diff: Annotated[
+        bool, typer.Option("--diff", help="Show what an import and a refresh would change instead.")
+    ] = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check that the files are valid and current. Exit code 1 if not."""
     with inspected(project) as inspection:
-        preview = api.preview_files(inspection)
+        if diff:
+            _show_diff(api.preview_files(inspection), as_json)
+        problems = api.check_files(inspection)
     if as_json:
         show.json(
-            {
-                "taken": _as_json(preview.taken),
-                "files": [
-                    {"path": file.path, "change": _change(file), "diff": differing(file)}
-                    for file in preview.files
-                ],
-            }
+            {"problems": [{"path": p.path, "line": p.line, "message": p.message} for p in problems]}
         )
     else:
-        _report(preview.taken, would=True)
+        for problem in problems:
+            show.echo(f"{problem.path}:{problem.line or 1}: {problem.message}")
+        if not problems:
+            show.echo("the files are sound")
+    raise typer.Exit(1 if problems else 0)
+
+
+def _show_diff(preview: Preview, as_json: bool) -> NoReturn:
+    imported = preview.taken
+    if as_json:
+        rows = [
+            {"path": file.path, "change": _change(file), "diff": _diff(file)}
+            for file in preview.files
+        ]
+        show.json({"taken": _import_json(imported), "files": rows})
+    else:
+        _report(imported, would=True)
         for file in preview.files:
             if not file.ours:
-                typer.echo(f"{file.path}: was edited; `ademem files refresh --force` overwrites it")
-            show.fenced(differing(file).splitlines())
-        if not preview.taken.count and not preview.files:
-            typer.echo("up to date")
-    raise typer.Exit(1 if preview.taken.count or preview.taken.problems or preview.files else 0)
+                show.echo(f"{file.path}: was edited; `ademem files refresh --force` overwrites it")
+            show.fenced(_diff(file).splitlines())
+        if not imported.count and not preview.files:
+            show.echo("up to date")
+    raise typer.Exit(1 if imported.count or imported.problems or preview.files else 0)
 
 
-def differing(file: File) -> str:
-    """How the file would change; empty for bytes that are no text."""
+def _diff(file: File) -> str:
+    """Return the unified diff from the file to its rendering; empty for bytes that are no text."""
     if file.present == NOT_TEXT:
         return ""
     before, after = ((text or "").splitlines(keepends=True) for text in (file.present, file.wanted))
@@ -152,29 +176,17 @@ def _change(file: File) -> str:
     return "add" if file.present is None else "remove" if file.wanted is None else "update"
 
 
-def _preview(project: str | None, *, force: bool) -> None:
-    """What `refresh` would do."""
-    with inspected(project) as inspection:
-        preview = api.preview_files(inspection, force=force)
-    _report(preview.taken, would=True)
-    for file in preview.files:
-        verb = "remove" if file.wanted is None else "write"
-        typer.echo(f"would {verb if file.ours or force else 'keep'} {file.path}")
-    if not preview.files:
-        typer.echo("up to date")
+def _import_json(report: ImportReport) -> dict[str, Any]:
+    return as_dict(report) | {"problems": [as_dict(problem) for problem in report.problems]}
 
 
-def _as_json(taken: ImportReport) -> dict[str, Any]:
-    return as_dict(taken) | {"problems": [as_dict(problem) for problem in taken.problems]}
-
-
-def _report(taken: ImportReport, *, would: bool = False) -> None:
-    if taken.count and would:
-        typer.echo(f"to be taken over: {taken.summary}")
-    elif taken.count:
-        typer.echo(f"{taken.summary[:-1]} (`ademem undo {taken.event}` takes it back)")
-    for problem in taken.problems:
-        typer.echo(f"{problem.path}:{problem.line or 1}: {problem.message}", err=True)
+def _report(report: ImportReport, *, would: bool = False) -> None:
+    if report.count and would:
+        show.echo(f"to be imported: {report.summary}")
+    elif report.count:
+        show.echo(f"{report.summary[:-1]} (`ademem undo {report.event}` takes it back)")
+    for problem in report.problems:
+        show.echo(f"{problem.path}:{problem.line or 1}: {problem.message}", err=True)
 
 
 @app.command("merge-file")
@@ -190,7 +202,7 @@ def merge_file(
 
 
 class CannotMerge(AdememError):
-    """Its exit code tells git of a conflict; OURS stays as it is."""
+    """Ends with an exit code that git takes for a conflict; OURS stays as it is."""
 
     hint = "nothing was changed; merge it by hand, then `git add` it"
 
@@ -207,23 +219,6 @@ def _text_of(path: Path) -> str:
     return text
 
 
-@files.command()
-def check(project: Project = None, as_json: AsJson = False) -> None:
-    """Check that the files are valid and current. Exit code 1 if not."""
-    with inspected(project) as inspection:
-        problems = api.check_files(inspection)
-    if as_json:
-        show.json(
-            {"problems": [{"path": p.path, "line": p.line, "message": p.message} for p in problems]}
-        )
-    else:
-        for problem in problems:
-            typer.echo(f"{problem.path}:{problem.line or 1}: {problem.message}")
-        if not problems:
-            typer.echo("the files are sound")
-    raise typer.Exit(1 if problems else 0)
-
-
 @core.command("show")
 def show_core(
     agent: BriefAgent = "",
@@ -232,12 +227,27 @@ def show_core(
     as_json: AsJson = False,
 ) -> None:
     """Show the project brief."""
-    if agents:
-        return list_agents(project, as_json)
     with opened(project) as memories:
+        if agents:
+            return _list_agents(memories, as_json)
         document = api.get_brief(memories, agent, labelled=not as_json)
     command = f"ademem core set --agent {agent}" if agent else "ademem core set"
-    return show.brief(document, command, as_json_=as_json)
+    return show.brief(document, command, as_json=as_json)
+
+
+def _list_agents(memories: Runtime, as_json: bool) -> None:
+    show.listing(
+        "agents",
+        api.list_agents(memories),
+        as_json=as_json,
+        row_json=as_dict,
+        lines=lambda agent: [
+            f"{agent.name}: {counted(agent.memories, 'memory')},"
+            f" {f'brief at version {agent.version}' if agent.version else 'no brief'}"
+            f" (.ade/agents/{agent.folder})"
+        ],
+        none="no agent worked here yet",
+    )
 
 
 @core.command("set")
@@ -250,46 +260,9 @@ def set_core(
 ) -> None:
     """Replace one field of the project brief."""
     with opened(project) as memories:
-        changes = core_.field_of(field, text or ())
+        changes = project_brief.field_of(field, text or ())
         document = api.update_brief(memories, changes, agent, expect_version=version)
-    typer.echo(f"the brief{f' of {agent}' if agent else ''} is at version {document.version}")
-
-
-AgentName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the agent in the client.")]
-
-
-@agents_.command("list")
-def list_agents(project: Project = None, as_json: AsJson = False) -> None:
-    """List agents that worked here, have memories or a brief."""
-    with opened(project) as memories:
-        found = api.list_agents(memories)
-    if as_json:
-        return show.json({"count": len(found), "agents": [as_dict(agent) for agent in found]})
-    for agent in found:
-        brief = f"brief at version {agent.version}" if agent.version else "no brief"
-        count = counted(agent.memories, "memory")
-        show.say(f"{agent.name}: {count}, {brief} (.ade/agents/{agent.folder})")
-    if not found:
-        typer.echo("no agent worked here yet", err=True)
-    return None
-
-
-@agents_.command("show")
-def show_agent(name: AgentName, project: Project = None, as_json: AsJson = False) -> None:
-    """Show the brief of an agent."""
-    show_core(name, False, project, as_json)
-
-
-@agents_.command("set")
-def set_agent(
-    name: AgentName,
-    field: BriefField,
-    text: BriefTexts = None,
-    version: BriefVersion = None,
-    project: Project = None,
-) -> None:
-    """Replace one field of the brief of an agent."""
-    set_core(field, text, name, version, project)
+    show.echo(f"the brief{f' of {agent}' if agent else ''} is at version {document.version}")
 
 
 @app.command("import")
@@ -312,41 +285,22 @@ def import_(
     if format not in ("jsonl", "ademem", "beads"):
         raise UsageError(f"no format {format!r}", "jsonl, ademem, beads or pr")
     with opened(project) as memories:
-        bar = _progress if sys.stderr.isatty() else None
         if format == "beads":
             imported = api.import_beads(memories, source)
         else:
+            bar = (lambda count: progress(counted(count, "line"))) if sys.stderr.isatty() else None
             imported = api.import_lines(memories, _lines(source), bar)
         overfull = api.find_overfull(memories)
     if overfull:
-        typer.echo(overfull, err=True)
+        show.echo(overfull, err=True)
+    counts = {name: getattr(imported, name) for name in ("inserted", "merged", "rejected")}
     if as_json or not sys.stdout.isatty():
         errors = [{"line": number, "message": message} for number, message in imported.errors]
-        show.json(
-            {
-                "inserted": imported.inserted,
-                "merged": imported.merged,
-                "rejected": imported.rejected,
-                "errors": errors,
-            }
-        )
-        return None
-    typer.echo(
-        f"inserted {imported.inserted}, merged {imported.merged}, rejected {imported.rejected}"
-    )
+        return show.json(counts | {"errors": errors})
+    show.echo(", ".join(f"{name} {count}" for name, count in counts.items()))
     for number, message in imported.errors:
-        typer.echo(f"line {number}: {message}", err=True)
+        show.echo(f"line {number}: {message}", err=True)
     return None
-
-
-@capture.command()
-def pr(
-    source: Annotated[str, typer.Argument(metavar="FILE|-", help="- reads standard input.")],
-    project: Project = None,
-    as_json: AsJson = False,
-) -> None:
-    """Write candidates from review comments, in the JSON that `gh` prints."""
-    _import_feedback(source, project, as_json)
 
 
 def _import_feedback(source: str, project: str | None, as_json: bool) -> None:
@@ -355,9 +309,9 @@ def _import_feedback(source: str, project: str | None, as_json: bool) -> None:
     if as_json:
         return show.json(as_dict(captured))
     counts = {name: len(ids) for name, ids in as_dict(captured).items() if isinstance(ids, tuple)}
-    typer.echo(", ".join(f"{name} {count}" for name, count in counts.items()))
+    show.echo(", ".join(f"{name} {count}" for name, count in counts.items()))
     for reason in captured.refused:
-        typer.echo(f"not kept: {reason}", err=True)
+        show.echo(f"not kept: {reason}", err=True)
     return None
 
 
@@ -386,7 +340,7 @@ def export(
         raise UsageError(
             f"cannot write {target}: {error.strerror}", "name a file in a folder that is there"
         ) from error
-    typer.echo(f"wrote {counted(len(lines), 'memory')} to {target}")
+    show.echo(f"wrote {counted(len(lines), 'memory')} to {target}")
 
 
 def _lines(source: str) -> Iterator[str]:
@@ -401,7 +355,3 @@ def _lines(source: str) -> Iterator[str]:
             f"cannot read {source}: {error.strerror}",
             "name a file, or - for standard input; `--format beads` takes a folder",
         ) from error
-
-
-def _progress(count: int) -> None:
-    typer.echo(f"\r{counted(count, 'line')}", nl=False, err=True)

@@ -1,9 +1,9 @@
-"""Commands that write and find memories."""
+"""Commands that write, find and list memories."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -11,7 +11,7 @@ from ademem import api
 from ademem.core.anchor import of_command
 from ademem.core.errors import UsageError
 from ademem.core.memory import Category, Draft, Status
-from ademem.doors.cli import shape, show
+from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import (
     Anchors,
@@ -39,17 +39,13 @@ from ademem.doors.cli.options import (
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.mission_binding import mission_of
 
-if TYPE_CHECKING:
-    from ademem.search.engine import Results
-    from ademem.store.runtime import Runtime
-
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="The memory; - reads standard input.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Show how each result came about.")]
 Strict = Annotated[
     bool,
     typer.Option("--strict", help="Confirm a convention, pattern, gotcha or decision at once."),
 ]
-TopicKey = Annotated[str | None, typer.Option("--topic-key", help="Replaces what this key held.")]
+TopicKey = Annotated[str | None, typer.Option("--topic-key", help="Replaces what has this key.")]
 Words = Annotated[list[str] | None, typer.Argument(metavar="WORDS", help="What you want to know.")]
 Type = Annotated[
     str | None, typer.Option("--type", "-t", help="learned, decision, bugfix, … or a tag.")
@@ -111,7 +107,7 @@ def learn(
         str, typer.Option("--type", "-t", help="learned, decision, fact, pattern, …")
     ] = "learned",
     tags: Tags = None,
-    key: Annotated[str | None, typer.Option("--key", help="Replaces what this key held.")] = None,
+    key: Annotated[str | None, typer.Option("--key", help="Replaces what has this key.")] = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -159,44 +155,21 @@ def recall(
     query = " ".join(words or ())
     with opened(project) as memories:
         if stats:
-            show.table(api.get_knowledge(memories), as_json_=as_json)
+            show.table(api.get_knowledge(memories), as_json=as_json)
             return
         statuses = _statuses(candidates or recent_ is not None, all_)
         filters = _filters(category, type_, scope, owner, path, branch, statuses)
         if recent_ is not None or (not query and type_):
             newest = api.list_memories(memories, filters, 10 if recent_ is None else recent_)
-            show.memories(newest, as_json_=as_json)
+            show.memories(newest, as_json=as_json)
             raise typer.Exit(0 if newest else 1)
         if not query.strip():
             raise UsageError("recall what?", 'ademem recall "words", or --recent N, or --stats')
-        ask = api.recall if count else api.search
-        _answer(ask(memories, query, filters, limit), memories, explain, as_json)
-
-
-@app.command()
-def search(
-    words: Words = None,
-    limit: Limit = 10,
-    category: CategoryName = None,
-    type_: Type = None,
-    scope: ScopeName = None,
-    owner: Owner = None,
-    path: PathGlob = None,
-    branch: Branch = None,
-    candidates: Candidates = False,
-    all_: All = False,
-    explain: Explain = False,
-    project: Project = None,
-    as_json: AsJson = False,
-) -> None:
-    """Recall without counting an access."""
-    query = " ".join(words or ())
-    if not query.strip():
-        raise UsageError("search for what?", 'ademem search "words"')
-    with opened(project) as memories:
-        statuses = _statuses(candidates, all_)
-        filters = _filters(category, type_, scope, owner, path, branch, statuses)
-        _answer(api.search(memories, query, filters, limit), memories, explain, as_json)
+        search = api.recall if count else api.search
+        found = search(memories, query, filters, limit)
+        astray = api.find_astray(memories, [hit.memory for hit in found.hits])
+        show.results(found, as_json=as_json, explain=explain, astray=astray)
+    raise typer.Exit(0 if found.hits else 1)
 
 
 @app.command()
@@ -207,15 +180,15 @@ def get(
     as_json: AsJson = False,
 ) -> None:
     """Show a whole memory."""
-    if history:
-        from ademem.doors.cli import past
-
-        return past.history(id, project, as_json)
     with opened(project) as memories:
+        if history:
+            from ademem.doors.cli.history import show_revisions
+
+            return show_revisions(memories, id, as_json=as_json)
         memory = show.readable(api.get(memories, id))
         astray, related = api.find_astray(memories, [memory]), api.find_related(memories, memory.id)
     if as_json:
-        row = shape.as_json(memory, astray=astray)
+        row = show.memory_json(memory, astray=astray)
         row["flags"] += [f"conflicts-with:{other}" for other in related.get("conflicts with", ())]
         show.json(row)
     else:
@@ -241,30 +214,17 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List memories, newest first."""
-    if at is not None:
-        from ademem.doors.cli import past
-
-        return past.at(at, limit, project, as_json)
     wanted = one_of(Status, status)
     statuses = (wanted,) if wanted else _statuses(True, all_)
     with opened(project) as memories:
-        filters = _filters(category, type_, scope, owner, None, branch, statuses)
-        show.memories(api.list_memories(memories, filters, limit), as_json_=as_json)
-    return None
+        if at is not None:
+            from ademem.doors.cli.history import list_at
 
-
-@app.command()
-def candidates(limit: Limit = 100, project: Project = None, as_json: AsJson = False) -> None:
-    """List unconfirmed memories."""
-    with opened(project) as memories:
-        found = api.list_memories(memories, Filters(statuses=(Status.CANDIDATE,)), limit)
-        show.memories(found, as_json_=as_json)
-
-
-def _answer(found: Results, memories: Runtime, explain: bool, as_json: bool) -> NoReturn:
-    astray = api.find_astray(memories, [hit.memory for hit in found.hits])
-    show.results(found, as_json_=as_json, explain=explain, astray=astray)
-    raise typer.Exit(0 if found.hits else 1)
+            found = list_at(memories, at, limit)
+        else:
+            filters = _filters(category, type_, scope, owner, None, branch, statuses)
+            found = api.list_memories(memories, filters, limit)
+    show.memories(found, as_json=as_json)
 
 
 def _filters(
@@ -289,5 +249,5 @@ def _filters(
 
 
 def _statuses(candidates: bool, all_: bool) -> tuple[Status, ...]:
-    """None: what a search prefers, promoted memories."""
+    """Return the statuses to search; empty means promoted memories."""
     return tuple(Status) if all_ else UNARCHIVED if candidates else ()

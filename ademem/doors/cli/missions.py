@@ -1,4 +1,4 @@
-"""Commands about missions, whose memories are their own until they end."""
+"""Commands about missions, whose memories are separate until they end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ademem import api
 from ademem.core.errors import UsageError
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
-from ademem.doors.cli import shape, show
+from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, Id, Project, opened
 from ademem.store.mission_binding import VARIABLE, mission_of
@@ -32,11 +32,6 @@ class Outcome(StrEnum):
     CANCELLED = "cancelled"
 
 
-MissionId = Annotated[
-    str | None, typer.Argument(metavar="ID", help=f"Else {VARIABLE}, or the one that runs.")
-]
-
-
 @mission.command("start")
 def start(
     goal: Annotated[str, typer.Argument(metavar="GOAL", help="What is to be done.")],
@@ -55,7 +50,9 @@ def start(
 
 @mission.command("end")
 def end(
-    id: MissionId = None,
+    id: Annotated[
+        str | None, typer.Argument(metavar="ID", help=f"Else {VARIABLE}, or the one that runs.")
+    ] = None,
     outcome: Annotated[Outcome, typer.Option("--outcome", help="How it ended.")] = ...,  # type: ignore[assignment]
     reason: Annotated[str, typer.Option("--reason", help="Why it failed, as a lesson.")] = "",
     project: Project = None,
@@ -63,9 +60,9 @@ def end(
 ) -> None:
     """End a mission and copy its lessons to the project."""
     with opened(project) as memories:
-        ended = api.end_mission(memories, _meant(id, memories), outcome.value, reason=reason)
+        ended = api.end_mission(memories, _choose(id, memories), outcome.value, reason=reason)
     if as_json:
-        copied = [shape.as_json(memory) for memory in ended.copied]
+        copied = [show.memory_json(memory) for memory in ended.copied]
         whole = {"event": ended.event or None, "kept": ended.kept, "copied": copied}
         return show.json(as_dict(ended.mission) | whole)
     for memory in ended.copied:
@@ -75,39 +72,40 @@ def end(
     return None
 
 
-@mission.command("status")
-def status(id: MissionId = None, project: Project = None, as_json: AsJson = False) -> None:
-    """Show the status of a mission."""
-    with opened(project) as memories:
-        found = api.get_mission(memories, _meant(id, memories))
-        counts = _counts(found, memories)
-    show.table(as_dict(found) | {"memories": counts}, as_json_=as_json)
-
-
 @mission.command("list")
 def list_(
     id: Annotated[
         str | None, typer.Argument(metavar="ID", help="List the memories of this one.")
     ] = None,
     running: Annotated[bool, typer.Option("--running", help="Only those that run.")] = False,
+    status: Annotated[
+        bool, typer.Option("--status", help=f"Status of ID, {VARIABLE}, or the one that runs.")
+    ] = False,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """List missions, newest first, or the memories of one."""
     with opened(project) as memories:
+        if status:
+            found = api.get_mission(memories, _choose(id, memories))
+            counts = _counts(found, memories)
+            return show.table(as_dict(found) | {"memories": counts}, as_json=as_json)
         if id is not None:
-            return show.memories(api.list_mission_memories(memories, id), as_json_=as_json)
-        rows = [
-            as_dict(each) | _counts(each, memories)
-            for each in api.list_missions(memories, running=running)
-        ]
-    if as_json:
-        return show.json({"count": len(rows), "missions": rows})
-    for row in rows:
-        held = counted(row["promoted"] + row["candidates"], "memory")
-        show.say(f"{row['id']}  {row['status']}, {held}  {preview(row['goal'], 100)}")
-    if not rows:
-        typer.echo("no missions", err=True)
+            return show.memories(api.list_mission_memories(memories, id), as_json=as_json)
+        show.listing(
+            "missions",
+            [
+                as_dict(each) | _counts(each, memories)
+                for each in api.list_missions(memories, running=running)
+            ],
+            as_json=as_json,
+            lines=lambda row: [
+                f"{row['id']}  {row['status']},"
+                f" {counted(row['promoted'] + row['candidates'], 'memory')}"
+                f"  {preview(row['goal'], 100)}"
+            ],
+            none="no missions",
+        )
     return None
 
 
@@ -119,8 +117,8 @@ def promote(id: Id, project: Project = None, as_json: AsJson = False) -> None:
     show.one("copied", memory, as_json)
 
 
-def _meant(id: str | None, memories: Runtime) -> str:
-    """The one named, the one this shell is bound to, or the only one that runs."""
+def _choose(id: str | None, memories: Runtime) -> str:
+    """Return the id, else the mission of this shell, else the only one that runs."""
     if found := id or mission_of(memories.environment):
         return found
     running = api.list_missions(memories, running=True)
@@ -130,7 +128,7 @@ def _meant(id: str | None, memories: Runtime) -> str:
     return running[0].id
 
 
-def _counts(found: Mission, memories: Runtime) -> dict[str, Any]:
-    held = api.list_mission_memories(memories, found.id)
-    confirmed = sum(memory.status == "promoted" for memory in held)
-    return {"promoted": confirmed, "candidates": len(held) - confirmed}
+def _counts(mission: Mission, memories: Runtime) -> dict[str, Any]:
+    held = api.list_mission_memories(memories, mission.id)
+    promoted = sum(memory.status == "promoted" for memory in held)
+    return {"promoted": promoted, "candidates": len(held) - promoted}

@@ -1,4 +1,4 @@
-"""Commands about the embedding model, which all projects of a machine share."""
+"""Commands about the embedding model of this machine, and the process that keeps it loaded."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
-from ademem.api import models as api
+from ademem.api import model as api
 from ademem.core.errors import UsageError
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, DryRun, Project, warn
+from ademem.doors.cli.options import AsJson, DryRun, Project, progress, warn
 
 model = typer.Typer(help="The embedding model, for recall by meaning.", no_args_is_help=True)
 app.add_typer(model, name="model")
@@ -30,7 +30,7 @@ NumberFormat = Annotated[
 ]
 
 BAR = 30
-"""Signs of a full progress bar."""
+"""Characters of a full progress bar."""
 
 
 @model.command("install")
@@ -47,51 +47,55 @@ def install(
     """Install or repair the model. Resumes a download."""
     if source and path:
         raise UsageError("--source and --from exclude each other")
-    bar = _Bar()
+
+    last = ""
+
+    def bar(activity: str, percent: int) -> None:
+        nonlocal last
+        line = f"{activity:<12}{'█' * (percent * BAR // 100):·<{BAR}} {percent:3}%"
+        if sys.stderr.isatty() and line != last:
+            last = line
+            progress(line)
+
     try:
-        done = api.install_model(
-            bar.tell, source=source, path=path, dtype=dtype or "", root=project
-        )
+        done = api.install_model(bar, source=source, path=path, dtype=dtype or "", root=project)
     finally:
-        bar.end()
+        if last:
+            show.echo(err=True)
     for reason in done.passed_over:
-        typer.echo(f"passed over: {reason}", err=True)
+        show.echo(f"passed over: {reason}", err=True)
     if not done.fetched:
-        return typer.echo(f"was installed already in {done.folder}")
+        return show.echo(f"was installed already in {done.folder}")
     checked = "every file is the published one" if done.trust == "hash" else "its vectors are right"
-    typer.echo(f"installed from {done.source} into {done.folder}; {checked}")
+    show.echo(f"installed from {done.source} into {done.folder}; {checked}")
 
 
 @model.command("status")
 def status(
-    verify_: Annotated[bool, typer.Option("--verify", help="Read and try it.")] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Read and try it; exit code 1 if it is damaged.")
+    ] = False,
     dtype: NumberFormat = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """Show whether the model is installed, its folder and its size."""
-    if verify_:
-        return verify(dtype, project, as_json)
+    if verify:
+        problems = api.verify_model(dtype=dtype or "", root=project)
+        if as_json:
+            show.json({"problems": problems})
+        elif problems:
+            show.echo(f"{'; '.join(problems)} (`ademem model install` repairs it)")
+        else:
+            show.echo("sound: every byte is as installed, and its vectors are right")
+        raise typer.Exit(1 if problems else 0)
     warn(project)
     found = api.model_status(dtype=dtype or "", root=project)
     rows = as_dict(found) | {"files": [as_dict(file) for file in found.files]}
     if as_json:
         return show.json(rows)
     present = {file.name: f"{file.bytes:,} bytes" for file in found.files if file.present}
-    return show.table(rows | {"files": present, "bytes": f"{found.bytes:,}"}, as_json_=False)
-
-
-@model.command("verify")
-def verify(dtype: NumberFormat = None, project: Project = None, as_json: AsJson = False) -> None:
-    """Read every byte of the model and try it. Exit code 1 if it is damaged."""
-    problems = api.verify_model(dtype=dtype or "", root=project)
-    if as_json:
-        show.json({"problems": problems})
-    elif problems:
-        typer.echo(f"{'; '.join(problems)} (`ademem model install` puts it right)")
-    else:
-        typer.echo("sound: every byte is as installed, and its vectors are right")
-    raise typer.Exit(1 if problems else 0)
+    return show.table(rows | {"files": present, "bytes": f"{found.bytes:,}"}, as_json=False)
 
 
 @model.command("remove")
@@ -100,25 +104,40 @@ def remove(dtype: NumberFormat = None, dry_run: DryRun = False) -> None:
     if dry_run:
         formats = [dtype] if dtype else list(Dtype)
         found = [api.model_status(dtype=each) for each in formats]
-        held = sum(status.bytes for status in found)
-        return typer.echo(f"would free {held:,} bytes in {os.path.dirname(found[0].path)}")
+        total = sum(status.bytes for status in found)
+        return show.echo(f"would free {total:,} bytes in {os.path.dirname(found[0].path)}")
     freed = api.remove_model(dtype=dtype or "")
-    typer.echo(f"freed {freed:,} bytes" if freed else "there was none")
+    show.echo(f"freed {freed:,} bytes" if freed else "there was none")
 
 
-class _Bar:
-    """Progress on a terminal; nothing at all in a pipe."""
-
-    def __init__(self) -> None:
-        self._shown = sys.stderr.isatty()
-        self._last = ""
-
-    def tell(self, activity: str, percent: int) -> None:
-        line = f"{activity:<12}{'█' * (percent * BAR // 100):·<{BAR}} {percent:3}%"
-        if self._shown and line != self._last:
-            print(f"\r{line}", end="", file=sys.stderr, flush=True)
-            self._last = line
-
-    def end(self) -> None:
-        if self._last:
-            print(file=sys.stderr)
+@app.command()
+def serve(
+    idle: Annotated[
+        float, typer.Option("--idle", min=0, help="End after so many minutes unasked; 0: never.")
+    ] = 0,
+    stop: Annotated[bool, typer.Option("--stop", help="End the one that runs.")] = False,
+    status: Annotated[
+        bool, typer.Option("--status", help="Show the process that serves; exit code 1 for none.")
+    ] = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Keep the model loaded for hooks."""
+    if stop and status:
+        raise UsageError("--stop and --status exclude each other")
+    if stop:
+        pid = api.stop_server(project)
+        return show.echo(f"process {pid} ends" if pid else "no process serves this project")
+    if status:
+        found = api.find_server(project)
+        if found or as_json:
+            show.table(found, as_json=False) if found and not as_json else show.json(found)
+        else:
+            show.echo("no process serves this project", err=True)
+        raise typer.Exit(0 if found else 1)
+    api.serve(
+        project,
+        idle_s=idle * 60,
+        on_ready=lambda model: show.echo(f"{model} is loaded; Ctrl-C ends it", err=True),
+    )
+    return None

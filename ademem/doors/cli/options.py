@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Arguments and options that several commands share, and their values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ademem.core import project as project_
 from ademem.core.errors import NotEnrolled, UsageError
 from ademem.core.memory import Category, Importance, Scope, Status
 from ademem.core.project import Ambiguous
-from ademem.doors.cli import shape
+from ademem.doors.cli import show
 
 if TYPE_CHECKING:
     from ademem.api.files import Inspection
@@ -76,43 +76,45 @@ Kind = TypeVar("Kind", bound=StrEnum)
 
 
 def opened(project: str | None, *, catch_up: bool = True) -> Runtime:
-    """The memory with all that its files say, unless *catch_up* is False."""
-    memories = api.open_memories(project, on_import=importing(), catch_up=catch_up)
-    shape.warn(memories.warnings)
-    shape.tell_read_only(memories)
+    """Open the project and import pending changes of its files, unless *catch_up* is False."""
+    memories = api.open_memories(project, on_import=import_progress(), catch_up=catch_up)
+    show.opening(memories)
     return memories
 
 
 def inspected(project: str | None) -> Inspection:
     inspection = api.inspect_files(project)
-    shape.warn(inspection.runtime.warnings)
+    show.opening(inspection.runtime)
     return inspection
 
 
 def warn(project: str | None) -> None:
-    """Tell what of the settings does not count, for a command that opens no memory."""
+    """Print the warnings about settings, for a command that opens no memory."""
     try:
         here = project_.find(project, os.environ, os.getcwd())
     except (NotEnrolled, Ambiguous):
         here = None
-    shape.warn(configuration.load(here, os.environ).warnings)
+    show.warn(configuration.load(here, os.environ).warnings)
 
 
-def importing() -> Callable[[int, int], None] | None:
-    """A line on a terminal that tells how far an import is; None where nobody looks on."""
+def progress(text: str, end: str = "") -> None:
+    """Replace the last line on standard error."""
+    typer.echo(f"\r\x1b[K{text}{end}", nl=False, err=True)
+
+
+def import_progress() -> Callable[[int, int], None] | None:
+    """Return a function that shows the progress of an import; None without a terminal."""
     if not sys.stderr.isatty():
         return None
 
-    def tell(done: int, total: int) -> None:
-        end = "\n" if done >= total else ""
-        line = f"importing the files: {done:,} of {total:,} changes"
-        typer.echo(f"\r\x1b[K{line}{end}", nl=False, err=True)
+    def show(done: int, total: int) -> None:
+        progress(f"importing the files: {done:,} of {total:,} changes", "\n" * (done >= total))
 
-    return tell
+    return show
 
 
 def text_or_stdin(text: str) -> str:
-    """`-` reads standard input; raises UsageError when that is no text."""
+    """Return the text, or standard input for `-`; raises UsageError when that is no UTF-8."""
     try:
         return stdin("strict").read() if text == "-" else text
     except UnicodeDecodeError as error:
@@ -120,7 +122,7 @@ def text_or_stdin(text: str) -> str:
 
 
 def stdin(errors: str = "replace") -> TextIO:
-    """Standard input as UTF-8, whatever the locale; *errors* says what to do where it is not."""
+    """Return standard input decoded as UTF-8, whatever the locale."""
     if isinstance(sys.stdin, TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8", errors=errors)
     return sys.stdin
@@ -140,7 +142,7 @@ def scope_of(text: str | None) -> Scope | None:
 
 
 def one_of(kind: type[Kind], text: str | None) -> Kind | None:
-    """A word out of a closed set, such as a category; raises UsageError naming them all."""
+    """Parse a member of an enumeration; raises UsageError with all members."""
     if text is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Commands about procedures: what sessions did again and again."""
+"""Commands about procedures learned from sessions, and about skill files."""
 
 from __future__ import annotations
 
@@ -9,51 +9,61 @@ import typer
 from ademem import api
 from ademem.core.text import preview
 from ademem.core.value import as_dict
-from ademem.doors.cli import shape, show
+from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, DryRun, Id, Project, opened
+from ademem.store.transitions import waits_for
 
 if TYPE_CHECKING:
+    from ademem.store.runtime import Runtime
     from ademem.synthesis.procedures.records import Procedure
+    from ademem.synthesis.skill_registry import Listed
 
 TEXT_CHARS = 120
 
 procedures = typer.Typer(help="Procedures learned from sessions.", no_args_is_help=True)
+skills = typer.Typer(help="Skill and command files of the project.", no_args_is_help=True)
 app.add_typer(procedures, name="procedures")
+app.add_typer(skills, name="skills")
 
 
 @procedures.command("list")
-def list_(
+def list_procedures(
+    id: Annotated[
+        str | None, typer.Argument(metavar="ID", help="Show steps, sources and uses of this one.")
+    ] = None,
     archived: Annotated[
-        bool, typer.Option("--all", help="Those given up or superseded, too.")
+        bool, typer.Option("--all", help="Abandoned and superseded ones, too.")
     ] = False,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """List procedures, the highest confidence first."""
     with opened(project) as memories:
+        if id is not None:
+            return _show_procedure(memories, id, as_json)
         found = api.list_procedures(memories, archived=archived)
-    if as_json:
-        return show.json({"count": len(found), "procedures": [_as_json(each) for each in found]})
-    if not found:
-        typer.echo("no procedure yet: three sessions that do the same make one", err=True)
-    show.fenced(map(_line, found))
+    show.listing(
+        "procedures",
+        found,
+        as_json=as_json,
+        row_json=_procedure_json,
+        lines=lambda each: [_procedure_line(each)],
+        none="no procedure yet: three sessions with the same steps make one",
+    )
     return None
 
 
-@procedures.command("show")
-def show_(id: Id, project: Project = None, as_json: AsJson = False) -> None:
-    """Show steps, sources and outcomes of a procedure."""
-    with opened(project) as memories:
-        found, story = api.get_procedure(memories, id), api.get_procedure_history(memories, id)
+def _show_procedure(memories: Runtime, id: str, as_json: bool) -> None:
+    found, past = api.get_procedure(memories, id), api.get_procedure_history(memories, id)
     show.readable(found.memory)
     if as_json:
-        return show.json(_as_json(found) | {"markdown": found.wording.markdown} | story)
-    show.fenced((_line(found), "", *found.memory.content.split("\n"), ""))
-    show.say(f"learned from: {', '.join(story['sources']) or 'nothing that is still there'}")
-    for row in story["history"]:
-        ended = f"{row['outcome']}  {row['confidence']:.2f}  {row['reason'] or ''}"
-        show.say(f"{row['recorded_at']}  {ended}")
+        return show.json(_procedure_json(found) | {"markdown": found.wording.markdown} | past)
+    show.fenced((_procedure_line(found), "", *found.memory.content.split("\n"), ""))
+    show.say(f"learned from: {', '.join(past['sources']) or 'no episode that still exists'}")
+    for row in past["history"]:
+        use = f"{row['outcome']}  {row['confidence']:.2f}  {row['reason'] or ''}"
+        show.say(f"{row['recorded_at']}  {use}")
     return None
 
 
@@ -69,8 +79,8 @@ def outcome(
     with opened(project) as memories:
         found = api.record_outcome(memories, id, result, reason)
     if as_json:
-        return show.json(_as_json(found))
-    return show.say(_line(found))
+        return show.json(_procedure_json(found))
+    return show.say(_procedure_line(found))
 
 
 @procedures.command()
@@ -86,23 +96,59 @@ def export(
 ) -> None:
     """Write confirmed procedures as skills. Naming one confirms it."""
     with opened(project) as memories:
-        told = api.export_procedures(memories, id, publish=publish, dry_run=dry_run)
+        exported = api.export_procedures(memories, id, publish=publish, dry_run=dry_run)
     if as_json:
-        return show.json({"count": len(told), "files": [as_dict(each) for each in told]})
-    for each in told:
+        return show.json({"count": len(exported), "files": [as_dict(each) for each in exported]})
+    for each in exported:
         show.say(f"{'would be ' if dry_run else ''}{each.outcome}: {each.path}")
-    if not told:
-        typer.echo("no confirmed procedure; `ademem procedures list` shows the others", err=True)
+    if not exported:
+        show.echo("no confirmed procedure; `ademem procedures list` shows the others", err=True)
     return None
 
 
-def _as_json(each: Procedure) -> dict[str, Any]:
+@skills.command("list")
+def list_skills(
+    gone: Annotated[bool, typer.Option("--all", help="Deleted files, too.")] = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """List skill files and their memories."""
+    with opened(project) as memories:
+        found = api.list_skills(memories, gone=gone)
+    show.listing(
+        "skills",
+        found,
+        as_json=as_json,
+        row_json=_skill_json,
+        lines=lambda each: [_skill_line(each)],
+        none="no skills known; `ademem skills reindex` looks for them",
+    )
+
+
+@skills.command()
+def reindex(dry_run: DryRun = False, project: Project = None, as_json: AsJson = False) -> None:
+    """Scan the folders of skills. Lists unreadable files."""
+    with opened(project) as memories:
+        scanned = api.reindex_skills(memories, dry_run=dry_run)
+    problems = [as_dict(each) for each in scanned.problems]
+    if as_json:
+        return show.json(as_dict(scanned) | {"problems": problems})
+    for kind in ("added", "changed", "restored", "archived"):
+        for path in getattr(scanned, kind):
+            show.say(f"{'would be ' if dry_run else ''}{kind} {path}")
+    for problem in problems:
+        show.say(f"{problem['path']} {problem['reason']}", err=True)
+    show.echo(f"unchanged: {len(scanned.unchanged)}")
+    return None
+
+
+def _procedure_json(each: Procedure) -> dict[str, Any]:
     memory, details = each.memory, each.details
-    held_back = memory.quarantine_reason is not None
+    withheld = memory.quarantine_reason is not None
     return {
         "id": memory.id,
-        "title": shape.WITHHELD if held_back else memory.title,
-        "trigger": shape.WITHHELD if held_back else each.wording.trigger,
+        "title": show.WITHHELD if withheld else memory.title,
+        "trigger": show.WITHHELD if withheld else each.wording.trigger,
         "status": memory.status,
         "confidence": round(memory.confidence, 4),
         "success_count": details.success_count,
@@ -111,15 +157,43 @@ def _as_json(each: Procedure) -> dict[str, Any]:
         "exported_skill_path": details.exported_skill_path,
         "exported_at": details.exported_at.isoformat() if details.exported_at else None,
         "superseded_by": details.superseded_by_memory_id,
-        "flags": shape.flags(memory),
+        "flags": show.flags(memory),
     }
 
 
-def _line(each: Procedure) -> str:
+def _procedure_line(each: Procedure) -> str:
     memory, details = each.memory, each.details
     if memory.quarantine_reason:
-        return f"{memory.id}  {shape.WITHHELD}"
-    said = preview(f"{memory.title}: use when {each.wording.trigger}", TEXT_CHARS)
+        return f"{memory.id}  {show.WITHHELD}"
+    text = preview(f"{memory.title}: use when {each.wording.trigger}", TEXT_CHARS)
     worked = f"{details.success_count} of {each.outcomes} worked"
-    marks = ", ".join([f"{memory.confidence:.0%}", worked, *shape.flags(memory)])
-    return f"{memory.id}  {said}  ({marks})"
+    marks = ", ".join([f"{memory.confidence:.0%}", worked, *show.flags(memory)])
+    return f"{memory.id}  {text}  ({marks})"
+
+
+def _skill_json(each: Listed) -> dict[str, Any]:
+    entry, memory = each.entry, each.memory
+    withheld = memory is not None and memory.quarantine_reason
+    return {
+        "path": entry.path,
+        "name": show.WITHHELD if withheld else each.name,
+        "kind": entry.kind,
+        "source": entry.source,
+        "memory": entry.memory_id,
+        "content_hash": entry.content_hash,
+        "modified_at": entry.last_modified_at.isoformat() if entry.last_modified_at else None,
+        "archived_at": entry.archived_at.isoformat() if entry.archived_at else None,
+        "flags": show.flags(memory) if memory else ["deleted"],
+    }
+
+
+def _skill_line(each: Listed) -> str:
+    memory = each.memory
+    if memory is None:
+        return f"{'-':<12}  {each.entry.path}  (its memory was deleted)"
+    start = f"{memory.id}  {each.entry.path}"
+    if memory.quarantine_reason:
+        return f"{start}  {waits_for(memory)}"
+    marks = ", ".join([*([] if each.there else ["gone"]), *show.flags(memory)])
+    text = f"{start}  {each.name}: {preview(memory.content, TEXT_CHARS)}"
+    return f"{text}  ({marks})" if marks else text

@@ -1,4 +1,4 @@
-"""Commands that report: status, cost, impressions, commits, guard, refusals."""
+"""Commands that report: status with its topics, and the guard's judgement of a command."""
 
 from __future__ import annotations
 
@@ -11,15 +11,13 @@ from ademem import api
 from ademem.core.text import counted
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, Limit, Project, opened, warn
+from ademem.doors.cli.options import AsJson, Project, opened, warn
 
 if TYPE_CHECKING:
     from typing import Any
 
-guard = typer.Typer(help="Memory before mutation.", no_args_is_help=True)
+guard = typer.Typer(help="Recall before changes.", no_args_is_help=True)
 app.add_typer(guard, name="guard")
-
-Days = Annotated[int, typer.Option("--days", min=1, max=3650, help="How far to look back.")]
 
 
 class Topic(StrEnum):
@@ -34,6 +32,10 @@ def status(
     topic: Annotated[
         Topic | None, typer.Argument(metavar="TOPIC", help="One report instead.")
     ] = None,
+    days: Annotated[int, typer.Option("--days", min=1, max=3650, help="Period of cost.")] = 30,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=1000, help="Most rows of impressions.")
+    ] = 20,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -42,25 +44,18 @@ def status(
     Topics: commits (made outside of sessions), cost (of AI and hooks), guard (mode and turns),
     impressions (how often memories were shown and used).
     """
-    match topic:
-        case Topic.COMMITS:
-            return digest(project, as_json)
-        case Topic.COST:
-            return cost(project=project, as_json=as_json)
-        case Topic.GUARD:
-            return guard_status(project, as_json)
-        case Topic.IMPRESSIONS:
-            return stats(project=project, as_json=as_json)
-    with opened(project, catch_up=False) as memories:
-        show.table(api.get_status(memories), as_json_=as_json)
-    return None
-
-
-@guard.command("status")
-def guard_status(project: Project = None, as_json: AsJson = False) -> None:
-    """Show the mode and the open turns."""
-    with opened(project) as memories:
-        show.table(api.get_guard_state(memories), as_json_=as_json)
+    with opened(project, catch_up=topic is not None) as memories:
+        match topic:
+            case Topic.COMMITS:
+                _show_commits(api.get_digest(memories), as_json)
+            case Topic.COST:
+                _show_cost(api.get_cost(memories, days), as_json)
+            case Topic.GUARD:
+                show.table(api.get_guard_state(memories), as_json=as_json)
+            case Topic.IMPRESSIONS:
+                _show_impressions(api.get_impressions(memories, limit), as_json)
+            case None:
+                show.table(api.get_status(memories), as_json=as_json)
 
 
 @guard.command("explain")
@@ -73,109 +68,68 @@ def guard_explain(
     judgement = api.judge_command(command, project)
     warn(project)
     if as_json:
-        show.json(
+        return show.json(
             {
                 "mutates": judgement.mutates,
                 "reason": judgement.reason,
                 "commands": list(judgement.commands),
             }
         )
-    else:
-        typer.echo(f"{'mutates' if judgement.mutates else 'reads'}: {judgement.reason}")
+    return show.echo(f"{'mutates' if judgement.mutates else 'reads'}: {judgement.reason}")
 
 
-@guard.command("log")
-def guard_log(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> None:
-    """Show decisions of the guard, newest first."""
-    with opened(project) as memories:
-        decisions = api.list_decisions(memories, limit)
-    if as_json:
-        return show.json({"count": len(decisions), "decisions": decisions})
-    for row in decisions:
-        what = f"{row['decision']:<5} {row['tool']}: {row['target']}"
-        show.say(f"{row['created_at']}  {what}  ({row['reason']})")
-    if not decisions:
-        typer.echo("the guard was not asked yet", err=True)
-
-
-@app.command()
-def refusals(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> None:
-    """Show what the write gate refused, newest first."""
-    with opened(project) as memories:
-        rows = api.list_refusals(memories, limit)
-    if as_json:
-        return show.json({"count": len(rows), "refusals": rows})
-    for row in rows:
-        show.say(f"{row['created_at']}  {row['rule']}: {row['reason']}")
-        if row["preview"]:
-            show.say(f"    {row['preview']}")
-    if not rows:
-        typer.echo("nothing was refused", err=True)
-
-
-@app.command()
-def digest(project: Project = None, as_json: AsJson = False) -> None:
-    """Show commits made outside of sessions that no session was shown."""
-    with opened(project) as memories:
-        found = api.get_digest(memories)
+def _show_commits(found: dict[str, Any], as_json: bool) -> None:
     if as_json:
         return show.json(found)
     if found["rewritten_from"]:
-        typer.echo(f"history was rewritten: {found['rewritten_from']} is no longer part of it")
+        show.echo(f"history was rewritten: {found['rewritten_from']} is no longer part of it")
     for each in found["commits"]:
         show.say(f"{each['sha'][:7]} {each['at'][:10]} {each['author']}: {each['subject']}")
     for folder, count in found["folders"].items():
         show.say(f"    {folder}: {count}")
     if not found["commits"]:
-        typer.echo("no commit was made outside of sessions that a session does not know")
+        show.echo("sessions made or were shown all commits")
+    return None
 
 
-@app.command()
-def stats(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> None:
-    """Show how often memories were shown and used."""
-    with opened(project) as memories:
-        found = api.get_impressions(memories, limit)
+def _show_impressions(found: dict[str, Any], as_json: bool) -> None:
     if as_json:
         return show.json(found)
-    typer.echo(
+    show.echo(
         f"shown: {counted(found['memories'], 'memory')}, {counted(found['shown'], 'time')};"
         f" used: {found['used_memories']:,}, {counted(found['used'], 'time')};"
-        f" sinking: {found['sinking']:,}"
+        f" ranked lower, as unused: {found['sinking']:,}"
     )
-    show.fenced(
+    return show.fenced(
         f"{row['id']}  shown {row['shown']}, used {row['used']}, worth {row['worth']:.0%}"
         f"  [{row['category']}] {row['text'] or '(waits for review)'}"
         for row in found["by_memory"]
     )
 
 
-@app.command()
-def cost(days: Days = 30, project: Project = None, as_json: AsJson = False) -> None:
-    """Show calls and cost of the AI, and what hooks put before the model."""
-    with opened(project) as memories:
-        spent = api.get_cost(memories, days)
+def _show_cost(spent: dict[str, Any], as_json: bool) -> None:
     if as_json:
         return show.json(spent)
-    typer.echo(f"provider: {spent['provider']}")
-    typer.echo(f"calls today: {spent['calls_today']} of {spent['daily_calls']}")
+    show.echo(f"provider: {spent['provider']}")
+    show.echo(f"calls today: {spent['calls_today']} of {spent['daily_calls']}")
     for row in spent["ai"]:
-        typer.echo(_asked(row))
-    tokens = f"{counted(spent['tokens_in'], 'token')} in, {spent['tokens_out']:,} out"
-    asked = f"{_usd(spent['usd'])}, {tokens}" if spent["ai"] else "nothing was asked"
+        show.echo(
+            f"{row['day']}  {row['purpose']:<12} {row['answered']} of {row['calls']} answered,"
+            f" {_tokens(row)}, {_usd(row['usd'])}"
+        )
+    asked = f"{_usd(spent['usd'])}, {_tokens(spent)}" if spent["ai"] else "nothing was asked"
     shown = counted(spent["characters"], "character")
-    typer.echo(f"in {counted(days, 'day')}: {asked}; hooks put {shown} before the model")
+    show.echo(f"in {counted(spent['days'], 'day')}: {asked}; hooks put {shown} before the model")
     for row in spent["hooks"]:
-        typer.echo(
+        show.echo(
             f"{row['day']}  {row['event']:<22} {row['answers']:>4} answers"
             f" {row['characters']:>10,} characters"
         )
+    return None
 
 
-def _asked(row: dict[str, Any]) -> str:
-    return (
-        f"{row['day']}  {row['purpose']:<12} {row['answered']} of {row['calls']} answered,"
-        f" {counted(row['tokens_in'], 'token')} in, {row['tokens_out']:,} out, {_usd(row['usd'])}"
-    )
+def _tokens(row: dict[str, Any]) -> str:
+    return f"{counted(row['tokens_in'], 'token')} in, {row['tokens_out']:,} out"
 
 
 def _usd(usd: float | None) -> str:

@@ -1,74 +1,213 @@
-"""How results look: JSON with stable keys, or lines for people."""
+"""Print results: JSON with stable keys, or lines for people; escaped where a model reads them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+import sys
 
-import orjson
-import typer
-
-from ademem.core import anchor, untrusted
+from ademem.core import caller, untrusted
 from ademem.core.confusables import visible
 from ademem.core.errors import AdememError
-from ademem.core.value import as_dict
-from ademem.doors.cli import shape
-from ademem.doors.cli.shape import CAME, NOTHING, WITHHELD, as_json, flags, to_model, withheld
-from ademem.files import project_brief
-from ademem.search.engine import explain as explain_hit
-from ademem.store.transitions import BY_PERSON, waits_for
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Any, TypeVar
 
     from ademem.capture.gate import Step, Written
+    from ademem.core.configuration.sources import SettingWarning
     from ademem.core.memory import Memory
     from ademem.files.project_brief import CoreMemory
-    from ademem.search.engine import Results
+    from ademem.search.engine import Hit, Results
+    from ademem.store.runtime import Runtime
+
+    Row = TypeVar("Row")
+
+NOTHING: dict[str, str] = {}
+
+CAME = "came-with-files"
+"""Flag of a memory that came with the files and was not accepted here."""
+
+WITHHELD = "(withheld until a person approves it)"
 
 
 class Withheld(AdememError):
-    """What waits for a person's approval is not shown to the model that it speaks to."""
+    """A quarantined memory is not shown to a model."""
 
     def __init__(self, memory: Memory) -> None:
+        from ademem.store.transitions import BY_PERSON, waits_for
+
         super().__init__(f"{memory.id} is {waits_for(memory)}", BY_PERSON)
 
 
-def json(value: object) -> None:
-    """Print as JSON, indented, keys in the order given; to a model without anything like a tag."""
-    typer.echo(shape.safe(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()))
+def to_model() -> bool:
+    """Tell whether this is a shell of a coding agent's client."""
+    return bool(caller.client_of(os.environ))
+
+
+def is_withheld(memory: Memory) -> bool:
+    return memory.quarantine_reason is not None and to_model()
+
+
+def readable(memory: Memory) -> Memory:
+    """Return the memory; raise Withheld where it is quarantined and a model would read it."""
+    if is_withheld(memory):
+        raise Withheld(memory)
+    return memory
+
+
+def echo(text: str = "", *, err: bool = False) -> None:
+    print(text, file=sys.stderr if err else sys.stdout, flush=True)
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print what somebody stored: to a model escaped, to a person as it is, without control."""
-    typer.echo(untrusted.escaped(text) if to_model() else visible(text), err=err)
+    """Print stored text: escaped for a model, without control characters for a person."""
+    echo(untrusted.escaped(text) if to_model() else visible(text), err=err)
+
+
+def safe(text: str) -> str:
+    """Return JSON without anything like a tag where a model reads it."""
+    return untrusted.escaped(text, angle="\\u003c") if to_model() else text
+
+
+def json(value: object) -> None:
+    """Print as indented JSON with the keys in the order given."""
+    import orjson
+
+    echo(safe(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()))
 
 
 def fenced(lines: Iterable[str]) -> None:
     """Print memories, inside a fence if a model reads them."""
     if to_model():
-        typer.echo(untrusted.fenced(map(untrusted.escaped, lines)))
+        echo(untrusted.fenced(map(untrusted.escaped, lines)))
         return
     for text in lines:
         say(text)
 
 
-def readable(memory: Memory) -> Memory:
-    """The memory, unless it is quarantined and a model would read it; raises Withheld."""
-    if memory.quarantine_reason and to_model():
-        raise Withheld(memory)
-    return memory
+def warn(warnings: Sequence[SettingWarning]) -> None:
+    """Print the warnings about settings on standard error."""
+    if warnings:
+        from ademem.core import configuration
+
+        for text in configuration.lines(warnings):
+            echo(f"ademem: {safe(text)}", err=True)
 
 
-def results(
-    found: Results, *, as_json_: bool, explain: bool, astray: Mapping[str, str] = NOTHING
+def opening(runtime: Runtime) -> None:
+    """Print on standard error what is unusual about an opened project."""
+    warn(runtime.warnings)
+    if runtime.is_read_only:
+        from ademem.worker.read_only import LINE
+
+        echo(LINE, err=True)
+
+
+def listing(
+    name: str,
+    rows: Sequence[Row],
+    *,
+    as_json: bool,
+    row_json: Callable[[Row], Any] = lambda row: row,
+    lines: Callable[[Row], Iterable[str]],
+    none: str,
 ) -> None:
-    if as_json_:
-        json(shape.results(found, explain=explain, astray=astray))
+    """Print rows as JSON below *name*, or some *lines* for each, or *none* on standard error."""
+    if as_json:
+        json({"count": len(rows), name: [row_json(row) for row in rows]})
+    elif rows:
+        fenced(text for row in rows for text in lines(row))
+    else:
+        echo(none, err=True)
+
+
+def memory_json(
+    memory: Memory,
+    score: float | None = None,
+    astray: Mapping[str, str] = NOTHING,
+    against: str = "",
+) -> dict[str, Any]:
+    """Return the documented keys of a memory; times are ISO 8601 in UTC."""
+    withheld = is_withheld(memory)
+    return {
+        "id": memory.id,
+        "sync_id": memory.sync_id,
+        "title": None if withheld else memory.title,
+        "content": WITHHELD if withheld else memory.content,
+        "category": memory.category,
+        "scope": memory.scope,
+        "owner": memory.scope_owner_id,
+        "status": memory.status,
+        "tier": int(memory.tier),
+        "pinned": memory.is_pinned,
+        "importance": memory.importance,
+        "confidence": round(memory.confidence, 4),
+        "observation_count": memory.observation_count,
+        "score": None if score is None else round(score, 4),
+        "tags": list(memory.tags),
+        "path": memory.file_scope_pattern,
+        "anchors": list(memory.anchors),
+        "topic_key": memory.topic_key,
+        "key": memory.knowledge_key,
+        "bead": memory.bead,
+        "source_id": memory.source_id,
+        "created_at": memory.created_at.isoformat(),
+        "updated_at": memory.updated_at.isoformat(),
+        "provenance": {
+            "trust": memory.trust,
+            "source_type": memory.source_type,
+            "session_id": memory.source_session_id,
+            "agent_id": memory.agent_id,
+            "branch": memory.source_branch,
+            "claimed_author": memory.claimed_author,
+        },
+        "flags": flags(memory, astray, against),
+    }
+
+
+def flags(memory: Memory, astray: Mapping[str, str] = NOTHING, against: str = "") -> list[str]:
+    """Name what limits the validity of a memory."""
+    held = {
+        "candidate": memory.status == "candidate",
+        "archived": memory.status == "archived",
+        "deleted": memory.deleted_at is not None,
+        "superseded": memory.superseded_by is not None,
+        "quarantined": memory.quarantine_reason is not None,
+        CAME: memory.claimed_author is not None,
+    }
+    code = [f"code-{astray[memory.id]}"] if memory.id in astray else []
+    branch = [f"branch-{memory.source_branch}"] if memory.source_branch else []
+    other = [f"contradicted-by-{against}"] if against else []
+    return [name for name, is_so in held.items() if is_so] + branch + code + other
+
+
+def results_json(
+    found: Results, *, explain: bool = False, astray: Mapping[str, str] = NOTHING
+) -> dict[str, Any]:
+    def row(hit: Hit) -> dict[str, Any]:
+        keys = memory_json(hit.memory, hit.score, astray, hit.against)
+        return keys | {"signals": hit.signals} if explain else keys
+
+    return {
+        "query": found.query,
+        "mode": found.mode,
+        "relaxed": found.relaxed,
+        "count": len(found.hits),
+        "memories": [row(hit) for hit in found.hits],
+    }
+
+
+def results(found: Results, *, as_json: bool, explain: bool, astray: Mapping[str, str]) -> None:
+    from ademem.search.engine import explain as explain_hit
+
+    if as_json:
+        json(results_json(found, explain=explain, astray=astray))
         return
     if found.relaxed and found.hits:
-        typer.echo("(no memory has all the words; these have some)")
+        echo("(no memory has all the words; these have some)")
     if not found.hits:
-        typer.echo("nothing in memory answers that", err=True)
+        echo("nothing in memory answers that", err=True)
         return
     fenced(
         text
@@ -80,67 +219,63 @@ def results(
     )
 
 
-def one(done: str, memory: Memory, as_json_: bool) -> None:
+def one(done: str, memory: Memory, as_json: bool) -> None:
     """Print the memory that a command changed."""
-    if as_json_:
-        json(as_json(memory))
+    if as_json:
+        json(memory_json(memory))
     else:
         say(f"{done} {line(memory, 120)}")
 
 
-def memories(found: Iterable[Memory], *, as_json_: bool) -> None:
-    rows = list(found)
-    if as_json_:
-        json({"count": len(rows), "memories": [as_json(memory) for memory in rows]})
-        return
-    if not rows:
-        typer.echo("no memories", err=True)
-        return
-    fenced(map(line, rows))
+def memories(found: Sequence[Memory], *, as_json: bool) -> None:
+    listing(
+        "memories",
+        found,
+        as_json=as_json,
+        row_json=memory_json,
+        lines=lambda memory: [line(memory)],
+        none="no memories",
+    )
 
 
-def waiting(found: Iterable[Memory], at_odds: list[tuple[Memory, str]], *, as_json_: bool) -> None:
-    """What waits for a person, and why; a model learns of a quarantined one only that it waits."""
+def waiting(found: Iterable[Memory], conflicts: list[tuple[Memory, str]], *, as_json: bool) -> None:
+    """Print memories that wait for review, and those that contradict each other."""
+    from ademem.store.transitions import waits_for
+
     rows = [(memory, waits_for(memory)) for memory in found]
-    if as_json_:
-        shown = [as_json(memory) | {"why": why} for memory, why in (*rows, *at_odds)]
+    if as_json:
+        shown = [memory_json(memory) | {"why": why} for memory, why in (*rows, *conflicts)]
         return json({"count": len(shown), "memories": shown})
-    if not rows and not at_odds:
-        typer.echo("nothing waits for a word of yours", err=True)
+    if not rows and not conflicts:
+        echo("nothing waits for your review", err=True)
     if rows:
         fenced(text for memory, why in rows for text in (line(memory), f"    {why}"))
-        typer.echo(
-            "`ademem promote ID` accepts one, `ademem edit` mends it, `ademem reject` refuses it"
-        )
-    return clashing(at_odds)
+        echo("`ademem promote ID` accepts one, `ademem edit` corrects it, `ademem reject` drops it")
+    return contradicting(conflicts)
 
 
-def clashing(at_odds: list[tuple[Memory, str]]) -> None:
-    """Memories that contradict each other, and what can be done about that."""
-    if at_odds:
-        fenced(text for memory, why in at_odds for text in (line(memory), f"    {why}"))
-        typer.echo(
+def contradicting(conflicts: list[tuple[Memory, str]]) -> None:
+    if conflicts:
+        fenced(text for memory, why in conflicts for text in (line(memory), f"    {why}"))
+        echo(
             "`ademem archive` or `ademem edit` ends a conflict;"
-            " `ademem settle ID OTHER` says that both are true"
+            " `ademem review --settle ID OTHER` records that both are true"
         )
 
 
 def line(
     memory: Memory, chars: int = 300, astray: Mapping[str, str] = NOTHING, against: str = ""
 ) -> str:
-    """One memory on one line."""
+    """Return one memory on one line."""
     from ademem.core.text import preview
 
+    came = untrusted.came_with_files(memory.claimed_author or "")
     found = [*(["pinned"] if memory.is_pinned else []), *flags(memory, astray, against)]
-    marks = ", ".join(_label(memory) if mark == CAME else mark for mark in found)
+    marks = ", ".join(came if mark == CAME else mark for mark in found)
     title = f"{memory.title}: " if memory.title else ""
-    said = WITHHELD if withheld(memory) else preview(title + memory.content, chars)
-    text = f"{memory.id}  [{memory.category}] {said}"
+    content = WITHHELD if is_withheld(memory) else preview(title + memory.content, chars)
+    text = f"{memory.id}  [{memory.category}] {content}"
     return f"{text}  ({marks})" if marks else text
-
-
-def _label(memory: Memory) -> str:
-    return untrusted.came_with_files(memory.claimed_author or "")
 
 
 def whole(
@@ -148,26 +283,21 @@ def whole(
     astray: Mapping[str, str] = NOTHING,
     related: Mapping[str, Iterable[str]] = NOTHING,
 ) -> None:
-    """One memory with everything a person may want to know of it."""
+    """Print one memory with all its attributes."""
     beside = (f"{name}: {' '.join(ids)}" for name, ids in related.items())
     text = memory.content.split("\n")
-    fenced((line(memory, 80, astray), "", *text, "", *_about(memory), *beside))
+    fenced((line(memory, 80, astray), "", *text, "", *_attributes(memory), *beside))
 
 
-def _about(memory: Memory) -> Iterator[str]:
-    about = as_json(memory)
-    for name in (
-        "scope",
-        "owner",
-        "status",
-        "tier",
-        "importance",
-        "confidence",
-        "observation_count",
-        "path",
-    ):
-        if about[name] is not None:
-            yield f"{name}: {about[name]}"
+def _attributes(memory: Memory) -> Iterator[str]:
+    from ademem.core import anchor
+    from ademem.store.transitions import waits_for
+
+    keys = memory_json(memory)
+    names = "scope owner status tier importance confidence observation_count path"
+    for name in names.split():
+        if keys[name] is not None:
+            yield f"{name}: {keys[name]}"
     for text in memory.anchors:
         place = anchor.place(text)
         yield f"anchor: {place.where if place else text}"
@@ -178,16 +308,18 @@ def _about(memory: Memory) -> Iterator[str]:
         yield f"{waits_for(memory)} (`ademem promote {memory.id}` approves it)"
 
 
-def brief(document: CoreMemory | None, begin: str, *, as_json_: bool) -> None:
-    """A project brief, a field a line; where there is none, the command that begins one."""
-    if as_json_:
+def brief(document: CoreMemory | None, begin: str, *, as_json: bool) -> None:
+    """Print a brief, one line a field; where there is none, name the command that begins one."""
+    from ademem.files import project_brief
+
+    if as_json:
         if document is None:
             return json(None)
         claim = {"claimed": list(document.claimed), "claimedAuthor": document.claimed_author}
         return json(project_brief.as_json(document) | claim)
     if document is None:
-        typer.echo(f'no brief yet (`{begin} focus "…"` starts one)', err=True)
-        raise typer.Exit(1)
+        echo(f'no brief yet (`{begin} focus "…"` starts one)', err=True)
+        raise SystemExit(1)
     for name, text in project_brief.lines(document):
         say(f"{name}: {text}")
     for text in document.claimed:
@@ -195,35 +327,35 @@ def brief(document: CoreMemory | None, begin: str, *, as_json_: bool) -> None:
     return None
 
 
-def table(values: dict[str, Any], *, as_json_: bool) -> None:
-    """Nested counts: a line a name, deeper ones indented."""
-    if as_json_:
+def table(values: dict[str, Any], *, as_json: bool) -> None:
+    """Print nested values: one line a name, deeper ones indented."""
+    if as_json:
         json(values)
         return
-    for text in _rows(values, ""):
+    for text in _table_lines(values, ""):
         say(text)
 
 
-def _rows(values: dict[str, Any], indent: str) -> Iterator[str]:
+def _table_lines(values: dict[str, Any], indent: str) -> Iterator[str]:
     for name, value in values.items():
         if isinstance(value, dict):
             yield f"{indent}{name}:" + ("" if value else " none")
-            yield from _rows(value, indent + "  ")
+            yield from _table_lines(value, indent + "  ")
         elif isinstance(value, list):
             yield f"{indent}{name}: " + ("; ".join(str(item) for item in value) or "none")
         else:
             yield f"{indent}{name}: {'-' if value is None else value}"
 
 
-def written(written: Written, as_json_: bool) -> None:
-    """What the gate made of a text; what it refused ends the command."""
+def written(written: Written, as_json: bool) -> None:
+    """Print the verdict of the gate; exit with 1 where it refused the text."""
     memory = written.memory
-    if as_json_:
+    if as_json:
         json(
             {
                 "accepted": written.accepted,
                 "durability": written.durability,
-                "memory": as_json(memory) if memory else None,
+                "memory": memory_json(memory) if memory else None,
                 "rule": written.rule,
                 "reason": written.reason,
                 "deduped": written.deduped,
@@ -233,20 +365,22 @@ def written(written: Written, as_json_: bool) -> None:
         )
     elif memory:
         verb = "merged into" if written.deduped else "kept as"
-        typer.echo(f"{verb} {memory.id} ({written.durability})")
+        echo(f"{verb} {memory.id} ({written.durability})")
         for note in written.notes:
-            typer.echo(f"note: {note}")
+            echo(f"note: {note}")
     else:
-        typer.echo(f"not kept ({written.rule}): {written.reason}", err=True)
+        echo(f"not kept ({written.rule}): {written.reason}", err=True)
     if not written.accepted:
-        raise typer.Exit(1)
+        raise SystemExit(1)
 
 
-def steps(steps: Iterable[Step], as_json_: bool) -> None:
-    """The verdict of each rule."""
+def steps(steps: Iterable[Step], as_json: bool) -> None:
+    """Print the verdict of each rule."""
+    from ademem.core.value import as_dict
+
     rows = [as_dict(step) for step in steps]
-    if as_json_:
+    if as_json:
         json({"steps": rows})
         return
     for row in rows:
-        typer.echo(f"{row['rule']:<20} {row['outcome']:<10} {row['why']}".rstrip())
+        echo(f"{row['rule']:<20} {row['outcome']:<10} {row['why']}".rstrip())

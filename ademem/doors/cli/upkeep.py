@@ -1,24 +1,88 @@
-"""Commands that do at once what the background does in time."""
+"""Commands that check, repair and maintain a project's memory."""
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ademem import api
+from ademem.core import clock
+from ademem.core import project as project_
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, DryRun, Id, Project, opened
+from ademem.doors.cli.options import AsJson, DryRun, Project, opened, progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ademem.core.value import Value
+    from ademem.synthesis.anchor_verification import Checked
     from ademem.synthesis.consolidation import Consolidated
     from ademem.synthesis.sweeping import Swept
+
+TEXT_CHARS = 80
+
+
+@app.command("doctor")
+def doctor(
+    fix: Annotated[bool, typer.Option("--fix", help="Repair what can be repaired.")] = False,
+    import_foreign: Annotated[
+        bool,
+        typer.Option("--import-foreign", help="Import memories of databases that were set aside."),
+    ] = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check the installation and the store. Exit code 1 on a problem."""
+    from ademem.api import doctor, recovery
+
+    found = project_.find(project, os.environ, os.getcwd())
+    patient = doctor.Patient(project=found, environment=os.environ, now=clock.now())
+    if fix:
+        for done in doctor.fix(patient):
+            show.echo(f"fixed: {done}")
+    if import_foreign:
+        for done in recovery.import_foreign(found, os.environ, clock.now()):
+            show.echo(done)
+    findings = doctor.examine(patient)
+    if as_json:
+        show.json({"findings": [as_dict(finding) for finding in findings]})
+    else:
+        for finding in findings:
+            show.echo(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.check:<10} {finding.message}")
+            if finding.hint:
+                show.echo(f"{'':<17}{finding.hint}")
+    raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
+
+
+@app.command()
+def work(
+    once: Annotated[
+        bool, typer.Option("--once", help="Return when nothing is due (the default).")
+    ] = True,
+    retry: Annotated[bool, typer.Option("--retry", help="Retry parked jobs.")] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait/--no-wait", help="Wait for another running worker.")
+    ] = True,
+    project: Project = None,
+) -> None:
+    """Run the jobs that are due now."""
+    bar = progress if sys.stderr.isatty() else None
+    with opened(project, catch_up=False) as memories:
+        others = api.is_worker_running(memories)
+        if others and wait:
+            show.echo("another worker is running; waiting (`--no-wait` does not wait)", err=True)
+        done = api.work(memories, retry=retry, wait=wait, on_progress=bar)
+    if bar:
+        bar("")
+    if done:
+        show.echo(f"done: {', '.join(done)}")
+    elif others and not wait:
+        show.echo("another worker is running; `ademem status` shows its progress")
+    else:
+        show.echo("the other worker did it all" if others else "nothing was due")
 
 
 @app.command()
@@ -31,9 +95,9 @@ def sweep(
     as_json: AsJson = False,
 ) -> None:
     """Age the memories: confirm used ones, archive unused ones."""
-    if merge:
-        return consolidate(dry_run, project, as_json)
     with opened(project) as memories:
+        if merge:
+            return _show_consolidated(api.consolidate(memories, dry_run=dry_run), dry_run, as_json)
         swept = api.sweep(memories, dry_run=dry_run)
         if as_json:
             rows = [as_dict(move) for move in swept.moves]
@@ -41,55 +105,11 @@ def sweep(
         for move in swept.moves:
             show.say(f"{move.act:<8} {show.line(api.get(memories, move.id), 80)}")
             show.say(f"         {move.before} → {move.after}: {move.why}")
-    typer.echo(_summary(swept, dry_run))
+    show.echo(_sweep_summary(swept, dry_run))
     return None
 
 
-@app.command()
-def consolidate(dry_run: DryRun = False, project: Project = None, as_json: AsJson = False) -> None:
-    """Merge memories of the same meaning, and find contradictions."""
-    with opened(project) as memories:
-        done = api.consolidate(memories, dry_run=dry_run)
-        if as_json:
-            lists = {name: _rows(getattr(done, name)) for name in ("merges", "conflicts")}
-            return show.json({"dry_run": dry_run} | as_dict(done) | lists)
-        for merge in done.merges:
-            show.say(f"merge    {' '.join(merge.members)} → {preview(merge.content, 80)}")
-        for found in done.conflicts:
-            show.say(f"conflict {found.left} {found.right}: {found.why}")
-    typer.echo(_consolidated(done, dry_run))
-
-
-@app.command()
-def settle(
-    id: Id,
-    other: Annotated[str, typer.Argument(metavar="OTHER", help="The one it contradicts.")],
-    project: Project = None,
-) -> None:
-    """Accept both memories of a conflict. `review` shows conflicts."""
-    with opened(project) as memories:
-        settled = api.settle_conflict(memories, id, other)
-    typer.echo("they stand side by side" if settled else "nothing was said against that")
-    raise typer.Exit(0 if settled else 1)
-
-
-def _rows(values: Iterable[Value]) -> list[dict[str, Any]]:
-    return [as_dict(value) for value in values]
-
-
-def _consolidated(done: Consolidated, dry_run: bool) -> str:
-    if done.outcome != "ok":
-        return f"{done.outcome}: no memory has a vector (`ademem model install`, `ademem work`)"
-    if not (done.merges or done.conflicts):
-        return "no memories say the same, none contradict each other"
-    conflicts = counted(len(done.conflicts), "conflict")
-    told = f"{done.merged} merged into {done.created}, {conflicts}"
-    if dry_run or not done.id:
-        return f"would be {told}" if dry_run else f"{told} (`ademem review` shows them)"
-    return f"{told} (`ademem undo {done.id}` takes it back)"
-
-
-def _summary(swept: Swept, dry_run: bool) -> str:
+def _sweep_summary(swept: Swept, dry_run: bool) -> str:
     if not swept.moves:
         return "every memory is where it belongs"
     counts = ("promoted", "demoted", "archived")
@@ -97,3 +117,87 @@ def _summary(swept: Swept, dry_run: bool) -> str:
     if dry_run:
         return f"would be {moved}"
     return f"{moved} (`ademem undo {swept.id}` takes it back)"
+
+
+def _show_consolidated(done: Consolidated, dry_run: bool, as_json: bool) -> None:
+    if as_json:
+        merges, conflicts = map(as_dict, done.merges), map(as_dict, done.conflicts)
+        lists = {"merges": list(merges), "conflicts": list(conflicts)}
+        return show.json({"dry_run": dry_run} | as_dict(done) | lists)
+    for merge in done.merges:
+        show.say(f"merge    {' '.join(merge.members)} → {preview(merge.content, 80)}")
+    for found in done.conflicts:
+        show.say(f"conflict {found.left} {found.right}: {found.why}")
+    return show.echo(_consolidation_summary(done, dry_run))
+
+
+def _consolidation_summary(done: Consolidated, dry_run: bool) -> str:
+    if done.outcome != "ok":
+        return f"{done.outcome}: no memory has a vector (`ademem model install`, `ademem work`)"
+    if not (done.merges or done.conflicts):
+        return "no memories say the same, none contradict each other"
+    conflicts = counted(len(done.conflicts), "conflict")
+    summary = f"{done.merged} merged into {done.created}, {conflicts}"
+    if dry_run:
+        return f"would be {summary}"
+    if not done.id:
+        return f"{summary} (`ademem review` shows them)"
+    return f"{summary} (`ademem undo {done.id}` takes it back)"
+
+
+@app.command()
+def scrub(dry_run: DryRun = False, project: Project = None, as_json: AsJson = False) -> None:
+    """Redact secrets in database, copies, logs and files."""
+    with opened(project) as memories:
+        done = api.scrub(memories, dry_run=dry_run)
+    if as_json:
+        unclean = [as_dict(left) for left in done.left]
+        return show.json(
+            {"found": done.found, "rows": done.rows, "files": done.files, "left": unclean}
+        )
+    verb = "would clean" if dry_run else "cleaned"
+    for where, count in (done.rows | done.files).items():
+        show.echo(f"{verb} {where}: {count}")
+    if not done.found:
+        show.echo("nothing to clean")
+    for left in done.left:
+        show.echo(f"not cleaned: {left.what} ({left.hint})", err=True)
+
+
+@app.command()
+def verify(
+    fix: Annotated[bool, typer.Option("--fix", help="Update anchors whose text moved.")] = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check the anchors of memories. Exit code 1 if one does not hold."""
+    with opened(project) as memories:
+        found = api.verify(memories, fix=fix)
+    show.listing(
+        "anchors",
+        found,
+        as_json=as_json,
+        row_json=_anchor_json,
+        lines=lambda each: [_anchor_line(each)],
+        none="no memory has an anchor",
+    )
+    raise typer.Exit(0 if all(each.is_sound for each in found) else 1)
+
+
+def _anchor_json(each: Checked) -> dict[str, Any]:
+    now = each.location.now
+    return {
+        "memory": each.memory.id,
+        "anchor": each.anchor,
+        "state": each.location.state,
+        "now": now.text if now else None,
+        "fixed": each.fixed,
+    }
+
+
+def _anchor_line(each: Checked) -> str:
+    place, now = each.location.noted, each.location.now
+    moved = f" -> {now.where}" if now and now.where != place.where else ""
+    state = "fixed" if each.fixed and moved else each.location.state
+    text = preview(each.memory.content, TEXT_CHARS)
+    return f"{state:<8} {place.where}{moved}  {each.memory.id}  [{each.memory.category}] {text}"

@@ -20,7 +20,7 @@ SHORT = 7
 AUTHORS = 5
 """People who are named."""
 FOLDERS = 8
-"""Folders that are named; of the others there is `ademem digest`."""
+"""Folders that are named; of the others there is `ademem status commits`."""
 
 
 def by_people(reader: Reader) -> list[Entry]:
@@ -47,7 +47,7 @@ def by_people(reader: Reader) -> list[Entry]:
         line(said),
         *_places(path for each in made for path in each.files),
         *map(line, told),
-        *([line(f"and {more} more: `ademem digest`")] if more else []),
+        *([line(f"and {more} more: `ademem status commits`")] if more else []),
     ]
 
 

@@ -35,8 +35,8 @@ def ask(
 ) -> dict[str, Any] | None:
     """Return an answer that fits the JSON Schema *schema*, redacted and within its bounds.
 
-    None without a provider, after the day's last call, and for every failure; `ademem cost` lists
-    the call under *purpose*.
+    None without a provider, after the day's last call, and for every failure; `ademem status cost`
+    lists the call under *purpose*.
     """
     settings = runtime.settings.ai
     if not _has_provider(runtime):

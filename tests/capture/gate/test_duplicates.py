@@ -30,7 +30,7 @@ def test_a_topic_that_changes_its_subject_is_revised_with_a_warning():
     verdict = judged(Draft(content="Deploy on Mondays", topic_key="auth/tokens"), known).verdict
 
     assert isinstance(verdict, Revise)
-    assert f"`ademem history {known.id}`" in verdict.draft.notes[0]
+    assert f"`ademem get --history {known.id}`" in verdict.draft.notes[0]
 
 
 def test_the_same_text_under_its_topic_is_an_observation_not_a_revision():

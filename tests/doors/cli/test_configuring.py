@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ademem import api
-from ademem.api.toml_text import with_value
+from ademem.api.configuring import with_value
 from ademem.core import caller, trust
 from ademem.core.configuration.values import BadSetting
 from ademem.core.memory import Draft

@@ -98,7 +98,10 @@ def test_a_mission_that_hooks_hear_of_first_begins_then(ademem, monkeypatch):
         "heard-of"
     ]
     ademem("add", "Dry runs begin nothing", "--dry-run")
-    assert ademem.json("mission", "status")["memories"] == {"promoted": 1, "candidates": 0}
+    assert ademem.json("mission", "list", "--status")["memories"] == {
+        "promoted": 1,
+        "candidates": 0,
+    }
 
 
 def test_its_end_copies_and_tells_how_to_take_that_back(bound):
@@ -107,7 +110,7 @@ def test_its_end_copies_and_tells_how_to_take_that_back(bound):
 
     assert "m1 succeeded: 1 copied (`ademem undo " in told
     assert "0 copied" in bound("mission", "end", "--outcome", "success")
-    ended = bound.json("mission", "status")
+    ended = bound.json("mission", "list", "--status")
     assert (ended["status"], ended["memories"]["promoted"]) == ("succeeded", 1)
 
 

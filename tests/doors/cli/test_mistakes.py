@@ -32,7 +32,7 @@ def test_a_damaged_database_is_told_with_what_rebuilds_it(ademem, arguments):
     [
         pytest.param(["get", "nope"], "no memory has the id 'nope' (`ademem list`", 1, id="no id"),
         pytest.param(["undo", "nope"], "no event has the id 'nope' (`ademem log`", 1, id="no act"),
-        pytest.param(["at", "noon"], "'noon' is no time (2026-01-31", 2, id="no time"),
+        pytest.param(["list", "--at", "noon"], "'noon' is no time (2026-01-31", 2, id="no time"),
         pytest.param(["list", "-c", "x"], "no category 'x' (fact, ", 2, id="no category"),
         pytest.param(["list", "--scope", "x"], "no scope 'x' (project, ", 2, id="no scope"),
         pytest.param(["core", "set", "x", "y"], "the brief has no field 'x' (", 2, id="no field"),
@@ -80,7 +80,7 @@ def test_the_beginning_of_several_ids_is_not_enough(ademem):
     [
         pytest.param(["add", "-"], "standard input is no text in UTF-8", 2, id="add"),
         pytest.param(["import", "-"], '"message": "is no JSON', 0, id="import"),
-        pytest.param(["capture", "pr", "-"], "the input is no JSON", 1, id="capture"),
+        pytest.param(["import", "--format", "pr", "-"], "the input is no JSON", 1, id="capture"),
     ],
 )
 def test_bytes_that_are_no_text_are_told(ademem, monkeypatch, arguments, told, code):
@@ -93,8 +93,8 @@ def test_bytes_that_are_no_text_are_told(ademem, monkeypatch, arguments, told, c
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        pytest.param(["refusals"], "nothing was refused", id="refusals"),
-        pytest.param(["guard", "log"], "the guard was not asked yet", id="decisions"),
+        pytest.param(["log", "--refused"], "nothing was refused", id="refusals"),
+        pytest.param(["log", "--guard"], "the guard was not asked yet", id="decisions"),
         pytest.param(["list"], "no memories", id="memories"),
         pytest.param(["mission", "list"], "no missions", id="missions"),
         pytest.param(["log"], "nothing was done yet", id="acts"),

@@ -29,10 +29,10 @@ def test_list_and_show_tell_what_it_is_worth(ademem, id):
     assert "Ship it: use when asked to ship  (55%, 3 of 3 worked, candidate)" in ademem(
         "procedures", "list"
     )
-    said = ademem("procedures", "show", id)
+    said = ademem("procedures", "list", id)
     assert "1. Run `npm test`." in said
     assert "learned from: e1" in said
-    shown = ademem.json("procedures", "show", id)
+    shown = ademem.json("procedures", "list", id)
     assert shown["markdown"] == "1. Run `npm test`."
     assert shown["sources"] == ["e1"]
     assert shown["history"] == []
@@ -42,7 +42,7 @@ def test_an_outcome_is_counted_with_its_reason(ademem, id):
     assert ademem.json("procedures", "outcome", id, "success")["confidence"] == 0.6175
     ademem("procedures", "outcome", id, "failure", "--reason", "the index was down")
 
-    shown = ademem.json("procedures", "show", id)
+    shown = ademem.json("procedures", "list", id)
     assert (shown["success_count"], shown["failure_count"]) == (4, 1)
     assert shown["history"][0]["reason"] == "the index was down"
 
@@ -51,7 +51,7 @@ def test_an_outcome_is_counted_with_its_reason(ademem, id):
     ("arguments", "code"),
     [
         pytest.param(("outcome", "{id}", "perhaps"), 2, id="no outcome"),
-        pytest.param(("show", "nobody"), 1, id="no memory"),
+        pytest.param(("list", "nobody"), 1, id="no memory"),
         pytest.param(("export", "nobody"), 1, id="nothing to export"),
     ],
 )
@@ -65,7 +65,7 @@ def test_what_cannot_be_done_is_said_in_one_line(ademem, id, arguments, code):
 def test_a_memory_of_another_kind_is_no_procedure(ademem):
     other = ademem.json("add", "Tabs are forbidden in this code")["memory"]["id"]
 
-    assert "no procedure" in ademem("procedures", "show", other)
+    assert "no procedure" in ademem("procedures", "list", other)
 
 
 def test_export_writes_a_skill_and_tells_where(ademem, id):

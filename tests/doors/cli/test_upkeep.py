@@ -70,11 +70,11 @@ UPLOADS = 15
 
 def test_a_consolidation_tells_what_it_merged_and_is_taken_back(ademem):
     rows = embedded(ademem, UPLOADS, "=")
-    told = ademem("consolidate", "--dry-run")
+    told = ademem("sweep", "--merge", "--dry-run")
     assert all(row.id in told for row in rows)
     assert "would be 3 merged into 1, 0 conflicts" in told
 
-    done = ademem.json("consolidate")
+    done = ademem.json("sweep", "--merge")
     merged = done["merges"][0]["id"]
     assert (done["outcome"], done["merged"]) == ("ok", 3)
     assert f"merged from: {' '.join(sorted(row.id for row in rows))}" in sorted_ids(
@@ -83,7 +83,7 @@ def test_a_consolidation_tells_what_it_merged_and_is_taken_back(ademem):
     assert f"merged into: {merged}" in ademem("get", rows[1].id)
     ademem("undo", done["id"])
     assert ademem.json("get", rows[1].id)["status"] == "promoted"
-    assert "no memories say the same" in ademem("consolidate")
+    assert "no memories say the same" in ademem("sweep", "--merge")
 
 
 def sorted_ids(text):
@@ -94,7 +94,7 @@ def sorted_ids(text):
 
 def test_a_conflict_is_shown_until_somebody_settles_it(ademem):
     *_, right = embedded(ademem, UPLOADS, "=!")
-    ademem("consolidate")
+    ademem("sweep", "--merge")
     reviewed = {row["id"]: row["why"] for row in ademem.json("review")["memories"]}
     assert right.id in reviewed
     other = next(id for id in reviewed if id != right.id)
@@ -102,16 +102,16 @@ def test_a_conflict_is_shown_until_somebody_settles_it(ademem):
     assert f"conflicts-with:{other}" in ademem.json("get", right.id)["flags"]
     assert f"conflicts with: {other}" in ademem("get", right.id)
 
-    assert "side by side" in ademem("settle", right.id, other)
+    assert "both are kept as true" in ademem("review", "--settle", right.id, other)
     assert ademem.json("review")["count"] == 0
-    ademem("settle", right.id, other)
+    ademem("review", "--settle", right.id, other)
     assert ademem.exit_code == 1
 
 
 def test_without_vectors_a_consolidation_says_what_is_missing(ademem):
     ademem("add", "Invoices round half to even")
 
-    assert "embeddings-unavailable" in ademem("consolidate")
+    assert "embeddings-unavailable" in ademem("sweep", "--merge")
     assert ademem.json("status")["lifecycle"]["last_consolidation"]["outcome"] == (
         "embeddings-unavailable"
     )

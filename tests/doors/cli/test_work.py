@@ -23,7 +23,7 @@ def lock(ademem):
 
 def test_work_that_is_not_waited_for_is_said_to_be_another_s(ademem, lock):
     with locked(lock):
-        assert "another worker is at it" in ademem("work", "--no-wait")
+        assert "another worker is running" in ademem("work", "--no-wait")
         assert ademem.exit_code == 0
 
     assert "done: " in ademem("work", "--no-wait")
@@ -47,7 +47,7 @@ def test_another_worker_is_waited_for_and_what_it_left_is_done(ademem, lock, lef
                 db.execute("delete from jobs")
     told, _ = process.communicate(timeout=120)
 
-    assert said.startswith("another worker is at it; waiting")
+    assert said.startswith("another worker is running; waiting")
     assert ("done: mirror" in told) is left
     assert ("the other worker did it all" in told) is not left
     assert process.returncode == 0

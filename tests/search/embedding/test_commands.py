@@ -55,15 +55,15 @@ def test_status_reads_well(typed, published):
 
 
 def test_verify_tells_what_is_wrong_by_its_exit_code(typed, published, tmp_path):
-    missing = typed("verify")
+    missing = typed("status", "--verify")
     typed("install", "--from", published.root, "--dtype", "fp32")
-    sound = typed("verify", "--dtype", "fp32", "--json")
+    sound = typed("status", "--verify", "--dtype", "fp32", "--json")
     with (tmp_path / "models/all-MiniLM-L6-v2/fp32/tokenizer.json").open("r+") as file:
         file.write("[")
 
-    assert missing == (1, "no model is installed (`ademem model install` puts it right)\n")
+    assert missing == (1, "no model is installed (`ademem model install` repairs it)\n")
     assert (sound[0], json.loads(sound[1])) == (0, {"problems": []})
-    code, told = typed("verify", "--dtype", "fp32")
+    code, told = typed("status", "--verify", "--dtype", "fp32")
     assert (code, told[:40]) == (1, "tokenizer.json is not what was installed")
 
 
@@ -80,9 +80,14 @@ def test_a_source_and_a_folder_exclude_each_other(typed, tmp_path):
 @pytest.mark.parametrize("terminal", [True, False], ids=["a terminal", "a pipe"])
 def test_progress_is_shown_on_a_terminal_only(terminal, capsys, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: terminal, raising=False)
-    bar = model._Bar()
-    bar.tell("downloading", 50)
-    bar.end()
+    monkeypatch.setattr(model.api, "install_model", break_off)
+    with pytest.raises(UsageError, match="no space"):
+        model.install()
 
     shown = capsys.readouterr().err
-    assert shown == (f"\rdownloading {'█' * 15}{'·' * 15}  50%\n" if terminal else "")
+    assert shown == (f"\r\x1b[Kdownloading {'█' * 15}{'·' * 15}  50%\n" if terminal else "")
+
+
+def break_off(bar, **_):
+    bar("downloading", 50)
+    raise UsageError("no space")

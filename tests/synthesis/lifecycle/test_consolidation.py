@@ -197,11 +197,11 @@ def test_a_consolidation_is_one_act_that_can_be_taken_back_and_is_not_done_again
     put(store, [*group(UPLOADS), *group(INVOICES)])
     before = live(store)
     done = run(store)
-    event = history.log(store, 1)[0]
+    event = history.list_events(Act(store=store, now=NOW), 1)[0]
     assert (event.id, event.actor) == (done.id, "ademem")
     assert event.operations == {"supersede": 6, "insert": 2}
 
-    history.undo(done.id, Act(store=store, now=NOW))
+    history.undo_event(done.id, Act(store=store, now=NOW))
     assert live(store) == before
     assert run(store, now=NOW + DAY).merged == 0
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from ademem import __version__, api
-from ademem.api import serving
+from ademem.api import model
 from ademem.core import project, trust
 from ademem.core.errors import AdememError
 from ademem.search import embedding
@@ -340,16 +340,16 @@ def test_another_user_gets_no_answer_and_is_none(world, monkeypatch):
 class TestServing:
     def test_it_can_be_stopped_from_elsewhere(self, world):
         with world.server() as process:
-            found = serving.serving(str(world.root), environment=world.environment)
+            found = model.find_server(str(world.root), environment=world.environment)
             assert found["pid"] == process.pid
-            stopped = serving.stop_serving(str(world.root), environment=world.environment)
+            stopped = model.stop_server(str(world.root), environment=world.environment)
             assert (stopped, process.wait()) == (process.pid, 0)
         assert not os.path.exists(world.socket)
-        assert serving.serving(str(world.root), environment=world.environment) is None
+        assert model.find_server(str(world.root), environment=world.environment) is None
 
     def test_a_worker_is_not_stopped(self, world):
         with answering(world, role="work"):
-            assert serving.stop_serving(str(world.root), environment=world.environment) is None
+            assert model.stop_server(str(world.root), environment=world.environment) is None
             assert world.ask("ping") is not None
 
     def test_a_signal_ends_it_and_leaves_nothing_behind(self, world):
@@ -360,11 +360,11 @@ class TestServing:
 
     def test_a_second_one_is_refused(self, world):
         with answering(world), pytest.raises(AdememError, match="serves this project already"):
-            serving.serve(str(world.root), environment=world.environment)
+            model.serve(str(world.root), environment=world.environment)
 
     def test_without_a_model_it_says_how_to_get_one(self, world):
         with pytest.raises(AdememError, match="no model is installed") as refused:
-            serving.serve(str(world.root), environment=world.environment)
+            model.serve(str(world.root), environment=world.environment)
         assert "model install" in refused.value.hint
 
     def test_it_ends_by_itself_when_nobody_asks(self, world):

@@ -1,4 +1,4 @@
-"""The process that keeps the model loaded: running it, asking it, ending it."""
+"""The embedding model of this machine: installing, looking at and removing it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,15 @@ import os
 import signal
 
 from ademem.core import configuration, project
-from ademem.core.errors import AdememError
+from ademem.core.errors import AdememError, NotEnrolled
+from ademem.core.project import Ambiguous
+from ademem.core.settings import DTYPES
+from ademem.core.value import replace
 from ademem.search import embedding
+from ademem.search.embedding import install, report
+from ademem.search.embedding.install import Done
+from ademem.search.embedding.install import Source as Source
+from ademem.search.embedding.report import Status
 from ademem.worker.warm import ask
 
 TYPE_CHECKING = False
@@ -15,7 +22,53 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-__all__ = ["serve", "serving", "stop_serving"]
+    from ademem.core.project import Project
+    from ademem.core.settings import EmbedSettings
+
+
+def install_model(
+    tell: Callable[[str, int], None] = lambda activity, percent: None,
+    *,
+    source: Source | None = None,
+    path: str = "",
+    dtype: str = "",
+    root: str | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> Done:
+    """Raises CannotInstall or DamagedModel, each with what to do."""
+    chosen = _settings(root, environment, dtype)
+    return install.install(chosen, environment, tell, source=source, path=path)
+
+
+def model_status(
+    *, dtype: str = "", root: str | None = None, environment: Mapping[str, str] = os.environ
+) -> Status:
+    return report.status(_settings(root, environment, dtype), environment)
+
+
+def verify_model(
+    *, dtype: str = "", root: str | None = None, environment: Mapping[str, str] = os.environ
+) -> list[str]:
+    """What is wrong with the model, after reading all of it."""
+    return report.problems(_settings(root, environment, dtype), environment)
+
+
+def remove_model(*, dtype: str = "", environment: Mapping[str, str] = os.environ) -> int:
+    """Delete the model in one number format, or in all; the bytes that were freed."""
+    return sum(install.remove(each, environment) for each in ([dtype] if dtype else DTYPES))
+
+
+def _settings(root: str | None, environment: Mapping[str, str], dtype: str) -> EmbedSettings:
+    """Those of the project you are in, if you are in one: a model belongs to the machine."""
+    try:
+        here: Project | None = project.find(root, environment, os.getcwd())
+    except (NotEnrolled, Ambiguous):
+        if root is not None:
+            raise
+        here = None
+    found = configuration.load(here, environment).settings.embed
+    return replace(found, dtype=dtype) if dtype else found
+
 
 ANSWER_S = 2.0
 """Longest wait for the word of a process that may have its hands full."""
@@ -42,12 +95,12 @@ def serve(
     on_ready: Callable[[str], None] = lambda model: None,
     environment: Mapping[str, str] = os.environ,
 ) -> None:
-    """Answer hooks until a signal, `stop_serving`, or *idle_s* seconds without a question.
+    """Answer hooks until a signal, `stop_server`, or *idle_s* seconds without a question.
 
     Raises NoModel, AlreadyServed, DamagedModel, or AdememError where no socket can be made.
     """
     found = project.find(root, environment, os.getcwd())
-    other = serving(found.root, environment=environment)
+    other = find_server(found.root, environment=environment)
     if other and other["role"] == "serve":
         raise AlreadyServed(other["pid"])
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second one gains nothing on a few rows
@@ -65,14 +118,14 @@ def serve(
         raise AdememError(f"cannot listen at {server.path}: {error}") from error
 
 
-def serving(
+def find_server(
     root: str | None = None, *, environment: Mapping[str, str] = os.environ
 ) -> dict[str, Any] | None:
     """Who has the model loaded for this project: pid, role, model, database; None: nobody."""
     return _asked(root, environment, "ping")
 
 
-def stop_serving(
+def stop_server(
     root: str | None = None, *, environment: Mapping[str, str] = os.environ
 ) -> int | None:
     """End the process of `ademem serve` and tell its pid; None when there is none."""
