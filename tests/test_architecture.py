@@ -338,7 +338,7 @@ OPENERS = {
     "core/locks.py": "locks what has no root: the cache of models",
     "synthesis/ai/": "looks for a program, and makes temporary files for it",
     "search/embedding/": "the cache of models, in the user's own folder",
-    "core/bytecode/": "the package's own code, compiled",
+    "core/bytecode.py": "the package's own code, compiled",
     "capture/commits.py": "git's log of HEAD",
     "sync/provenance.py": "git's log, and transcripts of the client",
     "sync/proposal.py": "a temporary index for git",

@@ -6,8 +6,7 @@ import os
 import sys
 import time
 
-from ademem.core import clock, project
-from ademem.core.bytecode import writing
+from ademem.core import bytecode, clock, project
 from ademem.store.runtime import open_runtime
 from ademem.worker.running import JobContext, installed, run_due
 
@@ -26,7 +25,7 @@ PAUSE_S = 0.1
 def main(root: str, model: Model | None = None) -> None:
     """Run due jobs and exit; *model* replaces the installed one in tests."""
     os.environ["ADEMEM_DISABLE"] = "1"  # no job starts a session whose hooks start a job
-    writing.keep()
+    bytecode.update()
     runtime = open_runtime(project.at(root), os.environ, clock.now())
     try:
         _bound_memory(runtime)

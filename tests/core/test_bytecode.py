@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ademem.core import bytecode
-from ademem.core.bytecode import Bundle, writing
+from ademem.core.bytecode import Bundle
 
 ASK = """
 import sys
@@ -68,7 +68,7 @@ def shop(tmp_path):
 
 
 def test_every_module_comes_out_of_the_file(shop):
-    writing.write(str(shop.package))
+    bytecode.write(str(shop.package))
 
     assert shop.loaded() == {
         "shop": (1, True),
@@ -83,7 +83,7 @@ def test_without_the_file_modules_load_as_ever(shop):
 
 
 def test_a_module_whose_source_changed_is_read_anew(shop):
-    writing.write(str(shop.package))
+    bytecode.write(str(shop.package))
     shop.write("goods/fruit.py", "WORTH = 40")
 
     assert shop.loaded()["shop.goods.fruit"] == (40, False)
@@ -91,7 +91,7 @@ def test_a_module_whose_source_changed_is_read_anew(shop):
 
 
 def test_the_time_of_writing_tells_a_change_of_the_same_length(shop):
-    writing.write(str(shop.package))
+    bytecode.write(str(shop.package))
     shop.write("goods/fruit.py", "WORTH = 9")
     os.utime(shop.package / "goods/fruit.py", ns=(1, 1))
 
@@ -109,7 +109,7 @@ def test_the_time_of_writing_tells_a_change_of_the_same_length(shop):
     ],
 )
 def test_a_damaged_file_changes_nothing(shop, damage):
-    writing.write(str(shop.package))
+    bytecode.write(str(shop.package))
     shop.bundle.write_bytes(damage(shop.bundle.read_bytes()))
 
     assert {worth for worth, _ in shop.loaded().values()} == {1, 5, 3, 4}
@@ -117,7 +117,7 @@ def test_a_damaged_file_changes_nothing(shop, damage):
 
 
 def test_a_module_cut_off_is_read_from_its_source(shop):
-    writing.write(str(shop.package))
+    bytecode.write(str(shop.package))
     whole = shop.bundle.read_bytes()
     shop.bundle.write_bytes(whole[:-30])
 
@@ -126,21 +126,20 @@ def test_a_module_cut_off_is_read_from_its_source(shop):
 
 def test_a_new_removed_or_changed_module_makes_it_out_of_date(shop):
     package = str(shop.package)
-    assert not writing.is_current(package)
-    writing.write(package)
-    assert writing.is_current(package)
+    assert not bytecode.is_current(package)
+    bytecode.write(package)
+    assert bytecode.is_current(package)
 
     shop.write("shelf.py", "")
-    assert not writing.is_current(package)
-    writing.write(package)
+    assert not bytecode.is_current(package)
+    bytecode.write(package)
     (shop.package / "shelf.py").unlink()
-    assert not writing.is_current(package)
+    assert not bytecode.is_current(package)
 
 
 def test_it_has_all_of_ademem(tmp_path, monkeypatch):
     monkeypatch.setattr(bytecode, "path", lambda package: str(tmp_path / "all.bin"))
-    monkeypatch.setattr(writing, "path", lambda package: str(tmp_path / "all.bin"))
-    writing.write(bytecode.PACKAGE)
+    bytecode.write(bytecode.PACKAGE)
 
     bundle = Bundle(bytecode.PACKAGE)
 
@@ -149,6 +148,6 @@ def test_it_has_all_of_ademem(tmp_path, monkeypatch):
 
 
 def test_a_checkout_is_left_without_one():
-    writing.keep()
+    bytecode.update()
 
     assert not os.path.exists(bytecode.path(bytecode.PACKAGE))

@@ -8,7 +8,7 @@ import sysconfig
 from enum import StrEnum
 from shlex import quote
 
-from ademem.core.bytecode import writing
+from ademem.core import bytecode
 from ademem.core.errors import AdememError, NotEnrolled
 from ademem.core.value import Value
 from ademem.session.install import json_text, registration, settings_file
@@ -56,7 +56,7 @@ def install(
     if where is not Where.USER and not os.path.isdir(os.path.join(project, ".ade")):
         raise NotEnrolled(project)
     if not dry_run:
-        writing.keep()
+        bytecode.update()
     path = settings_path(project, where)
     if where is Where.SHARED:
         wanted = registration.groups(python="", hooks=f'"{PREFIX}/share/ademem/hooks"')

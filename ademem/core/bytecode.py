@@ -1,0 +1,166 @@
+"""All modules of the package compiled into one file, which a hook opens instead of sixty.
+
+A module is loaded from the file while its source is unchanged; any other module, and all of them
+without the file, load as usual.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Iterator
+    from types import CodeType, ModuleType
+
+    Source = tuple[str, int, int]
+    """Path below the package, mtime in ns and length."""
+    Entry = tuple[str, int, int, int, int]
+    """A source, and offset and length of its code."""
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LENGTH_BYTES = 4
+"""The file has the length of the index, the index, and the modules."""
+UNREADABLE = (LookupError, OSError, EOFError, TypeError, ValueError)
+"""Errors of reading a missing or damaged file."""
+ModuleSpec: type = type(__spec__)  # from `importlib`, which would have to be loaded
+
+
+class Bundle:
+    """Finder and loader of the import system."""
+
+    def __init__(self, package: str) -> None:
+        """Raises one of UNREADABLE."""
+        self.package = package
+        self.path = path(package)
+        self.file = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        length = int.from_bytes(os.pread(self.file, LENGTH_BYTES, 0), "little")
+        self.start = LENGTH_BYTES + length
+        self.index: dict[str, Entry] = marshal.loads(os.pread(self.file, length, LENGTH_BYTES))
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> object:
+        code = self.code(name)
+        if code is None:
+            return None
+        origin = f"{self.package}/{self.index[name][0]}"
+        is_package = origin.endswith("/__init__.py")
+        spec = ModuleSpec(name, self, origin=origin, is_package=is_package, loader_state=code)
+        spec.has_location = True
+        spec.cached = self.path  # else the import system computes the name of an unused file
+        if is_package:
+            spec.submodule_search_locations.append(origin.removesuffix("/__init__.py"))
+        return spec
+
+    def create_module(self, _spec: object) -> None:
+        """Return None for an ordinary module."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        if module.__spec__:
+            exec(module.__spec__.loader_state, module.__dict__)
+
+    def code(self, name: str) -> CodeType | None:
+        """Return the code of a module; None if its source has changed or the file is damaged."""
+        try:
+            below, mtime_ns, size, start, length = self.index[name]
+            now = os.stat(f"{self.package}/{below}")
+            if (now.st_mtime_ns, now.st_size) != (mtime_ns, size):
+                return None
+            code: CodeType = marshal.loads(os.pread(self.file, length, self.start + start))
+        except UNREADABLE:
+            return None
+        return code
+
+
+def use(package: str = PACKAGE) -> None:
+    """Import modules of the package from its file, if there is one."""
+    try:
+        bundle = Bundle(package)
+    except UNREADABLE:
+        return
+    sys.meta_path.insert(0, bundle)  # type: ignore[arg-type]
+
+
+def path(package: str) -> str:
+    """Return the path of the file, one for each release of Python."""
+    return os.path.join(package, "__pycache__", f"all.{sys.implementation.cache_tag}.bin")
+
+
+def update() -> None:
+    """Write the file of an installed package if a source has changed; a checkout has none."""
+    import sysconfig
+
+    if os.path.dirname(PACKAGE) == sysconfig.get_path("purelib") and not is_current(PACKAGE):
+        try:
+            write(PACKAGE)
+        except OSError:
+            return
+
+
+def is_current(package: str) -> bool:
+    try:
+        bundle = Bundle(package)
+    except UNREADABLE:
+        return False
+    os.close(bundle.file)
+    return {name: entry[:3] for name, entry in bundle.index.items()} == dict(_sources(package))
+
+
+def write(package: str) -> None:
+    """Compile all modules of the package into its file; raises OSError."""
+    from ademem.core import atomic_files
+
+    index: dict[str, Entry] = {}
+    compiled: list[bytes] = []
+    end = 0
+    for name, source in _sources(package):
+        code = _compile(package, source[0])
+        index[name] = (*source, end, len(code))
+        compiled.append(code)
+        end += len(code)
+    head = marshal.dumps(index)
+    length = len(head).to_bytes(LENGTH_BYTES, "little")
+    atomic_files.write_bytes(path(package), b"".join((length, head, *compiled)))
+
+
+def _compile(package: str, below: str) -> bytes:
+    """Compile without docstrings, assertions and annotations of functions, save for commands.
+
+    Commands are built from the docstrings and annotations of their functions, and `Value` from the
+    annotations of classes.
+    """
+    import ast
+
+    class WithoutAnnotations(ast.NodeTransformer):
+        def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+            node.returns = None
+            self.generic_visit(node)
+            return node
+
+        def visit_arg(self, node: ast.arg) -> ast.arg:
+            node.annotation = None
+            return node
+
+    source = os.path.join(package, below)
+    with open(source, "rb") as file:
+        tree = ast.parse(file.read())
+    if below.startswith(f"doors{os.sep}"):
+        return marshal.dumps(compile(tree, source, "exec", dont_inherit=True))
+    tree = WithoutAnnotations().visit(tree)
+    return marshal.dumps(compile(tree, source, "exec", dont_inherit=True, optimize=2))
+
+
+def _sources(package: str) -> Iterator[tuple[str, Source]]:
+    """Yield every module by its dotted name."""
+    for folder, folders, names in os.walk(package):
+        folders.sort()
+        for name in sorted(names):
+            if name.endswith(".py"):
+                source = os.path.join(folder, name)
+                found = os.stat(source)
+                below = os.path.relpath(source, package)
+                parts = (os.path.basename(package), *below.removesuffix(".py").split(os.sep))
+                dotted = ".".join(parts).removesuffix(".__init__")
+                yield dotted, (below, found.st_mtime_ns, found.st_size)
