@@ -80,10 +80,10 @@ class Loading:
     """An Embedder that is loaded while others work; who embeds waits for it."""
 
     def __init__(self, model_id: str, load: Callable[[], Embedder]) -> None:
-        from ademem.core.background import Aside
+        from ademem.core.background import Background
 
         self.model_id = model_id
-        self._model = Aside(load)
+        self._model = Background(load)
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """Raises what loading raised, too."""
