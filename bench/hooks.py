@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ademem import api
 from ademem.capture.gate import write
 from ademem.core import clock
+from ademem.core.client import TurnKey
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.core.turn import TurnKey
 from ademem.guard import flags
 from ademem.search.hints import marks, refresh
 from ademem.session import install

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ademem import sync, worker
 from ademem.api import init, open_memories, recovery, reports, searching
-from ademem.core import atomic_files, configuration, confined, failure_log, machine_errors, process
+from ademem.core import atomic_files, configuration, confined, errors, failure_log, process
 from ademem.core.configuration.values import BadSetting
 from ademem.core.errors import AdememError
 from ademem.core.redaction import redact
@@ -103,7 +103,7 @@ def database_is_sound(patient: Patient) -> Finding:
     finally:
         runtime.close()
     if damage:
-        return _bad("database", damage, machine_errors.REBUILD)
+        return _bad("database", damage, errors.REBUILD)
     if bad:
         message = f"{counted(len(bad), 'row')} with values that cannot be: {'; '.join(bad[:5])}"
         return _bad("database", message, "`ademem doctor --fix` repairs and keeps them")
@@ -348,8 +348,8 @@ def _file_system(path: str) -> str:
 
 
 def _next_step(error: Exception) -> str:
-    known = error if isinstance(error, AdememError) else machine_errors.told(error)
-    return known.hint if known and known.hint else machine_errors.REBUILD
+    known = error if isinstance(error, AdememError) else errors.explain_machine_error(error)
+    return known.hint if known and known.hint else errors.REBUILD
 
 
 def _good(check: str, message: str) -> Finding:

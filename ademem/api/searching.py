@@ -5,7 +5,7 @@ from __future__ import annotations
 from weakref import WeakKeyDictionary
 
 from ademem.core import client
-from ademem.core.turn import TurnKey
+from ademem.core.client import TurnKey
 from ademem.core.value import replace
 from ademem.search import embedding, engine
 from ademem.search.engine import UNARCHIVED, Filters

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ademem.capture.gate import Written
-    from ademem.core.client import Payload
+    from ademem.core.client import Payload, TurnKey
     from ademem.core.memory import Memory
-    from ademem.core.turn import TurnKey
     from ademem.store.runtime import Runtime
 
     Place = Callable[[Draft, Runtime], Draft]

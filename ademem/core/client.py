@@ -67,6 +67,29 @@ class Payload(Value):
         return _text(self.tool_input, "file_path") or _text(self.tool_input, "notebook_path")
 
 
+class TurnKey(Value):
+    """Identity of a turn: session and prompt, or session and agent for a subagent."""
+
+    session_id: str
+    agent_id: str = ""
+    prompt_id: str = ""
+
+
+class Turn(Value):
+    """State of a turn for the guard."""
+
+    key: TurnKey
+    turn_class: str
+    why: str
+    hint: str
+    """Words of the search that a denial suggests."""
+    searched: bool
+    denied: tuple[str, ...]
+    """`tool_use_id` of each denied call."""
+    started_at: str
+    ended: bool
+
+
 def read(raw: bytes) -> Payload:
     """Read a hook's standard input; raises BadPayload."""
     try:

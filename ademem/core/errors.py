@@ -1,4 +1,4 @@
-"""What a user can act on."""
+"""Errors that a user can act on."""
 
 from __future__ import annotations
 
@@ -63,3 +63,39 @@ class SeveralMemories(NoSuchMemory):
 
     def __init__(self, id: str) -> None:
         AdememError.__init__(self, f"more than one memory has an id that begins with {id!r}")
+
+
+READ_ONLY = "the memory of this project is read-only"
+REBUILD = "`ademem doctor --fix` rebuilds it from the files"
+
+
+def explain_machine_error(error: Exception) -> AdememError | None:
+    """Word a refusal of the disk or the database; None for any other error."""
+    import errno
+    import sqlite3
+
+    rights = "`.ade/` and what is in it have to be yours to write"
+    room = "make room on that disk"
+    if isinstance(error, sqlite3.Error):
+        if str(error) == READ_ONLY:
+            return AdememError(READ_ONLY, f"copy the project to where it can be written; {rights}")
+        hint = {
+            sqlite3.SQLITE_READONLY: rights,
+            sqlite3.SQLITE_CANTOPEN: rights,
+            sqlite3.SQLITE_PERM: rights,
+            sqlite3.SQLITE_BUSY: "another program holds it; try again",
+            sqlite3.SQLITE_FULL: room,
+            sqlite3.SQLITE_CORRUPT: REBUILD,
+            sqlite3.SQLITE_NOTADB: REBUILD,
+        }.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
+        return AdememError(f"the database cannot be used: {error}", hint) if hint else None
+    if not isinstance(error, OSError):
+        return None
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        hint = "it has to be yours to use"
+    elif error.errno in (errno.ENOSPC, errno.EDQUOT):
+        hint = room
+    else:
+        return None
+    where = f"{error.filename}: " if error.filename else ""
+    return AdememError(f"{where}{error.strerror}", hint)

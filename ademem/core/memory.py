@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from enum import IntEnum, StrEnum
 
 from ademem.core.value import Value
@@ -245,3 +246,22 @@ class Memory(Entry):
         """May leave the database for a tracked file, export or queue; promise 3 rests on this."""
         held_back = self.quarantine_reason or self.hidden
         return self.live and self.scope is Scope.PROJECT and not held_back
+
+
+ACCESS_GAIN = 0.1
+"""Growth of the access score, which is at most 1, with each access."""
+
+
+def decayed(score: float, *, idle_days: float, half_life_days: float) -> float:
+    """Return what is left of a stored score after so many days without access."""
+    return score * math.exp2(-max(0.0, idle_days) / half_life_days)
+
+
+def accessed(score: float) -> float:
+    """Return the score after one more access."""
+    return min(1.0, score + ACCESS_GAIN)
+
+
+def combined_confidence(confidence: float, witnesses: int) -> float:
+    """Return the probability that not all of several independent sources err."""
+    return float(1 - (1 - confidence) ** max(1, witnesses))

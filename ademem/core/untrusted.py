@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ademem.core.confusables import skeleton, visible
 from ademem.core.text import opening
 
 TYPE_CHECKING = False
@@ -97,3 +96,95 @@ def _is_ours(line: str) -> bool:
     import re
 
     return re.search(_OURS, line) is not None
+
+
+_LATIN = "aceijopsuvxyhdqwkmntb"
+_SEEMING = (
+    *("\u0430\u03b1", "\u0441\u03f2", "\u0435", "\u0456\u03b9", "\u0458\u03f3"),
+    *("\u043e\u03bf\u0585", "\u0440\u03c1", "\u0455", "\u057d", "\u03bd\u0475", "\u0445\u03c7"),
+    *("\u0443\u03b3\u04af", "\u04bb\u0570", "\u0501", "\u051b", "\u051d", "\u043a\u03ba"),
+    *("\u043c", "\u0578", "\u0442\u03c4", "\u0432"),
+)
+_AS_LATIN = {
+    ord(seeming): latin
+    for latin, letters in zip(_LATIN, _SEEMING, strict=True)
+    for seeming in letters
+}
+"""Cyrillic, Greek and Armenian letters that UTS 39 calls confusable with Latin ones."""
+
+_ANGLES = dict.fromkeys(map(ord, "\uff1c\ufe64\u2039\u2329\u3008\u27e8\u276e\u02c2\u1438"), "<")
+_SLASHES = dict.fromkeys(map(ord, "\u2044\u2215\u29f8\uff0f\u2571"), "/")
+_SKELETON = _AS_LATIN | _ANGLES | _SLASHES
+
+UNSEEN = (
+    r"[\x00-\x08\x0e-\x1f\x7f\u200b\ufeff\u00ad\u180e\u115f\u1160\u3164\uffa0"
+    r"\u200e\u200f\u061c\u202a-\u202e\u2060-\u206f"  # what turns the writing direction round
+    r"\ufff9-\ufffb\U000e0000-\U000e007f]"  # tags, which spell whole messages
+)
+"""Signs without a glyph that no script needs inside a sentence."""
+
+_FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{2,6}\U000e007f"
+"""The one use of tags that Unicode recommends: the flags of regions."""
+
+_SMUGGLING = (
+    r"[\u200b\ufeff\u202a-\u202e\u2060-\u206f\U000e0000-\U000e007f]"
+    r"|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2}"  # variation selectors in a row carry bytes
+    r"|(?:\u00ad[^\u00ad]{0,20}){4}|[\u115f\u1160\u3164\uffa0]"
+    r"|(?<![\u1800-\u18ae])\u180e"
+    r"|[\u200c\u200d]{2}|(?a:(?<=[a-zA-Z])[\u200c\u200d](?=[a-zA-Z]))"
+)
+
+
+def smuggles(text: str) -> bool:
+    """Whether it has signs that a reader does not see and a model does."""
+    if text.isascii():
+        return False
+    import re  # which a hook whose texts are ASCII need not load
+
+    return bool(re.search(_SMUGGLING, re.sub(_FLAG, "", text)))
+
+
+def visible(text: str) -> str:
+    """*text* without the signs that nobody sees; joiners and accents stay."""
+    if text.isascii() and text.isprintable():
+        return text
+    import re
+
+    return re.sub(UNSEEN, "", text)
+
+
+def skeleton(char: str) -> str:
+    """What one character seems to be, folded; empty for one that is not seen."""
+    if char.isascii():
+        return char.lower()
+    import unicodedata  # which a hook whose text is ASCII need not load
+
+    plain = unicodedata.normalize("NFKC", char).lower().translate(_SKELETON)
+    if unicodedata.category(plain[:1] or "a") in ("Cf", "Mn", "Me"):
+        return ""
+    return plain
+
+
+def as_latin(text: str) -> str:
+    """The text with letters of other scripts replaced by those they look like."""
+    return text if text.isascii() else text.translate(_AS_LATIN)
+
+
+def seeming(text: str) -> str:
+    """The text as it looks: one case, compatibility forms and look-alikes replaced."""
+    return text.lower() if text.isascii() else "".join(map(skeleton, text))
+
+
+def disguised(text: str) -> bool:
+    """Whether a word mixes Latin letters with letters of another script that look like them."""
+    if text.isascii():
+        return False
+    import re
+
+    return any(map(_is_disguised, re.findall(r"\w{3,}", text)))
+
+
+def _is_disguised(word: str) -> bool:
+    foreign = [char for char in word.lower() if ord(char) in _AS_LATIN]
+    others = [char for char in word if char.isalpha() and char.lower() not in foreign]
+    return bool(foreign) and bool(others) and all(char.isascii() for char in others)

@@ -14,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from ademem.core.client import TurnKey
     from ademem.core.project import Project
-    from ademem.core.turn import TurnKey
 
 MAX_AGE_S = 86_400
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from ademem.core.turn import TurnKey
+    from ademem.core.client import TurnKey
     from ademem.search.dense import Cosines
     from ademem.search.embedding import Embedder
     from ademem.search.lexical import Matches
@@ -94,7 +94,7 @@ def recall(
     embedder: Embedder | None = None,
 ) -> Results:
     """Search, count one access of each memory returned, and log what was shown in which turn."""
-    from ademem.core.aging import accessed
+    from ademem.core.memory import accessed
     from ademem.core.redaction import redact
     from ademem.core.text import preview
     from ademem.store import logs, memories
@@ -143,10 +143,10 @@ def _look_up(
 
     model = embedder.model_id if embedder else ""
     if embedder and query.terms and (dimensions := embeddings.dimensions(store, model)):
-        from ademem.core.background import Aside
+        from ademem.core.background import Background
         from ademem.search.embedding import DamagedModel
 
-        vector = Aside(lambda: embedder.embed([query.text])[0])
+        vector = Background(lambda: embedder.embed([query.text])[0])
         from ademem.search import dense
 
         matches = lexical.find_matches(query, store, parameters.floor, alone=False)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ademem.core.aging import decayed
 from ademem.core.clock import days_between
-from ademem.core.memory import DIALOGUE, PROCEDURE, Status, Tier
+from ademem.core.memory import DIALOGUE, PROCEDURE, Status, Tier, decayed
 from ademem.core.value import Value, replace
 from ademem.store import memories
 from ademem.store.filters import UNARCHIVED, visible_rows

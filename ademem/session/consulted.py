@@ -8,8 +8,7 @@ from ademem.store import logs, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ademem.core.client import Payload
-    from ademem.core.turn import TurnKey
+    from ademem.core.client import Payload, TurnKey
     from ademem.store.runtime import Runtime
 
 VERBS = frozenset({"recall", "search"})

@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterable
 
-    from ademem.core.client import Payload
+    from ademem.core.client import Payload, TurnKey
     from ademem.core.memory import Memory
-    from ademem.core.turn import TurnKey
     from ademem.store.runtime import Runtime
 
 ENTRY_CHARS = 600

@@ -13,9 +13,8 @@ from ademem.store.runtime import program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ademem.core.client import Payload
+    from ademem.core.client import Payload, Turn, TurnKey
     from ademem.core.project import Project
-    from ademem.core.turn import Turn, TurnKey
     from ademem.store.runtime import Runtime
 
 TARGET_CHARS = 200

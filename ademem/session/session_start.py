@@ -8,10 +8,10 @@ import time
 from ademem import worker
 from ademem.capture import commits
 from ademem.core import client, confined, worktree
+from ademem.core.client import TurnKey
 from ademem.core.clock import Deadline
 from ademem.core.errors import suppress
 from ademem.core.repository import branch
-from ademem.core.turn import TurnKey
 from ademem.files import enrolment
 from ademem.guard import flags
 from ademem.search.hints import marks, settle

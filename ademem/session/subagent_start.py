@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ademem.core import client
+from ademem.core.client import TurnKey
 from ademem.core.repository import branch
-from ademem.core.turn import TurnKey
 from ademem.files import agents
 from ademem.guard import flags
 from ademem.session import briefing

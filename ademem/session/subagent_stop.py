@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.capture import may_have_learnings
-from ademem.core.turn import TurnKey
+from ademem.core.client import TurnKey
 from ademem.guard import flags
 from ademem.store import turns
 

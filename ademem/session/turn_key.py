@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.core.turn import TurnKey
+from ademem.core.client import TurnKey
 from ademem.guard import flags
 from ademem.store import logs, sessions, turns
 

@@ -21,9 +21,8 @@ from ademem.worker import warm
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ademem.core.client import Payload
+    from ademem.core.client import Payload, TurnKey
     from ademem.core.memory import Memory
-    from ademem.core.turn import TurnKey
     from ademem.store.runtime import Runtime
 
     Recalled = tuple[Memory, float]

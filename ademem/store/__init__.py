@@ -108,7 +108,7 @@ class Store:
 
     def forbid_changes(self) -> None:
         """Let this connection refuse WRITES."""
-        from ademem.core.machine_errors import READ_ONLY
+        from ademem.core.errors import READ_ONLY
 
         for number, write in enumerate(WRITES):
             self.db.execute(

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
+    from ademem.core.client import TurnKey
     from ademem.core.memory import Memory
-    from ademem.core.turn import TurnKey
     from ademem.store import Store
 
 SHOWABLE = f"status = 'promoted' and {CURRENT} and {BROWSED}"

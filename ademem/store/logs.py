@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from ademem.core.turn import TurnKey
+    from ademem.core.client import TurnKey
     from ademem.store import Store
 
 DAY_CHARS = len("2026-01-31")

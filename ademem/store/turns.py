@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ademem.core.client import Turn, TurnKey
 from ademem.core.clock import stamp
-from ademem.core.turn import Turn, TurnKey
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.core.confusables import disguised, seeming, smuggles, visible
+from ademem.core.untrusted import disguised, seeming, smuggles, visible
 
 
 @pytest.mark.parametrize(

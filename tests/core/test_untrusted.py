@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ademem.core import untrusted
-from ademem.core.confusables import seeming, smuggles
 from ademem.core.memory import Status, Trust
+from ademem.core.untrusted import seeming, smuggles
 from ademem.core.value import replace
 from tests.builders import memory
 

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
+from ademem.core.client import Turn, TurnKey
 from ademem.core.settings import GuardSettings
-from ademem.core.turn import Turn, TurnKey
 from ademem.core.value import replace
 from ademem.guard import flags
 from ademem.guard.policy import Call, Deny, Known, Pass, decide

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.core.turn import TurnKey
+from ademem.core.client import TurnKey
 from ademem.search.engine import Filters, recall, search
 from ademem.store import memories
 from tests.builders import NOW

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ademem.core.client import TurnKey
 from ademem.core.memory import Scope, Status
-from ademem.core.turn import TurnKey
 from ademem.core.value import replace
 from ademem.search.hints import globs, settle
 from ademem.store import hints as table

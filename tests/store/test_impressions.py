@@ -2,7 +2,7 @@
 
 import pytest
 
-from ademem.core.turn import TurnKey
+from ademem.core.client import TurnKey
 from ademem.store import impressions, logs
 from tests.builders import NOW, insert, memory
 

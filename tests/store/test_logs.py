@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.core.turn import TurnKey
+from ademem.core.client import TurnKey
 from ademem.store import logs
 from ademem.store.logs import Refusal, Shown
 from tests.builders import NOW

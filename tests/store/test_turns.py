@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.core.turn import TurnKey
+from ademem.core.client import TurnKey
 from ademem.core.value import replace
 from ademem.store import turns
 from tests.builders import NOW

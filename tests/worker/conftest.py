@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from ademem import api
+from ademem.core.client import TurnKey
 from ademem.core.memory import Draft
-from ademem.core.turn import TurnKey
 from ademem.store import jobs, sessions, turns
 from ademem.worker import running
 from tests.builders import NOW

@@ -13,7 +13,7 @@ from contextlib import closing
 import pytest
 
 from ademem import api
-from ademem.core import machine_errors
+from ademem.core import errors
 from ademem.core.memory import Trust
 from ademem.worker import read_only
 from tests.world import World
@@ -67,7 +67,7 @@ def test_a_change_is_refused_with_the_next_step(locked_up):
     with locked_up.memories() as memories, pytest.raises(sqlite3.Error) as raised:
         api.write(memories, "Tabs are forbidden")
 
-    told = machine_errors.told(raised.value)
+    told = errors.told(raised.value)
     assert "read-only" in str(told)
     assert "copy the project" in told.hint
 

@@ -10,7 +10,7 @@ import os
 import sys
 
 from ademem.core import bytecode
-from ademem.core.errors import AdememError, UsageError
+from ademem.core.errors import AdememError, UsageError, explain_machine_error
 from ademem.core.value import Value
 
 TYPE_CHECKING = False
@@ -63,12 +63,10 @@ def main() -> NoReturn:
     except AdememError as error:
         _fail(error, 1)
     except Exception as error:
-        from ademem.core import machine_errors
-
         if isinstance(error, UnicodeEncodeError) and not "".join(sys.argv).isprintable():
             _fail(UsageError("an argument is no UTF-8 text", "check the terminal's encoding"), 2)
 
-        if known := machine_errors.told(error):
+        if known := explain_machine_error(error):
             _fail(known, 1)
         sys.exit(_report_crash(error))
     sys.exit(0)

@@ -6,8 +6,8 @@ import os
 import sys
 
 from ademem.core import caller, untrusted
-from ademem.core.confusables import visible
 from ademem.core.errors import AdememError
+from ademem.core.untrusted import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

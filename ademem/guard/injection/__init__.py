@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ademem.core.confusables import disguised, seeming, smuggles
 from ademem.core.memory import Trust
 from ademem.core.text import words
+from ademem.core.untrusted import disguised, seeming, smuggles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

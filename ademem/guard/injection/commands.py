@@ -6,8 +6,8 @@ import re
 import unicodedata
 from itertools import islice, pairwise
 
-from ademem.core.confusables import visible
 from ademem.core.text import words
+from ademem.core.untrusted import visible
 from ademem.core.value import Value
 from ademem.guard import shell
 from ademem.guard.injection import COMMAND_SIGNS, COMMAND_WORDS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ademem.core.confusables import as_latin
+from ademem.core.untrusted import as_latin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

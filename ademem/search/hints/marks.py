@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
+    from ademem.core.client import TurnKey
     from ademem.core.project import Project
-    from ademem.core.turn import TurnKey
     from ademem.store import Store
     from ademem.store.hints import Site
 

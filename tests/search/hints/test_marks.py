@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
+from ademem.core.client import TurnKey
 from ademem.core.project import at
-from ademem.core.turn import TurnKey
 from ademem.search.hints import marks, settle
 from ademem.store import hints as table
 from ademem.store.hints import Site

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
+from ademem.core.client import TurnKey
 from ademem.core.memory import Category, Importance, Scope, Status
 from ademem.core.settings import LEVELS, BriefingSettings
-from ademem.core.turn import TurnKey
 from ademem.core.value import replace
 from ademem.files import project_brief
 from ademem.session import briefing

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
+from ademem.core.client import TurnKey
 from ademem.core.clock import stamp
-from ademem.core.turn import TurnKey
 from ademem.store import episodes, logs
 from ademem.store.episodes import Action, Episode
 from ademem.synthesis.procedures import learning, records

@@ -1,4 +1,4 @@
-"""What the machine refuses is told in one line with the next step."""
+"""Refusals of the disk and the database are explained in one line with the next step."""
 
 import errno
 import os
@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from ademem.core import machine_errors
+from ademem.core.errors import explain_machine_error
 
 
 def read_only(path):
@@ -44,9 +44,9 @@ def test_what_a_database_refuses_has_a_next_step(made, hint, tmp_path):
     with pytest.raises(sqlite3.Error) as raised, closing(made(tmp_path / "ade.db")) as db:
         db.execute("create table more (x)")
 
-    told = machine_errors.told(raised.value)
-    assert str(told).startswith("the database cannot be used: ")
-    assert hint in told.hint
+    explained = explain_machine_error(raised.value)
+    assert str(explained).startswith("the database cannot be used: ")
+    assert hint in explained.hint
 
 
 def test_a_database_that_another_holds_can_be_tried_again(tmp_path):
@@ -56,7 +56,7 @@ def test_a_database_that_another_holds_can_be_tried_again(tmp_path):
         with pytest.raises(sqlite3.OperationalError) as raised:
             db.execute("create table more (x)")
 
-    assert "try again" in machine_errors.told(raised.value).hint
+    assert "try again" in explain_machine_error(raised.value).hint
 
 
 @pytest.mark.parametrize(
@@ -68,10 +68,10 @@ def test_a_database_that_another_holds_can_be_tried_again(tmp_path):
     ],
 )
 def test_what_a_disk_refuses_names_the_file(number, hint):
-    told = machine_errors.told(OSError(number, os.strerror(number), "/p/.ade/x"))
+    explained = explain_machine_error(OSError(number, os.strerror(number), "/p/.ade/x"))
 
-    assert str(told) == f"/p/.ade/x: {os.strerror(number)}"
-    assert hint in told.hint
+    assert str(explained) == f"/p/.ade/x: {os.strerror(number)}"
+    assert hint in explained.hint
 
 
 @pytest.mark.parametrize(
@@ -83,4 +83,4 @@ def test_what_a_disk_refuses_names_the_file(number, hint):
     ],
 )
 def test_a_bug_stays_a_bug(error):
-    assert machine_errors.told(error) is None
+    assert explain_machine_error(error) is None

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.core.aging import accessed, combined_confidence, decayed
+from ademem.core.memory import accessed, combined_confidence, decayed
 
 
 @pytest.mark.parametrize(
