@@ -53,13 +53,10 @@ CONTENT_BYTES = 2048
 FILE_BYTES = 64_000
 """Largest file that is read for `bd comment --file`."""
 KEY_CHARS = 60
+EMPHASIS_CHARS = 3
 
-_PREFIX = re.compile(
-    rf"(?<!\w)(?P<opening>[*_`~]{{1,3}})?(?P<prefix>{'|'.join(CATEGORY)})"
-    r"(?P<inner>[*_`~]{1,3})?:(?(opening)(?P<outer>[*_`~]{1,3})?)",
-    re.I,
-)
-"""A marker, with Markdown emphasis around it."""
+_EMPHASIS = "*_`~"
+_MARKER = re.compile(rf"({'|'.join(CATEGORY)})[{_EMPHASIS}]{{0,3}}:", re.I)
 _BEFORE_MARKER = r"[\s>#*+\u2022-]*(?:\d{1,3}[.)]|\[[ xX]?\])?[ \t]*"
 """Start of a line before the marker: quotes, headings and list items."""
 _QUOTE = r"(?m)^[ \t]*>[ \t]?"
@@ -79,6 +76,16 @@ class Lesson(Value):
     tags: tuple[str, ...] = ()
 
 
+class Marker(Value):
+    """A word of CATEGORY before a colon, with Markdown emphasis around it."""
+
+    start: int
+    end: int
+    prefix: str
+    opening: str
+    """Emphasis that is not closed at the word; it may be at the end of the lesson."""
+
+
 class Body(Value):
     """The literal text of a comment or commit message."""
 
@@ -90,7 +97,7 @@ class Body(Value):
 
 def may_have_lessons(text: str) -> bool:
     """False for a command that holds no lesson for sure."""
-    return _PREFIX.search(text) is not None or ("bd" in text and ("-f" in text or "--file" in text))
+    return _MARKER.search(text) is not None or ("bd" in text and ("-f" in text or "--file" in text))
 
 
 def marked_lessons(command: str, *, read_file: ReadFile) -> list[Lesson]:
@@ -202,7 +209,7 @@ def _split(
     for word in rest:
         if word.text == "--" and not word.quoted:
             return [*plain, *rest], flags
-        if not word.text.startswith("-") or word.text == "-" or _PREFIX.search(word.text):
+        if not word.text.startswith("-") or word.text == "-" or _MARKER.search(word.text):
             plain.append(word)
             continue
         flag, _, value = word.text.partition("=")
@@ -218,34 +225,47 @@ def _parse_body(body: Body) -> Iterator[Lesson]:
 
     text = bounded_bytes(redact(without_recalled(body.text)).text, BODY_BYTES)
     marks = [
-        mark
-        for mark in _PREFIX.finditer(text)
-        if not body.lines_only or _opens_line(text, mark.start())
+        mark for mark in _markers(text) if not body.lines_only or _opens_line(text, mark.start)
     ]
-    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    ends = [*(mark.start for mark in marks[1:]), len(text)]
     for mark, end in zip(marks, ends, strict=False):
-        content = text[mark.end() : end]
+        content = text[mark.end : end]
         if body.lines_only:
             content = content.partition("\n\n")[0]
         content = bounded_bytes(_plain(content, mark), CONTENT_BYTES).strip()
         if not is_placeholder(content):
             yield Lesson(
-                prefix=mark["prefix"].upper(),
+                prefix=mark.prefix,
                 content=content,
                 bead=body.bead,
             )
 
 
-def _plain(content: str, mark: re.Match[str]) -> str:
+def _markers(text: str) -> Iterator[Marker]:
+    for found in _MARKER.finditer(text):
+        start, end = found.span()
+        before = text[:start].rstrip(_EMPHASIS)
+        opening = text[len(before) : start][-EMPHASIS_CHARS:]
+        if before[-1:].isalnum() and not opening.strip("_"):
+            continue  # the end of a longer word
+        if opening:
+            behind = text[end : end + EMPHASIS_CHARS]
+            closing = len(behind) - len(behind.lstrip(_EMPHASIS))
+            start, end = start - len(opening), end + closing
+            if closing or found[0][-2] in _EMPHASIS:
+                opening = ""
+        yield Marker(start=start, end=end, prefix=found[1].upper(), opening=opening)
+
+
+def _plain(content: str, mark: Marker) -> str:
     """Remove the Markdown of the marker and of the next one."""
     if ">" in content:
         content = re.sub(_QUOTE, "", content)
     if "\n" in content:
         content = re.sub(_NEXT_ITEM, "", content)
     content = content.strip()
-    opening = mark["opening"]
-    if opening and not (mark["inner"] or mark["outer"]) and content.endswith(opening):
-        content = content.removesuffix(opening).rstrip()
+    if mark.opening and content.endswith(mark.opening):
+        content = content.removesuffix(mark.opening).rstrip()
     return content
 
 

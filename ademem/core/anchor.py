@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 COMMAND = "$ "
-_PLACE = re.compile(r"(.+?)(?::(\d+)(?:-(\d+))?)?(?:@([0-9a-f]{8,40}))?", re.S)
+_PLACE = r"(?s)(.+?)(?::(\d+)(?:-(\d+))?)?(?:@([0-9a-f]{8,40}))?"
 
 
 class Place(Value):
@@ -49,7 +49,7 @@ def command(anchor: str) -> str:
 
 def place(anchor: str) -> Place | None:
     """The place an anchor names; None when it names a command, or nothing."""
-    found = _PLACE.fullmatch(anchor)
+    found = re.fullmatch(_PLACE, anchor)
     if found is None or anchor.startswith(COMMAND):
         return None
     first = int(found[2] or 0)

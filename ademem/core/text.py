@@ -73,7 +73,7 @@ def words(text: str) -> frozenset[str]:
 
 def is_cjk(text: str) -> bool:
     """Whether it has characters of a script written without blanks between words."""
-    return any(
+    return not text.isascii() and any(
         "\u2e80" <= char <= "\u9fff"
         or "\uac00" <= char <= "\ud7af"
         or "\uf900" <= char <= "\ufaff"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from ademem.core.text import words
 from ademem.core.untrusted import visible
@@ -753,11 +753,8 @@ _PROGRAMS = frozenset(
     " mshta certutil"
     " pipenv pdm schtasks gsutil openssl".split()
 )
-_START = (
-    r"(?<![\w./`~$-])(?:~?[\w./-]*/)?([\w-]+)(?=[ \t]\S)"
-    r"|(?<![\w$`-])[A-Z][A-Z0-9_]{3,}=(?=[^\s=])"
-)
-"""A word behind which a blank comes, a path before it left out, or an assignment."""
+_NAME = r"[\w-]+(?=[ \t]\S)"
+_ASSIGNED = r"(?<![\w$`-])[A-Z][A-Z0-9_]{3,}=(?=[^\s=])"
 _FIRST_WORDS = frozenset([program.partition("-")[0] for program in _PROGRAMS])
 _FENCE = r"(?ms)^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)"
 _TICKED = r"(``?)(?!`)([^`]+)\1"
@@ -825,7 +822,7 @@ def places(text: str) -> Iterator[Place]:
         return
     at = 0
     for end in _sentence_ends(rest):
-        for start in islice(_starts(rest, at, end), STARTS):
+        for start in _starts(rest, at, end)[:STARTS]:
             line = text[start : min(end, start + SENTENCE_CHARS)]
             yield Place(start=start, end=end, command=line, marked=False)
         at = end
@@ -847,15 +844,30 @@ def _lines(start: int, end: int, code: str) -> Iterator[Place]:
 
 
 def _may_start(text: str) -> bool:
-    """False for a text in ASCII in which _START cannot match."""
+    """False for an ASCII text without a program's name and without an assignment."""
     return not text.isascii() or "=" in text or not _FIRST_WORDS.isdisjoint(words(text))
 
 
-def _starts(text: str, at: int, end: int) -> Iterator[int]:
-    """Places at which the name of a program, or an assignment, begins."""
-    for found in re.compile(_START).finditer(text, at, end):
-        if found[1] is None or found[1] in _PROGRAMS:
-            yield found.start()
+def _starts(text: str, at: int, end: int) -> list[int]:
+    """Return places at which the name of a program, with its path, or an assignment begins."""
+    named = [found for found in re.compile(_NAME).finditer(text, at, end) if found[0] in _PROGRAMS]
+    places = [place for found in named if (place := _path_start(text, found.start())) is not None]
+    if "=" in text:
+        places += [found.start() for found in re.compile(_ASSIGNED).finditer(text, at, end)]
+        places.sort()
+    return places
+
+
+def _path_start(text: str, at: int) -> int | None:
+    """Return where the path of the name at *at* begins; None if the name is part of a word."""
+    start = at
+    while start and (text[start - 1].isalnum() or text[start - 1] in "_./-"):
+        start -= 1
+    if start < at and text[at - 1] != "/":
+        return None
+    if start < at and text[start - 1 : start] == "~":
+        start -= 1
+    return None if start and text[start - 1] in "`~$" else start
 
 
 def _crowded(text: str) -> bool:
@@ -864,7 +876,7 @@ def _crowded(text: str) -> bool:
         return False
     at = 0
     for end in _sentence_ends(text):
-        if sum(1 for _ in _starts(text, at, end)) > 3 * STARTS:
+        if len(_starts(text, at, end)) > 3 * STARTS:
             return True
         at = end
     return False
