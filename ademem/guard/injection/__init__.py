@@ -54,7 +54,7 @@ def instruction_in(text: str) -> str | None:
     if phrases.spelled(text):
         return "spells words letter by letter"
     plain = _without_mentions(seeming(text))
-    place = phrases.first_match(plain, patterns.KNOWN)
+    place = phrases.first_match(plain, patterns.known_in(plain))
     if place is not None:
         return patterns.EFFECTS[place]
     for what, hints, shape in patterns.HINTED:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from ademem.guard.injection.phrases import phrases
+from ademem.guard.injection.phrases import phrases, with_latin_letters
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.guard.injection.phrases import Phrase
 
 _AI = "ai|llm|claude|assistant|model|agent|chatbot|gpt|copilot"
 _PERSON = "user|developer|human|person|people|owner|operator|maintainer|anyone|anybody|somebody"
@@ -298,6 +302,17 @@ PHRASES = (
 EFFECTS = [effect for effect, known in PHRASES for _ in known]
 KNOWN = [phrase for _, known in PHRASES for phrase in known]
 """All phrases, each with its effect at the same position."""
+_LATIN: list[Phrase] = []
+
+
+def known_in(text: str) -> list[Phrase]:
+    """Return the phrases with letters as in the folded text."""
+    if text.isascii():
+        return KNOWN
+    if not _LATIN:
+        _LATIN.extend(with_latin_letters(KNOWN))
+    return _LATIN
+
 
 SHAPES = (
     (

@@ -29,11 +29,13 @@ _LEET = str.maketrans("013457@$", "oieastas")
 
 
 def phrases(*lines: str) -> tuple[Phrase, ...]:
-    """Parse `say|tell ... user`: one word of each group, in this order, in one sentence.
+    """Parse `say|tell ... user`: one word of each group, in this order, in one sentence."""
+    return tuple([_parse(line) for line in lines])
 
-    Letters that look like Latin ones are replaced, as in the texts.
-    """
-    return tuple([_parse(line if line.isascii() else as_latin(line)) for line in lines])
+
+def with_latin_letters(known: Sequence[Phrase]) -> list[Phrase]:
+    """Replace letters that look like Latin ones, as in folded texts that are not ASCII."""
+    return [tuple([frozenset(map(as_latin, group)) for group in phrase]) for phrase in known]
 
 
 def _parse(line: str) -> Phrase:
