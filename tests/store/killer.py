@@ -42,6 +42,8 @@ def kill(child: int, told: int, after: int) -> str:
 
 if __name__ == "__main__":
     folder, kills = sys.argv[1], int(sys.argv[2])
+    for id in written(folder, 1, 0, "first"):  # imports once what else each child would import
+        print(id, flush=True)
     for first in range(0, kills, 2):
         pair = [(number, *mortal(folder, str(number))) for number in (first, first + 1)]
         for number, child, told in pair:

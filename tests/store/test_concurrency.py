@@ -6,10 +6,11 @@ import pytest
 
 from ademem.store import memories
 from tests.builders import open_project
+from tests.examples import examples
 from tests.store import racing
 
-WRITERS, EACH, SHARED = 16, 200, 20
-KILLS = 200
+WRITERS, EACH, SHARED = 16, examples(200, share=4), 20
+KILLS = examples(200, share=4)
 
 
 def assert_sound(store):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from ademem import api
 from ademem.files import enrolment
+from tests.examples import FULL
 from tests.sync.repository import Worktree, enrolled, git
 
 GOTCHAS = ".ade/memory/gotchas.md"
@@ -151,11 +154,20 @@ def head(here):
 
 
 BRINGS = (merge, rebase, cherry_pick, squash)
-SYNCED = pytest.mark.parametrize("synced", [True, False], ids=["seen by ademem", "without ademem"])
+BROUGHT_BY = pytest.mark.parametrize(
+    ("bring", "synced"),
+    [
+        pytest.param(
+            bring, synced, id=f"{bring.__name__}-{'seen by' if synced else 'without'} ademem"
+        )
+        for number, (bring, synced) in enumerate(product(BRINGS, (True, False)))
+        if FULL or number in (0, 3, 4, 7)
+    ],
+)
+"""Each way once, seen by ademem or not in turn; in a full run both."""
 
 
-@SYNCED
-@pytest.mark.parametrize("bring", BRINGS)
+@BROUGHT_BY
 def test_what_was_edited_by_hand_on_a_branch_is_all_there_on_main(main, mine, bring, synced):
     begin(main, mine, synced)
     bring(main, "topic")
@@ -167,8 +179,7 @@ def test_what_was_edited_by_hand_on_a_branch_is_all_there_on_main(main, mine, br
 
 
 @pytest.mark.parametrize("main", ["driver"], indirect=True)
-@SYNCED
-@pytest.mark.parametrize("bring", BRINGS)
+@BROUGHT_BY
 def test_what_a_teammate_edited_by_hand_arrives_goes_and_comes_back(main, theirs, bring, synced):
     begin(main, theirs, synced)
     assert list(there_and_back(main, bring)) == [
@@ -180,8 +191,7 @@ def test_what_a_teammate_edited_by_hand_arrives_goes_and_comes_back(main, theirs
 
 
 @pytest.mark.parametrize("main", ["union", "text"], indirect=True)
-@SYNCED
-@pytest.mark.parametrize("bring", BRINGS)
+@BROUGHT_BY
 def test_without_the_driver_what_goes_and_comes_back_may_come_twice(main, theirs, bring, synced):
     begin(main, theirs, synced)
     wanted = (BROUGHT, BEFORE, BROUGHT)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import pytest
 
 from ademem.core.settings import MirrorSettings, Settings
 from ademem.store import transitions
 from ademem.sync.merging import CONFLICT
+from tests.examples import FULL
 from tests.sync import team as team_
 from tests.sync.histories import all_orders, begin, lossless, work
 from tests.sync.team import (
@@ -26,10 +29,11 @@ from tests.sync.team import (
 )
 
 
-@pytest.fixture(params=[False, True], ids=["no sheet", "a sheet of candidates"])
-def sheet(request, monkeypatch):
-    """Whether everybody has one."""
-    settings = Settings(mirror=MirrorSettings(candidates=request.param))
+@pytest.fixture(params=["no sheet", "a sheet of candidates"] if FULL else ["by turns"])
+def sheet(request, monkeypatch, turns=count()):
+    """Give everybody a sheet of candidates, in every other history unless in a full run."""
+    has_one = next(turns) % 2 == 1 if request.param == "by turns" else request.param != "no sheet"
+    settings = Settings(mirror=MirrorSettings(candidates=has_one))
     monkeypatch.setattr(team_, "SETTINGS", settings)
 
 
