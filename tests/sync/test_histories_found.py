@@ -28,11 +28,13 @@ from tests.sync.team import (
     share,
 )
 
+TURNS = count()
+
 
 @pytest.fixture(params=["no sheet", "a sheet of candidates"] if FULL else ["by turns"])
-def sheet(request, monkeypatch, turns=count()):
+def sheet(request, monkeypatch):
     """Give everybody a sheet of candidates, in every other history unless in a full run."""
-    has_one = next(turns) % 2 == 1 if request.param == "by turns" else request.param != "no sheet"
+    has_one = next(TURNS) % 2 == 1 if request.param == "by turns" else request.param != "no sheet"
     settings = Settings(mirror=MirrorSettings(candidates=has_one))
     monkeypatch.setattr(team_, "SETTINGS", settings)
 
