@@ -110,7 +110,7 @@ LOCAL = {"worker/warm/server.py", "worker/warm/wire.py"}
 """What talks over a socket that is a file of this machine."""
 
 
-ABROAD = {"search/embedding/hub.py", "synthesis/ai/openai.py"}
+ABROAD = {"search/embedding/sources.py", "synthesis/ai/openai.py"}
 """What reaches the network: the fetching of the model, and what a setting sends to its address."""
 
 
@@ -171,10 +171,7 @@ def importers(module):
 @pytest.mark.parametrize(
     ("module", "only"),
     [
-        pytest.param("search.embedding.hub", "search/embedding/install.py", id="the hub"),
-        pytest.param(
-            "search.embedding.wheel", "search/embedding/install.py", id="the package index"
-        ),
+        pytest.param("search.embedding.sources", "search/embedding/install.py", id="fetching"),
         pytest.param("search.embedding.install", "api/model.py", id="installing"),
         pytest.param("api.model", "doors/cli/model.py", id="the command"),
     ],
@@ -186,8 +183,12 @@ def test_nothing_but_a_typed_command_leads_to_a_fetch(module, only):
 @pytest.mark.parametrize(
     ("module", "door"),
     [
-        pytest.param("search.embedding.minilm", "search/embedding/__init__.py", id="the model"),
-        pytest.param("search.embedding.graph", "search/embedding/weights.py", id="the builder"),
+        pytest.param(
+            "search.embedding.minilm",
+            "search/embedding/__init__.py search/embedding/install.py",
+            id="the model",
+        ),
+        pytest.param("search.embedding.graph", "search/embedding/sources.py", id="the builder"),
         pytest.param(
             "synthesis.cosines",
             "synthesis/consolidation_plan.py synthesis/procedures/learning.py",
@@ -217,7 +218,7 @@ def test_onnxruntime_is_loaded_only_where_it_is_silenced():
         if name.split(".")[0] == "onnxruntime"
     }
 
-    assert loading == {"ademem/search/embedding/onnx_runtime.py"}
+    assert loading == {"ademem/search/embedding/minilm.py"}
 
 
 @pytest.mark.parametrize("path", sorted(LOCAL))

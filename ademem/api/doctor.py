@@ -17,7 +17,7 @@ from ademem.core.errors import AdememError
 from ademem.core.redaction import redact
 from ademem.core.text import counted
 from ademem.core.value import Value
-from ademem.search.embedding import report
+from ademem.search.embedding import published
 from ademem.search.embedding.cache import State
 from ademem.session import install
 from ademem.store import admission, bad_rows, full_text, jobs, salvage, unreadable
@@ -230,7 +230,7 @@ def files_are_current(patient: Patient) -> Finding:
 def model_is_sound(patient: Patient) -> Finding:
     """Going without a model is fine; a half one is not."""
     chosen = configuration.load(patient.project, patient.environment).settings.embed
-    found = report.status(chosen, patient.environment)
+    found = published.status(chosen, patient.environment)
     match found.state:
         case State.INSTALLED:
             return _good("model", f"{found.model} ({found.bytes // 1_000_000} MB)")

@@ -11,10 +11,10 @@ from ademem.core.project import Ambiguous
 from ademem.core.settings import DTYPES
 from ademem.core.value import replace
 from ademem.search import embedding
-from ademem.search.embedding import install, report
+from ademem.search.embedding import install, published
 from ademem.search.embedding.install import Done
 from ademem.search.embedding.install import Source as Source
-from ademem.search.embedding.report import Status
+from ademem.search.embedding.published import Status
 from ademem.worker.warm import ask
 
 TYPE_CHECKING = False
@@ -43,14 +43,14 @@ def install_model(
 def model_status(
     *, dtype: str = "", root: str | None = None, environment: Mapping[str, str] = os.environ
 ) -> Status:
-    return report.status(_settings(root, environment, dtype), environment)
+    return published.status(_settings(root, environment, dtype), environment)
 
 
 def verify_model(
     *, dtype: str = "", root: str | None = None, environment: Mapping[str, str] = os.environ
 ) -> list[str]:
     """What is wrong with the model, after reading all of it."""
-    return report.problems(_settings(root, environment, dtype), environment)
+    return published.find_problems(_settings(root, environment, dtype), environment)
 
 
 def remove_model(*, dtype: str = "", environment: Mapping[str, str] = os.environ) -> int:

@@ -1,14 +1,18 @@
-"""The ONNX graph of all-MiniLM-L6-v2, built from its published weights with nothing but numpy."""
+"""The ONNX graph of all-MiniLM-L6-v2, built from its published weights with nothing but numpy.
+
+The second half writes the few messages of the ONNX format, which is protocol buffers.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+import struct
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from ademem.search.embedding import onnx_format as onnx
+from ademem.core.value import Value
 
 LAYERS = 6
 HEADS = 12
@@ -22,6 +26,15 @@ INT8_TOP = 64
 """Largest weight in 8 bits: one bit less than fits, since AVX2 adds pairs of products in 16."""
 
 Tensors = Mapping[str, np.ndarray]
+
+_IR_VERSION = 8
+_OPSET = 17
+"""The first with LayerNormalization; every onnxruntime we accept knows it."""
+
+TYPES = {"float32": 1, "int8": 3, "int64": 7}
+"""TensorProto.DataType."""
+_ATTRIBUTES = {float: 1, int: 2, tuple: 7}
+"""AttributeProto.AttributeType of what an attribute may be here: FLOAT, INT, INTS."""
 
 
 def read_safetensors(content: bytes) -> dict[str, np.ndarray]:
@@ -44,11 +57,11 @@ def build(weights: Tensors, dtype: str) -> bytes:
     """
     graph = _Graph(weights, int8=dtype == "int8")
     size = ("batch_size", "sequence_length")
-    return onnx.model(
+    return model(
         graph.whole(),
         graph.constants,
-        [onnx.Edge(name=name, dtype="int64", shape=size) for name in INPUTS],
-        [onnx.Edge(name=OUTPUT, dtype="float32", shape=(*size, WIDTH))],
+        [Edge(name=name, dtype="int64", shape=size) for name in INPUTS],
+        [Edge(name=OUTPUT, dtype="float32", shape=(*size, WIDTH))],
     )
 
 
@@ -74,7 +87,7 @@ class _Graph:
             wide = self.gelu(self.dense(hidden, f"{at}.intermediate.dense"))
             mixed = self.dense(wide, f"{at}.output.dense")
             hidden = self.norm(self.op("Add", mixed, hidden), f"{at}.output.LayerNorm")
-        self.nodes.append(onnx.node("Identity", [hidden], [OUTPUT]))
+        self.nodes.append(node("Identity", [hidden], [OUTPUT]))
         return self.nodes
 
     def embeddings(self) -> str:
@@ -97,7 +110,7 @@ class _Graph:
         steps, scale = quantised(self.weights[f"{name}.weight"], axis=1)
         looked_up = self.op("Gather", self.constant(name, steps), "input_ids")
         scales = self.op("Gather", self.constant(f"{name}.scale", scale), "input_ids")
-        return self.op("Mul", self.op("Cast", looked_up, to=onnx.TYPES["float32"]), scales)
+        return self.op("Mul", self.op("Cast", looked_up, to=TYPES["float32"]), scales)
 
     def mask(self) -> str:
         """0 where a text has a token, hugely negative where it was filled up."""
@@ -144,7 +157,7 @@ class _Graph:
             nothing = self.constant("int8_zero", np.int8(0))
             whole = self.op("MatMulInteger", rough, columns, zero, nothing)
             scales = self.op("Mul", step, self.constant(f"{name}.scale", scale[:, 0]))
-            product = self.op("Mul", self.op("Cast", whole, to=onnx.TYPES["float32"]), scales)
+            product = self.op("Mul", self.op("Cast", whole, to=TYPES["float32"]), scales)
         return self.op("Add", product, self.constant(f"{name}.bias", bias))
 
     def norm(self, hidden: str, name: str) -> str:
@@ -179,7 +192,7 @@ class _Graph:
         **attributes: float | tuple[int, ...],
     ) -> list[str]:
         names = [f"{kind}_{len(self.nodes)}_{at}" for at in range(outputs)]
-        self.nodes.append(onnx.node(kind, inputs, names, **attributes))
+        self.nodes.append(node(kind, inputs, names, **attributes))
         return names
 
 
@@ -188,3 +201,98 @@ def quantised(values: np.ndarray, *, axis: int) -> tuple[np.ndarray, np.ndarray]
     step = np.abs(values).max(axis=axis, keepdims=True) / np.float32(INT8_TOP)
     step = np.where(step < np.finfo(step.dtype).tiny, np.float32(1), step)  # all is as good as 0
     return np.rint(values / step).astype(np.int8), step
+
+
+class Edge(Value):
+    """An input or output of a graph; a word in *shape* is a size known only when it runs."""
+
+    name: str
+    dtype: str
+    shape: tuple[int | str, ...]
+
+
+def node(
+    kind: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: float | tuple[int, ...]
+) -> bytes:
+    """NodeProto."""
+    return b"".join(
+        [
+            *(_text(1, name) for name in inputs),
+            *(_text(2, name) for name in outputs),
+            _text(3, outputs[0]),
+            _text(4, kind),
+            *(_bytes(5, _attribute(name, value)) for name, value in attributes.items()),
+        ]
+    )
+
+
+def tensor(name: str, values: np.ndarray) -> bytes:
+    """TensorProto with its data inline; a 0-d array stays 0-d."""
+    dims = b"".join(_number(1, size) for size in values.shape)
+    kind = _number(2, TYPES[values.dtype.name])
+    little = values.astype(values.dtype.newbyteorder("<"), copy=False)
+    return dims + kind + _text(8, name) + _bytes(9, little.tobytes())
+
+
+def model(
+    nodes: Iterable[bytes],
+    constants: Mapping[str, np.ndarray],
+    inputs: Sequence[Edge],
+    outputs: Sequence[Edge],
+) -> bytes:
+    """ModelProto: the bytes of an `.onnx` file."""
+    graph = b"".join(
+        [
+            *(_bytes(1, one) for one in nodes),
+            _text(2, "ademem"),
+            *(_bytes(5, tensor(name, values)) for name, values in constants.items()),
+            *(_bytes(11, _edge(one)) for one in inputs),
+            *(_bytes(12, _edge(one)) for one in outputs),
+        ]
+    )
+    opset = _bytes(8, _number(2, _OPSET))
+    return _number(1, _IR_VERSION) + _text(2, "ademem") + _bytes(7, graph) + opset
+
+
+def _attribute(name: str, value: float | tuple[int, ...]) -> bytes:
+    match value:
+        case int():
+            content = _number(3, value)
+        case float():
+            content = _tag(2, 5) + struct.pack("<f", value)
+        case _:
+            content = b"".join(_number(8, one) for one in value)
+    return _text(1, name) + content + _number(20, _ATTRIBUTES[type(value)])
+
+
+def _edge(edge: Edge) -> bytes:
+    sizes = (_number(1, size) if isinstance(size, int) else _text(2, size) for size in edge.shape)
+    shape = b"".join(_bytes(1, size) for size in sizes)
+    kind = _number(1, TYPES[edge.dtype]) + _bytes(2, shape)
+    return _text(1, edge.name) + _bytes(2, _bytes(1, kind))
+
+
+def _tag(field: int, wire: int) -> bytes:
+    return _varint(field << 3 | wire)
+
+
+def _number(field: int, value: int) -> bytes:
+    return _tag(field, 0) + _varint(value % (1 << 64))
+
+
+def _text(field: int, value: str) -> bytes:
+    return _bytes(field, value.encode("utf-8"))
+
+
+def _bytes(field: int, value: bytes) -> bytes:
+    return _tag(field, 2) + _varint(len(value)) + value
+
+
+def _varint(value: int) -> bytes:
+    """Seven bits a byte, lowest first; the high bit says that more follow."""
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)

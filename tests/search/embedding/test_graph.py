@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from ademem.search.embedding import graph
-from ademem.search.embedding import onnx_format as onnx
-from ademem.search.embedding.onnx_runtime import onnxruntime
+from ademem.search.embedding.minilm import onnxruntime
 
 ROWS = arrays(np.float32, (3, 5), elements=st.floats(-4, 4, width=32))
 
@@ -47,11 +46,11 @@ def test_filling_up_a_text_does_not_change_it(published, dtype):
 
 @pytest.mark.parametrize("value", [0, 1, 127, 128, 300, 1 << 40, -1])
 def test_numbers_of_any_size_survive_the_format(value):
-    content = onnx.model(
-        [onnx.node("Add", ["x", "c"], ["y"])],
+    content = graph.model(
+        [graph.node("Add", ["x", "c"], ["y"])],
         {"c": np.array([value])},
-        [onnx.Edge(name="x", dtype="int64", shape=("n",))],
-        [onnx.Edge(name="y", dtype="int64", shape=("n",))],
+        [graph.Edge(name="x", dtype="int64", shape=("n",))],
+        [graph.Edge(name="y", dtype="int64", shape=("n",))],
     )
 
     session = onnxruntime.InferenceSession(content)
@@ -59,15 +58,15 @@ def test_numbers_of_any_size_survive_the_format(value):
 
 
 def test_attributes_of_each_kind_reach_the_graph():
-    content = onnx.model(
+    content = graph.model(
         [
-            onnx.node("Transpose", ["x"], ["t"], perm=(1, 0)),
-            onnx.node("LeakyRelu", ["t"], ["r"], alpha=0.5),
-            onnx.node("Softmax", ["r"], ["y"], axis=-1),
+            graph.node("Transpose", ["x"], ["t"], perm=(1, 0)),
+            graph.node("LeakyRelu", ["t"], ["r"], alpha=0.5),
+            graph.node("Softmax", ["r"], ["y"], axis=-1),
         ],
         {},
-        [onnx.Edge(name="x", dtype="float32", shape=(2, 3))],
-        [onnx.Edge(name="y", dtype="float32", shape=(3, 2))],
+        [graph.Edge(name="x", dtype="float32", shape=(2, 3))],
+        [graph.Edge(name="y", dtype="float32", shape=(3, 2))],
     )
     given = np.array([[1, -2, 3], [4, 5, -6]], dtype=np.float32)
 

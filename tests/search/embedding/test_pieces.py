@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from ademem.core.settings import EmbedSettings
 from ademem.search import embedding
-from ademem.search.embedding import optimized_graph
-from ademem.search.embedding.optimized_graph import Pieces
+from ademem.search.embedding import minilm
+from ademem.search.embedding.minilm import Pieces
 
 VOCABULARY = {
     "[PAD]": 0,
@@ -29,7 +29,7 @@ VOCABULARY = {
 @pytest.fixture
 def small(tmp_path):
     (tmp_path / "tokenizer.json").write_text(json.dumps({"model": {"vocab": VOCABULARY}}))
-    optimized_graph.write_pieces(str(tmp_path / "tokenizer.json"), str(tmp_path))
+    minilm.write_pieces(str(tmp_path / "tokenizer.json"), str(tmp_path))
     return Pieces(str(tmp_path))
 
 
@@ -59,7 +59,7 @@ def test_a_text_is_cut_so_that_its_end_mark_fits(small):
 
 
 def test_files_that_do_not_belong_together_are_refused(small, tmp_path):
-    (tmp_path / optimized_graph.IDS).write_bytes(b"\0\0")
+    (tmp_path / minilm.IDS).write_bytes(b"\0\0")
 
     with pytest.raises(ValueError, match="10 pieces, 1 ids"):
         Pieces(str(tmp_path))

