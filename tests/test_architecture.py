@@ -46,8 +46,8 @@ BROAD_EXCEPT = (
     "core/background.py",
     "doors/cli/__init__.py",
     "session/__init__.py",
-    "worker/warm/server.py",
-    "worker/job_context.py",
+    "worker/warm_server.py",
+    "worker/job_kinds.py",
 )
 """Where a failure that nobody foresaw ends; each of them logs it, or hands it to who waits."""
 
@@ -106,7 +106,7 @@ def test_events_import_the_capability_they_need_and_no_door():
     assert doors == []
 
 
-LOCAL = {"worker/warm/server.py", "worker/warm/wire.py"}
+LOCAL = {"worker/warm.py", "worker/warm_server.py"}
 """What talks over a socket that is a file of this machine."""
 
 
@@ -370,7 +370,7 @@ OPENERS = {
     "store/embeddings.py": "inode of the database",
     "store/admission.py": "sets a database aside, by the descriptor of its checked folder",
     "store/inspection.py": "copies of a database that it made",
-    "worker/warm/server.py": "the socket, in its checked folder",
+    "worker/warm_server.py": "the socket, in its checked folder",
     "core/process.py": "/dev/null",
     "session/session_start.py": "the client's file of variables",
     "session/notices.py": "inode of a database that was set aside",

@@ -107,7 +107,7 @@ def serve(
     embedder = embedding.load(configuration.load(found, environment).settings.embed, environment)
     if embedder is None:
         raise NoModel()
-    from ademem.worker.warm.server import Server
+    from ademem.worker.warm_server import Server
 
     server = Server(found, environment, embedder, "serve")
     for number in (signal.SIGINT, signal.SIGTERM):

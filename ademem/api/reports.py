@@ -12,7 +12,7 @@ from ademem.core.clock import stamp
 from ademem.core.memory import Scope
 from ademem.core.repository import branch
 from ademem.core.text import preview, said
-from ademem.session.briefing.selection import sunk
+from ademem.session.briefing.reader import sunk
 from ademem.store import (
     ageing,
     ai_calls,
@@ -26,7 +26,7 @@ from ademem.store import (
     schema_version,
     statistics,
 )
-from ademem.worker import journal, running, schedule
+from ademem.worker import job_kinds, running
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def vectors(runtime: Runtime) -> dict[str, Any]:
     """Return how many memories have a vector, and figures of the runs that made them."""
     model = running.installed(runtime)
     counts = embeddings.counts(runtime.store, model.id) if model else None
-    runs = [run for run in journal.recent(runtime.project) if run["job"] == "embed"]
+    runs = [run for run in running.recent_runs(runtime.project) if run["job"] == "embed"]
     return {
         "model": model.id if model else None,
         "installed": model is not None,
@@ -101,7 +101,7 @@ def work_due(runtime: Runtime) -> dict[str, Any]:
     shift = running.JobContext(runtime, lambda: runtime.now, running.installed(runtime))
     able = [kind.name for kind in running.JOBS if kind.able(shift)]
     due = {name: len(jobs.due(runtime.store, name, runtime.now)) for name in able}
-    runs = journal.recent(runtime.project)
+    runs = running.recent_runs(runtime.project)
     return {
         "due": sum(due.values()),
         "kinds": [f"{name} ({count})" for name, count in due.items() if count],
@@ -149,9 +149,9 @@ def lifecycle(runtime: Runtime) -> dict[str, Any]:
     swept, merged = ageing.last(store), consolidating.last(store)
     return {
         "last_sweep": swept and _ended(swept),
-        "next_sweep": stamp(schedule.next_sweep(store, settings, runtime.now)),
+        "next_sweep": stamp(job_kinds.next_sweep(store, settings, runtime.now)),
         "last_consolidation": merged and _consolidated(merged),
-        "next_consolidation": stamp(schedule.next_consolidation(store, settings, runtime.now)),
+        "next_consolidation": stamp(job_kinds.next_consolidation(store, settings, runtime.now)),
         "conflicts": len(relations.conflicts(store)),
         "missions": [mission.id for mission in missions.listed(store, running=True)],
     }
@@ -234,7 +234,7 @@ def find_overfull(runtime: Runtime) -> str | None:
     if not over:
         return None
     above = ", ".join(f"{count:,} above {scope}_limit" for scope, count in over.items())
-    when = stamp(schedule.next_sweep(runtime.store, settings, runtime.now))[:16].replace("T", " ")
+    when = stamp(job_kinds.next_sweep(runtime.store, settings, runtime.now))[:16].replace("T", " ")
     keep = ", ".join(f"lifecycle.{scope}_limit = 0" for scope in over)
     return (
         f"{above}: a sweep from {when} UTC on archives the lowest (`ademem sweep --dry-run`);"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ademem.capture import record
 from ademem.guard.policy import SHELL_TOOLS
 from ademem.session import hint_events
-from ademem.session.consulted import notice
-from ademem.session.turn_key import key_of
+from ademem.session.turn_tracking import key_of, note_search
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 def handle(payload: Payload, runtime: Runtime) -> str | None:
     """Look the error up before it is captured again."""
-    notice(payload, runtime)
+    note_search(payload, runtime)
     if payload.tool_name in SHELL_TOOLS and "git" in payload.command:  # and what failed came after
         from ademem.capture import commits
 

@@ -7,7 +7,7 @@ import os
 from ademem.core import client
 from ademem.guard import flags
 from ademem.guard.policy import SHELL_TOOLS, Call, Deny, Known, Pass, decide
-from ademem.session.turn_key import key_of
+from ademem.session.turn_tracking import key_of, note_edit
 from ademem.store import existence, logs, turns
 from ademem.store.runtime import program
 
@@ -40,9 +40,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
             " what waits (`ademem review --list`)."
         )
     if MEMORY in call.path or MEMORY in call.command:
-        from ademem.session import editing  # few calls name a file of memory
-
-        editing.note(call, payload, runtime)
+        note_edit(call, payload, runtime)
     match decide(call, known(turns.get(runtime.store, key), runtime)):
         case Pass(settled=settled):
             if settled:

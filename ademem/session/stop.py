@@ -7,7 +7,7 @@ from ademem.capture import may_have_learnings
 from ademem.core import client, worktree
 from ademem.guard import flags
 from ademem.search import hints
-from ademem.session.turn_key import key_of
+from ademem.session.turn_tracking import key_of
 from ademem.store import edits, jobs, ledger, memory_queries, turns
 from ademem.store.runtime import program
 

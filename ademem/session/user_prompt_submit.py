@@ -13,7 +13,7 @@ from ademem.guard.prompts import TurnClass, classify
 from ademem.search.engine import UNARCHIVED, Filters, current, search
 from ademem.search.parameters import PROMPT_FLOOR, Parameters
 from ademem.search.query import keywords
-from ademem.session.turn_key import new_key
+from ademem.session.turn_tracking import new_key
 from ademem.store import logs, sessions, turns
 from ademem.store.filters import visible
 from ademem.store.mission_binding import mission_of

@@ -45,7 +45,7 @@ def main(root: str, model: Model | None = None) -> None:
 
 def _offered(embedder: Embedder, runtime: Runtime) -> AbstractContextManager[None]:
     """Let hooks use the model while it is loaded."""
-    from ademem.worker.warm.server import offered
+    from ademem.worker.warm_server import offered
 
     return offered(runtime.project, runtime.environment, embedder, "work")
 

@@ -11,7 +11,7 @@ from ademem.core.errors import AdememError
 from ademem.search.embedding import DIMENSIONS, embedded_text
 from ademem.store import embeddings, jobs, sessions
 from ademem.store.embeddings import FAILURES, Vector
-from ademem.worker.job_context import Failure, attempt
+from ademem.worker.job_kinds import Failure, attempt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ademem.core.memory import Memory
     from ademem.search.embedding import Embedder
     from ademem.store.jobs import Job
-    from ademem.worker.job_context import JobContext, Model
+    from ademem.worker.job_kinds import JobContext, Model
 
 BATCH_IDLE = 50
 BATCH_ACTIVE = 10

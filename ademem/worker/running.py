@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+
+from ademem.core import clock, confined
 from ademem.core.clock import stamp, timedelta
+from ademem.core.json_text import loads
 from ademem.core.locks import locked
 from ademem.store import jobs, sessions
-from ademem.worker import journal, lock
-from ademem.worker.job_context import Failure, JobContext, Model, attempt
-from ademem.worker.kinds import JOBS
+from ademem.worker import lock
+from ademem.worker.job_kinds import JOBS, Failure, JobContext, Model, attempt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.core.project import Project
     from ademem.store.jobs import Job
     from ademem.store.runtime import Runtime
-    from ademem.worker.job_context import Kind
+    from ademem.worker.job_kinds import Kind
+
 
 __all__ = ["JOBS", "JobContext", "Model", "any_due", "due", "installed", "run_due"]
 
@@ -84,7 +94,7 @@ def _do(kind: Kind, job: Job, context: JobContext) -> bool:
     else:
         jobs.later(context.store, job, again)
     error = again.error if isinstance(again, Failure) else ""
-    journal.note(
+    _log_end(
         context.runtime.project,
         job,
         started=started,
@@ -93,3 +103,53 @@ def _do(kind: Kind, job: Job, context: JobContext) -> bool:
         figures=context.figures,
     )
     return not error
+
+
+LOG_BYTES = 128_000
+"""Size at which the log is rotated; one rotated file is kept."""
+
+
+def _log_end(
+    project: Project,
+    job: Job,
+    *,
+    started: datetime,
+    ended: datetime,
+    error: str,
+    figures: Mapping[str, int],
+) -> None:
+    """Log the end of a job; a log that cannot be written is ignored."""
+    import json
+
+    line = {
+        "at": clock.stamp(ended),
+        "job": job.kind,
+        "key": job.key,
+        "outcome": "failed" if error else "done",
+        "error": error or None,
+        "seconds": round((ended - started).total_seconds(), 3),
+        **figures,
+    }
+    with suppress(OSError):
+        confined.append_line(project.root, _path(project), json.dumps(line), LOG_BYTES)
+
+
+def recent_runs(project: Project) -> list[dict[str, Any]]:
+    """Return the logged jobs, oldest first."""
+    runs = []
+    for path in (_path(project) + ".1", _path(project)):
+        for line in _lines(project, path):
+            with suppress(ValueError):  # a full disk may have cut a line
+                runs.append(loads(line))
+    return runs
+
+
+def _lines(project: Project, path: str) -> list[str]:
+    try:
+        return (confined.read_text(project.root, path) or "").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return []
+
+
+def _path(project: Project) -> str:
+    return os.path.join(project.log, "work.log")

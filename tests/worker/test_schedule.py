@@ -14,7 +14,7 @@ from ademem.core.locks import locked
 from ademem.core.value import replace
 from ademem.store import ageing, jobs
 from ademem.synthesis import sweeping
-from ademem.worker import journal
+from ademem.worker import running
 from tests import builders
 from tests.builders import NOW, memory
 from tests.synthesis.lifecycle.sweeps import aged, sweep
@@ -81,7 +81,7 @@ def test_what_it_did_is_told_in_the_log_of_work_and_in_the_status(world):
     world.later(days=1)
     world.work()
 
-    run = next(run for run in journal.recent(world.runtime.project) if run["job"] == "sweep")
+    run = next(run for run in running.recent_runs(world.runtime.project) if run["job"] == "sweep")
     assert (run["outcome"], run["demoted"], run["archived"]) == ("done", 1, 1)
     told = api.get_status(world.memories)["lifecycle"]
     assert (told["last_sweep"]["outcome"], told["last_sweep"]["archived"]) == ("ok", 1)

@@ -9,8 +9,8 @@ import pytest
 from ademem import api, worker
 from ademem.core.locks import locked
 from ademem.core.value import replace
-from ademem.worker import journal, running
-from ademem.worker.job_context import Kind
+from ademem.worker import running
+from ademem.worker.job_kinds import Kind
 from tests.test_architecture import ROOT
 
 LOOKED = """
@@ -97,7 +97,7 @@ def test_what_becomes_due_while_a_worker_is_at_it_is_done_by_the_same(world, mon
 
     assert world.work(model=None) == ["mirror"]
     assert world.due(model=None) == []
-    assert len(journal.recent(world.runtime.project)) == 2
+    assert len(running.recent_runs(world.runtime.project)) == 2
 
 
 def test_work_that_fails_keeps_its_error_and_waits(world, broken):
@@ -134,7 +134,7 @@ def test_each_run_is_told_in_the_log_without_secrets(world, broken):
     world.keep("Blanks are, too")
     world.work(model=None)
 
-    done, failed = journal.recent(world.runtime.project)
+    done, failed = running.recent_runs(world.runtime.project)
     assert (done["job"], done["outcome"], done["error"]) == ("mirror", "done", None)
     assert failed["outcome"] == "failed"
     assert "OSError: cannot reach" in failed["error"]
@@ -142,7 +142,7 @@ def test_each_run_is_told_in_the_log_without_secrets(world, broken):
 
 
 def test_the_log_of_runs_is_bounded_and_lives_with_a_line_cut_short(world, monkeypatch):
-    monkeypatch.setattr(journal, "LOG_BYTES", 500)
+    monkeypatch.setattr(running, "LOG_BYTES", 500)
     for number in range(12):
         world.keep(f"Rule number {number} says something of its own about topic{number}")
         world.work(model=None)
@@ -150,7 +150,7 @@ def test_the_log_of_runs_is_bounded_and_lives_with_a_line_cut_short(world, monke
     log.write_text(log.read_text() + '{"at": "2026')
 
     assert log.stat().st_size + log.with_name("work.log.1").stat().st_size < 1600
-    assert 3 < len(journal.recent(world.runtime.project)) < 12
+    assert 3 < len(running.recent_runs(world.runtime.project)) < 12
 
 
 def test_no_worker_is_started_where_nothing_is_due_or_the_project_says_no(world, started):

@@ -6,9 +6,8 @@ from ademem.core import untrusted
 from ademem.core.client import units
 from ademem.core.value import Value
 from ademem.files import project_brief
-from ademem.session.briefing.reader import Reader
+from ademem.session.briefing.reader import Reader, chosen
 from ademem.session.briefing.sections import NEWS, SECTIONS, knowledge, of_mission, pinned, standing
-from ademem.session.briefing.selection import chosen
 from ademem.store import briefing_queries, skills
 
 TYPE_CHECKING = False
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
     from ademem.files.project_brief import CoreMemory
+    from ademem.session.briefing.reader import Entry
     from ademem.session.briefing.sections import Section
-    from ademem.session.briefing.selection import Entry
 
 __all__ = ["SECTIONS", "Brief", "Reader", "agent", "count", "how_to", "news", "session"]
 

@@ -11,8 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ademem.session.briefing.reader import Reader
-    from ademem.session.briefing.selection import Entry
+    from ademem.session.briefing.reader import Entry, Reader
     from ademem.store.commits import Made
 
 SHORT = 7

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import sysconfig
+from contextlib import suppress
 from enum import StrEnum
 from shlex import quote
 
-from ademem.core import bytecode
+from ademem.core import bytecode, confined
+from ademem.core.atomic_files import read_text, remove, write_atomic
 from ademem.core.errors import AdememError, NotEnrolled
-from ademem.core.value import Value
-from ademem.session.install import json_text, registration, settings_file
-from ademem.session.install.settings_file import BadSettingsFile, Original
+from ademem.core.value import Value, as_dict
+from ademem.session.install import json_text, registration
 
 PREFIX = "${ADEMEM_PREFIX:-$HOME/.local/share/ademem}"
 """Where install.sh puts ademem, in the words of a shell on anybody's machine."""
@@ -62,48 +64,48 @@ def install(
         wanted = registration.groups(python="", hooks=f'"{PREFIX}/share/ademem/hooks"')
     else:
         wanted = registration.groups(python=quote(python), hooks=quote(hooks))
-    text = settings_file.read(path)
+    text = _read_file(path)
     if text is not None and registration.current(_settings(path, text), wanted):
         return Change(path=path, before=text, after=text)
     record = _record(project, where)
-    original = settings_file.recall(*record)
+    original = _read_record(*record)
     before = _restored(text, original)
     after = _with_entries(path, "{}\n" if before is None else before, wanted)
     if not dry_run:
         folder = os.path.dirname(os.path.realpath(path))
         made = original.made_folder if original else not os.path.isdir(folder)
         noted = Original(before=before, after=after, made_folder=made)
-        settings_file.note(record[0], noted, record[1])
-        settings_file.write(path, after)
+        _write_record(record[0], noted, record[1])
+        _write_file(path, after)
     return Change(path=path, before=text, after=after)
 
 
 def uninstall(project: str, where: Where, *, dry_run: bool = False) -> Change:
     """Give the file back as it was; what was edited since stays, without our entries."""
     path, record = settings_path(project, where), _record(project, where)
-    text, original = settings_file.read(path), settings_file.recall(*record)
+    text, original = _read_file(path), _read_record(*record)
     if text is not None:
         _settings(path, text)
     after = _restored(text, original)
     if not dry_run:
         if text is not None and after is None:
-            settings_file.delete(path, with_folder=bool(original and original.made_folder))
+            _delete_file(path, with_folder=bool(original and original.made_folder))
         elif after is not None and after != text:
-            settings_file.write(path, after)
-        settings_file.forget(*record)
+            _write_file(path, after)
+        _delete_record(*record)
     return Change(path=path, before=text, after=after)
 
 
 def installed(project: str, where: Where) -> dict[str, str]:
     """The command line of each event that is registered there now."""
     path = settings_path(project, where)
-    text = settings_file.read(path)
+    text = _read_file(path)
     return registration.commands(_settings(path, text)) if text is not None else {}
 
 
 def was_installed(project: str, where: Where) -> bool:
     """Whether they were put in there and not taken out by `uninstall`."""
-    return settings_file.recall(*_record(project, where)) is not None
+    return _read_record(*_record(project, where)) is not None
 
 
 def own_commands() -> dict[str, str]:
@@ -171,3 +173,71 @@ def _with_entries(path: str, before: str, wanted: dict[str, registration.Setting
     ):
         raise BadSettingsFile(path, "our entries could not be added without changing others")
     return after
+
+
+class BadSettingsFile(AdememError):
+    hint = "repair it by hand, then run this again"
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(f"{path} was left as it is: {why}")
+
+
+class Original(Value):
+    """Kept from install to uninstall, so that the file can be given back byte for byte."""
+
+    before: str | None
+    """None: there was no file."""
+    after: str
+    """What we wrote; a file that says anything else was edited since."""
+    made_folder: bool
+
+
+def _read_file(path: str) -> str | None:
+    """The text with its own line ends; None when there is no file."""
+    try:
+        return read_text(path)
+    except UnicodeDecodeError as error:
+        raise BadSettingsFile(path, "it is not UTF-8") from error
+    except OSError as error:
+        raise BadSettingsFile(path, str(error.strerror)) from error
+
+
+def _write_file(path: str, text: str, *, mode: int = 0o666) -> None:
+    """Replace the file a link leads to; raises BadSettingsFile where that cannot be done."""
+    try:
+        write_atomic(path, text, mode=mode)
+    except OSError as error:
+        raise BadSettingsFile(path, str(error.strerror)) from error
+
+
+def _delete_file(path: str, *, with_folder: bool) -> None:
+    """Remove the file a link leads to, and on request the folder that this leaves empty."""
+    target = os.path.realpath(path)
+    remove(target)
+    if with_folder:
+        with suppress(OSError):
+            os.rmdir(os.path.dirname(target))
+
+
+def _read_record(record: str, root: str = "") -> Original | None:
+    """The original noted there; None when nothing (readable) is. From *root* on no link counts."""
+    try:
+        text = confined.read_text(root, record) if root else read_text(record)
+        return Original(**json.loads(text or ""))
+    except (ValueError, TypeError, confined.Refused):
+        return None
+
+
+def _write_record(record: str, original: Original, root: str = "") -> None:
+    text = json.dumps(as_dict(original))
+    if root:  # settings may hold tokens: readable for the owner alone
+        confined.write_text(root, record, text, mode=0o600)
+    else:
+        _write_file(record, text, mode=0o600)
+
+
+def _delete_record(record: str, root: str = "") -> None:
+    if root:
+        confined.remove(root, record)
+    else:
+        remove(record)

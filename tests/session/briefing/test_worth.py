@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ademem.core.memory import Importance
-from ademem.session.briefing.selection import Entry, chosen, sunk, worth
+from ademem.session.briefing.reader import Entry, chosen, sunk, worth
 from tests.builders import NOW, memory
 
 counts = st.integers(0, 500)

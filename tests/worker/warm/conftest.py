@@ -14,8 +14,7 @@ import pytest
 from ademem import api
 from ademem.core import clock
 from ademem.store import jobs
-from ademem.worker import running, warm
-from ademem.worker.warm import server
+from ademem.worker import running, warm, warm_server
 from tests import builders
 from tests.builders import memory
 from tests.worker.warm.fake import Synonyms
@@ -125,7 +124,7 @@ class World:
 
 @pytest.fixture
 def world(tmp_path, monkeypatch):
-    monkeypatch.setattr(server, "REQUEST_S", ANSWER_S)
+    monkeypatch.setattr(warm_server, "REQUEST_S", ANSWER_S)
     api.init(str(tmp_path))
     world = World(tmp_path)
     yield world

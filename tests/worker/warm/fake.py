@@ -16,8 +16,8 @@ import numpy as np
 from ademem.core import project
 from ademem.core.settings import EmbedSettings
 from ademem.search import embedding
-from ademem.worker.warm import server as server_
-from ademem.worker.warm.server import Server
+from ademem.worker import warm_server as server_
+from ademem.worker.warm_server import Server
 from tests.worker.fake import vector
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import sys
 import time
 from contextlib import closing
 
-from ademem.worker.warm import wire
+from ademem.worker import warm
 
 NOBODY = 65534
 
@@ -20,8 +20,8 @@ NOBODY = 65534
 def unwary(path: str) -> None:
     with closing(sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)) as asking:
         asking.connect(path)
-        wire.send(asking, b"{}", time.monotonic() + 60)
-        wire.receive(asking, wire.REPLY_BYTES, time.monotonic() + 60)
+        warm.send(asking, b"{}", time.monotonic() + 60)
+        warm.receive(asking, warm.REPLY_BYTES, time.monotonic() + 60)
 
 
 if __name__ == "__main__":
@@ -29,11 +29,11 @@ if __name__ == "__main__":
         os.setuid(NOBODY)
     else:
         os.geteuid = lambda: NOBODY
-    for ask in (lambda path: wire.exchange(path, b"{}", 60), unwary):
+    for ask in (lambda path: warm.exchange(path, b"{}", 60), unwary):
         try:
             ask(sys.argv[1])
             print("answered")
-        except wire.Stranger:
+        except warm.Stranger:
             print("Stranger")
-        except (ConnectionError, wire.BadFrame):
+        except (ConnectionError, warm.BadFrame):
             print("hung up")

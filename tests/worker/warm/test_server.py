@@ -21,9 +21,8 @@ from ademem.core import project, trust
 from ademem.core.errors import AdememError
 from ademem.search import embedding
 from ademem.worker import warm
-from ademem.worker.warm import server as server_
-from ademem.worker.warm import wire
-from ademem.worker.warm.server import Server, listening, offered
+from ademem.worker import warm_server as server_
+from ademem.worker.warm_server import Server, listening, offered
 from tests.store import racing
 from tests.worker.warm.fake import Synonyms
 
@@ -52,12 +51,12 @@ def said(world, raw):
         asking.shutdown(sockets.SHUT_WR)
         while part := asking.recv(65536):
             parts.append(part)
-    return b"".join(parts)[wire.HEAD_BYTES :]
+    return b"".join(parts)[warm.HEAD_BYTES :]
 
 
 def frame(**request):
     body = json.dumps({"ademem": __version__, "protocol": warm.PROTOCOL} | request).encode()
-    return len(body).to_bytes(wire.HEAD_BYTES, "big") + body
+    return len(body).to_bytes(warm.HEAD_BYTES, "big") + body
 
 
 def test_it_says_who_it_is(world):
@@ -185,12 +184,12 @@ def test_a_failure_of_its_own_is_told_logged_and_survived(world):
         pytest.param({"ademem": "9", "protocol": 1, "result": {"hits": []}}, id="another version"),
         pytest.param({"ademem": __version__, "protocol": 1, "error": "no"}, id="an error"),
         pytest.param([], id="no object"),
-        pytest.param("x" * (wire.REPLY_BYTES + 1), id="too long"),
+        pytest.param("x" * (warm.REPLY_BYTES + 1), id="too long"),
     ],
 )
 def test_an_answer_that_is_none_counts_as_none(world, reply):
     body = json.dumps(reply).encode()
-    with impostor(world, len(body).to_bytes(wire.HEAD_BYTES, "big") + body):
+    with impostor(world, len(body).to_bytes(warm.HEAD_BYTES, "big") + body):
         assert world.ask("search", query="sign-in") is None
 
 
@@ -248,7 +247,7 @@ def test_who_comes_when_all_places_are_taken_is_turned_away(world):
 
 def is_answered(connection):
     try:
-        return len(connection.recv(wire.HEAD_BYTES)) > 0
+        return len(connection.recv(warm.HEAD_BYTES)) > 0
     except ConnectionError:
         return False
 
@@ -320,7 +319,7 @@ def test_a_folder_of_somebody_else_is_not_used(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 4242)
 
     place = listening(str(tmp_path / "x.sock"), str(tmp_path.parent))
-    with pytest.raises(wire.Stranger, match="somebody else's"), place:
+    with pytest.raises(warm.Stranger, match="somebody else's"), place:
         pass
 
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from ademem.worker.warm import wire
+from ademem.worker import warm
 
 
 @pytest.fixture
@@ -24,9 +24,9 @@ def soon():
 @pytest.mark.parametrize("body", [b"", b"{}", "größer".encode(), b"x" * 5000])
 def test_a_frame_arrives_as_it_was_sent(pair, body):
     one, other = pair
-    wire.send(one, body, soon())
+    warm.send(one, body, soon())
 
-    assert wire.receive(other, 5000, soon()) == body
+    assert warm.receive(other, 5000, soon()) == body
 
 
 def test_frames_may_come_in_pieces_and_follow_each_other(pair):
@@ -34,16 +34,16 @@ def test_frames_may_come_in_pieces_and_follow_each_other(pair):
     for piece in (b"\0\0", b"\0\3a", b"bc\0\0\0\1", b"d"):
         one.sendall(piece)
 
-    assert wire.receive(other, 9, soon()) == b"abc"
-    assert wire.receive(other, 9, soon()) == b"d"
+    assert warm.receive(other, 9, soon()) == b"abc"
+    assert warm.receive(other, 9, soon()) == b"d"
 
 
 def test_a_frame_beyond_the_bound_is_not_read(pair):
     one, other = pair
-    wire.send(one, b"x" * 11, soon())
+    warm.send(one, b"x" * 11, soon())
 
-    with pytest.raises(wire.BadFrame, match="11 bytes, where 10"):
-        wire.receive(other, 10, soon())
+    with pytest.raises(warm.BadFrame, match="11 bytes, where 10"):
+        warm.receive(other, 10, soon())
 
 
 def test_a_frame_that_ends_early_is_none(pair):
@@ -51,8 +51,8 @@ def test_a_frame_that_ends_early_is_none(pair):
     one.sendall(b"\0\0\0\5abc")
     one.shutdown(sockets.SHUT_WR)
 
-    with pytest.raises(wire.BadFrame, match="went away"):
-        wire.receive(other, 10, soon())
+    with pytest.raises(warm.BadFrame, match="went away"):
+        warm.receive(other, 10, soon())
 
 
 @pytest.mark.parametrize("sent", [b"", b"\0\0", b"\0\0\0\5abc"])
@@ -61,17 +61,17 @@ def test_nobody_waits_beyond_the_deadline(pair, sent):
     one.sendall(sent)
 
     with pytest.raises(TimeoutError):
-        wire.receive(other, 10, time.monotonic() + 0.01)
+        warm.receive(other, 10, time.monotonic() + 0.01)
 
 
 def test_a_deadline_that_has_passed_sends_nothing(pair):
     with pytest.raises(TimeoutError):
-        wire.send(pair[0], b"late", time.monotonic())
+        warm.send(pair[0], b"late", time.monotonic())
 
 
 def test_we_are_no_strangers_to_ourselves_and_all_others_are(pair, monkeypatch):
-    wire.check_peer(pair[0])
+    warm.check_peer(pair[0])
 
     monkeypatch.setattr(os, "geteuid", lambda: 4242)
-    with pytest.raises(wire.Stranger):
-        wire.check_peer(pair[0])
+    with pytest.raises(warm.Stranger):
+        warm.check_peer(pair[0])

@@ -16,20 +16,111 @@ from ademem.core import clock, configuration, confined, failure_log
 from ademem.core.errors import AdememError
 from ademem.core.json_text import loads
 from ademem.core.locks import locked
+from ademem.core.value import Value
 from ademem.search import embedding
+from ademem.search import engine as search_
+from ademem.search.engine import Filters
+from ademem.search.parameters import DEFAULTS, Parameters
 from ademem.store.runtime import open_runtime
-from ademem.worker.warm import PROTOCOL, socket_path, socket_root, wire
-from ademem.worker.warm.methods import METHODS, Desk, Refused
+from ademem.worker import warm
+from ademem.worker.warm import PROTOCOL, socket_path, socket_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from datetime import datetime
+    from collections.abc import Callable
     from typing import Any
 
-    from ademem.core.project import Project
     from ademem.search.embedding import Embedder
     from ademem.store.runtime import Runtime
+
+    Params = dict[str, Any]
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+    from ademem.core.project import Project
+
+
+TEXTS = 16
+"""Most texts of one `embed`: what one asker may keep the others waiting for."""
+CHARS = 20_000
+"""Longest text that is looked at; the model sees far less of it."""
+HITS = 100
+
+
+class Refused(ValueError):
+    """The request asks for what this process does not give; the message says why."""
+
+
+class Desk(Value):
+    """What the methods may use."""
+
+    runtime: Runtime
+    embedder: Embedder
+    role: str
+    """serve | work: what the process is there for."""
+    stop: Callable[[], None]
+
+
+def ping(desk: Desk, params: Params) -> dict[str, Any]:
+    """Who answers, for whom, and with which model."""
+    return {
+        "pid": os.getpid(),
+        "role": desk.role,
+        "model": desk.embedder.model_id,
+        "database": desk.runtime.project.database,
+    }
+
+
+def embed(desk: Desk, params: Params) -> dict[str, Any]:
+    """A unit vector a text, as hexadecimal little-endian float32."""
+    texts = params.get("texts")
+    if not isinstance(texts, list) or not 0 < len(texts) <= TEXTS:
+        raise Refused(f"`texts` is a list of 1 to {TEXTS}")
+    rows = desk.embedder.embed([_text(text) for text in texts])
+    vectors = [row.astype("<f4").tobytes().hex() for row in rows]
+    return {"model": desk.embedder.model_id, "vectors": vectors}
+
+
+def search(desk: Desk, params: Params) -> dict[str, Any]:
+    """Row numbers and scores; whoever asked, and waits, reads the rows that may be seen."""
+    floor = params.get("floor", DEFAULTS.floor)
+    limit = params.get("limit", desk.runtime.settings.search.limit)
+    if type(floor) not in (int, float) or type(limit) is not int or not 0 < limit <= HITS:
+        raise Refused(f"`floor` is a number, `limit` one from 1 to {HITS}")
+    results = search_.search(
+        _text(params.get("query")),
+        desk.runtime.store,
+        Filters(
+            statuses=search_.UNARCHIVED,
+            here=_text(params.get("here", "")) or None,
+            mission=_text(params.get("mission", "")) or None,
+            elsewhere=False,
+        ),
+        desk.runtime.now,
+        limit=limit,
+        embedder=desk.embedder,
+        parameters=Parameters(floor=floor),
+    )
+    hits = [[hit.memory.seq, hit.score] for hit in search_.current(results)]
+    return {"mode": results.mode, "hits": hits}
+
+
+def stop(desk: Desk, params: Params) -> dict[str, Any]:
+    """End a process that is there only to answer."""
+    if desk.role != "serve":
+        raise Refused("this process has other work to do, and ends by itself")
+    desk.stop()
+    return {"pid": os.getpid()}
+
+
+METHODS: tuple[Callable[[Desk, Params], dict[str, Any]], ...] = (ping, embed, search, stop)
+
+
+def _text(given: object) -> str:
+    if not isinstance(given, str):
+        raise Refused("a text is missing")
+    return given[:CHARS]
+
 
 REQUEST_S = 2.0
 """Longest that one connection is listened to."""
@@ -114,9 +205,9 @@ class Server:
     def _hear(self, connected: sockets.socket) -> None:
         deadline = time.monotonic() + REQUEST_S
         try:
-            wire.check_peer(connected)
-            request = wire.receive(connected, wire.REQUEST_BYTES, deadline)
-        except (OSError, wire.BadFrame):
+            warm.check_peer(connected)
+            request = warm.receive(connected, warm.REQUEST_BYTES, deadline)
+        except (OSError, warm.BadFrame):
             self._part(connected)
         else:
             self.last_asked = time.monotonic()
@@ -126,7 +217,7 @@ class Server:
         """The clerk sends it: replies are short, and one more thread would cost more time."""
         answer = self._answer(request, deadline)
         with suppress(OSError):
-            wire.send(connected, answer, time.monotonic() + REQUEST_S)
+            warm.send(connected, answer, time.monotonic() + REQUEST_S)
         self._part(connected)
 
     def _part(self, connected: sockets.socket) -> None:
@@ -221,7 +312,7 @@ def private(folder: str) -> None:
     """Make the folder; where everybody may write, it has to be ours."""
     os.makedirs(folder, 0o700, exist_ok=True)
     if os.lstat(folder).st_uid != os.geteuid():
-        raise wire.Stranger(f"{folder} is somebody else's")
+        raise warm.Stranger(f"{folder} is somebody else's")
 
 
 def _read(request: bytes) -> dict[str, Any]:

@@ -2,20 +2,153 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
+from ademem import store as store_
 from ademem.core import configuration, worktree
-from ademem.core.clock import timedelta
+from ademem.core.clock import parse, stamp, timedelta
 from ademem.core.project import worktrees
 from ademem.core.repository import under_way
-from ademem.store import ageing, embeddings, existence, jobs
-from ademem.worker import schedule
-from ademem.worker.job_context import Kind
+from ademem.core.value import Value
+from ademem.store import ageing, consolidating, embeddings, existence, jobs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from datetime import datetime
+    from typing import TypeVar
 
+    from ademem.search.embedding import Embedder
     from ademem.store.jobs import Job
-    from ademem.worker.job_context import JobContext
+    from ademem.store.runtime import Runtime
+
+    T = TypeVar("T")
+    from ademem.core.settings import LifecycleSettings
+    from ademem.store import Store
+
+
+class Model(Value):
+    """The installed model, loaded on demand."""
+
+    id: str
+    load: Callable[[], Embedder | None]
+
+
+class JobContext:
+    """The store, clock, model and callbacks of one run."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        now: Callable[[], datetime],
+        model: Model | None,
+        *,
+        patient: bool = False,
+        pause: Callable[[], None] | None = None,
+        tell: Callable[[str], None] | None = None,
+        offer: Callable[[Embedder], AbstractContextManager[None]] | None = None,
+    ) -> None:
+        self.runtime = runtime
+        self.store = runtime.store
+        self.now = now
+        self.model = model
+        """None when no model is installed."""
+        self.patient = patient
+        """Postpone what can wait while a session is active."""
+        self.pause = pause
+        """Called between two batches."""
+        self.tell = tell
+        """Called with the progress, for a person who watches."""
+        self.offer = offer or nullcontext
+        """Serves the loaded model to other processes while the context lasts."""
+        self.figures: dict[str, int] = {}
+        """Counts of the running job, for the log."""
+
+
+class Kind(Value):
+    """A kind of job, by its name in the table `jobs`."""
+
+    name: str
+    when: str
+    """Describes when it is due."""
+    run: Callable[[JobContext, Job], datetime | None]
+    """Runs a job; returns when to continue, if a part is left."""
+    able: Callable[[JobContext], bool] = lambda _shift: True
+    """Tells whether such jobs can run here now; until then they wait."""
+    notice: Callable[[JobContext], None] = lambda _shift: None
+    """Queues a job when one is due without a request."""
+    patience_s: float = 0.0
+    """Seconds for which a job waits while a session is active."""
+
+
+class Failure(Value):
+    """An error on one line, without secrets."""
+
+    error: str
+
+
+def attempt(do: Callable[[], T]) -> T | Failure:
+    """Return the result, or the failure: no other place catches failures of jobs."""
+    try:
+        return do()
+    except Exception as error:
+        from ademem.core.failure_log import in_words
+
+        return Failure(error=in_words(error))
+
+
+CROWDED_SHARE = 0.8
+"""Share of a limit above which a sweep queues a consolidation."""
+
+
+def next_sweep(store: Store, settings: LifecycleSettings, now: datetime) -> datetime:
+    """Return one period after the last successful sweep, or after the database was created."""
+    last = ageing.last(store, "ok", until=stamp(now))
+    period = timedelta(hours=settings.sweep_hours)
+    return _next(last.completed_at if last else None, period, store, now)
+
+
+def sweep_is_due(context: JobContext) -> bool:
+    now = context.now()
+    return now >= next_sweep(context.store, context.runtime.settings.lifecycle, now)
+
+
+def sweep_period(context: JobContext) -> timedelta:
+    return timedelta(hours=context.runtime.settings.lifecycle.sweep_hours)
+
+
+def next_consolidation(store: Store, settings: LifecycleSettings, now: datetime) -> datetime:
+    """Return one period after the last consolidation, or after the database was created."""
+    last = consolidating.last(store, until=stamp(now))
+    period = timedelta(days=settings.merge_days)
+    return _next(last.completed_at if last else None, period, store, now)
+
+
+def consolidation_is_due(context: JobContext) -> bool:
+    now = context.now()
+    return now >= next_consolidation(context.store, context.runtime.settings.lifecycle, now)
+
+
+def consolidation_period(context: JobContext) -> timedelta:
+    return timedelta(days=context.runtime.settings.lifecycle.merge_days)
+
+
+def is_crowded(store: Store, settings: LifecycleSettings) -> bool:
+    """Tell whether a project, an agent or a mission is near its limit."""
+    return any(
+        count > CROWDED_SHARE * limit
+        for scope, count in ageing.fullest(store).items()
+        if (limit := getattr(settings, f"{scope}_limit"))
+    )
+
+
+def _next(last: str | None, period: timedelta, store: Store, now: datetime) -> datetime:
+    """Ignore a creation time in the future: count from the oldest memory that is not."""
+    began = last or store_.made_at(store)
+    if began > stamp(now):
+        began = ageing.oldest(store, now) or began
+    return parse(began) + period
 
 
 COLD_START_S = 60.0
@@ -24,7 +157,7 @@ COLD_START_S = 60.0
 
 CROWDED = "crowded"
 """The kind of a consolidation that a sweep queues."""
-GIT_AT_IT = timedelta(minutes=1)
+GIT_RETRY = timedelta(minutes=1)
 """Delay after which files are looked at again that a git operation is changing."""
 
 
@@ -49,7 +182,7 @@ def mirror(context: JobContext, _job: Job) -> datetime | None:
             tell=tell,
             environment=environment,
         )
-    return context.now() + GIT_AT_IT if left else None
+    return context.now() + GIT_RETRY if left else None
 
 
 def current(context: JobContext, _job: Job) -> None:
@@ -80,11 +213,11 @@ def procedures(context: JobContext, _job: Job) -> None:
     model = context.model.id if context.model else None
     context.figures |= learning.learn(context.runtime, context.now(), model)
     if context.runtime.settings.skills.export:
-        told = export.export_all(context.runtime, context.now())
-        context.figures["written"] = sum(each.outcome == export.WRITTEN for each in told)
+        exported = export.export_all(context.runtime, context.now())
+        context.figures["written"] = sum(each.outcome == export.WRITTEN for each in exported)
 
 
-def procedure_is_unwritten(context: JobContext) -> None:
+def queue_procedures(context: JobContext) -> None:
     """Notice a procedure that was promoted, changed or imported."""
     export = context.runtime.settings.skills.export
     if existence.any_procedure(context.store, export=export) and not jobs.is_known(
@@ -100,7 +233,7 @@ def digest(context: JobContext, _job: Job) -> None:
     commits.catch_up(context.runtime.project, context.store, context.now())
 
 
-def head_moved(context: JobContext) -> None:
+def queue_digest(context: JobContext) -> None:
     from ademem.capture import commits
 
     if commits.is_behind(context.runtime.project, context.store):
@@ -118,7 +251,7 @@ def model_is_installed(context: JobContext) -> bool:
     return context.model is not None
 
 
-def model_is_new(context: JobContext) -> None:
+def queue_embedding(context: JobContext) -> None:
     """Queue embedding while the store has no vector of this model; later each change queues it."""
     model = context.model
     if (
@@ -134,19 +267,17 @@ def sweep(context: JobContext, _job: Job) -> None:
     """Sweep the store, unless that was done since it was queued."""
     from ademem.synthesis import sweeping
 
-    if not schedule.sweep_is_due(context):
+    if not sweep_is_due(context):
         return
     swept = sweeping.sweep_locked(context.runtime, context.now(), trigger="schedule")
     context.figures |= {name: getattr(swept, name) for name in ageing.COUNTED}
-    if schedule.is_crowded(context.store, context.runtime.settings.lifecycle):
-        jobs.plan(
-            context.store, CROWDED, context.now(), period=schedule.consolidation_period(context)
-        )
+    if is_crowded(context.store, context.runtime.settings.lifecycle):
+        jobs.plan(context.store, CROWDED, context.now(), period=consolidation_period(context))
 
 
-def sweep_is_due(context: JobContext) -> None:
-    if schedule.sweep_is_due(context):
-        jobs.plan(context.store, "sweep", context.now(), period=schedule.sweep_period(context))
+def queue_sweep(context: JobContext) -> None:
+    if sweep_is_due(context):
+        jobs.plan(context.store, "sweep", context.now(), period=sweep_period(context))
 
 
 def extract(context: JobContext, job: Job) -> None:
@@ -180,7 +311,7 @@ def consolidate(context: JobContext, job: Job) -> None:
     from ademem.synthesis import consolidation
 
     crowded = job.kind == CROWDED
-    if not crowded and not schedule.consolidation_is_due(context):
+    if not crowded and not consolidation_is_due(context):
         return
     run = consolidation.Run(
         store=context.store,
@@ -193,13 +324,13 @@ def consolidate(context: JobContext, job: Job) -> None:
     context.figures |= {"clusters": done.clusters, "merged": done.merged, "created": done.created}
 
 
-def consolidation_is_due(context: JobContext) -> None:
-    if schedule.consolidation_is_due(context):
+def queue_consolidation(context: JobContext) -> None:
+    if consolidation_is_due(context):
         jobs.plan(
             context.store,
             "consolidate",
             context.now(),
-            period=schedule.consolidation_period(context),
+            period=consolidation_period(context),
         )
 
 
@@ -220,36 +351,36 @@ JOBS: tuple[Kind, ...] = (
     Kind(name="anchors", when="a session starts and memories are tied to places", run=anchors),
     Kind(
         name="procedures",
-        when="an episode was told, reviewers were heard, or a procedure was confirmed or changed",
+        when="an episode or a review was captured, or a procedure was confirmed or changed",
         run=procedures,
-        notice=procedure_is_unwritten,
+        notice=queue_procedures,
     ),
     Kind(name="skills", when="a session starts and a skill file changed", run=skills),
     Kind(
         name="digest",
         when="something was committed",
         run=digest,
-        notice=head_moved,
+        notice=queue_digest,
     ),
     Kind(
         name="embed",
         when="a memory changed, or another model was installed",
         run=embed,
         able=model_is_installed,
-        notice=model_is_new,
+        notice=queue_embedding,
         patience_s=COLD_START_S,
     ),
     Kind(
         name="consolidate",
         when="a week after the last one, or after the project began",
         run=consolidate,
-        notice=consolidation_is_due,
+        notice=queue_consolidation,
     ),
     Kind(
         name="sweep",
         when="a day after the last one, or after the project began",
         run=sweep,
-        notice=sweep_is_due,
+        notice=queue_sweep,
     ),
     Kind(name=CROWDED, when="a sweep found a scope above 80 % of its limit", run=consolidate),
 )

@@ -1,0 +1,116 @@
+"""Find the turn of an event, and record its searches of memory and edits of memory files."""
+
+from __future__ import annotations
+
+import os
+
+from ademem.core.client import TurnKey
+from ademem.guard import flags
+from ademem.guard.policy import OUR_SEARCHES, SHELL_TOOLS, WRITING_TOOLS
+from ademem.store import edits, logs, sessions, turns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.core.client import Payload, TurnKey
+    from ademem.guard.policy import Call
+    from ademem.store.runtime import Runtime
+
+
+def key_of(payload: Payload, runtime: Runtime) -> TurnKey:
+    """Return the turn of an event: a subagent is one turn; without prompt ids, the newest."""
+    if payload.agent_id:
+        return TurnKey(session_id=payload.session_id, agent_id=payload.agent_id)
+    if payload.prompt_id:
+        return TurnKey(session_id=payload.session_id, prompt_id=payload.prompt_id)
+    return turns.latest(runtime.store, payload.session_id) or TurnKey(session_id=payload.session_id)
+
+
+def new_key(payload: Payload, runtime: Runtime) -> TurnKey:
+    """Return the turn that a prompt starts; prompts without an id are numbered."""
+    prompt_id = payload.prompt_id
+    if not prompt_id:
+        prompt_id = f"prompt-{sessions.count_prompts(runtime.store, payload.session_id) + 1}"
+    return TurnKey(session_id=payload.session_id, prompt_id=prompt_id)
+
+
+def lift(payload: Payload, runtime: Runtime, reason: str) -> None:
+    """Record that memory was searched, so that the guard allows changes in this turn."""
+    key = key_of(payload, runtime)
+    with runtime.store.transaction():
+        turn = turns.get(runtime.store, key)
+        if turn is None or turn.searched:
+            return
+        turns.searched(runtime.store, key, runtime.now)
+        logs.decided(
+            runtime.store,
+            key,
+            tool_use_id=payload.tool_use_id,
+            tool=payload.tool_name,
+            target=turn.hint,
+            decision="lift",
+            reason=reason,
+            now=runtime.now,
+        )
+    flags.set_quiet(runtime.project, key, True)
+
+
+VERBS = frozenset({"recall", "search"})
+
+
+def note_search(payload: Payload, runtime: Runtime) -> None:
+    """Lift the guard for the turn after a search, even one without hits."""
+    if payload.tool_name in OUR_SEARCHES:
+        if not payload.error:
+            lift(payload, runtime, "memory was searched by MCP tool")
+    elif payload.tool_name in SHELL_TOOLS and "ademem" in payload.command:
+        turn = turns.get(runtime.store, key_of(payload, runtime))
+        if (
+            turn
+            and not turn.searched
+            and _calls_search(payload.command)
+            and _search_ran(payload, turn.key, runtime)
+        ):
+            lift(payload, runtime, "memory was searched on the command line")
+
+
+def _search_ran(payload: Payload, key: TurnKey, runtime: Runtime) -> bool:
+    """A search leaves a row under its session; without a session id the exit status counts."""
+    if logs.searched_in(runtime.store, key):
+        return True
+    return not payload.error and not runtime.environment.get("CLAUDE_CODE_SESSION_ID")
+
+
+def _calls_search(command: str) -> bool:
+    """Tell whether a search of memory is one of the commands."""
+    from ademem.guard import shell
+
+    script = shell.parse(command)
+    return script is not None and any(
+        len(words) > 1 and words[0].rpartition("/")[2] == "ademem" and words[1] in VERBS
+        for words in shell.argvs(script)
+    )
+
+
+def note_edit(call: Call, payload: Payload, runtime: Runtime) -> None:
+    """Record the memory file that a call is about to change; a shell command may change any."""
+    root = runtime.project.root
+    if call.tool in WRITING_TOOLS:
+        path = os.path.relpath(os.path.realpath(call.path), root)
+        if not path.startswith(f".ade{os.sep}"):
+            return
+    else:
+        from ademem.guard.mutation import judge
+
+        if call.tool not in SHELL_TOOLS or not judge(call.command, runtime.settings.guard).mutates:
+            return
+        path = edits.ANY
+    edits.note(
+        runtime.store, path, f"{payload.session_id}:{_turn_id(payload, runtime)}", runtime.now
+    )
+
+
+def _turn_id(payload: Payload, runtime: Runtime) -> str:
+    if payload.agent_id or payload.prompt_id:
+        return payload.agent_id or payload.prompt_id
+    running = turns.latest(runtime.store, payload.session_id)
+    return running.prompt_id if running else ""

@@ -1,0 +1,164 @@
+"""Ask the process that has the model loaded, since loading it takes longer than a hook may.
+
+Frames on a private Unix socket: four bytes of length, then that many bytes of JSON.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import closing
+
+from ademem import __version__
+from ademem.core import confined
+from ademem.core.json_text import loads, quoted
+from ademem.store.mission_binding import mission_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import _socket as sockets
+    from collections.abc import Mapping
+    from typing import Any
+
+    from ademem.core.project import Project
+    from ademem.store.runtime import Runtime
+
+
+PROTOCOL = 2
+"""Raised with every change of the messages; other versions are not answered."""
+PATH_BYTES = 100
+"""Longest path of a socket; the system's own limit is 104 or 108."""
+REQUEST_BYTES = 1 << 18
+REPLY_BYTES = 1 << 20
+"""Longest frames that are read."""
+HEAD_BYTES = 4
+
+
+class BadFrame(ValueError):
+    """The bytes are no frame, or one above the limit."""
+
+
+class Stranger(OSError):
+    """The other end belongs to another user, or its user is unknown."""
+
+
+def search(
+    runtime: Runtime, query: str, *, floor: float, limit: int
+) -> list[tuple[int, float]] | None:
+    """Return row numbers and scores of hits, best first; None without an answer in time."""
+    settings = runtime.settings.search
+    if not settings.warm:
+        return None
+    here = quoted(runtime.branch or "")
+    mission = quoted(mission_of(runtime.environment) or "")
+    where = f'"here":{here},"mission":{mission}'
+    params = f'{{"query":{quoted(query)},"floor":{floor},"limit":{limit},{where}}}'
+    budget_s = settings.warm_ms / 1000
+    answer = ask(runtime.project, runtime.environment, "search", params, budget_s)
+    if answer is None:
+        return None
+    return [(int(seq), float(score)) for seq, score in answer["hits"]]
+
+
+def ask(
+    project: Project, environment: Mapping[str, str], method: str, params: str, budget_s: float
+) -> Any | None:
+    """Return the answer to *method* with *params*, a JSON object.
+
+    None when none comes in time, and for errors, garbage and other versions.
+    """
+    path = socket_path(project, environment)
+    if not confined.is_socket(socket_root(project, path), path):
+        return None
+    request = (
+        f'{{"ademem":{quoted(__version__)},"protocol":{PROTOCOL},'
+        f'"method":{quoted(method)},"params":{params}}}'
+    )
+    try:
+        reply = loads(exchange(path, request.encode(), budget_s).decode())
+        if (reply["ademem"], reply["protocol"]) != (__version__, PROTOCOL):
+            return None
+        return reply.get("result")
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def socket_root(project: Project, path: str) -> str:
+    """Return the folder below which the socket is reached without following links."""
+    beside = path.startswith(os.path.join(project.home, ""))
+    return project.home_root if beside else os.path.dirname(os.path.dirname(path))
+
+
+def socket_path(project: Project, environment: Mapping[str, str]) -> str:
+    """Return a path beside the database, or in the user's folder where that is too long."""
+    path = os.path.join(project.home, "run", "warm.sock")
+    if len(os.fsencode(path)) <= PATH_BYTES:
+        return path
+    from ademem.core.digest import sha256_hex
+    from ademem.core.failure_log import user_log_dir
+
+    folder = environment.get("XDG_RUNTIME_DIR")
+    folder = os.path.join(folder, "ademem") if folder else user_log_dir(environment)
+    return os.path.join(folder, f"{sha256_hex(path)[:16]}.sock")
+
+
+def exchange(path: str, request: bytes, budget_s: float) -> bytes:
+    """Send a request and return its reply, within the budget; raises OSError or BadFrame."""
+    import _socket as sockets  # the module `socket` takes longer to load than the search
+
+    deadline = time.monotonic() + budget_s
+    with closing(sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)) as client:
+        client.settimeout(budget_s)
+        client.connect(path)
+        check_peer(client)
+        send(client, request, deadline)
+        return receive(client, REPLY_BYTES, deadline)
+
+
+def send(to: sockets.socket, body: bytes, deadline: float) -> None:
+    to.settimeout(_seconds_left(deadline))
+    to.sendall(len(body).to_bytes(HEAD_BYTES, "big") + body)
+
+
+def receive(source: sockets.socket, limit: int, deadline: float) -> bytes:
+    """Read one frame; raises BadFrame, or OSError after the deadline."""
+    length = int.from_bytes(_receive_exactly(source, HEAD_BYTES, deadline), "big")
+    if length > limit:
+        raise BadFrame(f"a frame of {length} bytes, where {limit} are allowed")
+    return _receive_exactly(source, length, deadline)
+
+
+def _receive_exactly(source: sockets.socket, count: int, deadline: float) -> bytes:
+    parts = []
+    while count:
+        source.settimeout(_seconds_left(deadline))
+        part = source.recv(min(count, 1 << 16))
+        if not part:
+            raise BadFrame("the other side went away")
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)
+
+
+def _seconds_left(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("no answer in time")
+    return left
+
+
+def check_peer(connection: sockets.socket) -> None:
+    """Raise Stranger unless the other end has our user id.
+
+    From `struct ucred` on Linux, `struct xucred` on macOS and BSD.
+    """
+    import _socket as sockets
+
+    if sys.platform == "linux":
+        found = connection.getsockopt(sockets.SOL_SOCKET, sockets.SO_PEERCRED, 12)
+    else:
+        sol_local, local_peercred = 0, 1
+        found = connection.getsockopt(sol_local, local_peercred, 76)
+    if int.from_bytes(found[4:8], sys.byteorder) != os.geteuid():
+        raise Stranger("the other end of the socket is somebody else's")
