@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ademem import sync
-from ademem.core import atomic_files, project
+from ademem.core import project, shared_files
 from ademem.core.memory import Category
 from ademem.core.settings import Settings
 from ademem.store import open_store
@@ -109,14 +109,14 @@ def rendered(place: Project, store: Store) -> None:
 def copied(texts: dict[str, str], folder: Path) -> None:
     for name, text in texts.items():
         path = os.path.join(folder, name)
-        atomic_files.write_atomic(path, text)
-        atomic_files.read_text(path)
+        shared_files.write_atomic(path, text)
+        shared_files.read_text(path)
 
 
 def imported(texts: dict[str, str], root: Path) -> None:
     place = enrolled(root)
     for name, text in texts.items():
-        atomic_files.write_atomic(os.path.join(place.memory, name), text)
+        shared_files.write_atomic(os.path.join(place.memory, name), text)
     with closing(open_store(place, NOW)) as store:
         refresh(place, store)
 

@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ademem.core import project as project_
-from ademem.core.digest import sha256_hex
 from ademem.core.memory import Category, Importance, Memory, Scope, Status, Tier, Trust
-from ademem.core.text import dedupe_key
+from ademem.core.text import dedupe_key, sha256_hex
 from ademem.core.value import replace
 from ademem.store import Store, memories, open_store
 from ademem.store.memories import Change

@@ -331,12 +331,11 @@ METHODS = {
     "iterdir",
     "rglob",
 }
-"""Of `pathlib` and `ademem.core.atomic_files`."""
+"""Of `pathlib` and `ademem.core.shared_files`."""
 
 OPENERS = {
-    "core/atomic_files.py": "replaces files for those below",
+    "core/shared_files.py": "replaces and locks files for those below",
     "core/confined.py": "is the way to all files below `.ade/`",
-    "core/locks.py": "locks what has no root: the cache of models",
     "synthesis/ai/": "looks for a program, and makes temporary files for it",
     "search/embedding/": "the cache of models, in the user's own folder",
     "core/bytecode.py": "the package's own code, compiled",
@@ -396,7 +395,7 @@ def file_operations(path):
         if (
             called in OPERATIONS
             or by_method
-            or called == "atomic_files.remove"
+            or called == "shared_files.remove"
             or module in ("shutil", "tempfile")
         ):
             found.append(node)
@@ -430,7 +429,10 @@ def test_files_below_ade_are_reached_through_one_module():
 
 
 LOCKING_ELSEWHERE = {
-    *("core/locks.py", "core/trust.py", "search/embedding/cache.py", "search/embedding/install.py"),
+    "core/shared_files.py",
+    "core/trust.py",
+    "search/embedding/cache.py",
+    "search/embedding/install.py",
     "store/database.py",  # the folder of a database that was checked
 }
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 import os
 from importlib import import_module
 
-from ademem.core import clock, project, worktree
+from ademem.core import clock, project
+from ademem.core.project import import_waits
 from ademem.store.runtime import Runtime, is_writable, open_runtime, program
 
 TYPE_CHECKING = False
@@ -94,7 +95,7 @@ def open_memories(
         return runtime
     runtime = open_runtime(found, environment, now())
     runtime.clock, runtime.before_close = now, refresh_hints
-    is_pending = worktree.import_waits(found)
+    is_pending = import_waits(found)
     is_new = not is_pending and not os.path.exists(found.readings)
     if is_new or (is_pending and catch_up):
         from ademem.api.files import import_pending

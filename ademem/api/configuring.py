@@ -8,7 +8,7 @@ import re
 import tomllib
 
 from ademem.api import curation, open_memories
-from ademem.core import atomic_files, caller, clock, configuration, confined, project, trust
+from ademem.core import caller, clock, configuration, confined, project, shared_files, trust
 from ademem.core.configuration.sources import fingerprint, local_file
 from ademem.core.configuration.values import BadSetting, as_value, key_of
 from ademem.core.errors import AdememError, NotEnrolled
@@ -107,7 +107,7 @@ def set_value(
         caller.require_person(environment, f"the setting {key}")
     if where == "user":
         here, path = _project(root, environment), trust.config_path(environment)
-        atomic_files.write_atomic(path, with_value(atomic_files.read_text(path) or "", key, value))
+        shared_files.write_atomic(path, with_value(shared_files.read_text(path) or "", key, value))
     elif key.startswith(f"{PERSONAL_SECTION}."):
         raise BadSetting(f"{key} counts in no file of a project", "`--user` writes your own")
     else:

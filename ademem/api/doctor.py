@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ademem import sync, worker
 from ademem.api import init, open_memories, recovery, reports, searching
-from ademem.core import atomic_files, configuration, confined, errors, failure_log, process
+from ademem.core import configuration, confined, errors, failure_log, process, shared_files
 from ademem.core.configuration.values import BadSetting
 from ademem.core.errors import AdememError
 from ademem.core.redaction import redact
@@ -340,7 +340,7 @@ def _installed(patient: Patient, where: install.Where) -> dict[str, str]:
 def _file_system(path: str) -> str:
     """The kind of the file system that holds *path*, where the system tells (Linux)."""
     best, kind = "", ""
-    for line in (atomic_files.read_text("/proc/mounts") or "").splitlines():
+    for line in (shared_files.read_text("/proc/mounts") or "").splitlines():
         _device, mount, found, *_ = line.split()
         if path.startswith(mount) and len(mount) > len(best):
             best, kind = mount, found

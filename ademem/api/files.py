@@ -7,8 +7,9 @@ import sqlite3
 from contextlib import suppress
 
 from ademem import sync
-from ademem.core import clock, configuration, confined, project, worktree
+from ademem.core import clock, configuration, confined, project
 from ademem.core.memory import Trust
+from ademem.core.project import files_changed
 from ademem.core.repository import under_way
 from ademem.files import agents, project_brief
 from ademem.store import admission, identities, jobs, mission_binding, store_aside
@@ -137,7 +138,7 @@ def import_pending(
     """
     with suppress(confined.Refused):
         if is_new:
-            if worktree.changed(runtime.project):
+            if files_changed(runtime.project):
                 refresh_files(runtime, on_import=on_import)
         elif not under_way(runtime.project.root):
             with suppress(sqlite3.OperationalError, OSError):

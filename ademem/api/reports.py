@@ -7,9 +7,10 @@ from collections import Counter
 from datetime import timedelta
 
 from ademem import worker
-from ademem.core import confined, worktree
+from ademem.core import confined
 from ademem.core.clock import stamp
 from ademem.core.memory import Scope
+from ademem.core.project import import_waits
 from ademem.core.repository import branch
 from ademem.core.text import preview, said
 from ademem.session.briefing.reader import sunk
@@ -69,7 +70,7 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
 
 def imports(project: Project) -> list[str]:
     """Return a line for each file that waits to be imported."""
-    if not worktree.import_waits(project):
+    if not import_waits(project):
         return []
     from ademem.sync import import_progress
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ademem.core.digest import sha256_hex
 from ademem.core.redaction import redact
-from ademem.core.text import fold, preview, whole_words
+from ademem.core.text import fold, preview, sha256_hex, whole_words
 from ademem.core.untrusted import without_recalled
 
 READ_CHARS = 20_000

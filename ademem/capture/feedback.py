@@ -6,11 +6,10 @@ import re
 
 from ademem.capture import gate
 from ademem.capture.record import category_of
-from ademem.core.digest import sha256_hex
 from ademem.core.errors import AdememError
 from ademem.core.json_text import loads
 from ademem.core.memory import Category, Draft, Origin, Trust
-from ademem.core.text import bounded, clean
+from ademem.core.text import bounded, clean, sha256_hex
 from ademem.core.value import Value
 from ademem.store import imports, jobs, ledger, memories, memory_queries, transitions
 from ademem.store.transitions import Act

@@ -7,10 +7,9 @@ import re
 import stat
 
 from ademem.capture.placeholders import is_placeholder
-from ademem.core.digest import sha256_hex
 from ademem.core.memory import Category, Draft, Origin
 from ademem.core.repository import first_line
-from ademem.core.text import bounded_bytes, slug
+from ademem.core.text import bounded_bytes, sha256_hex, slug
 from ademem.core.untrusted import without_recalled
 from ademem.core.value import Value, replace
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ademem.core.digest import sha256_hex
 from ademem.core.memory import Category, Draft, Origin, Status, Trust
-from ademem.core.text import unique
+from ademem.core.text import sha256_hex, unique
 from ademem.core.value import replace
 from ademem.store import ledger, memories, memory_queries, transitions
 from ademem.store.memories import Change

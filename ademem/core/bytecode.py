@@ -110,7 +110,7 @@ def is_current(package: str) -> bool:
 
 def write(package: str) -> None:
     """Compile all modules of the package into its file; raises OSError."""
-    from ademem.core import atomic_files
+    from ademem.core import shared_files
 
     index: dict[str, Entry] = {}
     compiled: list[bytes] = []
@@ -122,7 +122,7 @@ def write(package: str) -> None:
         end += len(code)
     head = marshal.dumps(index)
     length = len(head).to_bytes(LENGTH_BYTES, "little")
-    atomic_files.write_bytes(path(package), b"".join((length, head, *compiled)))
+    shared_files.write_bytes(path(package), b"".join((length, head, *compiled)))
 
 
 def _compile(package: str, below: str) -> bytes:

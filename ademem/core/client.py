@@ -179,7 +179,7 @@ def safe_id(id: str) -> str:
 
     if not redact(id).found:
         return id
-    from ademem.core.digest import sha256_hex
+    from ademem.core.text import sha256_hex
 
     return f"redacted-{sha256_hex(id)[:16]}"
 

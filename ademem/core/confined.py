@@ -603,7 +603,7 @@ def _replace(
 
 
 def _rotate(root: str, path: str, max_bytes: int) -> None:
-    from ademem.core.locks import locked
+    from ademem.core.shared_files import locked
 
     with locked(path + ".lock", root=root):
         there = status(root, path)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from ademem.core import atomic_files
-from ademem.core.digest import sha256_hex
+from ademem.core import shared_files
 from ademem.core.json_text import flat, loads
+from ademem.core.text import sha256_hex
 from ademem.core.value import Value, as_dict, replace
 
 TYPE_CHECKING = False
@@ -56,7 +56,7 @@ def config_path(environment: Mapping[str, str]) -> str:
 
 def register_store(secret: str, environment: Mapping[str, str]) -> None:
     """Note that the database with this secret was made or accepted by the person."""
-    atomic_files.write_atomic(_store_path(secret, environment), "", mode=0o600)
+    shared_files.write_atomic(_store_path(secret, environment), "", mode=0o600)
 
 
 def is_registered(secret: str, environment: Mapping[str, str]) -> bool:
@@ -64,7 +64,7 @@ def is_registered(secret: str, environment: Mapping[str, str]) -> bool:
 
 
 def forget_store(secret: str, environment: Mapping[str, str]) -> None:
-    atomic_files.remove(_store_path(secret, environment))
+    shared_files.remove(_store_path(secret, environment))
     _drop_empty(environment)
 
 
@@ -77,14 +77,14 @@ def own_records(environment: Mapping[str, str]) -> frozenset[str]:
     claims something (see `mirror.provenance`), and this file is where no project reaches.
     """
     try:
-        return frozenset((atomic_files.read_text(_own_path(environment)) or "").split())
+        return frozenset((shared_files.read_text(_own_path(environment)) or "").split())
     except (OSError, ValueError):
         return frozenset()
 
 
 def note_own_records(digests: Collection[str], environment: Mapping[str, str]) -> None:
     """Remember them, the newest MOST_OWN of all; what is known already costs no write."""
-    from ademem.core.locks import locked
+    from ademem.core.shared_files import locked
 
     path = _own_path(environment)
     known = own_records(environment)
@@ -92,9 +92,9 @@ def note_own_records(digests: Collection[str], environment: Mapping[str, str]) -
         return
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     with locked(f"{path}.lock"):
-        noted = dict.fromkeys((atomic_files.read_text(path) or "").split())
+        noted = dict.fromkeys((shared_files.read_text(path) or "").split())
         noted |= dict.fromkeys(digests)
-        atomic_files.write_atomic(path, "\n".join(list(noted)[-MOST_OWN:]) + "\n", mode=0o600)
+        shared_files.write_atomic(path, "\n".join(list(noted)[-MOST_OWN:]) + "\n", mode=0o600)
 
 
 def note_inspected(database: str, state: str, environment: Mapping[str, str]) -> None:
@@ -113,7 +113,7 @@ def note_inspected(database: str, state: str, environment: Mapping[str, str]) ->
 def inspected(database: str, environment: Mapping[str, str]) -> str:
     """The state that was noted last; empty where there is none."""
     try:
-        return atomic_files.read_text(_database_path(database, environment)) or ""
+        return shared_files.read_text(_database_path(database, environment)) or ""
     except (OSError, ValueError):
         return ""
 
@@ -121,7 +121,7 @@ def inspected(database: str, environment: Mapping[str, str]) -> str:
 def judged_rows(database: str, identity: str, environment: Mapping[str, str]) -> int:
     """The last row of a database not made here that was searched for orders; 0 for none."""
     try:
-        noted = atomic_files.read_text(_database_path(database, environment, "judged")) or ""
+        noted = shared_files.read_text(_database_path(database, environment, "judged")) or ""
     except (OSError, ValueError):
         return 0
     of, _, last = noted.partition(" ")
@@ -132,7 +132,7 @@ def note_judged_rows(
     database: str, identity: str, last: int, environment: Mapping[str, str]
 ) -> None:
     path = _database_path(database, environment, "judged")
-    atomic_files.write_atomic(path, f"{sha256_hex(identity)} {last}", mode=0o600)
+    shared_files.write_atomic(path, f"{sha256_hex(identity)} {last}", mode=0o600)
 
 
 def claim_notice(about: str, database: str, environment: Mapping[str, str]) -> bool:
@@ -140,10 +140,10 @@ def claim_notice(about: str, database: str, environment: Mapping[str, str]) -> b
     path = _database_path(database, environment, "notices")
     line = sha256_hex(about)[:32]
     try:
-        noted = atomic_files.read_text(path) or ""
+        noted = shared_files.read_text(path) or ""
         if line in noted.splitlines():
             return False
-        atomic_files.write_atomic(path, f"{noted}{line}\n", mode=0o600)
+        shared_files.write_atomic(path, f"{noted}{line}\n", mode=0o600)
     except (OSError, ValueError):  # where nothing can be noted, it is told again
         return True
     return True
@@ -152,7 +152,7 @@ def claim_notice(about: str, database: str, environment: Mapping[str, str]) -> b
 def forget_database(database: str, environment: Mapping[str, str]) -> None:
     """Remove what was noted about a database; `forget_store` is for its secret."""
     for kind in ("databases", "notices", "judged"):
-        atomic_files.remove(_database_path(database, environment, kind))
+        shared_files.remove(_database_path(database, environment, kind))
     _drop_empty(environment)
 
 
@@ -176,7 +176,7 @@ def is_under_trusted_root(
 def agreement(root: str, environment: Mapping[str, str]) -> Agreement:
     """What was agreed for the project; nothing where the note is missing or damaged."""
     try:
-        found = loads(atomic_files.read_text(_project_path(root, environment)) or "{}")
+        found = loads(shared_files.read_text(_project_path(root, environment)) or "{}")
     except (OSError, ValueError, RecursionError):
         return Agreement()
     known = found if isinstance(found, dict) else {}
@@ -187,7 +187,7 @@ def agree(root: str, environment: Mapping[str, str], **changes: Any) -> Agreemen
     """Note the changes and return what is agreed now."""
     agreed = replace(agreement(root, environment), **changes)
     noted = as_dict(agreed) | {"root": os.path.realpath(root)}
-    atomic_files.write_atomic(_project_path(root, environment), flat(noted) + "\n", mode=0o600)
+    shared_files.write_atomic(_project_path(root, environment), flat(noted) + "\n", mode=0o600)
     return agreed
 
 
@@ -231,7 +231,7 @@ def claim_first_contact(root: str, secret: str, environment: Mapping[str, str]) 
 
 def forget(root: str, environment: Mapping[str, str]) -> None:
     """Remove what was agreed for the project, and our folders where that leaves them empty."""
-    atomic_files.remove(_project_path(root, environment))
+    shared_files.remove(_project_path(root, environment))
     _drop_empty(environment)
 
 
@@ -273,7 +273,7 @@ def _drop_cache(folder: str) -> None:
     settings = os.path.join(folder, "settings")
     try:
         for name in os.listdir(settings):
-            atomic_files.remove(os.path.join(settings, name))
+            shared_files.remove(os.path.join(settings, name))
         os.rmdir(settings)
         os.rmdir(folder)
     except OSError:

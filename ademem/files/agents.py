@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 
 from ademem.core import confined
-from ademem.core.digest import sha256_hex
-from ademem.core.text import slug
+from ademem.core.text import sha256_hex, slug
 from ademem.core.value import Value
 from ademem.files import project_brief
 from ademem.files.project_brief import BadCore

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 
-from ademem.core.digest import sha256_hex
+from ademem.core.text import sha256_hex
 from ademem.files import knowledge
 
 TYPE_CHECKING = False

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 from ademem.core.clock import parse, stamp
-from ademem.core.digest import sha256_hex
 from ademem.core.memory import Trust
-from ademem.core.text import slug
+from ademem.core.text import sha256_hex, slug
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

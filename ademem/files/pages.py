@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 
-from ademem.core.digest import number
+from ademem.core.text import number
 from ademem.files import conflicts, index, knowledge, markdown, review_sheet, topics
 from ademem.files.selection import is_line, renders
 from ademem.files.texts import lines_of

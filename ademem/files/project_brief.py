@@ -6,10 +6,9 @@ import os
 
 from ademem.core import confined
 from ademem.core.clock import parse, stamp
-from ademem.core.digest import sha256_hex
 from ademem.core.errors import AdememError, UsageError
 from ademem.core.json_text import loads
-from ademem.core.text import clean, unique
+from ademem.core.text import clean, sha256_hex, unique
 from ademem.core.value import Value, replace
 from ademem.store import briefs, jobs, ledger, unreadable
 

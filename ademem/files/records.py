@@ -6,8 +6,8 @@ from enum import StrEnum
 
 from ademem.capture import gate, learned
 from ademem.core.clock import UTC, datetime, parse
-from ademem.core.digest import sha256_hex
 from ademem.core.memory import DIALOGUE, Category, Draft, Origin, Scope, Status, Trust
+from ademem.core.text import sha256_hex
 from ademem.core.value import Value, replace
 from ademem.store import imports, ledger, memories, transitions
 from ademem.store.memories import Change

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ademem.core.digest import of_stream, sha256_hex, slices
 from ademem.core.errors import AdememError
+from ademem.core.text import of_stream, sha256_hex, slices
 from ademem.core.value import Value
 from ademem.files import markdown
 

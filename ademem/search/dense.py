@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from ademem.core import confined
-from ademem.core.locks import locked
+from ademem.core.shared_files import locked
 from ademem.core.value import Value, replace
 from ademem.store import embeddings
 from ademem.store.embeddings import StoredWhitening

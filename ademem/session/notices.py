@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from ademem.core import configuration, confined, trust, worktree
+from ademem.core import configuration, confined, trust
+from ademem.core.project import import_waits
 from ademem.core.text import bounded, counted, preview
 from ademem.store import admission, existence, ledger
 
@@ -68,9 +69,9 @@ def settings_in_doubt(runtime: Runtime) -> Iterator[str]:
         yield f"ademem: {configuration.notice(runtime.warnings)}"
 
 
-def import_waits(runtime: Runtime) -> Iterator[str]:
+def pending_import(runtime: Runtime) -> Iterator[str]:
     """Files that are imported later, as it takes longer than a session's start may."""
-    if worktree.import_waits(runtime.project):
+    if import_waits(runtime.project):
         how = "the worker imports" if runtime.settings.jobs.auto else "`ademem work` imports"
         yield f"ademem: {how} what is new in .ade/memory; `ademem status` tells how much waits"
 
@@ -97,7 +98,7 @@ def of_refused(first: confined.Refused, others: int = 0) -> str:
     return f"ademem left {preview(name, max(room, 8))}{rest}"
 
 
-NOTICES: tuple[Notice, ...] = (refused_files, settings_in_doubt, import_waits)
+NOTICES: tuple[Notice, ...] = (refused_files, settings_in_doubt, pending_import)
 """Shown once a session."""
 ONCE: tuple[Notice, ...] = (came_with_files, database_made_elsewhere)
 """Each notes itself that it was shown, so its lines are never dropped."""

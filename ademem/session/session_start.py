@@ -7,10 +7,11 @@ import time
 
 from ademem import worker
 from ademem.capture import commits
-from ademem.core import client, confined, worktree
+from ademem.core import client, confined
 from ademem.core.client import TurnKey
 from ademem.core.clock import Deadline
 from ademem.core.errors import suppress
+from ademem.core.project import files_changed, import_waits
 from ademem.core.repository import branch
 from ademem.files import enrolment
 from ademem.guard import flags
@@ -85,10 +86,10 @@ def _arrived(runtime: Runtime) -> str:
     is not done in time.
     """
     try:
-        if worktree.import_waits(runtime.project):
+        if import_waits(runtime.project):
             jobs.queue(runtime.store, "mirror", "project", runtime.now)
             return ""
-        if not worktree.changed(runtime.project):
+        if not files_changed(runtime.project):
             edits.was_read(runtime.store, runtime.project.root, runtime.now)
             return ""
         from ademem.sync import import_changes_until

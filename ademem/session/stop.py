@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ademem import worker
 from ademem.capture import may_have_learnings
-from ademem.core import client, worktree
+from ademem.core import client
+from ademem.core.project import files_changed
 from ademem.guard import flags
 from ademem.search import hints
 from ademem.session.turn_tracking import key_of
@@ -40,7 +41,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     key = key_of(payload, runtime)
     turns.end(runtime.store, key, runtime.now)
     flags.set_quiet(runtime.project, key, False)
-    if worktree.changed(runtime.project):
+    if files_changed(runtime.project):
         jobs.queue(runtime.store, "mirror", "project", runtime.now)
     else:
         edits.was_read(runtime.store, runtime.project.root, runtime.now)

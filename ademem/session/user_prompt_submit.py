@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ademem.capture.prompt_lessons import corrections, dictations
 from ademem.core import client, untrusted
-from ademem.core.digest import sha256_hex
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.redaction import redact
-from ademem.core.text import bounded, whole_words
+from ademem.core.text import bounded, sha256_hex, whole_words
 from ademem.guard import flags
 from ademem.guard.prompts import TurnClass, classify
 from ademem.search.engine import UNARCHIVED, Filters, current, search

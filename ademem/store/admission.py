@@ -85,7 +85,7 @@ def admit(
     NewerDatabase, sqlite3.Error, Busy after *wait_s*, or Refused where a component of the path is a
     link.
     """
-    from ademem.core.locks import locked
+    from ademem.core.shared_files import locked
 
     if not confined.exists(project.home_root, project.home):
         return

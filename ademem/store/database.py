@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem.core import atomic_files
+from ademem.core import shared_files
 from ademem.core.errors import AdememError
 
 TYPE_CHECKING = False
@@ -156,7 +156,7 @@ def create(path: str) -> str:
     """
     from contextlib import closing
 
-    from ademem.core.locks import locked
+    from ademem.core.shared_files import locked
 
     os.makedirs(os.path.dirname(path), exist_ok=True)
     aside = path_aside(path)
@@ -279,4 +279,4 @@ def _back_up(path: str, found: int) -> str:
 
 def _forget(path: str) -> None:
     for suffix in ("", *SIDECARS):
-        atomic_files.remove(path + suffix)
+        shared_files.remove(path + suffix)

@@ -6,8 +6,8 @@ import os
 import sys
 
 from ademem.core.clock import stamp
-from ademem.core.digest import sha256_hex
 from ademem.core.json_text import array
+from ademem.core.text import sha256_hex
 from ademem.core.value import Value
 from ademem.store import LIVE, jobs
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ademem.core.clock import stamp
-from ademem.core.digest import sha256_hex
 from ademem.core.redaction import redact
+from ademem.core.text import sha256_hex
 from ademem.store import LIVE
 
 TYPE_CHECKING = False

@@ -13,7 +13,7 @@ from contextlib import closing
 from enum import StrEnum
 
 from ademem.core import trust
-from ademem.core.digest import sha256_hex
+from ademem.core.text import sha256_hex
 from ademem.store import admission
 from ademem.store.database import (
     DECODE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.core.clock import stamp
-from ademem.core.digest import sha256_hex
+from ademem.core.text import sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

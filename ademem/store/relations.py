@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ademem.core.clock import stamp
-from ademem.core.digest import sha256_hex
 from ademem.core.json_text import numbers
+from ademem.core.text import sha256_hex
 from ademem.core.value import Value
 from ademem.store.memories import SAID_ANEW
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ademem.core.clock import days_between, parse, stamp, timedelta
-from ademem.core.digest import sha256_hex
 from ademem.core.redaction import redact
+from ademem.core.text import sha256_hex
 from ademem.core.value import Value
 
 TYPE_CHECKING = False

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 
-from ademem.core.digest import sha256_hex
-from ademem.core.text import dedupe_key, fold
+from ademem.core.text import dedupe_key, fold, sha256_hex
 from ademem.core.value import Value
 from ademem.store import full_text
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ademem.capture import gate
-from ademem.core.digest import sha256_hex
 from ademem.core.memory import Draft, Trust
+from ademem.core.text import sha256_hex
 from ademem.core.value import replace
 from ademem.files.records import Import
 from ademem.files.snapshot import Placed

@@ -12,9 +12,9 @@ from collections import Counter
 from contextlib import suppress
 
 from ademem.core import confined
+from ademem.core.project import import_path
 from ademem.core.text import counted
 from ademem.core.value import Value
-from ademem.core.worktree import import_path
 from ademem.files.snapshot import is_imported
 from ademem.files.texts import Problem
 

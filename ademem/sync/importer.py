@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from itertools import islice
 
-from ademem.core.digest import sha256_hex
 from ademem.core.memory import Draft, Origin, Status, Trust
 from ademem.core.repository import commit
+from ademem.core.text import sha256_hex
 from ademem.files import records
 from ademem.files.pages import SHEET
 from ademem.files.records import BadLine, Outcome

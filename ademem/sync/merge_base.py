@@ -7,7 +7,7 @@ import json
 import os
 
 from ademem.core import confined
-from ademem.core.digest import LONG, sha256_hex
+from ademem.core.text import LONG, sha256_hex
 from ademem.core.value import Value
 from ademem.files.texts import Texts, digests_of, parts_of
 

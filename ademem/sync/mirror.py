@@ -6,10 +6,11 @@ import os
 import time
 from contextlib import contextmanager, suppress
 
-from ademem.core import confined, git, trust, worktree
+from ademem.core import confined, git, trust
 from ademem.core.clock import TooLate
-from ademem.core.locks import locked
+from ademem.core.project import import_waits, record_state
 from ademem.core.repository import branch, commit
+from ademem.core.shared_files import locked
 from ademem.core.value import Value, replace
 from ademem.files import agents, knowledge, project_brief
 from ademem.files.branches import Place, follow_branches
@@ -110,7 +111,7 @@ def refresh(
             _save_agreement(project, store, found, due, refused, texts)
             _remember_own_lines(store, due, environment)
             _remember_own_briefs(store, environment)
-            worktree.note(project, place.watched(store))
+            record_state(project, place.watched(store))
             if due or taken.count:
                 edits.was_read(store, project.root, now)
             steps.end()
@@ -152,7 +153,7 @@ def import_changes_until(
 
     What waits is tried no more by the hooks that follow.
     """
-    if worktree.import_waits(project):
+    if import_waits(project):
         return None
     if _is_large(project):
         import_progress.hand_over(project)
@@ -187,7 +188,7 @@ def _import_changes(
     read = {path: texts for path in texts if is_imported(path)}
     refused = refused_lines(texts, taken.refused)
     _save(project, replace(agreed, texts=_combine_texts(agreed.texts, read)), refused)
-    worktree.note(project, place.watched(store))
+    record_state(project, place.watched(store))
     edits.was_read(store, project.root, now)
     if steps:
         steps.end()

@@ -16,9 +16,9 @@ from ademem.capture import provenance
 from ademem.core import confined
 from ademem.core import trust as agreements
 from ademem.core.clock import UTC, datetime, stamp
-from ademem.core.digest import sha256_hex
 from ademem.core.json_text import array
 from ademem.core.memory import Status, Trust
+from ademem.core.text import sha256_hex
 from ademem.core.value import Value
 from ademem.files import branches
 from ademem.files.project_brief import FileSource

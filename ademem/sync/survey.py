@@ -8,7 +8,7 @@ import os
 from itertools import islice
 
 from ademem.core import confined
-from ademem.core.digest import sha256_hex
+from ademem.core.text import sha256_hex
 from ademem.core.value import Value
 from ademem.files import index, pages, project_brief, review_sheet, selection
 from ademem.files.branches import Place

@@ -10,9 +10,8 @@ from ademem.capture.prompt_lessons import corrections
 from ademem.capture.record import category_of
 from ademem.capture.transcript import Message, Prompt
 from ademem.core import untrusted
-from ademem.core.digest import sha256_hex
 from ademem.core.memory import Category, Draft, Origin, Trust
-from ademem.core.text import bounded, dedupe_key, preview, unique
+from ademem.core.text import bounded, dedupe_key, preview, sha256_hex, unique
 from ademem.guard.injection import instruction_in
 from ademem.store import memory_queries, sessions
 from ademem.synthesis.conversation import Conversation

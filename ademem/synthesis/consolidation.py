@@ -10,9 +10,9 @@ from ademem.capture.gate.rows import free_sync_id, id_of, least_trusted
 from ademem.core.anchor import joined
 from ademem.core.clock import stamp
 from ademem.core.failure_log import in_words
-from ademem.core.locks import locked
 from ademem.core.memory import Memory
 from ademem.core.redaction import redact
+from ademem.core.shared_files import locked
 from ademem.core.text import clean, dedupe_key, unique
 from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in, order_in

@@ -7,9 +7,8 @@ import re
 
 from ademem.core import confined
 from ademem.core.clock import UTC, datetime
-from ademem.core.digest import bytes_hex
 from ademem.core.redaction import redact
-from ademem.core.text import bounded, clean
+from ademem.core.text import bounded, bytes_hex, clean
 from ademem.core.value import Value
 
 TYPE_CHECKING = False

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from ademem.capture.gate.form import Reviewed
 from ademem.capture.gate.rows import build_row, free_sync_id
-from ademem.core.digest import sha256_hex
 from ademem.core.memory import MAX_TITLED_BYTES, SKILL, Category, Memory, Origin, Status, Trust
-from ademem.core.text import bounded_bytes, dedupe_key
+from ademem.core.text import bounded_bytes, dedupe_key, sha256_hex
 from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in
 from ademem.store import jobs, memories, memory_queries, transitions

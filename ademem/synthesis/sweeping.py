@@ -8,8 +8,8 @@ from collections import Counter
 from typing import NamedTuple
 
 from ademem.core.failure_log import in_words
-from ademem.core.locks import locked
 from ademem.core.memory import Category, Importance, Status, Tier, combined_confidence, decayed
+from ademem.core.shared_files import locked
 from ademem.core.value import Value, replace
 from ademem.guard.injection import order_in
 from ademem.store import ageing, jobs, memories, memory_queries, relations, transitions, unreadable

@@ -28,7 +28,7 @@ def start(runtime: Runtime) -> None:
 
 
 def is_running(project: Project) -> bool:
-    from ademem.core.locks import is_held
+    from ademem.core.shared_files import is_held
 
     return is_held(lock(project), root=project.home_root)
 

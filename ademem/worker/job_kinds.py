@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from ademem import store as store_
-from ademem.core import configuration, worktree
+from ademem.core import configuration
 from ademem.core.clock import parse, stamp, timedelta
-from ademem.core.project import worktrees
+from ademem.core.project import was_read, worktrees
 from ademem.core.repository import under_way
 from ademem.core.value import Value
 from ademem.store import ageing, consolidating, embeddings, existence, jobs
@@ -170,7 +170,7 @@ def mirror(context: JobContext, _job: Job) -> datetime | None:
             context.tell(f"{done:,} of {total:,} changes of the files are imported")
 
     own, left = context.runtime.project, False
-    for place in (own, *filter(worktree.is_kept, worktrees(own))):
+    for place in (own, *filter(was_read, worktrees(own))):
         if under_way(place.root):
             left = True
             continue

@@ -7,8 +7,8 @@ import shutil
 import stat
 from contextlib import suppress
 
-from ademem.core import atomic_files, configuration, confined, failure_log
-from ademem.core.digest import sha256_hex
+from ademem.core import configuration, confined, failure_log, shared_files
+from ademem.core.text import sha256_hex
 from ademem.core.value import replace
 from ademem.store import admission, open_store
 from ademem.store.runtime import Runtime, find_order
@@ -56,17 +56,17 @@ def _refresh(project: Project, copy: Project, has_database: bool) -> bool:
     """Copy the database if it, or another source of the copy, changed; return whether it did."""
     noted = os.path.join(copy.home, "source")
     state = _state(project, has_database)
-    if atomic_files.read_text(noted) == state and os.path.exists(copy.database):
+    if shared_files.read_text(noted) == state and os.path.exists(copy.database):
         return False
     for suffix in ("", "-wal", "-shm", "-journal"):
-        atomic_files.remove(copy.database + suffix)
+        shared_files.remove(copy.database + suffix)
     for suffix in _COPIED if has_database else ():
         if os.path.exists(project.database + suffix):
             confined.check_database(project.database, project.home_root)
             shutil.copyfile(
                 project.database + suffix, copy.database + suffix, follow_symlinks=False
             )
-    atomic_files.write_atomic(noted, state)
+    shared_files.write_atomic(noted, state)
     return True
 
 

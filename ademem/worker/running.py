@@ -8,7 +8,7 @@ from contextlib import suppress
 from ademem.core import clock, confined
 from ademem.core.clock import stamp, timedelta
 from ademem.core.json_text import loads
-from ademem.core.locks import locked
+from ademem.core.shared_files import locked
 from ademem.store import jobs, sessions
 from ademem.worker import lock
 from ademem.worker.job_kinds import JOBS, Failure, JobContext, Model, attempt

@@ -95,8 +95,8 @@ def socket_path(project: Project, environment: Mapping[str, str]) -> str:
     path = os.path.join(project.home, "run", "warm.sock")
     if len(os.fsencode(path)) <= PATH_BYTES:
         return path
-    from ademem.core.digest import sha256_hex
     from ademem.core.failure_log import user_log_dir
+    from ademem.core.text import sha256_hex
 
     folder = environment.get("XDG_RUNTIME_DIR")
     folder = os.path.join(folder, "ademem") if folder else user_log_dir(environment)

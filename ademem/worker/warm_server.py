@@ -15,7 +15,7 @@ from ademem import __version__
 from ademem.core import clock, configuration, confined, failure_log
 from ademem.core.errors import AdememError
 from ademem.core.json_text import loads
-from ademem.core.locks import locked
+from ademem.core.shared_files import locked
 from ademem.core.value import Value
 from ademem.search import embedding
 from ademem.search import engine as search_

@@ -9,7 +9,7 @@ import pytest
 
 from ademem.core import confined
 from ademem.core.confined import Refused
-from ademem.core.locks import is_held, locked
+from ademem.core.shared_files import is_held, locked
 
 FILE = ".ade/memory/gotchas.md"
 STRANGER = 4711

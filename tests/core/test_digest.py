@@ -5,7 +5,7 @@ import hashlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.core.digest import sha256_hex
+from ademem.core.text import sha256_hex
 
 
 def test_the_digest_is_sha256_of_the_framed_parts():

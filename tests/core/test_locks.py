@@ -4,7 +4,7 @@ import errno
 import fcntl
 import os
 
-from ademem.core.locks import is_held, locked
+from ademem.core.shared_files import is_held, locked
 
 
 def test_a_lock_is_had_by_one_at_a_time(tmp_path):

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from ademem import api, sync
-from ademem.core import atomic_files
+from ademem.core import shared_files
 from ademem.core.memory import Category, Scope
 from ademem.core.settings import Settings
 from ademem.files import agents, project_brief
@@ -28,8 +28,8 @@ def own(text, agent="Explore"):
 def edit(here, agent, **changes):
     """Change the file as a person would."""
     path = project_brief.file_path(here, agent)
-    document = json.loads(atomic_files.read_text(path)) | changes
-    atomic_files.write_atomic(path, json.dumps(document))
+    document = json.loads(shared_files.read_text(path)) | changes
+    shared_files.write_atomic(path, json.dumps(document))
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_the_newer_of_file_and_database_wins(store, here, changes, version, note
 
 def test_a_worktree_without_the_file_gets_it(store, here):
     project_brief.patch(store, here, {"notes": ["ours"]}, NOW, agent="explore")
-    atomic_files.remove(project_brief.file_path(here, "explore"))
+    shared_files.remove(project_brief.file_path(here, "explore"))
     agents.refresh(store, here)
 
     assert project_brief.read_file(here, "explore") == project_brief.load(store, "explore")
@@ -99,13 +99,13 @@ def test_a_worktree_without_the_file_gets_it(store, here):
 def test_a_file_that_cannot_be_read_keeps_nobody_waiting(store, here):
     project_brief.patch(store, here, {"notes": ["ours"]}, NOW, agent="explore")
     project_brief.patch(store, here, {"notes": ["others"]}, NOW, agent="zoe")
-    atomic_files.write_atomic(project_brief.file_path(here, "explore"), "{")
+    shared_files.write_atomic(project_brief.file_path(here, "explore"), "{")
     edit(here, "zoe", notes=["edited"])
     agents.refresh(store, here)
 
     assert agents.brief(store, here, "explore").notes == ("ours",)
     assert project_brief.load(store, "zoe").notes == ("edited",)
-    assert atomic_files.read_text(project_brief.file_path(here, "explore")) == "{"
+    assert shared_files.read_text(project_brief.file_path(here, "explore")) == "{"
 
 
 def test_everybody_who_worked_here_or_has_something_is_listed(store, here):
@@ -193,10 +193,10 @@ def test_an_unchanged_store_rewrites_no_brief(store, here):
     project_brief.patch(store, here, {"notes": ["ours"]}, NOW, agent="explore")
     sync.refresh(here, store, Settings(), NOW)
     before, changes = (
-        atomic_files.read_text(project_brief.file_path(here, "explore")),
+        shared_files.read_text(project_brief.file_path(here, "explore")),
         store.db.total_changes,
     )
     agents.refresh(store, here)
 
-    assert atomic_files.read_text(project_brief.file_path(here, "explore")) == before
+    assert shared_files.read_text(project_brief.file_path(here, "explore")) == before
     assert store.db.total_changes == changes

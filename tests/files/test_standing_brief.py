@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.core import atomic_files
+from ademem.core import shared_files
 from ademem.core.errors import UsageError
 from ademem.files import project_brief
 from ademem.files.project_brief import BadCore, StaleCore
@@ -19,8 +19,8 @@ LATER = NOW + timedelta(hours=1)
 
 def edit(here, **changes):
     """Change the file as a person or a merge would."""
-    document = json.loads(atomic_files.read_text(project_brief.file_path(here))) | changes
-    atomic_files.write_atomic(project_brief.file_path(here), json.dumps(document))
+    document = json.loads(shared_files.read_text(project_brief.file_path(here))) | changes
+    shared_files.write_atomic(project_brief.file_path(here), json.dumps(document))
 
 
 def test_there_is_no_brief_before_its_first_change(store, here):
@@ -34,7 +34,7 @@ def test_a_change_is_in_the_database_and_in_the_file(store, here):
     document = project_brief.patch(store, here, changes, NOW)
 
     assert project_brief.load(store) == project_brief.read_file(here) == document
-    assert json.loads(atomic_files.read_text(project_brief.file_path(here))) == {
+    assert json.loads(shared_files.read_text(project_brief.file_path(here))) == {
         "version": 1,
         "updatedAt": "2026-01-31T12:00:00.000Z",
         "projectSummary": "Builds maps.",
@@ -73,7 +73,7 @@ def test_secrets_do_not_enter_the_brief(store, here):
         store, here, {"summary": f"key {key}", "notes": [f"<private>{key}</private>"]}, NOW
     )
 
-    assert key not in atomic_files.read_text(project_brief.file_path(here))
+    assert key not in shared_files.read_text(project_brief.file_path(here))
     assert key not in repr(project_brief.load(store))
 
 
@@ -149,9 +149,9 @@ def test_a_newer_file_wins_over_the_database(store, here):
 
 def test_an_older_file_loses_to_the_database(store, here):
     project_brief.patch(store, here, {"notes": ["old"]}, NOW)
-    old = atomic_files.read_text(project_brief.file_path(here))
+    old = shared_files.read_text(project_brief.file_path(here))
     project_brief.patch(store, here, {"notes": ["new"]}, NOW)
-    atomic_files.write_atomic(project_brief.file_path(here), old)
+    shared_files.write_atomic(project_brief.file_path(here), old)
 
     assert project_brief.reconcile(store, here).notes == ("new",)
     assert project_brief.load(store).version == 2
@@ -176,11 +176,11 @@ def test_a_change_starts_from_what_a_pull_brought(store, here):
 def test_looking_at_a_newer_file_writes_nothing(store, here):
     project_brief.patch(store, here, {"notes": ["ours"]}, NOW)
     edit(here, version=5, notes=["theirs"])
-    before, changes = atomic_files.read_text(project_brief.file_path(here)), store.db.total_changes
+    before, changes = shared_files.read_text(project_brief.file_path(here)), store.db.total_changes
 
     assert project_brief.newest(store, here).version == 5
     assert project_brief.load(store).version == 1
-    assert (atomic_files.read_text(project_brief.file_path(here)), store.db.total_changes) == (
+    assert (shared_files.read_text(project_brief.file_path(here)), store.db.total_changes) == (
         before,
         changes,
     )
@@ -202,14 +202,14 @@ def test_looking_at_a_newer_file_writes_nothing(store, here):
 )
 def test_a_file_that_is_no_brief_is_refused_and_left_as_it_is(store, here, text):
     project_brief.patch(store, here, {"notes": ["ours"]}, NOW)
-    atomic_files.write_atomic(project_brief.file_path(here), text)
+    shared_files.write_atomic(project_brief.file_path(here), text)
 
     with pytest.raises(BadCore, match=r"core-memory\.json"):
         project_brief.reconcile(store, here)
     with pytest.raises(BadCore, match=r"core-memory\.json"):
         project_brief.patch(store, here, {"notes": ["more"]}, NOW)
     assert project_brief.load(store).notes == ("ours",)
-    assert atomic_files.read_text(project_brief.file_path(here)) == text
+    assert shared_files.read_text(project_brief.file_path(here)) == text
 
 
 def test_the_brief_is_told_in_lines_of_the_fields_that_say_something(store, here):

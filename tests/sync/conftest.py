@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ademem.core import atomic_files
+from ademem.core import shared_files
 from tests.sync.clone import Clone
 from tests.sync.team import Driver, Team
 
@@ -40,5 +40,5 @@ def driver(tmp_path_factory):
 @pytest.fixture(scope="module")
 def team(tmp_path_factory, driver):
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(atomic_files.os, "fsync", lambda _: None)
+        patched.setattr(shared_files.os, "fsync", lambda _: None)
         yield Team(tmp_path_factory.mktemp("team"), size=4, driver=driver)

@@ -16,7 +16,7 @@ from datetime import timedelta
 
 from ademem import sync
 from ademem.capture import gate
-from ademem.core import atomic_files, repository
+from ademem.core import repository, shared_files
 from ademem.core.memory import Category, Draft, Origin, Trust
 from ademem.core.settings import Settings
 from ademem.files import enrolment, knowledge, selection
@@ -98,8 +98,8 @@ class Driver:
     def _merge(self, path, versions):
         self.asked += 1
         try:
-            texts = [atomic_files.read_text(version) for version in versions]
-            atomic_files.write_atomic(versions[1], merge_versions(path, *texts))
+            texts = [shared_files.read_text(version) for version in versions]
+            shared_files.write_atomic(versions[1], merge_versions(path, *texts))
         except BaseException as error:
             self.failure = error
             return b"failed\n"
@@ -177,7 +177,7 @@ class Member:
 
     def pages(self):
         return {
-            name: atomic_files.read_text(os.path.join(self.project.memory, name))
+            name: shared_files.read_text(os.path.join(self.project.memory, name))
             for name in sorted(os.listdir(self.project.memory))
         }
 
@@ -212,7 +212,7 @@ class Member:
         return None, None
 
     def write(self, name, text):
-        atomic_files.write_atomic(os.path.join(self.project.memory, name), text)
+        shared_files.write_atomic(os.path.join(self.project.memory, name), text)
 
 
 class Team:

@@ -10,7 +10,7 @@ from ademem import sync
 from ademem.api import history
 from ademem.core import confined
 from ademem.core.memory import Status
-from ademem.core.worktree import changed, import_waits
+from ademem.core.project import files_changed, import_waits
 from ademem.store import memories
 from ademem.store.transitions import Act
 from ademem.sync import Deadline, import_progress, importer
@@ -267,7 +267,7 @@ def test_before_its_deadline_a_hook_takes_all(clone):
     give(clone, [record(number) for number in range(5)])
 
     assert len(take_until(clone, 1000).added) == 5
-    assert not changed(clone.project)
+    assert not files_changed(clone.project)
 
 
 @pytest.mark.parametrize("seconds", [0, 2, 5, 8])

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from ademem import sync
-from ademem.core import atomic_files
+from ademem.core import shared_files
 from ademem.core.memory import Category, Scope, Status
 from ademem.core.settings import MirrorSettings, Settings
 from ademem.core.value import replace
@@ -48,7 +48,7 @@ def found(store, here):
     def found(path=None, old="", new="", settings=SETTINGS):
         if path:
             target = f"{here.root}/{path}"
-            atomic_files.write_atomic(target, atomic_files.read_text(target).replace(old, new))
+            shared_files.write_atomic(target, shared_files.read_text(target).replace(old, new))
         problems = sync.check(here, store, settings)
         return [f"{p.path}:{p.line}: {p.message}" for p in problems]
 
@@ -60,15 +60,15 @@ def test_fresh_files_have_no_problem(found):
 
 
 def test_checking_writes_nothing(store, here, found):
-    document = atomic_files.read_text(project_brief.file_path(here)).replace(
+    document = shared_files.read_text(project_brief.file_path(here)).replace(
         '"version": 1', '"version": 3'
     )
-    atomic_files.write_atomic(project_brief.file_path(here), document)
+    shared_files.write_atomic(project_brief.file_path(here), document)
     changes = store.db.total_changes
 
     assert found() == []
     assert store.db.total_changes == changes
-    assert atomic_files.read_text(project_brief.file_path(here)) == document
+    assert shared_files.read_text(project_brief.file_path(here)) == document
 
 
 def test_files_behind_the_store_are_out_of_date(store, found):
@@ -83,7 +83,7 @@ def test_files_behind_the_store_are_out_of_date(store, found):
 
 
 def test_a_missing_file_is_told(here, found):
-    atomic_files.remove(f"{here.root}/{GOTCHAS}")
+    shared_files.remove(f"{here.root}/{GOTCHAS}")
 
     assert found() == [f"{GOTCHAS}:None: is missing; `ademem files refresh` writes it"]
 
@@ -175,14 +175,14 @@ def test_a_page_of_a_split_topic_is_listed_with_its_first(store, here, found):
     small = MirrorSettings(topic_entries=1)
     sync.refresh(here, store, Settings(mirror=small), NOW)
 
-    assert atomic_files.read_text(f"{here.root}/.ade/memory/gotchas.2.md")
+    assert shared_files.read_text(f"{here.root}/.ade/memory/gotchas.2.md")
     assert found(settings=small) == []
 
 
 def test_what_belongs_to_one_machine_is_not_in_git(here, found):
     for command in (("init", "--quiet"), ("add", "--force", ".ade/agents/me/core-memory.json")):
-        atomic_files.write_atomic(f"{here.root}/.ade/agents/me/core-memory.json", "{}\n")
-        atomic_files.write_atomic(f"{here.root}/.ade/.gitignore", "agents/\n")
+        shared_files.write_atomic(f"{here.root}/.ade/agents/me/core-memory.json", "{}\n")
+        shared_files.write_atomic(f"{here.root}/.ade/.gitignore", "agents/\n")
         subprocess.run(["git", *command], cwd=here.root, check=True)
     path = ".ade/agents/me/core-memory.json"
 

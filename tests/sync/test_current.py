@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from ademem import api
-from ademem.core import atomic_files
+from ademem.core import shared_files
 from ademem.core.memory import Category, Scope, Status
 from ademem.files import daily, project_brief
 from ademem.store import sessions
@@ -26,7 +26,7 @@ def hold(store, id, at, *prompts, branch="main"):
 
 
 def page(here):
-    return atomic_files.read_text(f"{here.ade}/cto/CURRENT.md")
+    return shared_files.read_text(f"{here.ade}/cto/CURRENT.md")
 
 
 def test_a_day_is_logged_line_by_line_in_utc(store, here):
@@ -44,12 +44,12 @@ def test_a_log_is_only_added_to_and_what_people_wrote_stays(store, here):
     hold(store, "s1", NOW, "Fix the login")
     daily.append_log(here, store, LATER)
     path = f"{here.ade}/cto/daily/2026-01-31.md"
-    edited = atomic_files.read_text(path).replace("Fix the login", "fixed it") + "- by hand"
-    atomic_files.write_atomic(path, edited)
+    edited = shared_files.read_text(path).replace("Fix the login", "fixed it") + "- by hand"
+    shared_files.write_atomic(path, edited)
     hold(store, "s2", LATER, "Write the docs")
     daily.append_log(here, store, TOMORROW)
 
-    assert atomic_files.read_text(path) == edited + "\n" + (
+    assert shared_files.read_text(path) == edited + "\n" + (
         "- [13:01:00] session on main, 1 prompt: Write the docs\n"
     )
 
@@ -57,16 +57,16 @@ def test_a_log_is_only_added_to_and_what_people_wrote_stays(store, here):
 def test_with_nothing_new_nothing_is_written(store, here):
     hold(store, "s1", NOW, "Fix the login")
     assert daily.write_current(here, store, LATER)
-    before = page(here), atomic_files.read_text(f"{here.ade}/cto/daily/2026-01-31.md")
+    before = page(here), shared_files.read_text(f"{here.ade}/cto/daily/2026-01-31.md")
 
     assert not daily.write_current(here, store, TOMORROW)
-    assert (page(here), atomic_files.read_text(f"{here.ade}/cto/daily/2026-01-31.md")) == before
+    assert (page(here), shared_files.read_text(f"{here.ade}/cto/daily/2026-01-31.md")) == before
 
 
 def test_who_was_killed_between_log_and_mark_logs_nothing_twice(store, here):
     hold(store, "s1", NOW, "Fix the login")
     daily.append_log(here, store, LATER)
-    atomic_files.remove(f"{here.run}/daily.seen")
+    shared_files.remove(f"{here.run}/daily.seen")
     daily.append_log(here, store, LATER)
 
     assert len(daily.lines(here, "2026-01-31")) == 1
@@ -97,11 +97,11 @@ def test_a_memory_that_was_confirmed_later_says_so(store, here):
 
 def test_logs_of_long_ago_are_removed_and_other_files_stay(store, here):
     for name in ("2025-10-01.md", "2025-12-31.md", "notes.md"):
-        atomic_files.write_atomic(f"{here.ade}/cto/daily/{name}", "x\n")
+        shared_files.write_atomic(f"{here.ade}/cto/daily/{name}", "x\n")
     daily.append_log(here, store, NOW)
 
     assert daily.days(here) == ["2025-12-31"]
-    assert atomic_files.read_text(f"{here.ade}/cto/daily/notes.md") == "x\n"
+    assert shared_files.read_text(f"{here.ade}/cto/daily/notes.md") == "x\n"
 
 
 def test_the_page_tells_focus_notes_sessions_and_the_end_of_two_logs(store, here):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ademem import sync
-from ademem.core import atomic_files, confined
+from ademem.core import confined, shared_files
 from ademem.core.memory import Category, Scope, Status
 from ademem.core.settings import MirrorSettings, Settings
 from ademem.core.value import replace
@@ -52,15 +52,15 @@ def tree(root) -> dict[str, str]:
         for name in names:
             path = os.path.join(folder, name)
             if f"{os.sep}run{os.sep}" not in path and "ade.db" not in name:
-                found[os.path.relpath(path, root)] = atomic_files.read_text(path)
+                found[os.path.relpath(path, root)] = shared_files.read_text(path)
     return found
 
 
 def edit(root, path: str, old: str, new: str) -> str:
-    text = atomic_files.read_text(root / path)
+    text = shared_files.read_text(root / path)
     assert old in text
-    atomic_files.write_atomic(str(root / path), text.replace(old, new))
-    return atomic_files.read_text(root / path)
+    shared_files.write_atomic(str(root / path), text.replace(old, new))
+    return shared_files.read_text(root / path)
 
 
 def test_the_files_say_what_the_store_knows(store, here, refresh, tmp_path):
@@ -176,7 +176,7 @@ def test_split_files_that_are_not_needed_any_more_are_removed(store, refresh, tm
 
 def test_a_file_that_somebody_else_made_is_never_removed(store, refresh, tmp_path):
     insert(store, gotcha())
-    atomic_files.write_atomic(str(tmp_path / ".ade/memory/gotchas-mine.md"), "mine\n")
+    shared_files.write_atomic(str(tmp_path / ".ade/memory/gotchas-mine.md"), "mine\n")
     refresh(force=True)
 
     assert tree(tmp_path)[".ade/memory/gotchas-mine.md"] == "mine\n"
@@ -219,7 +219,7 @@ def test_a_file_that_is_not_text_is_kept_whatever_is_said(store, refresh, tmp_pa
 
 def test_a_file_that_was_deleted_comes_back(store, refresh, tmp_path):
     refresh()
-    atomic_files.remove(str(tmp_path / GOTCHAS))
+    shared_files.remove(str(tmp_path / GOTCHAS))
 
     assert refresh().written == (GOTCHAS,)
 
@@ -273,7 +273,7 @@ def test_after_a_kill_between_two_files_nothing_counts_as_edited_by_hand(
 def test_without_its_record_files_that_are_right_are_taken_for_ours(store, here, refresh, tmp_path):
     insert(store, gotcha())
     refresh()
-    atomic_files.write_atomic(str(tmp_path / ".ade/run/mirror.json"), "{half")
+    shared_files.write_atomic(str(tmp_path / ".ade/run/mirror.json"), "{half")
 
     assert refresh() == sync.Refreshed(written=(), removed=(), kept=(), bytes=0)
     assert GOTCHAS in load_fingerprints(here)
@@ -281,11 +281,11 @@ def test_without_its_record_files_that_are_right_are_taken_for_ours(store, here,
 
 def test_a_dry_run_tells_what_would_be_written_and_writes_nothing(store, here, refresh, tmp_path):
     project_brief.patch(store, here, {"notes": ["ours"]}, NOW)
-    document = json.loads(atomic_files.read_text(project_brief.file_path(here))) | {
+    document = json.loads(shared_files.read_text(project_brief.file_path(here))) | {
         "version": 4,
         "notes": ["new"],
     }
-    atomic_files.write_atomic(project_brief.file_path(here), json.dumps(document))
+    shared_files.write_atomic(project_brief.file_path(here), json.dumps(document))
     insert(store, gotcha())
     before, changes = tree(tmp_path), store.db.total_changes
     foreseen = refresh(dry_run=True)
@@ -310,7 +310,7 @@ def test_the_brief_of_a_newer_file_reaches_database_and_pages(store, here, refre
 def test_a_brief_that_cannot_be_read_is_kept_and_stops_nothing_else(store, here, refresh, tmp_path):
     project_brief.patch(store, here, {"notes": ["ours"]}, NOW)
     insert(store, gotcha())
-    atomic_files.write_atomic(project_brief.file_path(here), "{")
+    shared_files.write_atomic(project_brief.file_path(here), "{")
 
     refreshed = refresh()
     assert refreshed.kept == (".ade/cto/core-memory.json",)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ademem.core.digest import sha256_hex
+from ademem.core.text import sha256_hex
 from ademem.files import markdown
 from ademem.files.snapshot import Reading, snapshot
 from ademem.files.texts import FilesChanged, Texts, has_oversize, lines_of, parts_of

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ademem.core.digest import sha256_hex
+from ademem.core.text import sha256_hex
 from ademem.worker.__main__ import main
 from ademem.worker.running import Model
 

@@ -10,7 +10,7 @@ import pytest
 
 from ademem import api, worker
 from ademem.core import clock
-from ademem.core.locks import locked
+from ademem.core.shared_files import locked
 from ademem.core.value import replace
 from ademem.store import ageing, jobs
 from ademem.synthesis import sweeping

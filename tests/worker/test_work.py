@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from ademem import api, worker
-from ademem.core.locks import locked
+from ademem.core.shared_files import locked
 from ademem.core.value import replace
 from ademem.worker import running
 from ademem.worker.job_kinds import Kind

@@ -7,8 +7,8 @@ from datetime import datetime
 
 import orjson
 
-from ademem.core.digest import bytes_hex
 from ademem.core.errors import UsageError
+from ademem.core.text import bytes_hex
 from ademem.core.value import Value
 
 TYPE_CHECKING = False

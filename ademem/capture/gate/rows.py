@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ademem.core.anchor import joined
-from ademem.core.digest import sha256_hex
 from ademem.core.memory import Category, Importance, Memory, Scope, Status, Tier, Trust
-from ademem.core.text import dedupe_key, unique, words
+from ademem.core.text import dedupe_key, sha256_hex, unique, words
 from ademem.core.value import Value, replace
 from ademem.store import memory_queries, transitions
 

@@ -9,10 +9,9 @@ from ademem.capture.gate import rows
 from ademem.capture.gate.duplicates import NEAR_DUPLICATE, compared_text
 from ademem.capture.gate.form import Gate, Insert, Merge, Reject, Reviewed, Revise
 from ademem.capture.gate.rules import judge, steps
-from ademem.core.digest import sha256_hex
 from ademem.core.memory import Origin, Trust
 from ademem.core.redaction import redact
-from ademem.core.text import clean, fold, is_cjk, jaccard, preview, words
+from ademem.core.text import clean, fold, is_cjk, jaccard, preview, sha256_hex, words
 from ademem.core.value import Value
 from ademem.store import (
     gate_queries,

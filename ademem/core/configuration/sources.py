@@ -17,9 +17,9 @@ from ademem.core.configuration.values import (
     renamed_warning,
     unknown,
 )
-from ademem.core.digest import bytes_hex, sha256_hex
 from ademem.core.json_text import loads
 from ademem.core.settings import PERSONAL_SECTION, Settings, find_key
+from ademem.core.text import bytes_hex, sha256_hex
 from ademem.core.value import Value, replace
 
 TYPE_CHECKING = False
@@ -247,10 +247,10 @@ def _cached(path: str) -> str:
 def _keep(path: str, digest: str, values: dict[str, Any]) -> None:
     import json
 
-    from ademem.core import atomic_files
+    from ademem.core import shared_files
 
     try:
-        atomic_files.write_atomic(
+        shared_files.write_atomic(
             path, json.dumps({"sha256": digest, "values": values}), mode=0o600
         )
     except OSError:  # a home that cannot be written: each process parses for itself

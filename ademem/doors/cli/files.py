@@ -11,8 +11,8 @@ import orjson
 import typer
 
 from ademem import api
-from ademem.core.atomic_files import write_bytes
 from ademem.core.errors import AdememError, UsageError
+from ademem.core.shared_files import write_bytes
 from ademem.core.text import counted
 from ademem.core.value import as_dict
 from ademem.doors.cli import show

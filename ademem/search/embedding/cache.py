@@ -6,9 +6,9 @@ import os
 import sys
 from enum import StrEnum
 
-from ademem.core import atomic_files
+from ademem.core import shared_files
 from ademem.core.json_text import loads
-from ademem.core.locks import is_held
+from ademem.core.shared_files import is_held
 from ademem.core.value import Value, as_dict
 
 TYPE_CHECKING = False
@@ -94,7 +94,7 @@ def is_whole(folder: str) -> bool:
 def manifest(folder: str) -> Manifest | None:
     """What was put there; None when nothing was, or when nobody can tell any more."""
     try:
-        kept = loads(atomic_files.read_text(os.path.join(folder, MANIFEST)) or "")
+        kept = loads(shared_files.read_text(os.path.join(folder, MANIFEST)) or "")
         return Manifest(
             source=kept["source"],
             trust=kept["trust"],
@@ -118,7 +118,7 @@ def seal(folder: str, names: tuple[str, ...], *, source: str, trust: str) -> Man
     import json
 
     text = json.dumps(as_dict(made) | {"files": [as_dict(file) for file in made.files]}, indent=1)
-    atomic_files.write_atomic(os.path.join(folder, MANIFEST), text + "\n")
+    shared_files.write_atomic(os.path.join(folder, MANIFEST), text + "\n")
     return made
 
 

@@ -8,7 +8,7 @@ import shutil
 from contextlib import suppress
 from enum import StrEnum
 
-from ademem.core.locks import locked
+from ademem.core.shared_files import locked
 from ademem.core.value import Value
 from ademem.search import embedding
 from ademem.search.embedding import cache, published, sources

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ademem.core import atomic_files
+from ademem.core import shared_files
 from ademem.search.embedding import DIMENSIONS, MAX_TOKENS, DamagedModel, cache
 
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
@@ -204,7 +204,7 @@ class Pieces:
     """Raises OSError or ValueError when its files are not there or not right."""
 
     def __init__(self, folder: str) -> None:
-        self._pieces = (atomic_files.read_text(os.path.join(folder, PIECES)) or "").split("\n")
+        self._pieces = (shared_files.read_text(os.path.join(folder, PIECES)) or "").split("\n")
         self._ids = array("H")
         with open(os.path.join(folder, IDS), "rb") as file:
             self._ids.frombytes(file.read())
@@ -246,8 +246,8 @@ class Pieces:
 
 def write_pieces(tokenizer: str, folder: str) -> None:
     """Write PIECES and IDS from a `tokenizer.json`."""
-    vocabulary = json.loads(atomic_files.read_text(tokenizer) or "")["model"]["vocab"]
+    vocabulary = json.loads(shared_files.read_text(tokenizer) or "")["model"]["vocab"]
     pieces = sorted(piece for piece in vocabulary if piece.isascii())
-    atomic_files.write_atomic(os.path.join(folder, PIECES), "\n".join(pieces))
+    shared_files.write_atomic(os.path.join(folder, PIECES), "\n".join(pieces))
     with open(os.path.join(folder, IDS), "wb") as file:
         file.write(array("H", (vocabulary[piece] for piece in pieces)).tobytes())

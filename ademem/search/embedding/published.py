@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem.core import atomic_files
+from ademem.core import shared_files
 from ademem.core.errors import AdememError
 from ademem.core.value import Value
 from ademem.search import embedding
@@ -175,7 +175,7 @@ def reference_sentences(path: str) -> list[dict[str, Any]]:
     """Texts with the ids of their word pieces and their vectors."""
     import json
 
-    known: list[dict[str, Any]] = json.loads(atomic_files.read_text(path) or "")["sentences"]
+    known: list[dict[str, Any]] = json.loads(shared_files.read_text(path) or "")["sentences"]
     return known
 
 

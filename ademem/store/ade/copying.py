@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ademem.core.digest import sha256_hex
 from ademem.core.redaction import redact
+from ademem.core.text import sha256_hex
 from ademem.store.ade.values import PROSE, moment, number, text, whole
 
 TYPE_CHECKING = False

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from ademem.core.digest import sha256_hex
 from ademem.core.memory import Category, Importance, Scope, Status, Tier, Trust
 from ademem.core.redaction import redact
-from ademem.core.text import dedupe_key
+from ademem.core.text import dedupe_key, sha256_hex
 from ademem.store.ade import values
 from ademem.store.ade.values import moment, number, text, whole, word
 from ademem.store.memories import COLUMNS

@@ -8,10 +8,9 @@ import re
 import unicodedata
 
 from ademem.core import confined
-from ademem.core.digest import sha256_hex
 from ademem.core.errors import AdememError
 from ademem.core.memory import PROCEDURE, Status, Trust
-from ademem.core.text import preview
+from ademem.core.text import preview, sha256_hex
 from ademem.core.value import Value, replace
 from ademem.store import memory_queries, transitions
 from ademem.store import procedures as table

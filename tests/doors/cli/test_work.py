@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from ademem.core.locks import locked
+from ademem.core.shared_files import locked
 
 COMMAND = [sys.executable, "-c", "from ademem.doors.cli import main; main()", "work", "--once"]
 

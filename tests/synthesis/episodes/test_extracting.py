@@ -4,8 +4,8 @@ import pytest
 
 from ademem import api
 from ademem.capture import record
-from ademem.core.digest import sha256_hex
 from ademem.core.memory import Draft, Origin
+from ademem.core.text import sha256_hex
 from ademem.store import jobs, ledger
 from ademem.synthesis.compaction import MOST_CANDIDATES, extract
 from ademem.synthesis.session_location import SessionLocation

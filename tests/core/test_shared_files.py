@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.core import atomic_files
-from ademem.core.locks import locked
+from ademem.core import shared_files
+from ademem.core.shared_files import locked
 
 
 @pytest.fixture
@@ -18,20 +18,20 @@ def path(tmp_path):
 
 
 def test_a_missing_file_has_no_text(path):
-    assert atomic_files.read_text(str(path)) is None
+    assert shared_files.read_text(str(path)) is None
 
 
 def test_writing_makes_the_folders_and_tells_that_it_wrote(path):
-    assert atomic_files.write_atomic(str(path), "one\r\n") is True
+    assert shared_files.write_atomic(str(path), "one\r\n") is True
     assert path.read_bytes() == b"one\r\n"
-    assert atomic_files.read_text(str(path)) == "one\r\n"
+    assert shared_files.read_text(str(path)) == "one\r\n"
 
 
 def test_what_a_file_says_already_is_not_written_again(path):
-    atomic_files.write_atomic(str(path), "same")
+    shared_files.write_atomic(str(path), "same")
     before = path.stat()
 
-    assert atomic_files.write_atomic(str(path), "same") is False
+    assert shared_files.write_atomic(str(path), "same") is False
     assert path.stat().st_ino == before.st_ino
 
 
@@ -39,31 +39,31 @@ def test_bytes_that_are_no_text_are_replaced(path):
     path.parent.mkdir(parents=True)
     path.write_bytes(b"\xff\xfe")
 
-    assert atomic_files.write_atomic(str(path), "text")
+    assert shared_files.write_atomic(str(path), "text")
     assert path.read_text() == "text"
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o755])
 def test_a_file_keeps_its_mode(path, mode):
-    atomic_files.write_atomic(str(path), "one")
+    shared_files.write_atomic(str(path), "one")
     path.chmod(mode)
-    atomic_files.write_atomic(str(path), "two")
+    shared_files.write_atomic(str(path), "two")
 
     assert path.stat().st_mode & 0o777 == mode
 
 
 def test_a_link_stays_a_link(path, tmp_path):
-    atomic_files.write_atomic(str(path), "one")
+    shared_files.write_atomic(str(path), "one")
     link = tmp_path / "link"
     link.symlink_to(path)
-    atomic_files.write_atomic(str(link), "two")
+    shared_files.write_atomic(str(link), "two")
 
     assert link.is_symlink()
     assert path.read_text() == "two"
 
 
 def test_a_failure_leaves_the_old_file_and_nothing_else(path, monkeypatch):
-    atomic_files.write_atomic(str(path), "old")
+    shared_files.write_atomic(str(path), "old")
 
     def broken(*_):
         raise OSError("no space left")
@@ -71,7 +71,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(path, monkeypatch):
     monkeypatch.setattr(os, "fsync", broken)
 
     with pytest.raises(OSError, match="no space"):
-        atomic_files.write_atomic(str(path), "new")
+        shared_files.write_atomic(str(path), "new")
     assert path.read_text() == "old"
     assert os.listdir(path.parent) == ["file.txt"]
 
@@ -79,16 +79,16 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(path, monkeypatch):
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_text_comes_back_as_it_was_written(tmp_path_factory, text):
     path = tmp_path_factory.mktemp("files") / "round-trip"
-    atomic_files.write_atomic(str(path), text)
+    shared_files.write_atomic(str(path), text)
 
-    assert atomic_files.read_text(str(path)) == text
+    assert shared_files.read_text(str(path)) == text
 
 
 def test_removing_tells_whether_there_was_a_file(path):
-    atomic_files.write_atomic(str(path), "x")
+    shared_files.write_atomic(str(path), "x")
 
-    assert atomic_files.remove(str(path)) is True
-    assert atomic_files.remove(str(path)) is False
+    assert shared_files.remove(str(path)) is True
+    assert shared_files.remove(str(path)) is False
 
 
 def test_a_lock_is_had_by_one_at_a_time(path):
@@ -100,7 +100,7 @@ def test_a_lock_is_had_by_one_at_a_time(path):
 
 def test_a_lock_ends_with_its_process(path):
     program = (
-        "import os, sys; from ademem.core.locks import locked\n"
+        "import os, sys; from ademem.core.shared_files import locked\n"
         "with locked(sys.argv[1]) as ours: print(ours, flush=True); os._exit(9)"
     )
     holder = subprocess.run(

@@ -1,0 +1,128 @@
+"""Files that several processes use: replaced atomically, and locked."""
+
+from __future__ import annotations
+
+import os
+
+from ademem.core import confined
+
+
+def read_text(path: str) -> str | None:
+    """Return the text of the file; None without a file."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def write_atomic(path: str, text: str, *, mode: int = 0o666) -> bool:
+    """Replace the target of the path unless it has the text; return True if it was written.
+
+    *mode* is for a new file; another one keeps its own.
+    """
+    return write_bytes(path, text.encode("utf-8"), mode=mode)
+
+
+def write_bytes(path: str, wanted: bytes, *, mode: int = 0o666) -> bool:
+    """Write bytes like `write_atomic`."""
+    target = os.path.realpath(path)
+    if _bytes(target) == wanted:
+        return False
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    aside = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
+    try:
+        with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            file.write(wanted)
+            file.flush()
+            os.fsync(file.fileno())
+        if os.path.exists(target):
+            os.chmod(aside, os.stat(target).st_mode & 0o7777)
+        os.replace(aside, target)
+    except BaseException:
+        remove(aside)
+        raise
+    return True
+
+
+def remove(path: str) -> bool:
+    """Delete the file; return True if there was one."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _bytes(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+class locked:
+    """Exclusive lock of a folder or a file, which is made; a `with` gets True if it has the lock.
+
+    With *root* the path is opened by `confined`. A holder may remove the file: the next one locks
+    a new file.
+    """
+
+    def __init__(self, path: str, *, root: str = "", wait: bool = True) -> None:
+        self._path, self._root, self._wait = path, root, wait
+
+    def __enter__(self) -> bool:
+        while self._acquire() and not self._is_current():
+            os.close(self._handle)
+        return self._is_ours
+
+    def __exit__(self, *_error: object) -> None:
+        os.close(self._handle)
+
+    def _acquire(self) -> bool:
+        import fcntl
+
+        self._handle = self._open()
+        self._is_ours = False
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | (0 if self._wait else fcntl.LOCK_NB))
+            self._is_ours = True
+        except BlockingIOError:
+            pass
+        except BaseException:
+            os.close(self._handle)
+            raise
+        return self._is_ours
+
+    def _open(self) -> int:
+        if self._root:
+            return confined.open_lock(self._root, self._path)
+        os.makedirs(os.path.dirname(self._path), exist_ok=True)
+        kind = os.O_RDONLY if os.path.isdir(self._path) else os.O_RDWR | os.O_CREAT
+        return os.open(self._path, kind, 0o600)
+
+    def _is_current(self) -> bool:
+        """Return True if the path still names the file that was locked."""
+        try:
+            there = confined.status(self._root, self._path) if self._root else os.stat(self._path)
+        except FileNotFoundError:
+            return False
+        return there is not None and os.path.samestat(there, os.fstat(self._handle))
+
+
+def is_held(path: str, *, root: str = "") -> bool:
+    """Return True if another process holds the lock; makes no file."""
+    import fcntl
+
+    try:
+        handle = confined.open_lock(root, path, make=False) if root else os.open(path, os.O_RDONLY)
+    except OSError:  # missing, or of another user
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
