@@ -112,7 +112,7 @@ def get_mission(runtime: Runtime, id: str) -> Mission:
     """Raises NoSuchMission."""
     from ademem.synthesis import missions
 
-    return missions.known(runtime.store, id)
+    return missions.get_mission(runtime.store, id)
 
 
 def list_mission_memories(runtime: Runtime, id: str) -> list[Memory]:

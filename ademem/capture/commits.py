@@ -110,7 +110,7 @@ def look(project: Project, store: Store, now: datetime, deadline: Deadline | Non
         return False
     kept = found.commits[:KEPT]
     ours = table.of_sessions(store, [each.sha for each in kept])
-    made = [_made(each) for each in reversed(kept) if each.sha not in ours]
+    made = [_to_row(each) for each in reversed(kept) if each.sha not in ours]
     with store.transaction():
         if table.cursor(store, project.root, here) == cursor:  # no other process looked meanwhile
             if found.rewritten:
@@ -249,7 +249,7 @@ def _commit(listed: str) -> Commit:
     )
 
 
-def _made(commit: Commit) -> Made:
+def _to_row(commit: Commit) -> Made:
     return Made(
         sha=commit.sha,
         author=_safe(commit.author),
@@ -323,10 +323,10 @@ def _commits_since(root: str, moment: int) -> list[str]:
     except FileNotFoundError:
         head = commit(root)
         return [head] if head else []
-    return [made for line in lines if (made := _made_at(line, moment))]
+    return [made for line in lines if (made := _read_entry(line, moment))]
 
 
-def _made_at(line: str, moment: int) -> str | None:
+def _read_entry(line: str, moment: int) -> str | None:
     """Return the commit that a line of the log says was made at *moment* or later."""
     who, _, did = line.partition("\t")
     words = who.split()

@@ -75,7 +75,7 @@ def parse_comments(text: str) -> list[Comment]:
         raise BadFeedback(f"the input is no JSON: {error}") from error
     if not isinstance(document, dict | list):
         raise BadFeedback("the input has no comments")
-    return [comment for raw in _remarks(document) if (comment := _comment(raw))]
+    return [comment for raw in _find_comments(document) if (comment := _comment(raw))]
 
 
 def extract_request(body: str) -> str:
@@ -92,12 +92,12 @@ def extract_request(body: str) -> str:
     return prose if _ASKS.search(prose) else ""
 
 
-def _remarks(document: dict[str, Any] | list[Any]) -> Iterator[Mapping[str, Any]]:
+def _find_comments(document: dict[str, Any] | list[Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the objects with a body: of a pull request, of a list, of lists of pages."""
     if isinstance(document, list):
         for each in document:
             if isinstance(each, dict | list):
-                yield from _remarks(each)
+                yield from _find_comments(each)
         return
     is_remark = isinstance(document.get("body"), str) and "reviews" not in document
     if is_remark and ("author" in document or "user" in document):
@@ -105,7 +105,7 @@ def _remarks(document: dict[str, Any] | list[Any]) -> Iterator[Mapping[str, Any]
     for name in ("comments", "reviews", "reviewThreads", "nodes"):
         inner = document.get(name)
         if isinstance(inner, dict | list):
-            yield from _remarks(inner)
+            yield from _find_comments(inner)
 
 
 def _comment(raw: Mapping[str, Any]) -> Comment | None:
@@ -150,7 +150,7 @@ def capture_comments(text: str, runtime: Runtime) -> FeedbackReport:
     remarks = parse_comments(text)
     with runtime.store.transaction():
         for remark in remarks:
-            outcome = _keep(remark, runtime)
+            outcome = _write_comment(remark, runtime)
             if outcome:
                 found[outcome[0]].append(outcome[1])
         if found["added"] or found["merged"]:
@@ -160,7 +160,7 @@ def capture_comments(text: str, runtime: Runtime) -> FeedbackReport:
     return FeedbackReport(known=len(remarks) - kept, **named)
 
 
-def _keep(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
+def _write_comment(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
     """Return the action and the memory; None if the comment is unchanged."""
     store, now = runtime.store, runtime.now
     if not ledger.claim(store, SOURCE, f"{remark.key}:{sha256_hex(remark.text)}", now):
@@ -190,13 +190,13 @@ def _edit(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
     """Update the memory, unless a person has changed it since."""
     id = imports.credited(runtime.store, SOURCE, remark.key)
     found = memory_queries.by_id(runtime.store, id)
-    if not found or not found.live or _decided(found, runtime):
+    if not found or not found.live or _is_edited_by_person(found, runtime):
         return None
     act = Act(store=runtime.store, now=runtime.now, actor=Trust.TOOL)
     memory = transitions.edit(found.id, act, runtime.settings.gate, content=remark.text)
     return "edited", memory.id
 
 
-def _decided(memory: Memory, runtime: Runtime) -> bool:
+def _is_edited_by_person(memory: Memory, runtime: Runtime) -> bool:
     history = memories.revisions(runtime.store, memory.id)
     return any(revision["actor"] == Trust.USER for revision in history)

@@ -55,14 +55,14 @@ def write_once(
     with store.transaction():
         if not ledger.claim(store, source_type, source_key, runtime.now):
             return None
-        draft = (home or _here)(draft, runtime)
+        draft = (home or _place_draft)(draft, runtime)
         written = gate.write(draft, store, runtime.settings.gate, runtime.now)
         if written.memory:
             ledger.credit(store, source_type, source_key, written.memory.id)
     return written
 
 
-def _here(draft: Draft, runtime: Runtime) -> Draft:
+def _place_draft(draft: Draft, runtime: Runtime) -> Draft:
     """Set the branch that is checked out, and the mission of the process."""
     draft = replace(draft, origin=replace(draft.origin, branch=runtime.branch))
     return bound(draft, runtime.environment, runtime.store, runtime.now)
@@ -131,7 +131,7 @@ def _cluster(draft: Draft, runtime: Runtime) -> None:
     from ademem.capture import gate
     from ademem.guard.injection import order_in
 
-    store, draft = runtime.store, _here(draft, runtime)
+    store, draft = runtime.store, _place_draft(draft, runtime)
     known = memory_queries.captured_error(store, draft.origin.source_id, draft.owner)
     memory: Memory | None
     if known:

@@ -82,7 +82,7 @@ def events(path: str, *, since: str = "", tail: int = 0) -> Iterator[Event]:
     *tail* limits reading to the last bytes.
     """
     for line in lines(path, tail=tail):
-        row = _parsed(line)
+        row = _parse_line(line)
         if row is not None and not (since and _text(row, "timestamp") < since):
             yield from _events(row)
 
@@ -95,15 +95,15 @@ def all_events(path: str, *, since: str = "") -> Iterator[Event]:
 
 def lines(path: str, *, tail: int = 0) -> Iterator[bytes]:
     """Yield complete lines that may hold events, one at a time."""
-    with _opened(path) as file:
+    with _open_regular_file(path) as file:
         if tail and os.fstat(file.fileno()).st_size > tail:
             file.seek(-tail, os.SEEK_END)
-            _pass_over(file)
+            _skip_line(file)
         while line := file.readline(LINE_BYTES):
             if not line.endswith(b"\n"):
                 if len(line) < LINE_BYTES:  # half a line: it is still being written
                     return
-                _pass_over(file)
+                _skip_line(file)
             elif _MATTERS.search(line):
                 yield line
 
@@ -118,7 +118,7 @@ def subagent_transcripts(path: str) -> list[str]:
     return [os.path.join(folder, name) for name in names if name.endswith(".jsonl")]
 
 
-def _opened(path: str) -> BinaryIO:
+def _open_regular_file(path: str) -> BinaryIO:
     """Open a regular file; a device would never end, and a pipe would block."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -127,13 +127,13 @@ def _opened(path: str) -> BinaryIO:
     return open(handle, "rb")
 
 
-def _pass_over(file: BinaryIO) -> None:
+def _skip_line(file: BinaryIO) -> None:
     while rest := file.readline(LINE_BYTES):
         if rest.endswith(b"\n"):
             return
 
 
-def _parsed(line: bytes) -> dict[str, Any] | None:
+def _parse_line(line: bytes) -> dict[str, Any] | None:
     try:
         row = loads(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
@@ -147,7 +147,7 @@ def _events(row: dict[str, Any]) -> Iterator[Event]:
     if kind == "attachment":
         attached = row.get("attachment")
         if isinstance(attached, dict) and attached.get("type") == "queued_command":
-            yield from _prompt_events(_flat(attached.get("prompt")), at, queued=True)
+            yield from _prompt_events(_join_texts(attached.get("prompt")), at, queued=True)
     elif not isinstance(message, dict) or row.get("isApiErrorMessage"):
         return
     elif kind == "assistant":
@@ -155,7 +155,7 @@ def _events(row: dict[str, Any]) -> Iterator[Event]:
     elif kind == "user":
         yield from _result_events(message, at)
         if not any(row.get(name) for name in _NOT_OF_A_PERSON):
-            yield from _prompt_events(_flat(message.get("content")), at)
+            yield from _prompt_events(_join_texts(message.get("content")), at)
 
 
 _NOT_OF_A_PERSON = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly")
@@ -201,19 +201,19 @@ def _result_events(message: dict[str, Any], at: str) -> Iterator[Event]:
         if block.get("type") == "tool_result":
             yield Result(
                 call_id=_text(block, "tool_use_id"),
-                text=_ends(without_recalled(_flat(block.get("content")))),
+                text=_shorten(without_recalled(_join_texts(block.get("content")))),
                 failed=block.get("is_error") is True,
                 at=at,
             )
 
 
-def _ends(text: str) -> str:
+def _shorten(text: str) -> str:
     """Keep the beginning and the end."""
     half = TEXT_CHARS // 2
     return text if len(text) <= TEXT_CHARS else f"{text[:half]}\n…\n{text[-half:]}"
 
 
-def _flat(content: Any) -> str:
+def _join_texts(content: Any) -> str:
     """Return the text of a message: a string, or its text blocks."""
     if isinstance(content, str):
         return content

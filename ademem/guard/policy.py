@@ -83,7 +83,7 @@ def call_is_harmless(call: Call, known: Known) -> Pass | None:
     return Pass(reason=f"{call.tool} changes nothing")
 
 
-def enough_was_said(call: Call, known: Known) -> Pass | None:
+def was_denied_often(call: Call, known: Known) -> Pass | None:
     denied = known.turn.denied if known.turn else ()
     if len(denied) >= known.settings.max_blocks and call.tool_use_id not in denied:
         times = counted(len(denied), "time")
@@ -95,7 +95,7 @@ def nothing_to_recall(call: Call, known: Known) -> Pass | None:
     return Pass(reason="the store is empty") if known.empty_store() else None
 
 
-RULES = (turn_is_free, call_is_harmless, enough_was_said, nothing_to_recall)
+RULES = (turn_is_free, call_is_harmless, was_denied_often, nothing_to_recall)
 
 
 def decide(call: Call, known: Known) -> Pass | Deny:

@@ -112,11 +112,11 @@ def preview(run: Run) -> Consolidated:
     plan = _plan(run)
     if plan is None:
         return Consolidated(outcome=UNAVAILABLE)
-    merges = [_merged("", merge.members[0].content, merge.members) for merge in plan.merges]
+    merges = [_describe_merge("", merge.members[0].content, merge.members) for merge in plan.merges]
     becomes = {each.id: merge.members[0] for merge in plan.merges for each in merge.members}
     pairs = {
         frozenset((found.left, found.right)): found
-        for found in (_conflicting(each, becomes) for each in plan.contradictions)
+        for found in (_describe_conflict(each, becomes) for each in plan.contradictions)
         if found.left != found.right
     }
     return _result("", plan, merges, list(pairs.values()))
@@ -180,7 +180,7 @@ def _apply(
             made = merge(planned, text, id, store, now)
             if made:
                 row, members = made
-                merges.append(_merged(row.id, row.content, members))
+                merges.append(_describe_merge(row.id, row.content, members))
                 became |= {member.id: row for member in members}
         conflicts = []
         for each in plan.contradictions:
@@ -189,7 +189,7 @@ def _apply(
             if left.id != right.id and relations.conflict(
                 store, left, right, each.why, ADEMEM, now
             ):
-                conflicts.append(_conflicting(each, became))
+                conflicts.append(_describe_conflict(each, became))
         if merges:
             jobs.follow(store, now)
     return _result(id if merges else "", plan, merges, conflicts)
@@ -208,13 +208,13 @@ def _result(
     )
 
 
-def _conflicting(found: Contradiction, became: dict[str, Memory]) -> Conflicting:
+def _describe_conflict(found: Contradiction, became: dict[str, Memory]) -> Conflicting:
     left = became.get(found.left.id, found.left)
     right = became.get(found.right.id, found.right)
     return Conflicting(left=left.id, right=right.id, why=found.why)
 
 
-def _merged(id: str, content: str, members: Sequence[Memory]) -> Merged:
+def _describe_merge(id: str, content: str, members: Sequence[Memory]) -> Merged:
     return Merged(id=id, content=content, members=tuple(member.id for member in members))
 
 

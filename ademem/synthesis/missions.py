@@ -71,10 +71,10 @@ def start(goal: str, act: Act, *, id: str = "") -> Mission:
         if id:
             raise CannotDo(f"there is a mission {name} already", "choose another --id")
         name, number = f"{wanted}-{number}", number + 1
-    return known(act.store, name)
+    return get_mission(act.store, name)
 
 
-def known(store: Store, id: str) -> Mission:
+def get_mission(store: Store, id: str) -> Mission:
     """Raises NoSuchMission."""
     mission = missions.get(store, id)
     if mission is None:
@@ -93,14 +93,14 @@ def end(id: str, outcome: str, reason: str, act: Act, settings: Settings) -> End
             act.store, id
         ):  # one that nobody began has memories all the same
             missions.start(act.store, id, "", act.now)
-        mission = known(act.store, id)
+        mission = get_mission(act.store, id)
         missions.end(act.store, id, OUTCOMES[outcome], clean(reason) or None, act.now)
         own = memory_queries.of_mission(act.store, id)
         copying = Copying(act=act, settings=settings, event=event)
         copied = _ENDINGS[outcome](mission, clean(reason), own, copying)
         jobs.queue(act.store, "mission", id, act.now)
     return Ended(
-        mission=known(act.store, id),
+        mission=get_mission(act.store, id),
         event=event if copied else "",
         copied=tuple(copied),
         kept=len(own),
@@ -118,7 +118,7 @@ def promote(id: str, act: Act, settings: Settings) -> Memory:
         confirmed = memory.status is Status.PROMOTED or act.actor == Trust.USER
         copying = Copying(act=act, settings=settings, event=new_event())
         made = copying.copy(memory, promoted=confirmed)
-        earlier = made or _copied_before(memory, act.store)
+        earlier = made or _find_copy(memory, act.store)
     if earlier is None:
         raise CannotDo(
             f"the gate refused the text of {memory.id}", "`ademem log --refused` tells why"
@@ -237,6 +237,6 @@ def _key(memory: Memory) -> str:
     return f"{memory.scope_owner_id}:{memory.sync_id}"
 
 
-def _copied_before(memory: Memory, store: Store) -> Memory | None:
+def _find_copy(memory: Memory, store: Store) -> Memory | None:
     id = imports.credited(store, PROMOTION, _key(memory))
     return memories.get(store, id) if id else None

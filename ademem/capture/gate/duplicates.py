@@ -92,10 +92,10 @@ def find_opposition(left: str, right: str) -> str | None:
     mine, theirs = words(left), words(right)
     if _negates(mine) != _negates(theirs):
         no, yes = (left, right) if _negates(mine) else (right, left)
-        return "one says no" if _overlap(_after(_NEGATING, no), stems(yes)) else None
+        return "one says no" if _overlap(_stems_after(_NEGATING, no), stems(yes)) else None
     for pair in (*_OPPOSITES, *(each[::-1] for each in _OPPOSITES)):
         if pair[0] in mine - theirs and pair[1] in theirs - mine:
-            one, other = _after({pair[0]}, left), _after({pair[1]}, right)
+            one, other = _stems_after({pair[0]}, left), _stems_after({pair[1]}, right)
             return " against ".join(sorted(pair)) if _overlap(one, other) else None
     return None
 
@@ -129,7 +129,7 @@ def _overlap(left: frozenset[str], right: frozenset[str]) -> bool:
     return not left or not right or not left.isdisjoint(right)
 
 
-def _after(turning: Collection[str], text: str) -> frozenset[str]:
+def _stems_after(turning: Collection[str], text: str) -> frozenset[str]:
     """Return the stems behind a word of *turning*, up to the end of its clause."""
     found: frozenset[str] = frozenset()
     for clause in re.split(_CLAUSE, text):

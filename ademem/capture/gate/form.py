@@ -152,7 +152,7 @@ def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     draft = replace(
         draft,
         **{name: getattr(draft, name) or None for name in _OPTIONAL},
-        origin=_each_of(draft.origin, clean),
+        origin=_each_origin_text(draft.origin, clean),
         created_at=_plausible(draft.created_at, gate.now),
     )
     try:
@@ -179,8 +179,8 @@ def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
 
 def redaction(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     """Remove secrets before anything is hashed, compared or stored."""
-    if suspicious("\n".join(_texts(draft))):
-        draft = _redacted(draft)
+    if suspicious("\n".join(_list_texts(draft))):
+        draft = _redact_draft(draft)
     if _says_something(draft.content):
         return draft
     why = "nothing is left to remember; say what was learned, without private parts"
@@ -215,7 +215,7 @@ def length(draft: Reviewed, gate: Gate) -> Reviewed:
     return _cut(draft, kept, f"{len(draft.content.encode()):,} bytes")
 
 
-def _redacted(draft: Reviewed) -> Reviewed:
+def _redact_draft(draft: Reviewed) -> Reviewed:
     found: list[str] = []
 
     def without_secrets(text: str) -> str:
@@ -224,7 +224,7 @@ def _redacted(draft: Reviewed) -> Reviewed:
         return redacted.text
 
     draft = replace(
-        _each_text(draft, without_secrets), origin=_each_of(draft.origin, without_secrets)
+        _each_text(draft, without_secrets), origin=_each_origin_text(draft.origin, without_secrets)
     )
     return with_note(draft, f"redacted: {', '.join(unique(found))}") if found else draft
 
@@ -255,7 +255,7 @@ def _each_text(draft: Reviewed, change: Callable[[str], str]) -> Reviewed:
     )
 
 
-def _texts(draft: Reviewed) -> Iterator[str]:
+def _list_texts(draft: Reviewed) -> Iterator[str]:
     """Yield every text that `redaction` may change."""
     fields, origin = draft.__dict__, draft.origin.__dict__
     texts = (fields[name] for name in _TEXTS)
@@ -270,7 +270,7 @@ def _cut(draft: Reviewed, content: str, size: str) -> Reviewed:
     return with_note(replace(draft, content=content), f"truncated: it had {size}")
 
 
-def _each_of(origin: Origin, change: Callable[[str], str]) -> Origin:
+def _each_origin_text(origin: Origin, change: Callable[[str], str]) -> Origin:
     texts = {name: change(text) for name, text in as_dict(origin).items() if type(text) is str}
     return replace(origin, **texts)
 

@@ -46,7 +46,7 @@ def initial_state(draft: Reviewed, settings: GateSettings) -> InitialState:
     usual = 1.0 if vouched else TRUSTED_CONFIDENCE if draft.trusted else UNTRUSTED_CONFIDENCE
     return InitialState(
         **transitions.initial(promoted=vouched, pinned=draft.pinned),
-        confidence=_share(usual if draft.confidence is None else draft.confidence),
+        confidence=_clamp(usual if draft.confidence is None else draft.confidence),
         pinned=draft.pinned,
     )
 
@@ -140,9 +140,9 @@ def merge_row(
     confidence = max(memory.confidence, state.confidence)
     if corroborates:
         confidence += (1 - confidence) * MERGE_GAIN
-    if _approves(memory, draft):
-        memory = replace(memory, **_confirmed(memory, state, now), quarantine_reason=None)
-    content, trust = _kept_text(memory, draft)
+    if _may_promote(memory, draft):
+        memory = replace(memory, **_raise_state(memory, state, now), quarantine_reason=None)
+    content, trust = _choose_text(memory, draft)
     return replace(
         memory,
         content=content,
@@ -173,7 +173,7 @@ def revise_row(memory: Memory, draft: Reviewed, settings: GateSettings, now: dat
     origin = draft.origin
     return replace(
         memory,
-        **_confirmed(memory, state, now),
+        **_raise_state(memory, state, now),
         content=draft.content,
         dedupe_key=dedupe_key(draft.content, topic_key),
         topic_key=topic_key,
@@ -205,7 +205,7 @@ def least_trusted(given: Iterable[Trust]) -> Trust:
     return min(given, key=_RANK.__getitem__)
 
 
-def _approves(memory: Memory, draft: Reviewed) -> bool:
+def _may_promote(memory: Memory, draft: Reviewed) -> bool:
     """True if the draft may promote the memory; only a person approves an instruction."""
     if draft.origin.trust is Trust.USER:
         return True
@@ -220,12 +220,12 @@ def _branch(memory: Memory, draft: Reviewed) -> str | None:
     return memory.source_branch if memory.source_branch == draft.origin.branch else None
 
 
-def _confirmed(memory: Memory, state: InitialState, now: datetime) -> dict[str, Any]:
+def _raise_state(memory: Memory, state: InitialState, now: datetime) -> dict[str, Any]:
     """Return the higher status, pin and tier of both."""
     return transitions.raised(memory, state.status, state.tier, now, pinned=state.pinned)
 
 
-def _kept_text(memory: Memory, draft: Reviewed) -> tuple[str, Trust]:
+def _choose_text(memory: Memory, draft: Reviewed) -> tuple[str, Trust]:
     """Choose the text with more words; a lower rank does not replace a higher one."""
     ours, theirs = memory.trust, draft.origin.trust
     if memory.dedupe_key == draft.dedupe_key:
@@ -253,5 +253,5 @@ def _seed(draft: Reviewed, state: InitialState) -> float:
     return max(Importance(draft.importance).weight, state.confidence)
 
 
-def _share(number: float) -> float:
+def _clamp(number: float) -> float:
     return min(1.0, max(0.0, number))

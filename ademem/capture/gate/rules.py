@@ -39,7 +39,7 @@ def instruction_shaped(draft: Reviewed, gate: Gate) -> Reviewed:
 
     An agent may repeat a file or page that it has read.
     """
-    return _held(draft, None if draft.by_person else order_of(draft.title, draft.content))
+    return _quarantine(draft, None if draft.by_person else order_of(draft.title, draft.content))
 
 
 def instruction_beside(draft: Reviewed, gate: Gate) -> Reviewed:
@@ -48,10 +48,10 @@ def instruction_beside(draft: Reviewed, gate: Gate) -> Reviewed:
         return draft
     named = (draft.path, draft.topic_key, draft.knowledge_key, draft.bead, draft.origin.agent_id)
     beside = "\n".join((*draft.tags, *draft.anchors, *filter(None, named)))
-    return _held(draft, instruction_in(beside) if beside else None)
+    return _quarantine(draft, instruction_in(beside) if beside else None)
 
 
-def _held(draft: Reviewed, found: str | None) -> Reviewed:
+def _quarantine(draft: Reviewed, found: str | None) -> Reviewed:
     if not found:
         return draft
     draft = replace(draft, quarantine_reason=found, promoted=False, pinned=False, strict=False)

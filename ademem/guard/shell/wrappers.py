@@ -102,7 +102,7 @@ def unwrap(command: Command, depth: int = 0) -> Iterator[Command]:
     if depth == _DEEPEST:
         yield replace(command, words=(Word(text=command.line, expands=True),))
         return
-    for inner in _inside(command):
+    for inner in _unwrap_once(command):
         if inner is command:
             yield command
         else:
@@ -110,27 +110,27 @@ def unwrap(command: Command, depth: int = 0) -> Iterator[Command]:
             yield from unwrap(replace(inner, reached=reached), depth + 1)
 
 
-def _inside(command: Command) -> list[Command]:
+def _unwrap_once(command: Command) -> list[Command]:
     name = command.name
     if name in _SHELLS:
-        return _shell(command)
+        return _unwrap_shell(command)
     if name == "eval":
-        return _scripted(command, _joined(command.words[1:]))
+        return _parse_text(command, _join(command.words[1:]))
     if name == "trap" and len(command.words) > 2:
-        return _scripted(command, command.words[1])
+        return _parse_text(command, command.words[1])
     if name in _EXECS:
-        return [command, *_executed(command)]
+        return [command, *_commands_of_exec(command)]
     if name.startswith(("python", "pypy")):
         name = "python"
     texts = [name, *(word.text for word in command.words[1:3])]
     for start in (3, 2, 1):
         prefix = PREFIXES.get(" ".join(texts[:start]))
         if prefix:
-            return _prefixed(command, prefix, start)
+            return _unwrap_prefix(command, prefix, start)
     return [command]
 
 
-def _prefixed(command: Command, prefix: Prefix, start: int) -> list[Command]:
+def _unwrap_prefix(command: Command, prefix: Prefix, start: int) -> list[Command]:
     words = command.words
     at = _behind_options(words, start, prefix.valued.split(), is_assignment)
     if prefix.marked:
@@ -140,10 +140,10 @@ def _prefixed(command: Command, prefix: Prefix, start: int) -> list[Command]:
     if stopped or not inner or (prefix.only and inner[0].text not in prefix.only.split()):
         return [command]
     if prefix.joins:
-        return _scripted(replace(command, words=inner), _joined(inner))
+        return _parse_text(replace(command, words=inner), _join(inner))
     assigned = tuple(word for word in own if is_assignment(word.text))
     bare = replace(command, words=inner, assignments=command.assignments + assigned)
-    return [_fed(bare, own)] if command.name == "xargs" else [bare]
+    return [_add_input(bare, own)] if command.name == "xargs" else [bare]
 
 
 def _behind_options(
@@ -158,22 +158,22 @@ def _behind_options(
     return at
 
 
-def _fed(inner: Command, options: tuple[Word, ...]) -> Command:
+def _add_input(inner: Command, options: tuple[Word, ...]) -> Command:
     """Complete a command as xargs does, with its input or with unknown words."""
     for option, following in pairwise((*options, _UNKNOWN)):
         if option.text.startswith("-I"):
             mark = option.text[2:] or following.text
-            return replace(inner, words=_filled(inner.words, mark), stdin=None)
+            return replace(inner, words=_mark_placeholders(inner.words, mark), stdin=None)
     known = inner.stdin and not inner.stdin.expands and inner.stdin.text.split()
     fed = tuple(Word(text=text) for text in known) if known else (_UNKNOWN,)
     return replace(inner, words=inner.words + fed, stdin=None)
 
 
-def _filled(words: tuple[Word, ...], mark: str) -> tuple[Word, ...]:
+def _mark_placeholders(words: tuple[Word, ...], mark: str) -> tuple[Word, ...]:
     return tuple(replace(word, expands=word.expands or mark in word.text) for word in words)
 
 
-def _executed(command: Command) -> Iterator[Command]:
+def _commands_of_exec(command: Command) -> Iterator[Command]:
     """Yield the commands behind -exec and similar options."""
     options = _EXECS[command.name].split()
     left = iter(command.words)
@@ -185,22 +185,22 @@ def _executed(command: Command) -> Iterator[Command]:
                     break
                 inner.append(part)
             if inner:
-                yield replace(command, words=_filled(tuple(inner), "{}"))
+                yield replace(command, words=_mark_placeholders(tuple(inner), "{}"))
         elif any(sets_option(word.text, option) for option in options):
             yield replace(command, words=(replace(word, expands=True),))
 
 
-def _shell(command: Command) -> list[Command]:
+def _unwrap_shell(command: Command) -> list[Command]:
     words = command.words
     at = _behind_options(words, 1, _SHELL_VALUED, lambda _: False)
     if at < len(words) and any(sets_option(word.text, "-c") for word in words[1:at]):
-        return _scripted(command, words[at])
+        return _parse_text(command, words[at])
     if command.stdin and at >= len(words):
-        return _scripted(command, command.stdin)
+        return _parse_text(command, command.stdin)
     return [command]
 
 
-def _scripted(command: Command, text: Word) -> list[Command]:
+def _parse_text(command: Command, text: Word) -> list[Command]:
     """Return the commands of a script given as text, and the redirections of its shell."""
     script = parse(text.text)
     if script is None:
@@ -211,7 +211,7 @@ def _scripted(command: Command, text: Word) -> list[Command]:
     return [*script.commands, *([rest] if rest.redirects or rest.assignments else [])]
 
 
-def _joined(words: tuple[Word, ...]) -> Word:
+def _join(words: tuple[Word, ...]) -> Word:
     text = " ".join(word.text for word in words)
     return Word(text=text, expands=any(word.expands for word in words))
 
@@ -246,11 +246,11 @@ def expand_alias(command: Command, aliases: Aliases) -> Iterator[Command]:
         return
     for value in aliases.get(name.text, ()):
         others = {other: meant for other, meant in aliases.items() if other != name.text}
-        for meant in _meant(command, value):
+        for meant in _expand_value(command, value):
             yield from expand_alias(meant, others) if _is_alias(meant, others) else (meant,)
 
 
-def _meant(command: Command, value: str) -> Iterator[Command]:
+def _expand_value(command: Command, value: str) -> Iterator[Command]:
     """Parse *value* with the rest of the call behind it.
 
     A placeholder marks the rest, which brings its redirections and its input along. A value that

@@ -60,7 +60,7 @@ class InvalidAnswer(ValueError):
     """Names the part of the answer that does not fit its schema."""
 
 
-def failed(error: str, outcome: str = "failed") -> Reply:
+def failure(error: str, outcome: str = "failed") -> Reply:
     return Reply(outcome=outcome, error=error)
 
 

@@ -15,7 +15,7 @@ from ademem.core.client import config_dir
 from ademem.core.json_text import loads
 from ademem.core.value import Value
 from ademem.store.ai_calls import Price
-from ademem.synthesis.ai.answer import ANSWER_BYTES, RULES, Reply, failed, number
+from ademem.synthesis.ai.answer import ANSWER_BYTES, RULES, Reply, failure, number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def problem(question: Question) -> str:
 def ask(question: Question) -> Reply:
     program = _find_program(question.environment)
     if program is None:
-        return failed(NOT_INSTALLED)
+        return failure(NOT_INSTALLED)
     schema = json.dumps(question.schema)
     options = [
         "-p",
@@ -85,7 +85,7 @@ def ask(question: Question) -> Reply:
             question.timeout_s,
         )
     except OSError as error:
-        return failed(f"`claude` cannot be started: {error.strerror}")
+        return failure(f"`claude` cannot be started: {error.strerror}")
     return _parse(ran)
 
 
@@ -101,15 +101,15 @@ def _find_program(environment: Mapping[str, str]) -> str | None:
 
 def _parse(ran: Finished) -> Reply:
     if ran.stopped == "timeout":
-        return failed("it took too long", "timeout")
+        return failure("it took too long", "timeout")
     if ran.stopped:
-        return failed(f"its answer is longer than {ANSWER_BYTES:,} bytes")
+        return failure(f"its answer is longer than {ANSWER_BYTES:,} bytes")
     answer: Any = None
     with suppress(ValueError, RecursionError):
         answer = loads(ran.output.decode("utf-8", "replace"))
     if not isinstance(answer, dict):
         error = (ran.errors or ran.output).decode("utf-8", "replace")
-        return failed(f"exit code {ran.exit_code}: {' '.join(error.split())}")
+        return failure(f"exit code {ran.exit_code}: {' '.join(error.split())}")
     result, models = answer.get("result"), answer.get("modelUsage")
     text = result if isinstance(result, str) else ""
     has_cost = answer.get("total_cost_usd") is not None

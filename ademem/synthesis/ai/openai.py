@@ -12,7 +12,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from ademem.core.json_text import loads
 from ademem.store.ai_calls import Price
-from ademem.synthesis.ai.answer import ANSWER_BYTES, RULES, Reply, failed, number
+from ademem.synthesis.ai.answer import ANSWER_BYTES, RULES, Reply, failure, number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class _TooLate(Exception):
 
 def ask(question: Question) -> Reply:
     if wrong := problem(question):
-        return failed(wrong)
+        return failure(wrong)
     deadline = time.monotonic() + question.timeout_s
     for with_schema in (True, False):
         try:
@@ -48,14 +48,14 @@ def ask(question: Question) -> Reply:
             with error:
                 if with_schema and error.code in SCHEMA_REFUSED:
                     continue
-                return failed(f"{error.code} {error.reason}")
+                return failure(f"{error.code} {error.reason}")
         except (TimeoutError, _TooLate):
-            return failed("it took too long", "timeout")
+            return failure("it took too long", "timeout")
         except URLError as error:
             late = isinstance(error.reason, TimeoutError)
-            return failed(str(error.reason), "timeout" if late else "failed")
+            return failure(str(error.reason), "timeout" if late else "failed")
         except (HTTPException, OSError, ValueError, RecursionError) as error:
-            return failed(f"{type(error).__name__}: {error}")
+            return failure(f"{type(error).__name__}: {error}")
     raise AssertionError("the second attempt returns")
 
 
