@@ -20,8 +20,8 @@ from ademem.store.runtime import Runtime
 from ademem.synthesis.anchor_verification import NoSuchPlace
 from ademem.worker import running
 from tests.canaries import CANARIES, found_below, sentence
+from tests.capture.talk import Talk
 from tests.examples import FULL
-from tests.synthesis.episodes.talk import Talk
 
 KEYS = ["".join(canary) for canary in CANARIES.values()]
 NAMES = [value for before, value, _ in CANARIES.values() if not before]

@@ -7,7 +7,7 @@ import pytest
 
 from ademem import api
 from ademem.core.memory import Origin, Trust
-from tests.synthesis.episodes.talk import Talk
+from tests.capture.talk import Talk
 
 LESSON = "TaskGroup requires @Sendable closures"
 

@@ -17,7 +17,7 @@ from ademem.synthesis import sweeping
 from ademem.worker import running
 from tests import builders
 from tests.builders import NOW, memory
-from tests.synthesis.lifecycle.sweeps import aged, sweep
+from tests.synthesis.sweeps import aged, sweep
 
 ROOT = Path(__file__).parents[2]
 START = """

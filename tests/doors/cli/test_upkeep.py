@@ -4,7 +4,7 @@ import json
 
 from ademem import api
 from ademem.core.memory import Draft
-from tests.synthesis.lifecycle import statements
+from tests.synthesis import statements
 
 
 def backdate(ademem, id, days):

@@ -9,7 +9,7 @@ from ademem.store.episodes import Action, Run
 from ademem.synthesis import conversation
 from ademem.synthesis.conversation import Conversation
 from tests.builders import memory
-from tests.synthesis.episodes.talk import Talk
+from tests.capture.talk import Talk
 
 KEY = "ghp_" + "a1B2c3D4e5" * 4
 ORDER = "Fix the login bug in src/auth.py"

@@ -9,7 +9,7 @@ from ademem.core.text import sha256_hex
 from ademem.store import jobs, ledger
 from ademem.synthesis.compaction import MOST_CANDIDATES, extract
 from ademem.synthesis.session_location import SessionLocation
-from tests.synthesis.episodes.talk import Talk
+from tests.capture.talk import Talk
 
 CAUSE = "the proxy rewrites the host header"
 KEY = "ghp_" + "a1B2c3D4e5" * 4

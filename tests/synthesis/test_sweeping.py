@@ -16,15 +16,7 @@ from ademem.synthesis import sweeping
 from tests.builders import NOW, insert
 from tests.examples import examples
 from tests.store.stores import in_memory
-from tests.synthesis.lifecycle.sweeps import (
-    aged,
-    candidate,
-    heard,
-    run_mission,
-    standing,
-    state,
-    sweep,
-)
+from tests.synthesis.sweeps import aged, candidate, heard, run_mission, standing, state, sweep
 
 DAY = timedelta(days=1)
 

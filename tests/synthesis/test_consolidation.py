@@ -14,8 +14,8 @@ from ademem.store.transitions import Act
 from ademem.synthesis import consolidation
 from ademem.synthesis.consolidation import Run
 from tests.builders import NOW, insert, memory
-from tests.synthesis.lifecycle import statements
-from tests.synthesis.lifecycle.statements import MODEL
+from tests.synthesis import statements
+from tests.synthesis.statements import MODEL
 
 INVOICES, MIGRATIONS, PORTS, UPLOADS = 1, 2, 4, 15
 DAY = timedelta(days=1)

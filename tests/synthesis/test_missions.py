@@ -13,7 +13,7 @@ from ademem.store.transitions import Act, CannotDo
 from ademem.synthesis import missions
 from ademem.synthesis.missions import NoSuchMission
 from tests.builders import NOW, insert, memory
-from tests.synthesis.lifecycle.sweeps import aged, standing, sweep
+from tests.synthesis.sweeps import aged, standing, sweep
 
 DAY = timedelta(days=1)
 

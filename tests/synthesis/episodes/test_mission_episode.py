@@ -10,7 +10,7 @@ from ademem.core.value import replace
 from ademem.store import episodes, jobs
 from ademem.synthesis.episode_building import build_mission_episode
 from ademem.synthesis.procedures import learning
-from tests.synthesis.episodes.talk import Talk
+from tests.capture.talk import Talk
 
 
 @pytest.fixture

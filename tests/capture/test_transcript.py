@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ademem.capture import transcript
 from ademem.capture.transcript import Call, Interruption, Message, Prompt, Result
 from ademem.core.clock import stamp
-from tests.synthesis.episodes.talk import Talk
+from tests.capture.talk import Talk
 
 
 @pytest.fixture

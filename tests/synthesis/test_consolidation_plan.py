@@ -16,7 +16,7 @@ from ademem.synthesis.consolidation_plan import (
     is_about_one,
     relate,
 )
-from tests.synthesis.lifecycle.statements import MODEL, STATEMENTS
+from tests.synthesis.statements import MODEL, STATEMENTS
 
 SAME, MORE, APART, CONFLICT = Relation
 NEAR = MERGE_COSINE

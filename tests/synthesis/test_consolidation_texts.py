@@ -6,8 +6,8 @@ from ademem.store import consolidating
 from ademem.synthesis import consolidation
 from ademem.synthesis.consolidation import ai_writer
 from tests.builders import NOW
-from tests.synthesis.lifecycle.statements import MODEL
-from tests.synthesis.lifecycle.test_consolidation import INVOICES, UPLOADS, group, live, put
+from tests.synthesis.statements import MODEL
+from tests.synthesis.test_consolidation import INVOICES, UPLOADS, group, live, put
 
 SAYING = """
 import json, sys

@@ -6,7 +6,7 @@ from ademem import api
 from ademem.core.client import CONTEXT_UNITS, units
 from ademem.core.memory import Draft, Origin
 from ademem.synthesis import compaction
-from tests.synthesis.episodes.talk import Talk
+from tests.capture.talk import Talk
 
 KEY = "ghp_" + "a1B2c3D4e5" * 4
 

@@ -11,7 +11,7 @@ from ademem.core.memory import Draft, Origin
 from ademem.core.value import replace
 from ademem.search.engine import Filters
 from ademem.store import episodes, jobs, ledger, sessions
-from tests.synthesis.episodes.talk import Talk
+from tests.capture.talk import Talk
 
 KEY = "ghp_" + "a1B2c3D4e5" * 4
 ORDER = "Fix the login bug in src/auth.py"

@@ -10,9 +10,9 @@ from ademem.store import memories
 from ademem.synthesis import consolidation
 from ademem.synthesis.consolidation import Run
 from tests.sync.clone import FOLDER, Clone
-from tests.synthesis.lifecycle.statements import MODEL
-from tests.synthesis.lifecycle.sweeps import sweep
-from tests.synthesis.lifecycle.test_consolidation import UPLOADS, group
+from tests.synthesis.statements import MODEL
+from tests.synthesis.sweeps import sweep
+from tests.synthesis.test_consolidation import UPLOADS, group
 
 
 class Pair:
