@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from ademem.core.memory import Memory
     from ademem.store.runtime import Runtime
 
 MAX_CHARS = 600
@@ -167,10 +166,9 @@ def _write_comment(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
         return None
     if not ledger.claim(store, SOURCE, remark.key, now):
         return _edit(remark, runtime)
-    category = category_of(remark.text)
     draft = Draft(
         content=remark.text,
-        category=Category.CONVENTION if category is Category.FACT else category,
+        category=category_of(remark.text, Category.CONVENTION),
         path=remark.path,
         origin=Origin(
             trust=Trust.TOOL,
@@ -190,13 +188,11 @@ def _edit(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
     """Update the memory, unless a person has changed it since."""
     id = imports.credited(runtime.store, SOURCE, remark.key)
     found = memory_queries.by_id(runtime.store, id)
-    if not found or not found.live or _is_edited_by_person(found, runtime):
+    if not found or not found.live:
+        return None
+    history = memories.revisions(runtime.store, found.id)
+    if any(revision["actor"] == Trust.USER for revision in history):
         return None
     act = Act(store=runtime.store, now=runtime.now, actor=Trust.TOOL)
     memory = transitions.edit(found.id, act, runtime.settings.gate, content=remark.text)
     return "edited", memory.id
-
-
-def _is_edited_by_person(memory: Memory, runtime: Runtime) -> bool:
-    history = memories.revisions(runtime.store, memory.id)
-    return any(revision["actor"] == Trust.USER for revision in history)

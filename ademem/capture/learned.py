@@ -167,9 +167,9 @@ def _comments(command: Command, read_file: ReadFile) -> Iterator[Body]:
     if path is not None:
         text = read_file(path) or ""
     elif any(flag == "--stdin" for flag, _ in flags) or [word.text for word in said] == ["-"]:
-        text = _literal_text(command.stdin) if command.stdin else ""
+        text = _written_out(command.stdin) if command.stdin else ""
     else:
-        text = _literal_text(*said)
+        text = _written_out(*said)
     yield Body(text=text, bead=bead.text)
 
 
@@ -184,14 +184,14 @@ def _messages(command: Command, read_file: ReadFile) -> Iterator[Body]:
         return
     for flag, value in flags:
         if flag in ("-m", "--message", "-am"):
-            yield Body(text=_literal_text(value), lines_only=True)
+            yield Body(text=_written_out(value), lines_only=True)
         elif flag in ("-F", "--file") and value.text != "-":
             yield Body(text=read_file(value.text) or "", lines_only=True)
         elif flag in ("-F", "--file") and command.stdin:
-            yield Body(text=_literal_text(command.stdin), lines_only=True)
+            yield Body(text=_written_out(command.stdin), lines_only=True)
 
 
-def _literal_text(*words: Word) -> str:
+def _written_out(*words: Word) -> str:
     """Join the words; empty if a variable or a command's output is a part."""
     if any(word.expands and ("$" in word.text or "`" in word.text) for word in words):
         return ""

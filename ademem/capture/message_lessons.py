@@ -42,7 +42,11 @@ def learnings(message: str) -> list[str]:
     """Return the items of the last section with any: numbered ones, else bullets."""
     for section in reversed(list(_sections(_prose(message)))):
         for shape in (_NUMBERED, _BULLET):
-            items = [_plain(found[1]) for line in section if (found := shape.match(line))]
+            items = [
+                _EMPHASIS.sub("", found[1]).strip()
+                for line in section
+                if (found := shape.match(line))
+            ]
             kept = [
                 item
                 for item in items
@@ -80,10 +84,6 @@ def _sections(lines: list[str]) -> Iterator[list[str]]:
             section.append(line)
     if section is not None:
         yield section
-
-
-def _plain(item: str) -> str:
-    return _EMPHASIS.sub("", item).strip()
 
 
 def _has_length(text: str, chars: int, words: int, cjk_chars: int) -> bool:
@@ -124,9 +124,8 @@ def findings(message: str) -> list[tuple[Category, str]]:
         is_statement = len(said) <= MAX_FINDING_CHARS and not said.endswith(("?", ":"))
         is_blank = is_placeholder(line[0].partition(":")[2])
         if is_statement and _has_length(said, *MIN_FINDING) and not is_blank:
-            found.setdefault(fold(said), (_category(line["label"]), said))
+            kinds = (
+                kind for label, kind in LABELS.items() if re.fullmatch(label, line["label"], re.I)
+            )
+            found.setdefault(fold(said), (next(kinds), said))
     return list(found.values())[:MAX_FINDINGS]
-
-
-def _category(label: str) -> Category:
-    return next(kind for words, kind in LABELS.items() if re.fullmatch(words, label, re.I))

@@ -35,10 +35,10 @@ CUES = (
 """Patterns of categories; the first match decides."""
 
 
-def category_of(text: str) -> Category:
+def category_of(text: str, default: Category = Category.FACT) -> Category:
     import re
 
-    return next((category for category, cue in CUES if re.search(cue, text, re.I)), Category.FACT)
+    return next((category for category, cue in CUES if re.search(cue, text, re.I)), default)
 
 
 def write_once(
@@ -91,10 +91,9 @@ def capture_learnings(payload: Payload, runtime: Runtime) -> list[Written]:
 
 def capture_correction(text: str, key: TurnKey, runtime: Runtime) -> Written | None:
     """Write a candidate from a person's correction."""
-    category = category_of(text)
     draft = Draft(
         content=text,
-        category=Category.CONVENTION if category is Category.FACT else category,
+        category=category_of(text, Category.CONVENTION),
         origin=Origin(
             trust=Trust.USER,
             source_type="intervention",

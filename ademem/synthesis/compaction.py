@@ -111,9 +111,7 @@ def _drafts(session: sessions.Session, trust: Trust, runtime: Runtime) -> Iterat
         elif isinstance(event, Prompt) and event.queued and capture.corrections:
             origin = Origin(trust=Trust.USER, source_type="intervention", session_id=session.id)
             for text in corrections(event.text):
-                category = category_of(text)
-                if category is Category.FACT:
-                    category = Category.CONVENTION
+                category = category_of(text, Category.CONVENTION)
                 yield Draft(content=text, category=category, origin=origin)
 
 

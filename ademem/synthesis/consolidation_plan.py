@@ -99,7 +99,10 @@ def make_plan(known: Iterable[Known], *, rewritten: bool) -> Plan:
         if len(group) < 2:
             continue
         around = find_neighbours([each.vector for each in group], CONFLICT_COSINE)
-        near = [_above(MERGE_COSINE, others) for others in around]
+        near = [
+            {at: cosine for at, cosine in others.items() if cosine >= MERGE_COSINE}
+            for others in around
+        ]
         promoted = [
             {at: cosine for at, cosine in others.items() if _is_promoted(group[at])}
             if _is_promoted(each)
@@ -108,13 +111,8 @@ def make_plan(known: Iterable[Known], *, rewritten: bool) -> Plan:
         ]
         clusters += _count_clusters(promoted)
         merges += _merges(group, promoted, MERGED, rewritten=rewritten)
-        contradictions += _contradictions(group, near)
-        contradictions += _changed_numbers(group, around, near)
+        contradictions += _contradictions(group, around, near)
     return Plan(clusters=clusters, merges=tuple(merges), contradictions=tuple(contradictions))
-
-
-def _above(threshold: float, others: Mapping[int, float]) -> dict[int, float]:
-    return {at: cosine for at, cosine in others.items() if cosine >= threshold}
 
 
 def _is_promoted(each: Known) -> bool:
@@ -166,32 +164,21 @@ def _merges(
         free -= {centre, *same, *more}
 
 
-def _pairs(group: list[Known], around: Neighbours) -> Iterator[tuple[int, int]]:
-    """Yield pairs with a promoted side."""
-    for at, others in enumerate(around):
-        for other in sorted(each for each in others if each > at):
-            if _is_promoted(group[at]) or _is_promoted(group[other]):
-                yield at, other
-
-
-def _contradictions(group: list[Known], near: Neighbours) -> Iterator[Contradiction]:
-    for at, other in _pairs(group, near):
-        left, right = group[at].memory, group[other].memory
-        if why := conflict(compared_text(left), compared_text(right)):
-            yield Contradiction(left=left, right=right, why=why)
-
-
-def _changed_numbers(
+def _contradictions(
     group: list[Known], around: Neighbours, near: Neighbours
 ) -> Iterator[Contradiction]:
-    """Yield pairs farther apart than merges are, about one matter but with another number."""
-    for at, other in _pairs(group, around):
-        left, right = group[at].memory, group[other].memory
-        texts = compared_text(left), compared_text(right)
-        if other in near[at] or not has_other_number(*texts) or not is_about_one(*texts):
-            continue
-        if why := conflict(*texts):
-            yield Contradiction(left=left, right=right, why=why)
+    """Yield contradictory pairs with a promoted side.
+
+    Pairs farther apart than merges count if they are about one matter, with another number.
+    """
+    for at, others in enumerate(around):
+        for other in sorted(each for each in others if each > at):
+            left, right = group[at].memory, group[other].memory
+            texts = compared_text(left), compared_text(right)
+            is_close = other in near[at] or (has_other_number(*texts) and is_about_one(*texts))
+            is_confirmed = _is_promoted(group[at]) or _is_promoted(group[other])
+            if is_confirmed and is_close and (why := conflict(*texts)):
+                yield Contradiction(left=left, right=right, why=why)
 
 
 def relate(left: str, right: str) -> Relation:

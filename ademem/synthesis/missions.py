@@ -220,16 +220,10 @@ def _failure(
     return [memory for memory in made if memory]
 
 
-def _cancelled(
-    mission: Mission, reason: str, own: Sequence[Memory], copying: Copying
-) -> list[Memory]:
-    return []
-
-
 _ENDINGS: dict[str, Callable[[Mission, str, Sequence[Memory], Copying], list[Memory]]] = {
     "success": _success,
     "failure": _failure,
-    "cancelled": _cancelled,
+    "cancelled": lambda *_: [],
 }
 
 

@@ -71,7 +71,6 @@ _CLAUSE = r"[,;:.!?]\s"
 
 
 def compared_text(text: Draft | Memory) -> str:
-    """Return title and content as one text for comparison."""
     return text_.said(text.title, text.content)
 
 
@@ -81,7 +80,13 @@ def is_same_family(left: Category, right: Category) -> bool:
 
 def contradicts(left: str, right: str) -> bool:
     """True if one text negates, or names other numbers, versions, identifiers or paths."""
-    return any(map(_reverses, words(left) ^ words(right))) or not _same_names(left, right)
+    if any(
+        word in REVERSING or not _REVERSING_SIGNS.isdisjoint(word)
+        for word in words(left) ^ words(right)
+    ):
+        return True
+    mine, theirs = named_tokens(left, right)
+    return mine != theirs  # in order: "from 14 to 15" is not "from 15 to 14"
 
 
 def find_opposition(left: str, right: str) -> str | None:
@@ -120,7 +125,6 @@ def named_tokens(left: str, right: str) -> tuple[list[str], list[str]]:
 
 
 def tokenize(text: str) -> list[str]:
-    """Return the folded tokens in order."""
     return [token for token, _ in _tokens(text)]
 
 
@@ -144,16 +148,6 @@ def _negates(found: frozenset[str]) -> bool:
     return not _NEGATING.isdisjoint(found) or any(
         not _REVERSING_SIGNS.isdisjoint(word) for word in found
     )
-
-
-def _reverses(word: str) -> bool:
-    return word in REVERSING or not _REVERSING_SIGNS.isdisjoint(word)
-
-
-def _same_names(left: str, right: str) -> bool:
-    """Compare names with their order: "from 14 to 15" is not "from 15 to 14"."""
-    mine, theirs = named_tokens(left, right)
-    return mine == theirs
 
 
 def _tokens(text: str) -> Iterator[tuple[str, bool]]:
@@ -183,7 +177,8 @@ UNLIKE = 0.1
 def echo(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     """Reject a text that its session was shown, unless the draft names a source or a key."""
     origin = draft.origin
-    if draft.by_person or origin.source_id or not origin.session_id or _is_named(draft):
+    is_named = draft.topic_key or _explicit_key(draft)
+    if draft.by_person or origin.source_id or not origin.session_id or is_named:
         return draft
     text = compared_text(draft)
     for memory in gate.lookup.shown(draft):
@@ -214,7 +209,7 @@ def same_topic(draft: Reviewed, gate: Gate) -> Reviewed | Revise:
     if memory is None or memory.dedupe_key == draft.dedupe_key:
         return draft
     if not _may_replace(draft, memory):
-        note = f"the topic {draft.topic_key} stays with {memory.id}: nobody vouches for this text"
+        note = f"the topic {draft.topic_key} stays with {memory.id}: this text is not trusted"
         return with_note(replace(draft, topic_key=None), note)
     return _revision(draft, memory, f"the topic {draft.topic_key}")
 
@@ -261,10 +256,6 @@ def _repeats_rejected(draft: Reviewed, refused: Memory, near: float) -> bool:
     named = key is not None and key == refused.knowledge_key
     is_near = named or jaccard(words(mine), words(theirs)) >= near
     return is_near and not contradicts(mine, theirs)
-
-
-def _is_named(draft: Reviewed) -> bool:
-    return bool(draft.topic_key or _explicit_key(draft))
 
 
 def _explicit_key(draft: Reviewed) -> str | None:

@@ -44,9 +44,10 @@ def initial_state(draft: Reviewed, settings: GateSettings) -> InitialState:
         or draft.origin.source_type in settings.promote_sources
     )
     usual = 1.0 if vouched else TRUSTED_CONFIDENCE if draft.trusted else UNTRUSTED_CONFIDENCE
+    confidence = usual if draft.confidence is None else draft.confidence
     return InitialState(
         **transitions.initial(promoted=vouched, pinned=draft.pinned),
-        confidence=_clamp(usual if draft.confidence is None else draft.confidence),
+        confidence=min(1.0, max(0.0, confidence)),
         pinned=draft.pinned,
     )
 
@@ -149,7 +150,9 @@ def merge_row(
         trust=trust,
         dedupe_key=dedupe_key(content, memory.topic_key),
         title=memory.title or draft.title,
-        importance=_higher(memory.importance, Importance(draft.importance)),
+        importance=max(
+            memory.importance, Importance(draft.importance), key=lambda each: each.weight
+        ),
         confidence=confidence,
         observation_count=memory.observation_count + 1,
         access_score=max(memory.access_score, _seed(draft, state)),
@@ -245,13 +248,5 @@ def _claimed_author(memory: Memory, draft: Reviewed, kept: str) -> str | None:
     return theirs if theirs is not None and kept == draft.content else memory.claimed_author
 
 
-def _higher(left: Importance, right: Importance) -> Importance:
-    return max(left, right, key=lambda importance: importance.weight)
-
-
 def _seed(draft: Reviewed, state: InitialState) -> float:
     return max(Importance(draft.importance).weight, state.confidence)
-
-
-def _clamp(number: float) -> float:
-    return min(1.0, max(0.0, number))

@@ -20,12 +20,13 @@ from ademem.synthesis.ai.answer import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
     from ademem.core.settings import AISettings
     from ademem.store.runtime import Runtime
 
+PROVIDERS = ("claude", "openai")
 PROMPT_CHARS = 120_000
 """Longest question; the rest is cut off."""
 
@@ -53,7 +54,7 @@ def ask(
         purpose=purpose,
     )
     began = time.monotonic()
-    reply = _PROVIDERS[settings.provider]().ask(question)
+    reply = _provider(settings.provider).ask(question)
     answer = None
     if reply.outcome == "ok":
         try:
@@ -67,18 +68,17 @@ def ask(
 
 
 def is_available(runtime: Runtime) -> bool:
-    """Tell whether a provider is set and the day has calls left."""
     left = runtime.settings.ai.daily_calls - ai_calls.today(runtime.store, runtime.now)
     return _has_provider(runtime) and left > 0
 
 
 def problem(settings: AISettings, environment: Mapping[str, str]) -> str:
     """Say why the provider cannot be asked, as far as that shows without a call; else empty."""
-    if settings.provider not in _PROVIDERS:
+    if settings.provider not in PROVIDERS:
         return ""
     if not settings.daily_calls:
         return f"ai.daily_calls is 0, so {settings.provider} is never asked"
-    return _PROVIDERS[settings.provider]().problem(_empty_question(settings, environment))
+    return _provider(settings.provider).problem(_empty_question(settings, environment))
 
 
 def _empty_question(settings: AISettings, environment: Mapping[str, str]) -> Question:
@@ -95,7 +95,7 @@ def _empty_question(settings: AISettings, environment: Mapping[str, str]) -> Que
 
 def _has_provider(runtime: Runtime) -> bool:
     """An AI that ademem started asks no other one: ADEMEM_ASKED marks its processes."""
-    return runtime.settings.ai.provider in _PROVIDERS and "ADEMEM_ASKED" not in runtime.environment
+    return runtime.settings.ai.provider in PROVIDERS and "ADEMEM_ASKED" not in runtime.environment
 
 
 def _clean(text: str) -> str:
@@ -104,16 +104,11 @@ def _clean(text: str) -> str:
     return redact(visible.encode("utf-8", "replace").decode()).text
 
 
-def _claude() -> Provider:
-    from ademem.synthesis.ai import claude
+def _provider(name: str) -> Provider:
+    if name == "claude":
+        from ademem.synthesis.ai import claude
 
-    return Provider(ask=claude.ask, problem=claude.problem)
-
-
-def _openai() -> Provider:
+        return Provider(ask=claude.ask, problem=claude.problem)
     from ademem.synthesis.ai import openai
 
     return Provider(ask=openai.ask, problem=openai.problem)
-
-
-_PROVIDERS: dict[str, Callable[[], Provider]] = {"claude": _claude, "openai": _openai}

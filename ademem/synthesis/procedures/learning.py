@@ -410,14 +410,14 @@ def render_markdown(lines: Iterable[str], pitfalls: Sequence[str]) -> str:
 def _step_line(step: Step) -> str:
     if step.kind == EDIT:
         return f"Edit `{step.words[0]}`."
-    words = (word if _PLAIN_WORD.fullmatch(word) else _quote(word) for word in step.words)
+    words = (
+        word
+        if _PLAIN_WORD.fullmatch(word)
+        else '"' + _BLANKS.sub(" ", word).replace('"', '\\"') + '"'
+        for word in step.words
+    )
     verb = "Run" if step.kind == RUN else "Call"
     return f"{verb} `{' '.join(words).replace('`', '')}`."
-
-
-def _quote(word: str) -> str:
-    line = _BLANKS.sub(" ", word).replace('"', '\\"')
-    return f'"{line}"'
 
 
 def _first_line(work: Work) -> str:
