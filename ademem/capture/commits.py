@@ -132,7 +132,6 @@ def catch_up(project: Project, store: Store, now: datetime) -> None:
 
 
 def is_behind(project: Project, store: Store) -> bool:
-    """Return True when HEAD moved since the worker looked."""
     head = commit(project.root)
     if head is None:
         return False
@@ -209,7 +208,6 @@ def _place(root: str, last: str, head: str) -> int:
 
 
 def recent(root: str, head: str, most: int) -> list[Commit]:
-    """Return the newest commits of *head*'s history; raises Unreadable."""
     return _log(root, f"--max-count={most}", head, files=True)[0]
 
 

@@ -185,7 +185,6 @@ def _write_comment(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
 
 
 def _edit(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
-    """Update the memory, unless a person has changed it since."""
     id = imports.credited(runtime.store, SOURCE, remark.key)
     found = memory_queries.by_id(runtime.store, id)
     if not found or not found.live:

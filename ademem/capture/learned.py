@@ -86,8 +86,6 @@ class Marker(Value):
 
 
 class Body(Value):
-    """The literal text of a comment or commit message."""
-
     text: str
     bead: str | None = None
     lines_only: bool = False
@@ -147,7 +145,6 @@ def source_of(cwd: str) -> str:
 
 
 def _comments(command: Command, read_file: ReadFile) -> Iterator[Body]:
-    """Yield the text of `bd comment ID …` or `bd comments add ID …`."""
     if command.name != "bd":
         return
     words, flags = _split(command.words[1:], _VALUED_FLAGS | {"-f", "--file"})
@@ -174,7 +171,6 @@ def _comments(command: Command, read_file: ReadFile) -> Iterator[Body]:
 
 
 def _messages(command: Command, read_file: ReadFile) -> Iterator[Body]:
-    """Yield the message of `git commit`."""
     if command.name != "git":
         return
     words, flags = _split(

@@ -38,7 +38,6 @@ def record_source(payload: Payload, runtime: Runtime) -> None:
 
 
 def trust_of(payload: Payload, runtime: Runtime) -> Trust:
-    """Return the trust in the words of this turn or subagent."""
     turn = payload.agent_id or _prompt(payload, runtime)
     return _least_trusted(runtime.store, f"{payload.session_id}:{turn}")
 
@@ -63,7 +62,6 @@ def trust_of_turn(turn: str, store: Store) -> Trust:
 
 
 def trust_of_session(session_id: str, store: Store) -> Trust:
-    """Return the trust in the words of a whole session."""
     for source in SOURCES:
         if ledger.any_claimed(store, f"heard_{source}", f"{session_id}:"):
             return source

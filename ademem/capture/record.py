@@ -69,7 +69,6 @@ def _place_draft(draft: Draft, runtime: Runtime) -> Draft:
 
 
 def capture_learnings(payload: Payload, runtime: Runtime) -> list[Written]:
-    """Write candidates from the learnings section of a final message."""
     from ademem.capture import message_lessons, provenance
 
     if not runtime.settings.capture.learnings:
@@ -90,7 +89,6 @@ def capture_learnings(payload: Payload, runtime: Runtime) -> list[Written]:
 
 
 def capture_correction(text: str, key: TurnKey, runtime: Runtime) -> Written | None:
-    """Write a candidate from a person's correction."""
     draft = Draft(
         content=text,
         category=category_of(text, Category.CONVENTION),

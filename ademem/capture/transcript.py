@@ -44,8 +44,6 @@ class Prompt(Value):
 
 
 class Interruption(Value):
-    """The person stopped the turn."""
-
     at: str
 
 
@@ -109,7 +107,6 @@ def lines(path: str, *, tail: int = 0) -> Iterator[bytes]:
 
 
 def subagent_transcripts(path: str) -> list[str]:
-    """Return the paths of the conversation's subagents, by name."""
     folder = os.path.join(path.removesuffix(".jsonl"), "subagents")
     try:
         names = sorted(os.listdir(folder))

@@ -116,7 +116,6 @@ def _subcommand(words: tuple[Word, ...]) -> tuple[str, list[str]]:
 
 
 def _operands(words: tuple[Word, ...]) -> list[Word]:
-    """Return the words that are neither options nor their values."""
     valued = _VALUED.split()
     found: list[Word] = []
     left: Iterator[Word] = iter(words)

@@ -36,7 +36,6 @@ def set_quiet(project: Project, key: TurnKey, quiet: bool) -> None:
 
 
 def prune(project: Project, now: datetime) -> None:
-    """Remove flags of unfinished turns."""
     try:
         confined.prune(project.root, _folder(project), now.timestamp() - MAX_AGE_S)
     except OSError:

@@ -54,8 +54,6 @@ class Location(Value):
 
 
 class Checked(Value):
-    """One anchor of one memory."""
-
     memory: Memory
     anchor: str
     location: Location
@@ -303,6 +301,5 @@ def _renames(root: str) -> dict[str, list[str]]:
 
 
 def _git(top: str, command: str, *arguments: str) -> list[str]:
-    """Return the fields that git prints, split at NUL; none where git fails."""
     found = git.output(top, command, *arguments, timeout_s=git.LONG_S)
     return [] if found is None else found.decode("utf-8", "surrogateescape").split("\0")

@@ -219,7 +219,6 @@ def _describe_merge(id: str, content: str, members: Sequence[Memory]) -> Merged:
 
 
 def ai_writer(runtime: Runtime) -> Writer | None:
-    """Return a writer that asks the AI; None when none is available."""
     if not ai.is_available(runtime):
         return None
 

@@ -224,7 +224,6 @@ def is_about_one(left: str, right: str) -> bool:
 
 
 def _own_names(left: str, right: str) -> tuple[list[str], list[str]]:
-    """Return the names that one text has and the other lacks."""
     mine, theirs = (sorted(set(named)) for named in duplicates.named_tokens(left, right))
     return [name for name in mine if name not in theirs], [
         name for name in theirs if name not in mine

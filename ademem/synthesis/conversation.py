@@ -283,7 +283,6 @@ def command_line(call: Call) -> str:
 
 
 def changed_file(call: Call, roots: Roots) -> str:
-    """Return the file that a writing tool changes, relative to the project; empty for others."""
     if call.tool not in WRITING_TOOLS:
         return ""
     path = _input(call, "file_path") or _input(call, "notebook_path")
@@ -309,7 +308,6 @@ def _input(call: Call, name: str) -> str:
 
 
 def is_test(command: str) -> bool:
-    """Tell whether one of the commands in a shell script runs tests."""
     script = shell.parse(command)
     if script is None:
         return False

@@ -127,7 +127,6 @@ def _read_conversation(session: Session, runtime: Runtime) -> Conversation:
 
 
 def _name_task(conversation: Conversation) -> str:
-    """Name the task of a session whose prompts are not stored."""
     if conversation.files:
         return f"Change {', '.join(list(conversation.files)[:3])}"
     if conversation.actions:

@@ -186,7 +186,6 @@ class Copying(Value):
 def _success(
     mission: Mission, reason: str, own: Sequence[Memory], copying: Copying
 ) -> list[Memory]:
-    """Copy what qualifies; success does not promote candidates."""
     made = (
         copying.copy(memory, promoted=memory.status is Status.PROMOTED)
         for memory in own

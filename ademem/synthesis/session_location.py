@@ -21,7 +21,6 @@ class SessionLocation(Value):
 
     @classmethod
     def parse(cls, key: str) -> SessionLocation:
-        """Read the key of an `extract` job."""
         session_id, _, rest = key.partition(" ")
         branch, _, mission_id = rest.partition(" ")
         return cls(
@@ -37,7 +36,6 @@ class SessionLocation(Value):
 
     @property
     def episode_key(self) -> str:
-        """The key of the `episode` job."""
         return f"{self.session_id} {self.mission_id}".strip()
 
     def assign(self, draft: Draft, runtime: Runtime) -> Draft:

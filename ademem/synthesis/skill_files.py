@@ -125,8 +125,6 @@ class Skill(Value):
 
 
 class Problem(Value):
-    """A file that could not be read, or only in part."""
-
     path: str
     reason: str
 

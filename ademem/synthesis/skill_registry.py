@@ -39,8 +39,6 @@ CONFIDENCE = 0.9
 
 
 class Listed(Value):
-    """A file of the index with its memory."""
-
     entry: Entry
     memory: Memory | None
     """None when it was deleted for good."""
@@ -218,7 +216,6 @@ def _insert(skill: Skill, job: Scan) -> Memory:
 
 
 def _revise(memory: Memory, skill: Skill, job: Scan) -> Memory:
-    """Update the memory, and restore it if it was archived with its file."""
     is_archived = memory.status is Status.ARCHIVED
     live = replace(memory, **transitions.restored(memory)) if is_archived else memory
     revised = replace(live, **_fields(skill, live, job))

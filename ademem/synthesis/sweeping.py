@@ -141,7 +141,6 @@ def promote(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
 
 
 def revive(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
-    """Make a memory active again that was accessed since a sweep demoted it."""
     if memory.used_since_faded and memory.has(Status.PROMOTED, Tier.FADING):
         return memory.moved(REVIVE, "recalled since it faded", Tier.ACTIVE)
     return memory
@@ -236,8 +235,6 @@ def _idle(memory: AgingMemory) -> str:
 
 
 class Move(Value):
-    """The transition of one memory."""
-
     id: str
     act: str
     """promote | revive | demote | archive."""
@@ -269,7 +266,6 @@ Pair = tuple[AgingMemory, AgingMemory]
 
 
 def preview_sweep(store: Store, settings: LifecycleSettings, now: datetime) -> Swept:
-    """Return the moves of a sweep at this moment without writing anything."""
     pairs = _run_passes(store, settings, now)
     return _summarize(
         "", sum(map(_has_decayed, pairs)), [pair for pair in pairs if pair[1].transition], settings

@@ -81,7 +81,6 @@ def count(session_id: str, runtime: Runtime, now: datetime) -> int:
 
 
 def find_used(events: Iterable[Event], clues: Iterable[Clue], settings: GuardSettings) -> list[str]:
-    """Return the ids of the memories that were used after they were shown."""
     waiting, found = list(clues), []
     for event in events:
         if isinstance(event, Prompt):

@@ -283,7 +283,6 @@ def _prose(line: str) -> int:
 
 
 def _fences_apart(text: str) -> tuple[list[str], list[str]]:
-    """Return the lines outside and inside of ``` fences, without blank ones."""
     apart: tuple[list[str], list[str]] = ([], [])
     inside = False
     for line in text.split("\n"):

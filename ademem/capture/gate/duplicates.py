@@ -30,19 +30,7 @@ CATEGORY_FAMILIES = (
 The other categories are records: two of them are two events, however similar their text.
 """
 
-_REVERSING = """
-    not no nor t never none nothing neither without cannot nobody except unless
-    always only before after above below true false must may minimum maximum min max
-    enable enables enabled disable disables disabled allow allows allowed deny denies denied
-    forbid forbids forbidden increase increases decrease decreases
-    nicht kein keine keinen nie ohne ne pas jamais sans sin nunca não nem non senza mai
-    не нет ни без никогда ない せん
-"""
-REVERSING = frozenset(_REVERSING.split())
-"""Words that reverse a sentence; "t" is what tokenizing leaves of "don't"."""
-_REVERSING_SIGNS = frozenset("不没沒無无未非勿莫안않못없")
-
-_NEGATING = frozenset(
+NEGATING = frozenset(
     """
     no not nor t never none nothing neither cannot nobody
     disable disables disabled deny denies denied forbid forbids forbidden
@@ -51,7 +39,17 @@ _NEGATING = frozenset(
     не нет ни никогда ない せん
     """.split()
 )
-"""Words that negate."""
+"""Words that negate; "t" is what tokenizing leaves of "don't"."""
+REVERSING = NEGATING | frozenset(
+    """
+    without except unless always only before after above below true false must may minimum maximum
+    min max enable enables enabled allow allows allowed increase increases decrease decreases
+    ohne sans sin sem senza без
+    """.split()
+)
+"""Words that reverse a sentence."""
+_REVERSING_SIGNS = frozenset("不没沒無无未非勿莫안않못없")
+
 _OPPOSITES = (
     ("before", "after"),
     ("above", "below"),
@@ -97,7 +95,7 @@ def find_opposition(left: str, right: str) -> str | None:
     mine, theirs = words(left), words(right)
     if _negates(mine) != _negates(theirs):
         no, yes = (left, right) if _negates(mine) else (right, left)
-        return "one says no" if _overlap(_stems_after(_NEGATING, no), stems(yes)) else None
+        return "one says no" if _overlap(_stems_after(NEGATING, no), stems(yes)) else None
     for pair in (*_OPPOSITES, *(each[::-1] for each in _OPPOSITES)):
         if pair[0] in mine - theirs and pair[1] in theirs - mine:
             one, other = _stems_after({pair[0]}, left), _stems_after({pair[1]}, right)
@@ -145,7 +143,7 @@ def _stems_after(turning: Collection[str], text: str) -> frozenset[str]:
 
 
 def _negates(found: frozenset[str]) -> bool:
-    return not _NEGATING.isdisjoint(found) or any(
+    return not NEGATING.isdisjoint(found) or any(
         not _REVERSING_SIGNS.isdisjoint(word) for word in found
     )
 
@@ -204,7 +202,6 @@ def rejected_before(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
 
 
 def same_topic(draft: Reviewed, gate: Gate) -> Reviewed | Revise:
-    """Replace the text of the same topic."""
     memory = gate.lookup.by_topic(draft) if draft.topic_key else None
     if memory is None or memory.dedupe_key == draft.dedupe_key:
         return draft
@@ -276,7 +273,6 @@ def _joined_words(text: str) -> str:
 
 
 def _is_same_memory(draft: Reviewed, memory: Memory) -> bool:
-    """True if keys, path, category and names of both agree."""
     return (
         draft.topic_key in (None, memory.topic_key)
         and draft.knowledge_key in (None, memory.knowledge_key)

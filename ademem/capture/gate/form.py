@@ -118,8 +118,6 @@ class Reject(_Decided):
 
 
 class Step(Value):
-    """The effect of one rule on the draft."""
-
     rule: str
     outcome: str
     """pass | change | insert | merge | revise | reject."""
@@ -240,7 +238,6 @@ def is_key_from_text(draft: Reviewed) -> bool:
 
 
 def _each_text(draft: Reviewed, change: Callable[[str], str]) -> Reviewed:
-    """Apply *change* to every text of the draft."""
     fields = draft.__dict__
     texts = {name: change(text) for name in _TEXTS if (text := fields[name]) is not None}
     if draft.knowledge_key and is_key_from_text(draft):

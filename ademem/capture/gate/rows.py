@@ -170,7 +170,6 @@ def merge_row(
 
 
 def revise_row(memory: Memory, draft: Reviewed, settings: GateSettings, now: datetime) -> Memory:
-    """Replace the text of the memory; a promoted one stays promoted."""
     state = initial_state(draft, settings)
     topic_key = memory.topic_key or draft.topic_key
     origin = draft.origin

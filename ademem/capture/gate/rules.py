@@ -93,7 +93,6 @@ def judge(draft: Draft, gate: Gate, rules: Sequence[Rule] = RULES) -> Ruling:
 
 
 def steps(judged: Ruling) -> list[Step]:
-    """Return the effect of each rule, for display."""
     return [_step(*passed) for passed in judged.trail]
 
 

@@ -64,8 +64,6 @@ PREVIEW = 120
 
 
 class Written(Value):
-    """The result of a write."""
-
     accepted: bool
     durability: str
     """candidate | promoted | rejected."""
@@ -107,14 +105,12 @@ def write(
 
 
 def explain(draft: Draft, store: Store, settings: GateSettings, now: datetime) -> list[Step]:
-    """Return the effect of each rule on the draft without writing."""
     return steps(_judge_draft(draft, store, settings, now))
 
 
 def corroborate(
     memory: Memory, origin: Origin, store: Store, settings: GateSettings, now: datetime
 ) -> Memory:
-    """Count one more observation of the memory by *origin*."""
     seen = Reviewed(
         content=memory.content,
         topic_key=memory.topic_key,
@@ -242,7 +238,6 @@ class StoreLookup:
         return [*same, *alike]
 
     def shown(self, draft: Reviewed) -> list[Memory]:
-        """Memories that the session was shown last."""
         return memory_queries.shown_in_session(self._store, draft.origin.session_id, SHOWN)
 
     def _home(self, draft: Reviewed) -> Home:

@@ -99,7 +99,6 @@ def _has_provider(runtime: Runtime) -> bool:
 
 
 def _clean(text: str) -> str:
-    """Remove secrets and control characters other than line breaks and tabs."""
     visible = "".join(char for char in text if char >= " " or char in "\n\t")
     return redact(visible.encode("utf-8", "replace").decode()).text
 

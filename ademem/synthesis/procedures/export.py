@@ -168,7 +168,6 @@ def _owns(procedure: Procedure, name: str, writer: Procedure) -> bool:
 def import_edit(
     procedure: Procedure, file: SkillFile, runtime: Runtime, now: datetime
 ) -> Procedure:
-    """Make a person's edit of the file the next revision of the procedure."""
     if matches(file, procedure.wording):
         return procedure
     act = Act(store=runtime.store, now=now, actor=Trust.USER)

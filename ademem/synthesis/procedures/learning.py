@@ -260,7 +260,6 @@ def _renew(cluster: Sequence[Work], old: Procedure, lesson: Lesson) -> bool:
 
 
 def _insert(wording: Wording, cluster: Sequence[Work], lesson: Lesson) -> Procedure:
-    """Insert a procedure and count its sources as its first uses."""
     store = lesson.runtime.store
     wording = reword(wording, cluster, lesson.runtime)
     with store.transaction():
@@ -388,7 +387,6 @@ def word_sessions(cluster: Sequence[Work], middle: Work, steps: Iterable[Step]) 
 
 
 def word_reviews(cluster: Sequence[Work], middle: Work) -> Wording:
-    """Word repeated remarks of reviewers as a checklist."""
     asked = unique(preview(work.task, PITFALL_CHARS) for work in reversed(cluster))
     where = unique(f"`{work.files}`" for work in cluster if work.files)[:QUOTED_TASKS]
     changed = " or ".join(where) if where else "code"

@@ -307,7 +307,6 @@ _MESSAGE_OPTION = re.compile(r"-[a-z]*m|-[tbn]|--(?:message|title|body|notes)")
 
 
 def mask(text: str) -> str:
-    """Replace versions, numbers, dates and ids by words in capitals."""
     for pattern, word in MASKS:
         text = pattern.sub(word, text)
     return text
