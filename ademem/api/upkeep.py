@@ -60,7 +60,7 @@ def consolidate(runtime: Runtime, *, dry_run: bool = False) -> Consolidated:
     from ademem.search.embedding import model_id
     from ademem.synthesis import consolidation
 
-    run = consolidation.Run(
+    run = consolidation.ConsolidationRun(
         store=runtime.store,
         settings=runtime.settings,
         model=model_id(runtime.settings.embed),

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ademem.capture.gate import Step, Written
+    from ademem.capture.gate import RuleEffect, Written
     from ademem.store.runtime import Runtime
 
 
@@ -26,7 +26,7 @@ def write(runtime: Runtime, draft: Draft | str) -> Written:
     )
 
 
-def explain(runtime: Runtime, draft: Draft | str) -> list[Step]:
+def explain(runtime: Runtime, draft: Draft | str) -> list[RuleEffect]:
     """Return the verdict of each rule of the gate; writes nothing."""
     return gate.explain(
         complete_draft(runtime, draft), runtime.store, runtime.settings.gate, runtime.clock()

@@ -48,7 +48,7 @@ _MADE_BY = ("commit", "cherry-pick", "revert", "am")
 _REMADE_BY = ("(pick)", "(reword)", "(edit)", "(squash)", "(fixup)", "(continue)")
 
 
-class Unreadable(Exception):
+class GitFailed(Exception):
     """Git failed, or took too long."""
 
 
@@ -106,7 +106,7 @@ def look(project: Project, store: Store, now: datetime, deadline: Deadline | Non
         else:
             with git.limited(deadline):
                 found = news(project.root, head, seen, last=last, since=since)
-    except (Unreadable, TooLate):
+    except (GitFailed, TooLate):
         return False
     kept = found.commits[:KEPT]
     ours = table.of_sessions(store, [each.sha for each in kept])
@@ -204,7 +204,7 @@ def _place(root: str, last: str, head: str) -> int:
             root, "merge-base", "--is-ancestor", last, head, environment=git.OFFLINE
         ).code
     except OSError as error:
-        raise Unreadable from error
+        raise GitFailed from error
 
 
 def recent(root: str, head: str, most: int) -> list[Commit]:
@@ -231,7 +231,7 @@ def _log(root: str, *revisions: str, files: bool = False) -> tuple[list[Commit],
             shown = [_commit(each[1:]) for each in entries if each[0] != _BOUNDARY]
             edge = {each[1:].partition("\x1f")[0] for each in entries if each[0] == _BOUNDARY}
             return shown, edge
-    raise Unreadable
+    raise GitFailed
 
 
 def _commit(listed: str) -> Commit:
@@ -261,7 +261,7 @@ def _latest(root: str, head: str) -> Latest:
     """The list is empty where git cannot tell."""
     try:
         found = recent(root, head, LATEST)
-    except Unreadable:
+    except GitFailed:
         return Latest(sha=head)
     paths = sorted({path for each in found for path in each.files})[:FILES]
     listed = tuple((each.sha, _moment(each.committed)[:10], _safe(each.subject)) for each in found)

@@ -50,7 +50,7 @@ class Judgement(Value):
     """The commands that would run, wrappers removed."""
 
 
-class Part(Value):
+class CommandPart(Value):
     """One simple command, looked up in the tables."""
 
     key: str
@@ -118,7 +118,7 @@ def judge(command: str, settings: GuardSettings | None = None) -> Judgement:
     )
 
 
-def parts_in(script: Script, settings: GuardSettings) -> Iterator[Part]:
+def parts_in(script: Script, settings: GuardSettings) -> Iterator[CommandPart]:
     """Yield every command of the script, wrappers removed and aliases expanded."""
     parts = [
         look_up(inner, settings, script.functions if inner is outer else frozenset())
@@ -142,7 +142,7 @@ def parts_in(script: Script, settings: GuardSettings) -> Iterator[Part]:
 
 def look_up(
     command: Command, settings: GuardSettings, functions: frozenset[str] = frozenset()
-) -> Part:
+) -> CommandPart:
     key, words = SYNONYMS.get(command.name, command.name), command.words[1:]
     if key not in _READERS and key not in SUBCOMMANDS:
         key = key.rstrip("0123456789.") or key  # `python3.11` is `python`
@@ -155,7 +155,7 @@ def look_up(
             break
         options += words[:at]
         key, words = f"{key} {words[at].text}", words[at + 1 :]
-    return Part(
+    return CommandPart(
         key=key,
         options=options,
         arguments=tuple(_without_values(words, VALUE_OPTIONS.get(key, "").split())),
@@ -191,7 +191,7 @@ def _matches(text: str, name: str) -> bool:
     return text.startswith(name[:-1]) if name.endswith("*") else text == name
 
 
-def redirection(part: Part) -> Judgement | None:
+def redirection(part: CommandPart) -> Judgement | None:
     for redirect in part.command.redirects:
         operator, target = redirect.operator, redirect.target
         number = target.text.removesuffix("-")
@@ -202,7 +202,7 @@ def redirection(part: Part) -> Judgement | None:
     return None
 
 
-def variable(part: Part) -> Judgement | None:
+def variable(part: CommandPart) -> Judgement | None:
     declared = part.command.words[1:] if part.key in DECLARING else ()
     for word in (*part.command.assignments, *declared):
         name, _, value = word.text.partition("=")
@@ -211,16 +211,16 @@ def variable(part: Part) -> Judgement | None:
     return None
 
 
-def no_command(part: Part) -> Judgement | None:
+def no_command(part: CommandPart) -> Judgement | None:
     return None if part.command.words else _reads("it sets variables of the shell")
 
 
-def expansion(part: Part) -> Judgement | None:
+def expansion(part: CommandPart) -> Judgement | None:
     name = part.command.words[0]
     return _mutates(f"`{part.command.line}` may be any command") if name.expands else None
 
 
-def project_entry(part: Part) -> Judgement | None:
+def project_entry(part: CommandPart) -> Judgement | None:
     """Apply `guard.changes`, then `guard.reads`: both precede the tables."""
     for entry in part.settings.changes:
         if _has_words_of(entry, part.command):
@@ -231,13 +231,13 @@ def project_entry(part: Part) -> Judgement | None:
     return None
 
 
-def always_allowed(part: Part) -> Judgement | None:
+def always_allowed(part: CommandPart) -> Judgement | None:
     verbs, why = ALWAYS_ALLOWED.get(part.program, ("", ""))
     is_allowed = part.key.partition(" ")[2] in verbs.split()
     return _reads(f"`{part.key}` {why}") if is_allowed else None
 
 
-def help_or_version(part: Part) -> Judgement | None:
+def help_or_version(part: CommandPart) -> Judgement | None:
     """`--version` or `--help` alone, or `--help` behind nothing but subcommands."""
     texts = [word.text for word in part.command.words[1:]]
     grouped = part.program in SUBCOMMANDS and not any(map(is_option, texts[:-1]))
@@ -249,13 +249,13 @@ def help_or_version(part: Part) -> Judgement | None:
     return _reads(f"`{part.key}` only tells about itself") if asks else None
 
 
-def first_argument(part: Part) -> Judgement | None:
+def first_argument(part: CommandPart) -> Judgement | None:
     first = part.arguments[0].text if part.arguments else ""
     looks = first in READING_FIRST_ARGUMENTS.get(part.key, "").split()
     return _reads(f"`{part.key} {first}` runs no code") if looks else None
 
 
-def git_setting(part: Part) -> Judgement | None:
+def git_setting(part: CommandPart) -> Judgement | None:
     """Refuse settings on the command line that may name a program to run."""
     texts = [word.text for word in part.options] if part.program == "git" else []
     for option, value in pairwise([*texts, ""]):
@@ -266,7 +266,7 @@ def git_setting(part: Part) -> Judgement | None:
     return None
 
 
-def not_listed(part: Part) -> Judgement | None:
+def not_listed(part: CommandPart) -> Judgement | None:
     if part.is_listed:
         return None
     if part.key in part.functions and not part.effect:
@@ -274,13 +274,13 @@ def not_listed(part: Part) -> Judgement | None:
     return _mutates(f"`{part.key}` {part.effect or 'is not known to only read'}")
 
 
-def writing_option(part: Part) -> Judgement | None:
+def writing_option(part: CommandPart) -> Judgement | None:
     options = WRITING_OPTIONS.get(part.key, "").split()
     given = next((option for option in options if part.has_option(option)), None)
     return _mutates(f"`{part.key} {given}` does more than read") if given else None
 
 
-def checked_arguments(part: Part) -> Judgement | None:
+def checked_arguments(part: CommandPart) -> Judgement | None:
     pattern = READING_ARGUMENTS.get(part.key)
     if pattern is None:
         return None
@@ -297,7 +297,7 @@ def checked_arguments(part: Part) -> Judgement | None:
     return _mutates(f"`{part.key}` {part.effect or 'does more than read with these arguments'}")
 
 
-def reading_option(part: Part) -> Judgement | None:
+def reading_option(part: CommandPart) -> Judgement | None:
     if part.key not in READING_OPTIONS and part.key not in MAX_OPERANDS:
         return None
     options = set(READING_OPTIONS.get(part.key, "").split())
@@ -328,7 +328,7 @@ RULES = (
 """The first rule that returns a judgement decides; a command that passes them all only reads."""
 
 
-def _judge_part(part: Part) -> Judgement:
+def _judge_part(part: CommandPart) -> Judgement:
     judgements = (rule(part) for rule in RULES)
     return next(filter(None, judgements), _reads(f"`{part.key}` only reads"))
 

@@ -24,7 +24,7 @@ OUR_SEARCHES = frozenset(
 )
 
 
-class Call(Value):
+class ToolCall(Value):
     """A tool call about to happen."""
 
     tool: str
@@ -33,7 +33,7 @@ class Call(Value):
     tool_use_id: str = ""
 
 
-class Known(Value):
+class CallContext(Value):
     turn: Turn | None
     settings: GuardSettings
     ours: tuple[str, ...]
@@ -53,7 +53,7 @@ class Deny(Value):
     reason: str
 
 
-def turn_is_free(call: Call, known: Known) -> Pass | None:
+def turn_is_free(call: ToolCall, known: CallContext) -> Pass | None:
     if known.settings.mode == "off":
         return Pass(reason="the guard is off", settled=True)
     if known.turn is None:
@@ -65,7 +65,7 @@ def turn_is_free(call: Call, known: Known) -> Pass | None:
     return None
 
 
-def call_is_harmless(call: Call, known: Known) -> Pass | None:
+def call_is_harmless(call: ToolCall, known: CallContext) -> Pass | None:
     if call.tool in WRITING_TOOLS:
         return _ours(call.path, known)
     if call.tool in SHELL_TOOLS:
@@ -83,7 +83,7 @@ def call_is_harmless(call: Call, known: Known) -> Pass | None:
     return Pass(reason=f"{call.tool} changes nothing")
 
 
-def was_denied_often(call: Call, known: Known) -> Pass | None:
+def was_denied_often(call: ToolCall, known: CallContext) -> Pass | None:
     denied = known.turn.denied if known.turn else ()
     if len(denied) >= known.settings.max_blocks and call.tool_use_id not in denied:
         times = counted(len(denied), "time")
@@ -91,14 +91,14 @@ def was_denied_often(call: Call, known: Known) -> Pass | None:
     return None
 
 
-def nothing_to_recall(call: Call, known: Known) -> Pass | None:
+def nothing_to_recall(call: ToolCall, known: CallContext) -> Pass | None:
     return Pass(reason="the store is empty") if known.empty_store() else None
 
 
 RULES = (turn_is_free, call_is_harmless, was_denied_often, nothing_to_recall)
 
 
-def decide(call: Call, known: Known) -> Pass | Deny:
+def decide(call: ToolCall, known: CallContext) -> Pass | Deny:
     """Return the first pass of a rule; else deny, because memory must be searched first."""
     for rule in RULES:
         outcome = rule(call, known)
@@ -107,7 +107,7 @@ def decide(call: Call, known: Known) -> Pass | Deny:
     return Deny(reason="memory was not consulted in this turn")
 
 
-def _ours(path: str, known: Known) -> Pass | None:
+def _ours(path: str, known: CallContext) -> Pass | None:
     real = os.path.realpath(path)
     lower = real.lower()  # a file system may ignore case
     for folder in known.ours:

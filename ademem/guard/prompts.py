@@ -191,7 +191,7 @@ class Classification(Value):
     """The end of the sentence "this turn is … because": "it asks to fix"."""
 
 
-class Prompt:
+class ParsedPrompt:
     """The text of a prompt, tokenized once for all rules."""
 
     def __init__(self, text: str, settings: GuardSettings | None) -> None:
@@ -211,19 +211,19 @@ class Prompt:
         self.chat = CHAT.union(map(str.lower, settings.talk_words)) if settings else CHAT
 
 
-def not_typed(prompt: Prompt) -> Classification | None:
+def not_typed(prompt: ParsedPrompt) -> Classification | None:
     if not prompt.text or prompt.text.startswith("<task-notification>"):
         return _none("it is no prompt of a person")
     is_command = prompt.slash in CLIENT or prompt.slash in PROMPTING
     return _none("it is a command of the client") if is_command else None
 
 
-def dictation(prompt: Prompt) -> Classification | None:
+def dictation(prompt: ParsedPrompt) -> Classification | None:
     is_one = prompt.low.startswith(DICTATION) and len(prompt.sentences) == 1
     return _none("it dictates a memory") if is_one else None
 
 
-def chat(prompt: Prompt) -> Classification | None:
+def chat(prompt: ParsedPrompt) -> Classification | None:
     """Nothing but set phrases and words of courtesy."""
     if not prompt.words and prompt.names_file:
         return _soft("it names a file")
@@ -235,19 +235,19 @@ def chat(prompt: Prompt) -> Classification | None:
     return _none("it is small talk") if is_short and prompt.chat.issuperset(rest) else None
 
 
-def ban(prompt: Prompt) -> Classification | None:
+def ban(prompt: ParsedPrompt) -> Classification | None:
     """A ban on changes: what else the prompt asks for is a question."""
     text = f" {' '.join(prompt.words)} "
     is_ban = any(f" {phrase}" in text for phrase in FORBIDS)
     return _soft("it forbids changes") if is_ban else None
 
 
-def stated_rule(prompt: Prompt) -> Classification | None:
+def stated_rule(prompt: ParsedPrompt) -> Classification | None:
     is_rule = prompt.low.startswith(RULES_STATED)
     return _soft("it states what holds in the project") if is_rule else None
 
 
-def shell_line(prompt: Prompt) -> Classification | None:
+def shell_line(prompt: ParsedPrompt) -> Classification | None:
     if "\n" in prompt.text or prompt.low.split()[0] not in SHELL or prompt.text.endswith("?"):
         return None
     from ademem.guard.mutation import judge
@@ -256,7 +256,7 @@ def shell_line(prompt: Prompt) -> Classification | None:
     return _required(judgement.reason) if judgement.mutates else _soft(judgement.reason)
 
 
-def order(prompt: Prompt) -> Classification | None:
+def order(prompt: ParsedPrompt) -> Classification | None:
     """An order in any sentence, also behind a question."""
     for sentence in prompt.sentences:
         words = _tokens(sentence)
@@ -269,7 +269,7 @@ def order(prompt: Prompt) -> Classification | None:
     return None
 
 
-def question(prompt: Prompt) -> Classification | None:
+def question(prompt: ParsedPrompt) -> Classification | None:
     for sentence in prompt.sentences:
         words = _tokens(sentence)
         if _is_question(sentence, words) or _mentions(words, prompt.questions, opening=True):
@@ -283,13 +283,13 @@ def question(prompt: Prompt) -> Classification | None:
     return None
 
 
-def in_doubt(prompt: Prompt) -> Classification | None:
+def in_doubt(prompt: ParsedPrompt) -> Classification | None:
     if prompt.words:
         return _required("it may ask for a change")
     return _soft("it names code") if "```" in prompt.text or "/" in prompt.text else None
 
 
-RULES: tuple[Callable[[Prompt], Classification | None], ...] = (
+RULES: tuple[Callable[[ParsedPrompt], Classification | None], ...] = (
     not_typed,
     dictation,
     chat,
@@ -306,7 +306,7 @@ def classify(
     prompt: str, *, plan_mode: bool = False, settings: GuardSettings | None = None
 ) -> Classification:
     """Return the answer of the first rule that has one; plan mode is at most soft."""
-    parsed = Prompt(prompt, settings)
+    parsed = ParsedPrompt(prompt, settings)
     answers = (rule(parsed) for rule in RULES)
     found = next(filter(None, answers), _none("it says too little to tell"))
     if plan_mode and found.turn is TurnClass.REQUIRED:

@@ -6,7 +6,7 @@ import os
 
 from ademem.core import client
 from ademem.guard import flags
-from ademem.guard.policy import SHELL_TOOLS, Call, Deny, Known, Pass, decide
+from ademem.guard.policy import SHELL_TOOLS, CallContext, Deny, Pass, ToolCall, decide
 from ademem.session.turn_tracking import key_of, note_edit
 from ademem.store import existence, logs, turns
 from ademem.store.runtime import program
@@ -27,7 +27,7 @@ MEMORY = ".ade"
 def handle(payload: Payload, runtime: Runtime) -> str | None:
     """Deny a mutation in a turn that has to consult memory first; else tell what is known of it."""
     key = key_of(payload, runtime)
-    call = Call(
+    call = ToolCall(
         tool=payload.tool_name,
         path=os.path.join(payload.cwd, payload.path) if payload.path else "",
         command=payload.command,
@@ -52,7 +52,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
             return _deny(call, key, runtime)
 
 
-def _approval(call: Call, runtime: Runtime) -> str | None:
+def _approval(call: ToolCall, runtime: Runtime) -> str | None:
     """The command that only a person may run; asked of few calls, so read for these alone."""
     guard = runtime.settings.guard
     if call.tool not in SHELL_TOOLS or guard.mode == "off" or not _names_us(call.command):
@@ -70,11 +70,11 @@ def _names_us(command: str) -> bool:
     return "ademem" in bare or any(f" {verb}" in bare for verb in ("promote", "trust", "review"))
 
 
-def known(turn: Turn | None, runtime: Runtime) -> Known:
+def known(turn: Turn | None, runtime: Runtime) -> CallContext:
     """The facts a decision rests on, as they are on this machine."""
     config = os.path.realpath(client.config_dir(runtime.environment))
     ade = runtime.project.ade
-    return Known(
+    return CallContext(
         turn=turn,
         settings=runtime.settings.guard,
         ours=(*_memory_folders(config), os.path.join(config, "plans"), ade),
@@ -96,7 +96,7 @@ def _memory_folders(config: str) -> list[str]:
         return []
 
 
-def _deny(call: Call, key: TurnKey, runtime: Runtime) -> str | None:
+def _deny(call: ToolCall, key: TurnKey, runtime: Runtime) -> str | None:
     """Deny once more under the write lock, where parallel calls and twin hooks cannot miscount."""
     mode = runtime.settings.guard.mode
     with runtime.store.transaction():
@@ -158,7 +158,7 @@ def _assist(turn: Turn, runtime: Runtime) -> str:
     )
 
 
-def _target(call: Call) -> str:
+def _target(call: ToolCall) -> str:
     from ademem.core.redaction import redact
     from ademem.core.text import whole_words
 

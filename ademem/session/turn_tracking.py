@@ -12,7 +12,7 @@ from ademem.store import edits, logs, sessions, turns
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.core.client import Payload, TurnKey
-    from ademem.guard.policy import Call
+    from ademem.guard.policy import ToolCall
     from ademem.store.runtime import Runtime
 
 
@@ -91,7 +91,7 @@ def _calls_search(command: str) -> bool:
     )
 
 
-def note_edit(call: Call, payload: Payload, runtime: Runtime) -> None:
+def note_edit(call: ToolCall, payload: Payload, runtime: Runtime) -> None:
     """Record the memory file that a call is about to change; a shell command may change any."""
     root = runtime.project.root
     if call.tool in WRITING_TOOLS:

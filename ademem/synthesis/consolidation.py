@@ -29,7 +29,7 @@ from ademem.store.ageing import ADEMEM
 from ademem.store.consolidating import PURPOSE, UNAVAILABLE, Consolidation
 from ademem.store.memories import Change
 from ademem.synthesis import ai
-from ademem.synthesis.consolidation_plan import MERGED, Merge, conflict, make_plan
+from ademem.synthesis.consolidation_plan import MERGED, PlannedMerge, conflict, make_plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Consolidated(Value):
     """New contradictions."""
 
 
-class Run(Value):
+class ConsolidationRun(Value):
     """The store, the model of the vectors, and the writer of texts."""
 
     store: Store
@@ -100,14 +100,16 @@ class Run(Value):
     trigger: str = "manual"
 
 
-def consolidate_locked(runtime: Runtime, run: Run, now: Callable[[], datetime]) -> Consolidated:
+def consolidate_locked(
+    runtime: Runtime, run: ConsolidationRun, now: Callable[[], datetime]
+) -> Consolidated:
     """Consolidate after any other process that sweeps or consolidates has finished."""
     project = runtime.project
     with locked(os.path.join(project.home, "run", "lifecycle.lock"), root=project.home_root):
         return consolidate(run, now)
 
 
-def preview(run: Run) -> Consolidated:
+def preview(run: ConsolidationRun) -> Consolidated:
     """Return the result of a consolidation without AI; nothing is written."""
     plan = _plan(run)
     if plan is None:
@@ -122,7 +124,7 @@ def preview(run: Run) -> Consolidated:
     return _result("", plan, merges, list(pairs.values()))
 
 
-def consolidate(run: Run, now: Callable[[], datetime]) -> Consolidated:
+def consolidate(run: ConsolidationRun, now: Callable[[], datetime]) -> Consolidated:
     """Merge and relate in one transaction, with texts that were asked for before; log the run."""
     id, started, error = memories.new_event(), now(), None
     done = Consolidated(outcome="failed")
@@ -151,7 +153,7 @@ def consolidate(run: Run, now: Callable[[], datetime]) -> Consolidated:
     return done
 
 
-def _plan(run: Run) -> Plan | None:
+def _plan(run: ConsolidationRun) -> Plan | None:
     """Return None when there are memories to compare but no vectors."""
     store = run.store
     if not embeddings.has_any(store, run.model) and consolidating.any_comparable(store):
@@ -160,7 +162,7 @@ def _plan(run: Run) -> Plan | None:
     return make_plan(known, rewritten=run.write is not None)
 
 
-def _ask_for_text(merge: Merge, run: Run) -> str | None:
+def _ask_for_text(merge: PlannedMerge, run: ConsolidationRun) -> str | None:
     if run.write is None:
         return None
     members = (*merge.members, *merge.lesser)
@@ -168,7 +170,7 @@ def _ask_for_text(merge: Merge, run: Run) -> str | None:
 
 
 def _apply(
-    id: str, plan: Plan, texts: Sequence[str | None], run: Run, now: datetime
+    id: str, plan: Plan, texts: Sequence[str | None], run: ConsolidationRun, now: datetime
 ) -> Consolidated:
     store, least = run.store, MERGED
     merges: list[Merged] = []
@@ -252,7 +254,7 @@ def accept_text(text: str | None, members: Sequence[Memory], settings: GateSetti
 
 
 def merge(
-    planned: Merge, text: str | None, run: str, store: Store, now: datetime
+    planned: PlannedMerge, text: str | None, run: str, store: Store, now: datetime
 ) -> tuple[Memory, Sequence[Memory]] | None:
     """Return the new memory and the members it replaces; None when one of them changed.
 

@@ -51,7 +51,7 @@ class Relation(StrEnum):
     CONFLICT = "conflict"
 
 
-class Merge(Value):
+class PlannedMerge(Value):
     """Memories that become one; the first has the best text for all of them."""
 
     members: tuple[Memory, ...]
@@ -68,7 +68,7 @@ class Contradiction(Value):
 class Plan(Value):
     clusters: int
     """Groups of two or more that mean nearly the same."""
-    merges: tuple[Merge, ...]
+    merges: tuple[PlannedMerge, ...]
     contradictions: tuple[Contradiction, ...]
 
 
@@ -92,7 +92,7 @@ def make_plan(known: Iterable[Known], *, rewritten: bool) -> Plan:
         )
         groups.setdefault(home, []).append(each)
     clusters = 0
-    merges: list[Merge] = []
+    merges: list[PlannedMerge] = []
     contradictions: list[Contradiction] = []
     for whole in groups.values():
         group = whole[-COMPARED:]
@@ -132,7 +132,7 @@ def _count_clusters(near: Neighbours) -> int:
 
 def _merges(
     group: list[Known], near: Neighbours, least: int, *, rewritten: bool
-) -> Iterator[Merge]:
+) -> Iterator[PlannedMerge]:
     """Yield the largest merge first, each around the memory that covers what its members say."""
     wanted = (Relation.SAME, Relation.MORE) if rewritten else (Relation.SAME,)
     free = {at for at, each in enumerate(group) if _is_promoted(each) and not each.taken_back}
@@ -157,7 +157,7 @@ def _merges(
             break
         same = [at for at, how in members if how is Relation.SAME]
         more = [at for at, how in members if how is Relation.MORE]
-        yield Merge(
+        yield PlannedMerge(
             members=tuple(group[at].memory for at in (centre, *same)),
             lesser=tuple(group[at].memory for at in more),
         )

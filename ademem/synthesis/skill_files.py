@@ -124,22 +124,22 @@ class Skill(Value):
     modified: datetime
 
 
-class Problem(Value):
+class SkillProblem(Value):
     path: str
     reason: str
 
 
-def read_all(root: str) -> Iterator[Skill | Problem]:
+def read_all(root: str) -> Iterator[Skill | SkillProblem]:
     """Yield every file; one with invalid front matter is both a problem and a skill."""
     for path, kind in pages(root):
         shown = redact(path).text
         try:
             text, modified = _read(root, path)
         except UnicodeDecodeError as error:
-            yield Problem(path=shown, reason=f"is no UTF-8 text (byte {error.start})")
+            yield SkillProblem(path=shown, reason=f"is no UTF-8 text (byte {error.start})")
         except (OSError, ValueError) as error:
             reason = getattr(error, "reason", None) or getattr(error, "strerror", None)
-            yield Problem(path=shown, reason=reason or str(error))
+            yield SkillProblem(path=shown, reason=reason or str(error))
         else:
             yield from _parse(text, shown, kind, datetime.fromtimestamp(modified, UTC))
 
@@ -188,13 +188,13 @@ def _read(root: str, path: str) -> tuple[str, float]:
     return data.decode("utf-8-sig").replace("\r\n", "\n"), modified
 
 
-def _parse(text: str, path: str, kind: str, modified: datetime) -> Iterator[Skill | Problem]:
+def _parse(text: str, path: str, kind: str, modified: datetime) -> Iterator[Skill | SkillProblem]:
     head, rest, error = split_front_matter(text)
     if error:
-        yield Problem(path=path, reason=f"its head is no YAML: {error}")
+        yield SkillProblem(path=path, reason=f"its head is no YAML: {error}")
     body = clean(redact(rest).text)
     if not body and not head.get("description"):
-        yield Problem(path=path, reason="is empty")
+        yield SkillProblem(path=path, reason="is empty")
         return
     folder, file_name = os.path.split(path)
     is_skill_file = file_name.lower() == SKILL_FILE

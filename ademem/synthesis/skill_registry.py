@@ -14,7 +14,7 @@ from ademem.store.memories import Change
 from ademem.store.skills import Entry
 from ademem.synthesis import skill_files
 from ademem.synthesis.procedures import export
-from ademem.synthesis.skill_files import Problem, Skill
+from ademem.synthesis.skill_files import Skill, SkillProblem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Scanned(Value):
     restored: tuple[str, ...] = ()
     archived: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[SkillProblem, ...] = ()
 
 
 class Scan(Value):
@@ -105,7 +105,7 @@ def scan(runtime: Runtime, now: datetime, *, dry_run: bool = False) -> Scanned:
                 jobs.follow(store, now)
         skill_files.note_scanned(runtime.project, listing)
     paths = {kind: tuple(path for path, each in kinds.items() if each == kind) for kind in KINDS}
-    return Scanned(problems=tuple(each for each in read if isinstance(each, Problem)), **paths)
+    return Scanned(problems=tuple(each for each in read if isinstance(each, SkillProblem)), **paths)
 
 
 def figures(scanned: Scanned) -> dict[str, int]:
@@ -135,7 +135,7 @@ def _authors(skills: Sequence[Skill], runtime: Runtime) -> dict[str, str | None]
     return authors
 
 
-def _compare(read: Iterable[Skill | Problem], entries: Mapping[str, Entry]) -> dict[str, str]:
+def _compare(read: Iterable[Skill | SkillProblem], entries: Mapping[str, Entry]) -> dict[str, str]:
     """Return the difference of each path; a file that cannot be read stays as it was."""
     kinds = {}
     for skill in (each for each in read if isinstance(each, Skill)):

@@ -313,7 +313,7 @@ def consolidate(context: JobContext, job: Job) -> None:
     crowded = job.kind == CROWDED
     if not crowded and not consolidation_is_due(context):
         return
-    run = consolidation.Run(
+    run = consolidation.ConsolidationRun(
         store=context.store,
         settings=context.runtime.settings,
         model=context.model.id if context.model else model_id(context.runtime.settings.embed),

@@ -134,12 +134,12 @@ def test_what_is_damaged_says_so(tmp_path, damage):
     path.chmod(0o600)
     path.write_bytes(damage)
 
-    with pytest.raises(commits.Unreadable):
+    with pytest.raises(commits.GitFailed):
         commits.news(root(repository), head, [])
 
 
 def test_without_git_there_is_nothing_to_read(tmp_path):
-    with pytest.raises(commits.Unreadable):
+    with pytest.raises(commits.GitFailed):
         commits.recent(str(tmp_path), "0" * 40, 10)
 
 

@@ -9,7 +9,7 @@ from ademem.core.client import Turn, TurnKey
 from ademem.core.settings import GuardSettings
 from ademem.core.value import replace
 from ademem.guard import flags
-from ademem.guard.policy import Call, Deny, Known, Pass, decide
+from ademem.guard.policy import CallContext, Deny, Pass, ToolCall, decide
 from tests import builders
 
 TURN = Turn(
@@ -22,31 +22,31 @@ TURN = Turn(
     started_at="2026-01-31T12:00:00.000Z",
     ended=False,
 )
-EDIT = Call(tool="Edit", path="/srv/app/src/auth.py", tool_use_id="t1")
+EDIT = ToolCall(tool="Edit", path="/srv/app/src/auth.py", tool_use_id="t1")
 SETTINGS = GuardSettings()
 
 
 def known(turn=TURN, settings=SETTINGS, ours=(), switches=(), empty=False):
-    return Known(
+    return CallContext(
         turn=turn, settings=settings, ours=ours, switches=switches, empty_store=lambda: empty
     )
 
 
 def bash(command):
-    return Call(tool="Bash", command=command, tool_use_id="t1")
+    return ToolCall(tool="Bash", command=command, tool_use_id="t1")
 
 
 @pytest.mark.parametrize(
     "call",
     [
         pytest.param(EDIT, id="edit"),
-        pytest.param(Call(tool="Write", path="/srv/app/new.py"), id="write"),
-        pytest.param(Call(tool="MultiEdit", path="/srv/app/a.py"), id="several edits"),
-        pytest.param(Call(tool="NotebookEdit", path="/srv/app/a.ipynb"), id="notebook"),
+        pytest.param(ToolCall(tool="Write", path="/srv/app/new.py"), id="write"),
+        pytest.param(ToolCall(tool="MultiEdit", path="/srv/app/a.py"), id="several edits"),
+        pytest.param(ToolCall(tool="NotebookEdit", path="/srv/app/a.ipynb"), id="notebook"),
         pytest.param(bash("git commit -am x"), id="command"),
-        pytest.param(Call(tool="PowerShell", command="Remove-Item x"), id="PowerShell"),
-        pytest.param(Call(tool="Monitor", command="make watch"), id="background command"),
-        pytest.param(Call(tool="mcp__fs__write_file"), id="MCP"),
+        pytest.param(ToolCall(tool="PowerShell", command="Remove-Item x"), id="PowerShell"),
+        pytest.param(ToolCall(tool="Monitor", command="make watch"), id="background command"),
+        pytest.param(ToolCall(tool="mcp__fs__write_file"), id="MCP"),
     ],
 )
 def test_a_change_is_denied_until_memory_was_consulted(call):
@@ -87,12 +87,22 @@ def test_a_change_is_denied_until_memory_was_consulted(call):
             id="consulted",
         ),
         pytest.param(bash("git log"), known(), "`git log` only reads", False, id="reading"),
-        pytest.param(Call(tool="Read"), known(), "Read changes nothing", False, id="reading tool"),
         pytest.param(
-            Call(tool="ToolSearch"), known(), "ToolSearch changes nothing", False, id="ToolSearch"
+            ToolCall(tool="Read"), known(), "Read changes nothing", False, id="reading tool"
         ),
         pytest.param(
-            Call(tool="mcp__fs__read_file"), known(), "a reading MCP tool", False, id="MCP reading"
+            ToolCall(tool="ToolSearch"),
+            known(),
+            "ToolSearch changes nothing",
+            False,
+            id="ToolSearch",
+        ),
+        pytest.param(
+            ToolCall(tool="mcp__fs__read_file"),
+            known(),
+            "a reading MCP tool",
+            False,
+            id="MCP reading",
         ),
         pytest.param(
             EDIT,
@@ -192,7 +202,7 @@ def test_memory_and_plans_may_always_be_written_and_what_switches_us_off_never(
     ],
 )
 def test_the_tools_of_memory_itself_always_run(tool, passes):
-    assert isinstance(decide(Call(tool=tool), known()), Pass) is passes
+    assert isinstance(decide(ToolCall(tool=tool), known()), Pass) is passes
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from ademem.search.engine import Filters, search
 from ademem.store import consolidating, jobs, memories, relations, transitions
 from ademem.store.transitions import Act
 from ademem.synthesis import consolidation
-from ademem.synthesis.consolidation import Run
+from ademem.synthesis.consolidation import ConsolidationRun
 from tests.builders import NOW, insert, memory
 from tests.synthesis import statements
 from tests.synthesis.statements import MODEL
@@ -40,7 +40,8 @@ def group(number, marks="="):
 def run(store, write=None, now=NOW, **changes):
     settings = Settings()
     return consolidation.consolidate(
-        Run(store=store, settings=settings, model=MODEL, write=write, **changes), lambda: now
+        ConsolidationRun(store=store, settings=settings, model=MODEL, write=write, **changes),
+        lambda: now,
     )
 
 
@@ -337,7 +338,7 @@ def test_a_preview_says_what_would_be_done_and_does_nothing(store):
     before = live(store)
     asked = []
     seen = consolidation.preview(
-        Run(store=store, settings=Settings(), model=MODEL, write=asked.append)
+        ConsolidationRun(store=store, settings=Settings(), model=MODEL, write=asked.append)
     )
     assert (seen.merged, len(seen.conflicts), asked) == (3, 1, [])
     assert live(store) == before

@@ -24,7 +24,7 @@ def run(ask, tmp_path):
 
     def run(text):
         ask.claude(f"NOTE = {str(tmp_path / 'asked')!r}\nTEXT = {text!r}\n{SAYING}")
-        given = consolidation.Run(
+        given = consolidation.ConsolidationRun(
             store=ask.runtime.store,
             settings=ask.runtime.settings,
             model=MODEL,
@@ -67,7 +67,7 @@ def test_what_an_ai_gets_wrong_is_not_taken(ask, run, text):
 def test_where_the_day_has_had_its_questions_one_of_them_speaks_for_all(ask, run):
     put(ask.runtime.store, [*group(UPLOADS), *group(INVOICES)])
     ask.claude("raise SystemExit(1)", daily_calls=1)
-    given = consolidation.Run(
+    given = consolidation.ConsolidationRun(
         store=ask.runtime.store,
         settings=ask.runtime.settings,
         model=MODEL,

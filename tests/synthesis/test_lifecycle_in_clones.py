@@ -8,7 +8,7 @@ from ademem.core.clock import stamp
 from ademem.core.settings import Settings
 from ademem.store import memories
 from ademem.synthesis import consolidation
-from ademem.synthesis.consolidation import Run
+from ademem.synthesis.consolidation import ConsolidationRun
 from tests.sync.clone import FOLDER, Clone
 from tests.synthesis.statements import MODEL
 from tests.synthesis.sweeps import sweep
@@ -61,7 +61,7 @@ def test_what_was_merged_here_is_merged_there(pair, text):
     pair.send()
     assert len(pair.theirs.live()) == 3
 
-    run = Run(
+    run = ConsolidationRun(
         store=pair.mine.store, settings=Settings(), model=MODEL, write=text and (lambda _: text)
     )
     consolidation.consolidate(run, pair.mine.tick)

@@ -1,6 +1,15 @@
 """The write gate: decides if a draft becomes a memory, and which one it merges into."""
 
-from ademem.capture.gate.form import Gate, Insert, Merge, Reject, Reviewed, Revise, Ruling, Step
+from ademem.capture.gate.form import (
+    Gate,
+    Insert,
+    Merge,
+    Reject,
+    Reviewed,
+    Revise,
+    RuleEffect,
+    Ruling,
+)
 from ademem.capture.gate.rules import RULES, judge
 from ademem.capture.gate.writing import Written, corroborate, explain, write
 
@@ -12,8 +21,8 @@ __all__ = [
     "Reject",
     "Reviewed",
     "Revise",
+    "RuleEffect",
     "Ruling",
-    "Step",
     "Written",
     "corroborate",
     "explain",

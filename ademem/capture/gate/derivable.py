@@ -228,7 +228,7 @@ PATH_WEIGHT = 0.5
 """Number of words that a path counts for."""
 
 
-class Evidence(Value):
+class DerivableLines(Value):
     kind: str
     """The kind of most derivable lines."""
     share: float
@@ -251,7 +251,7 @@ def code_derivable(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     )
 
 
-def evidence(text: str) -> Evidence | None:
+def evidence(text: str) -> DerivableLines | None:
     """Weigh the lines; None if all are prose."""
     lines, fenced = _fences_apart(text)
     found = [(line, *trace) for line, trace in zip(lines, classify_lines(lines), strict=True)]
@@ -269,7 +269,7 @@ def evidence(text: str) -> Evidence | None:
     if not weights:
         return None
     total = sum(weights.values())
-    return Evidence(
+    return DerivableLines(
         kind=max(weights, key=weights.__getitem__),
         share=total / (total + prose),
         marks=len({(kind, mark) for _, kind, mark in found if mark}),

@@ -117,7 +117,7 @@ class Reject(_Decided):
     """Write nothing; *why* ends with the next step."""
 
 
-class Step(Value):
+class RuleEffect(Value):
     rule: str
     outcome: str
     """pass | change | insert | merge | revise | reject."""

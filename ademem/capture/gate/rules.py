@@ -14,8 +14,8 @@ from ademem.capture.gate.duplicates import (
 from ademem.capture.gate.form import (
     Insert,
     Reviewed,
+    RuleEffect,
     Ruling,
-    Step,
     known_category,
     length,
     normal_form,
@@ -92,13 +92,13 @@ def judge(draft: Draft, gate: Gate, rules: Sequence[Rule] = RULES) -> Ruling:
     return Ruling(rule="insert", verdict=verdict, trail=tuple(trail))
 
 
-def steps(judged: Ruling) -> list[Step]:
+def steps(judged: Ruling) -> list[RuleEffect]:
     return [_step(*passed) for passed in judged.trail]
 
 
-def _step(rule: str, before: Reviewed, outcome: Reviewed | Verdict) -> Step:
+def _step(rule: str, before: Reviewed, outcome: Reviewed | Verdict) -> RuleEffect:
     if not isinstance(outcome, Reviewed):
-        return Step(rule=rule, outcome=type(outcome).__name__.lower(), why=outcome.why)
+        return RuleEffect(rule=rule, outcome=type(outcome).__name__.lower(), why=outcome.why)
     changed = [name for name in Reviewed._fields if getattr(outcome, name) != getattr(before, name)]
     why = "; ".join(outcome.notes[len(before.notes) :]) or ", ".join(changed)
-    return Step(rule=rule, outcome="change" if changed else "pass", why=why)
+    return RuleEffect(rule=rule, outcome="change" if changed else "pass", why=why)

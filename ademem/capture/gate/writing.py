@@ -28,7 +28,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from ademem.capture.gate.form import Ruling, Step
+    from ademem.capture.gate.form import RuleEffect, Ruling
     from ademem.core.memory import Draft, Memory, Origin
     from ademem.core.settings import GateSettings
     from ademem.store import Store
@@ -104,7 +104,7 @@ def write(
     return _describe(judged, memory)
 
 
-def explain(draft: Draft, store: Store, settings: GateSettings, now: datetime) -> list[Step]:
+def explain(draft: Draft, store: Store, settings: GateSettings, now: datetime) -> list[RuleEffect]:
     return steps(_judge_draft(draft, store, settings, now))
 
 

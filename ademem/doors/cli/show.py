@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, TypeVar
 
-    from ademem.capture.gate import Step, Written
+    from ademem.capture.gate import RuleEffect, Written
     from ademem.core.configuration.sources import SettingWarning
     from ademem.core.memory import Memory
     from ademem.files.project_brief import CoreMemory
@@ -374,7 +374,7 @@ def written(written: Written, as_json: bool) -> None:
         raise SystemExit(1)
 
 
-def steps(steps: Iterable[Step], as_json: bool) -> None:
+def steps(steps: Iterable[RuleEffect], as_json: bool) -> None:
     """Print the verdict of each rule."""
     from ademem.core.value import as_dict
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from ademem.guard.shell.command import Command, Redirect, Script, Word
-from ademem.guard.shell.words import PLAIN, Cursor, Unreadable, Words, known_output
+from ademem.guard.shell.words import PLAIN, TextCursor, Unreadable, Words, known_output
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def parse(command: str) -> Script | None:
     return Script(commands=commands, functions=frozenset(grammar.functions))
 
 
-class Draft:
+class UnfinishedCommand:
     """A command under construction: its heredoc may follow on a later line.
 
     *answer*: True if it succeeds, as far as parsing can tell; None if nothing after it runs.
@@ -42,7 +42,7 @@ class Draft:
         self.assignments: list[Word] = []
         self.redirects: list[Redirect] = []
         self.stdin: Word | None = None
-        self.source: Draft | None = None
+        self.source: UnfinishedCommand | None = None
         self.reached = reached
         self.answer = answer
 
@@ -64,12 +64,12 @@ class Grammar:
     """Recursive descent; every command read is appended to `drafts`."""
 
     def __init__(self, text: str, outer: Grammar | None = None) -> None:
-        self.cursor = Cursor(text)
+        self.cursor = TextCursor(text)
         self.words = Words(self.cursor, self._substitution, self._script)
-        self.drafts: list[Draft] = outer.drafts if outer else []
+        self.drafts: list[UnfinishedCommand] = outer.drafts if outer else []
         self.functions: set[str] = outer.functions if outer else set()
         self.reached: bool = outer.reached if outer else True
-        self._heredocs: list[tuple[Draft, Word, bool]] = []
+        self._heredocs: list[tuple[UnfinishedCommand, Word, bool]] = []
 
     def commands(self, *closers: str, possible: bool = True) -> tuple[str, bool | None]:
         """Parse commands up to one of *closers*; return the closer and the last answer.
@@ -137,7 +137,7 @@ class Grammar:
             negated = negated is not (word == "!")
         return negated
 
-    def _command(self) -> Draft:
+    def _command(self) -> UnfinishedCommand:
         if self.cursor.takes("(("):
             self.words.arithmetic()
             return self._compound(True)
@@ -152,20 +152,20 @@ class Grammar:
         self.cursor.take(len(word))
         return self._compound(COMPOUNDS[word](self))
 
-    def _compound(self, answer: bool | None) -> Draft:
-        draft = Draft(self.reached, answer)
+    def _compound(self, answer: bool | None) -> UnfinishedCommand:
+        draft = UnfinishedCommand(self.reached, answer)
         while self._redirect(draft):
             pass
         self.drafts.append(draft)
         return draft
 
     def add(self, words: list[Word]) -> None:
-        draft = Draft(self.reached)
+        draft = UnfinishedCommand(self.reached)
         draft.words = words
         self.drafts.append(draft)
 
-    def _simple(self) -> Draft:
-        draft = Draft(self.reached)
+    def _simple(self) -> UnfinishedCommand:
+        draft = UnfinishedCommand(self.reached)
         start = self.cursor.at
         while self._redirect(draft) or self._argument(draft):
             if len(draft.words) == 1 and self.cursor.match(_EMPTY_PARENTHESES):
@@ -177,7 +177,7 @@ class Grammar:
         self.drafts.append(draft)
         return draft
 
-    def function(self, name: str) -> Draft:
+    def function(self, name: str) -> UnfinishedCommand:
         """Parse the body of a function; nothing in it counts as reached."""
         self.functions.add(name)
         self.lines()
@@ -186,9 +186,9 @@ class Grammar:
         self.reached = reached
         if body.words:
             raise Unreadable(f"{name}() has no body")
-        return Draft(reached)
+        return UnfinishedCommand(reached)
 
-    def _argument(self, draft: Draft) -> bool:
+    def _argument(self, draft: UnfinishedCommand) -> bool:
         self._blanks()
         assigns = self.cursor.peek(_ASSIGNMENT)
         word = self.word()
@@ -206,7 +206,7 @@ class Grammar:
             return None
         return self.words.word()
 
-    def _array(self, draft: Draft) -> None:
+    def _array(self, draft: UnfinishedCommand) -> None:
         while True:
             self.lines()
             if self.cursor.takes(")"):
@@ -216,7 +216,7 @@ class Grammar:
                 raise Unreadable("no closing )")
             draft.assignments.append(item)
 
-    def _redirect(self, draft: Draft) -> bool:
+    def _redirect(self, draft: UnfinishedCommand) -> bool:
         self._blanks()
         found = self.cursor.match(_REDIRECT)
         if not found:

@@ -15,7 +15,7 @@ class Unreadable(Exception):
     """The text is not a complete shell script, or nests too deep."""
 
 
-class Cursor:
+class TextCursor:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
@@ -175,7 +175,7 @@ class Words:
 
     def __init__(
         self,
-        cursor: Cursor,
+        cursor: TextCursor,
         inside: Callable[[], Word | None],
         script: Callable[[str], Word | None],
     ) -> None:

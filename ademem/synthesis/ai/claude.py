@@ -99,7 +99,7 @@ def _find_program(environment: Mapping[str, str]) -> str | None:
     return shutil.which("claude", path=os.pathsep.join(filter(None, folders)))
 
 
-def _parse(ran: Finished) -> Reply:
+def _parse(ran: ClientRun) -> Reply:
     if ran.stopped == "timeout":
         return failure("it took too long", "timeout")
     if ran.stopped:
@@ -133,7 +133,7 @@ def _parse(ran: Finished) -> Reply:
     )
 
 
-class Finished(Value):
+class ClientRun(Value):
     exit_code: int
     """Negative: the signal that ended it."""
     output: bytes
@@ -145,7 +145,7 @@ class Finished(Value):
 
 def _run(
     command: Sequence[str], text: str, environment: Mapping[str, str], timeout_s: float
-) -> Finished:
+) -> ClientRun:
     """Run *command* in an empty folder with *text* as its input; none of its children outlives it.
 
     The streams are files: a child that holds them open delays nothing. Raises OSError when it
@@ -183,7 +183,7 @@ def _run(
             process.wait()
         output.seek(0)
         errors.seek(max(0, _size(errors) - ERROR_BYTES))
-        return Finished(
+        return ClientRun(
             exit_code=process.returncode,
             output=output.read(ANSWER_BYTES),
             errors=errors.read(ERROR_BYTES),

@@ -123,7 +123,7 @@ Steps:
 """
 
 
-class Lesson(Value):
+class LearningRun(Value):
     """The sessions, or the reviews, of one run."""
 
     runtime: Runtime
@@ -148,17 +148,17 @@ def learn(runtime: Runtime, now: datetime, model: str | None = None) -> dict[str
     }
     for works in (session_works(store), _review_works(store)):
         similarity = Similarity(works, _cosines(works, store, model))
-        lesson = Lesson(
+        run = LearningRun(
             runtime=runtime,
             now=now,
             works=tuple(works),
             similarity=similarity,
             learned=table.learned_from(store),
         )
-        figures["outcomes"] += _count_uses(lesson)
+        figures["outcomes"] += _count_uses(run)
         relevant = [work for work in works if work.steps or work.is_review]
         for cluster in make_clusters(relevant, similarity, ALIKE):
-            _learn_from(cluster, lesson, figures)
+            _learn_from(cluster, run, figures)
     return figures
 
 
@@ -212,84 +212,84 @@ def _cosines(
     return pairwise_cosines(blobs)
 
 
-def _learn_from(cluster: list[Work], lesson: Lesson, figures: dict[str, int]) -> None:
-    store = lesson.runtime.store
-    ids = {id for work in cluster for id in lesson.learned.get(work.id, ())}
+def _learn_from(cluster: list[Work], run: LearningRun, figures: dict[str, int]) -> None:
+    store = run.runtime.store
+    ids = {id for work in cluster for id in run.learned.get(work.id, ())}
     owners = [each for each in records.find_all(store) if each.id in ids] if ids else []
     if not owners:
-        figures["new"] += _insert_new(cluster, lesson)
+        figures["new"] += _insert_new(cluster, run)
         return
     owners.sort(key=lambda each: each.details.created_at, reverse=True)
     owner = next((each for each in owners if each.memory.live), None)
     if owner is None:  # a person, or its failures, archived it
         return
-    added = [work for work in cluster if owner.id not in lesson.learned.get(work.id, ())]
-    table.link(store, owner.id, [work.id for work in added], lesson.now)
+    added = [work for work in cluster if owner.id not in run.learned.get(work.id, ())]
+    table.link(store, owner.id, [work.id for work in added], run.now)
     for work in added:
-        figures["outcomes"] += _count_outcome(owner, work, "a session like it", lesson)
-    figures["superseded"] += _renew(cluster, owner, lesson)
+        figures["outcomes"] += _count_outcome(owner, work, "a session like it", run)
+    figures["superseded"] += _renew(cluster, owner, run)
 
 
-def _insert_new(cluster: list[Work], lesson: Lesson) -> bool:
+def _insert_new(cluster: list[Work], run: LearningRun) -> bool:
     """Insert a procedure once enough sessions have distinctive steps in common."""
     if count_distinct(cluster) < CONTEXTS:
         return False
     if cluster[0].is_review:
-        _insert(word_reviews(cluster, medoid(cluster, lesson.similarity)), cluster, lesson)
+        _insert(word_reviews(cluster, medoid(cluster, run.similarity)), cluster, run)
         return True
-    steps = _steps_in_common(cluster, lesson)
-    if not _is_distinctive(steps, cluster, lesson) or _has_skill(steps, lesson.runtime.store):
+    steps = _steps_in_common(cluster, run)
+    if not _is_distinctive(steps, cluster, run) or _has_skill(steps, run.runtime.store):
         return False
-    _insert(word_sessions(cluster, medoid(cluster, lesson.similarity), steps), cluster, lesson)
+    _insert(word_sessions(cluster, medoid(cluster, run.similarity), steps), cluster, run)
     return True
 
 
-def _renew(cluster: Sequence[Work], old: Procedure, lesson: Lesson) -> bool:
+def _renew(cluster: Sequence[Work], old: Procedure, run: LearningRun) -> bool:
     """Supersede a procedure when enough later sessions do the work another way."""
     later = [
         work for work in cluster if work.at > old.details.created_at and work.outcome != FAILED
     ][-max(2, math.ceil(CONTEXTS)) :]
     if old.memory.trust is Trust.USER or cluster[0].is_review or count_distinct(later) < CONTEXTS:
         return False
-    steps = _steps_in_common(later, lesson)
-    if agreement(steps, old.steps) >= OUTDATED or not _is_distinctive(steps, later, lesson):
+    steps = _steps_in_common(later, run)
+    if agreement(steps, old.steps) >= OUTDATED or not _is_distinctive(steps, later, run):
         return False
-    wording = word_sessions(later, medoid(later, lesson.similarity), steps)
-    records.supersede(old, _insert(wording, later, lesson), lesson.runtime.store, lesson.now)
+    wording = word_sessions(later, medoid(later, run.similarity), steps)
+    records.supersede(old, _insert(wording, later, run), run.runtime.store, run.now)
     return True
 
 
-def _insert(wording: Wording, cluster: Sequence[Work], lesson: Lesson) -> Procedure:
-    store = lesson.runtime.store
-    wording = reword(wording, cluster, lesson.runtime)
+def _insert(wording: Wording, cluster: Sequence[Work], run: LearningRun) -> Procedure:
+    store = run.runtime.store
+    wording = reword(wording, cluster, run.runtime)
     with store.transaction():
         made = records.insert(
             wording,
             store,
-            lesson.runtime.settings.gate,
-            lesson.now,
+            run.runtime.settings.gate,
+            run.now,
             sources=[work.id for work in cluster],
             successes=sum(work.outcome == SUCCEEDED for work in cluster),
             failures=sum(work.outcome == FAILED for work in cluster),
             trust=Trust.TOOL if cluster[0].is_review else Trust.AGENT,
         )
         for work in cluster:
-            ledger.claim(store, OUTCOME, _ledger_key(made, work), lesson.now)
+            ledger.claim(store, OUTCOME, _ledger_key(made, work), run.now)
     return made
 
 
-def _steps_in_common(cluster: Sequence[Work], lesson: Lesson) -> tuple[Step, ...]:
+def _steps_in_common(cluster: Sequence[Work], run: LearningRun) -> tuple[Step, ...]:
     steps = [work.steps for work in cluster if work.outcome != FAILED]
     return common_steps(steps[-NEWEST_SESSIONS:], SHARE)
 
 
-def _is_distinctive(steps: tuple[Step, ...], cluster: Sequence[Work], lesson: Lesson) -> bool:
+def _is_distinctive(steps: tuple[Step, ...], cluster: Sequence[Work], run: LearningRun) -> bool:
     """Tell whether enough of the steps are not what every session does."""
     ours = {work.id for work in cluster}
-    others = [work.steps for work in lesson.works if work.id not in ours]
+    others = [work.steps for work in run.works if work.id not in ours]
     if len(others) >= FEW_SESSIONS:
         return len(distinctive_steps(steps, others, RARE)) >= MIN_STEPS
-    likeness = [lesson.similarity.of_tasks(*pair) for pair in combinations(cluster, 2)]
+    likeness = [run.similarity.of_tasks(*pair) for pair in combinations(cluster, 2)]
     return len(steps) >= MIN_STEPS and sum(likeness) >= ALIKE * len(likeness)
 
 
@@ -322,20 +322,20 @@ def reword(wording: Wording, cluster: Sequence[Work], runtime: Runtime) -> Wordi
     return reworded if kept >= ANSWER_AGREEMENT else wording
 
 
-def _count_uses(lesson: Lesson) -> int:
+def _count_uses(run: LearningRun) -> int:
     """Count outcomes of sessions that loaded a procedure, or saw it and took its steps.
 
     After an answer to a question the first step taken counts, after a briefing a good part of them.
     """
-    store = lesson.runtime.store
+    store = run.runtime.store
     counted = 0
     for procedure in records.find_live(store):
         path = procedure.details.exported_skill_path or ""
         name = path.rpartition("/")[2].removesuffix(".md")
-        for work in lesson.works:
+        for work in run.works:
             if name in work.skills:
-                counted += _count_outcome(procedure, work, "loaded as a skill", lesson)
-    by_memory = {work.id: work for work in lesson.works}
+                counted += _count_outcome(procedure, work, "loaded as a skill", run)
+    by_memory = {work.id: work for work in run.works}
     by_session = {
         session: by_memory[id]
         for id, session in episodes.sessions_of(store).items()
@@ -347,25 +347,25 @@ def _count_uses(lesson: Lesson) -> int:
         if done and shown:
             share = share_taken(shown.steps, done.steps)
             if share >= FOLLOWED or (use.asked and share > 0):
-                counted += _count_outcome(shown, done, "shown to a session, and followed", lesson)
+                counted += _count_outcome(shown, done, "shown to a session, and followed", run)
     return counted
 
 
-def _count_outcome(procedure: Procedure, work: Work, why: str, lesson: Lesson) -> bool:
+def _count_outcome(procedure: Procedure, work: Work, why: str, run: LearningRun) -> bool:
     """Count the outcome of a session once; an unknown one counts when it becomes known."""
     if work.outcome == UNKNOWN:
         return False
-    store = lesson.runtime.store
+    store = run.runtime.store
     with store.transaction():
-        if not ledger.claim(store, OUTCOME, _ledger_key(procedure, work), lesson.now):
+        if not ledger.claim(store, OUTCOME, _ledger_key(procedure, work), run.now):
             return False
         records.count_outcome(
             procedure,
             OUTCOMES[work.outcome],
             f"{why}: {work.session}",
             store,
-            lesson.runtime.settings.procedures,
-            lesson.now,
+            run.runtime.settings.procedures,
+            run.now,
         )
     return True
 

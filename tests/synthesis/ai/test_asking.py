@@ -60,7 +60,7 @@ def test_a_day_has_only_so_many_calls(ask, served):
 def test_a_call_that_nobody_came_back_from_counts_too(ask, served, monkeypatch):
     ask.settings(provider="openai", model="m", url=served.url, daily_calls=1)
     nobody = Provider(ask=lambda _: (_ for _ in ()).throw(MemoryError), problem=lambda _: "")
-    monkeypatch.setitem(ai._PROVIDERS, "openai", lambda: nobody)
+    monkeypatch.setattr(ai, "_provider", lambda _: nobody)
     with pytest.raises(MemoryError):
         ask()
 
