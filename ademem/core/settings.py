@@ -134,8 +134,6 @@ class GuardSettings(Section):
     """Prefixes of commands that only read, such as `npm run lint`, or MCP tools: `mcp__docs__*`."""
     changes: tuple[str, ...] = yours((), stricter=MORE)
     """Words of commands that change something, such as `pytest --live`; they outrank all rules."""
-    aliases: tuple[str, ...] = yours(())
-    """Aliases of your shell, such as `k=kubectl`."""
     order_words: tuple[str, ...] = yours((), stricter=MORE)
     """Words that order a change: whole (`usuń`), as a prefix (`napraw*`) or anywhere (`*x*`)."""
     question_words: tuple[str, ...] = yours(())

@@ -43,11 +43,9 @@ def refusal(
     script = shell.parse(command) if len(command) <= mutation.MAX_CHARS else None
     if script is None:
         return _by_its_words(command, is_quarantined)
-    for part in mutation.parts_in(script, settings):
-        found = _approves(part.command, is_quarantined)
-        if found:
-            return found
-    return None
+    commands = [part.command for part in mutation.parts_in(script, settings)]
+    found = (_approves(command, is_quarantined) for command in commands)
+    return next(filter(None, found), None) or _by_alias(commands, is_quarantined)
 
 
 def _approves(command: Command, is_quarantined: Callable[[str], bool]) -> str | None:
@@ -77,6 +75,21 @@ def _approves(command: Command, is_quarantined: Callable[[str], bool]) -> str | 
     if verb in APPROVING:
         ids = [word for word in _operands(words)[1:] if word.text != "-"]
         if any(is_quarantined("" if word.expands else word.text) for word in ids):
+            return f"`ademem {verb}`"
+    return None
+
+
+def _by_alias(commands: list[Command], is_quarantined: Callable[[str], bool]) -> str | None:
+    """Refuse the words of an approval beside an alias for ademem or for an expansion."""
+    hides = any(
+        "ademem" in command.line or any(word.expands for word in command.words)
+        for command in commands
+        if command.name == "alias"
+    )
+    verbs = "|".join((*APPROVING, *AGREEING, "review", "config"))
+    text = " ".join(command.line for command in commands)
+    for verb in re.findall(rf"\b({verbs})\b", text) if hides else ():
+        if verb in (*AGREEING, "config") or is_quarantined(""):
             return f"`ademem {verb}`"
     return None
 

@@ -119,25 +119,10 @@ def judge(command: str, settings: GuardSettings | None = None) -> Judgement:
 
 
 def parts_in(script: Script, settings: GuardSettings) -> Iterator[CommandPart]:
-    """Yield every command of the script, wrappers removed and aliases expanded."""
-    parts = [
-        look_up(inner, settings, script.functions if inner is outer else frozenset())
-        for outer in script.commands
-        for inner in shell.unwrap(outer)
-    ]
-    if not settings.aliases and not any(part.key == "alias" for part in parts):
-        yield from parts
-        return
-    from ademem.guard.shell import wrappers
-
-    defined = wrappers.alias_definitions(part.command for part in parts)
-    meanings = wrappers.parse_aliases((*settings.aliases, *defined))
-    for part in parts:
-        expanded = [look_up(e, settings) for e in wrappers.expand_alias(part.command, meanings)]
-        yield from expanded
-        # a shell that expands no aliases would run the program of this name
-        if not expanded or part.is_listed or part.effect or project_entry(part):
-            yield part
+    """Yield every command of the script, wrappers removed."""
+    for outer in script.commands:
+        for inner in shell.unwrap(outer):
+            yield look_up(inner, settings, script.functions if inner is outer else frozenset())
 
 
 def look_up(

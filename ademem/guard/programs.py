@@ -16,7 +16,7 @@ READERS = (
     " cd pushd popd dirs echo printf test [ [[ true false : exit return break continue shift set"
     " unset export declare local readonly typeset let read mapfile readarray wait jobs type"
     " ulimit umask times getopts shopt trap history command exec xargs env printenv sleep yes seq"
-    " alias unalias . source help man info tldr apropos tput clear tty expr bc factor numfmt"
+    " . source help man info tldr apropos tput clear tty expr bc factor numfmt"
     # the machine
     " date cal id who whoami w groups last uname hostname uptime arch nproc getconf locale free"
     " vmstat iostat lscpu lsblk lsof ps pgrep pidof pstree top htop journalctl ping dig nslookup"

@@ -135,7 +135,6 @@ LOOSENING = [
     pytest.param("guard.mode", '"assist"', id="a weaker guard"),
     pytest.param("guard.max_blocks", "0", id="no denials"),
     pytest.param("guard.reads", '["rm"]', id="commands that only read"),
-    pytest.param("guard.aliases", '["rm=ls"]', id="an alias"),
     pytest.param("guard.question_words", '["fix"]', id="words of a question"),
     pytest.param("guard.talk_words", '["fix"]', id="words of talk"),
     pytest.param("capture.ask_at_stop", "true", id="a question at each end"),

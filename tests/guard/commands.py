@@ -377,8 +377,6 @@ READS = {
         "git rebase --show-current-patch",
         "npm bin",
         "uvx ruff check",
-        "alias ll='ls -la'",
-        "alias gs='git status'; gs -sb",
     ],
 }
 
@@ -421,6 +419,7 @@ WRITES = {
         "rg --pre ./run x",
     ],
     "reading, in forms that the short table leaves out": [
+        "alias gs='git status'; gs -sb",
         "ip addr show",
         "psql -c 'select * from users limit 5'",
         "mysql -e 'show tables' app",

@@ -51,6 +51,9 @@ ade''mem promote 0123abcd
 "ademem" "promote" 0123abcd
 \\ademem promote 0123abcd
 alias a=ademem; a promote 0123abcd
+alias a='ademem promote'; a 0123abcd
+alias a="$X"; a pro''mote 0123abcd
+alias a=ademem; a trust
 a=ademem; $a promote 0123abcd
 $(which ademem) promote 0123abcd
 script -qc 'ademem promote 0123abcd' /dev/null
@@ -98,6 +101,7 @@ grep -rn "ademem promote" docs
 git commit -m "promote 0123abcd in ademem"
 echo ademem promote 0123abcd
 gh pr review 12
+alias ll="ls -la"; ll; gh pr review 12
 python -m pytest tests/ademem
 python -c "import ademem; print(ademem.__file__)"
 """

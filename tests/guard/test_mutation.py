@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.core.settings import GuardSettings
 from ademem.guard import shell
 from ademem.guard.mutation import judge
 from tests.guard.commands import READS, WRITES
@@ -71,8 +70,7 @@ PLAIN = [
     for corpus in (READS, WRITES)
     for commands in corpus.values()
     for command in commands
-    if "alias" not in command
-    and (script := shell.parse(command))
+    if (script := shell.parse(command))
     and len(script.commands) == 1
     and (name := script.commands[0].name).replace("-", "").isalnum()
     and command.startswith(name)
@@ -174,24 +172,6 @@ def test_quoting_and_spacing_of_words_change_nothing(command, quotings, space):
     quoted = [quotings[i % len(quotings)](word) if word else "''" for i, word in enumerate(words)]
 
     assert judge(space.join([name, *quoted])).mutates == judge(command).mutates
-
-
-@given(st.sampled_from(PLAIN), st.sampled_from(["", "sudo ", "time ", "A=1 "]))
-def test_an_alias_means_what_it_stands_for(command, before):
-    name = command.split()[0]
-    called = before + "zz" + command.removeprefix(name)
-    settings = GuardSettings(aliases=(f"zz={name}",))
-
-    assert judge(called, settings).mutates == judge(command).mutates
-    assert judge(f"alias zz={name}\n{called}").mutates == judge(command).mutates
-
-
-@given(
-    st.sampled_from([script for script in SCRIPTS if "alias" not in script]),
-    st.sampled_from(["\n:", "\ntrue &&"]),
-)
-def test_a_whole_script_can_be_an_alias(command, end):
-    assert judge(f"alias zz={quote(command + end)}; zz").mutates == judge(command).mutates
 
 
 @given(st.text(alphabet="rm ls'\"`$(){}[]<>|&;\\\n#!=-*?x", max_size=60) | st.text(max_size=60))

@@ -19,6 +19,7 @@ SHOWN_NAMES = 3
 
 FORMER = {
     "briefing": "patience",
+    "guard": "aliases",
     "gate": "derivable_lines derivable_lines_strict max_bytes_titled merge_gain near_duplicate",
     "lifecycle": (
         "archive_score conflict_cosine demote_score merge_cosine merge_least mission_confidence"

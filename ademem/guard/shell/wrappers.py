@@ -1,4 +1,4 @@
-"""Unwrap programs that run other programs (sudo, env, xargs, sh -c, find -exec), and aliases."""
+"""Unwrap programs that run other programs: sudo, env, xargs, sh -c, find -exec."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ from ademem.guard.shell.command import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    Aliases = dict[str, tuple[str, ...]]
+    from collections.abc import Callable, Iterator
 
 _DEEPEST = 8
 _UNKNOWN = Word(text="{}", expands=True)
@@ -214,68 +212,3 @@ def _parse_text(command: Command, text: Word) -> list[Command]:
 def _join(words: tuple[Word, ...]) -> Word:
     text = " ".join(word.text for word in words)
     return Word(text=text, expands=any(word.expands for word in words))
-
-
-_MARK = "the-rest-of-the-call"
-
-
-def alias_definitions(commands: Iterable[Command]) -> Iterator[str]:
-    """Yield the aliases that the commands define: `gs=git status`."""
-    for command in commands:
-        if command.name == "alias":
-            texts = (word.text for word in command.words[1:])
-            yield from (text for text in texts if "=" in text and not is_option(text))
-
-
-def parse_aliases(definitions: Iterable[str]) -> Aliases:
-    """Map names to values; a name that is defined twice may have either."""
-    found: Aliases = {}
-    for definition in definitions:
-        name, _, value = definition.partition("=")
-        found[name.strip()] = (*found.get(name.strip(), ()), value)
-    return found
-
-
-def expand_alias(command: Command, aliases: Aliases) -> Iterator[Command]:
-    """Yield the commands that an alias stands for; nothing if the name is none.
-
-    A name is replaced once, and not where it is quoted.
-    """
-    name = command.words[0] if command.words else None
-    if name is None or name.quoted or name.expands:
-        return
-    for value in aliases.get(name.text, ()):
-        others = {other: meant for other, meant in aliases.items() if other != name.text}
-        for meant in _expand_value(command, value):
-            yield from expand_alias(meant, others) if _is_alias(meant, others) else (meant,)
-
-
-def _expand_value(command: Command, value: str) -> Iterator[Command]:
-    """Parse *value* with the rest of the call behind it.
-
-    A placeholder marks the rest, which brings its redirections and its input along. A value that
-    defines aliases may be any command.
-    """
-    script = parse(f"{value} {_MARK}")
-    found = script.commands if script else ()
-    texts = [word.text for each in found for word in each.words]
-    if texts.count(_MARK) != 1 or any(each.name == "alias" for each in found):
-        yield replace(command, words=(replace(command.words[0], text=value, expands=True),))
-        return
-    for each in found:
-        texts = [word.text for word in each.words]
-        if _MARK in texts:
-            at = texts.index(_MARK)
-            each = replace(
-                each,
-                words=each.words[:at] + command.words[1:] + each.words[at + 1 :],
-                assignments=each.assignments + command.assignments,
-                redirects=each.redirects + command.redirects,
-                stdin=command.stdin or each.stdin,
-                reached=each.reached and command.reached,
-            )
-        yield from unwrap(each)
-
-
-def _is_alias(command: Command, aliases: Aliases) -> bool:
-    return bool(command.words) and command.words[0].text in aliases
