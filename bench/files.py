@@ -18,11 +18,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ademem import sync
 from ademem.core import project, shared_files
 from ademem.core.memory import Category
 from ademem.core.settings import Settings
 from ademem.store import open_store
+from ademem.sync import mirror
 from ademem.sync.merging import merge_versions
 from tests import builders
 
@@ -95,8 +95,8 @@ def fill(store: Store, count: int) -> None:
     builders.insert(store, *rows)
 
 
-def refresh(place: Project, store: Store) -> sync.Refreshed:
-    return sync.refresh(place, store, Settings(), NOW + timedelta(days=1))
+def refresh(place: Project, store: Store) -> mirror.Refreshed:
+    return mirror.refresh(place, store, Settings(), NOW + timedelta(days=1))
 
 
 def rendered(place: Project, store: Store) -> None:

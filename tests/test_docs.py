@@ -17,7 +17,6 @@ from pathlib import Path
 
 import pytest
 
-from ademem import sync
 from ademem.capture import gate
 from ademem.core import caller, clock, configuration, settings
 from ademem.core.memory import Status
@@ -29,6 +28,7 @@ from ademem.session import answer
 from ademem.store import memories, transitions
 from ademem.store.memories import Change
 from ademem.store.transitions import Act
+from ademem.sync import mirror
 from ademem.worker import job_kinds
 from bench import recording
 from tests import builders, docs_tables
@@ -392,7 +392,7 @@ class Going:
         return self.count("memory_sites where memory_seq = ?", self.memory.seq)
 
     def in_files(self):
-        sync.refresh(self.project, self.store, settings.Settings(), builders.NOW)
+        mirror.refresh(self.project, self.store, settings.Settings(), builders.NOW)
         texts = [path.read_text() for path in Path(self.project.memory).iterdir()]
         return "kept" if any(WORD in text for text in texts) else "gone"
 

@@ -17,7 +17,7 @@ from ademem.core.settings import PERSONAL_SECTION, all_keys
 from ademem.core.value import Value
 from ademem.files import enrolment
 from ademem.store import existence
-from ademem.sync import provenance_of
+from ademem.sync.provenance import provenance_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -53,7 +53,7 @@ def accept_files(runtime: Runtime) -> int:
     Return the number of memories.
     """
     with runtime.store.transaction():
-        project_brief.accept(runtime.store)
+        briefs.accept(runtime.store)
         return transitions.accept_all(replace(act(runtime), event_id=memories.new_event()))
 
 

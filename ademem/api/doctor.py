@@ -9,7 +9,7 @@ import sys
 import tempfile
 from typing import TYPE_CHECKING, Any
 
-from ademem import sync, worker
+from ademem import worker
 from ademem.api import init, open_memories, recovery, reports, searching
 from ademem.core import configuration, confined, errors, failure_log, process, shared_files
 from ademem.core.configuration.values import BadSetting
@@ -22,6 +22,7 @@ from ademem.search.embedding.cache import State
 from ademem.session import install
 from ademem.store import admission, bad_rows, full_text, jobs, salvage, unreadable
 from ademem.store.runtime import open_runtime, program
+from ademem.sync import checks
 from ademem.synthesis import ai
 
 if TYPE_CHECKING:
@@ -214,7 +215,7 @@ def files_are_current(patient: Patient) -> Finding:
         hint = "`ademem work` imports it now"
         return Finding(check="files", ok=True, message="; ".join(waiting), hint=hint)
     try:
-        problems = sync.check(runtime.project, runtime.store, runtime.settings.mirror)
+        problems = checks.check(runtime.project, runtime.store, runtime.settings.mirror)
     finally:
         runtime.close()
     for problem in problems:

@@ -6,14 +6,14 @@ import os
 import sqlite3
 from contextlib import suppress
 
-from ademem import sync
 from ademem.core import clock, configuration, confined, project
 from ademem.core.memory import Trust
 from ademem.core.project import files_changed
 from ademem.core.repository import under_way
-from ademem.files import agents, project_brief
+from ademem.files import project_brief
 from ademem.store import admission, identities, jobs, mission_binding, store_aside
 from ademem.store.runtime import Runtime, is_writable, open_runtime
+from ademem.sync import checks, importer, mirror
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from ademem.capture.feedback import FeedbackReport
-    from ademem.files.agents import Agent
     from ademem.files.export_format import Imported
-    from ademem.files.project_brief import BadCore, CoreMemory, FileSource
+    from ademem.files.project_brief import Agent, BadCore, CoreMemory, FileSource
+    from ademem.files.texts import Problem
     from ademem.store.runtime import Runtime
-    from ademem.sync import ImportReport, Preview, Problem, Refreshed
+    from ademem.sync.import_context import ImportReport
+    from ademem.sync.mirror import Preview, Refreshed
 
 
 class Inspection:
@@ -64,13 +65,13 @@ def inspect_files(
     read = configuration.load(found, environment)
     store = store_aside(found, now())
     runtime = Runtime(found, read.settings, store, environment, now(), read.warnings)
-    return Inspection(runtime, sync.read_aside(found, store, read.settings, now()))
+    return Inspection(runtime, mirror.read_aside(found, store, read.settings, now()))
 
 
 def check_files(inspection: Inspection) -> tuple[Problem, ...]:
     """Find what is wrong with the files, by file and line."""
     runtime = inspection.runtime
-    return sync.check(
+    return checks.check(
         runtime.project,
         runtime.store,
         runtime.settings.mirror,
@@ -83,8 +84,8 @@ def preview_files(inspection: Inspection, *, force: bool = False) -> Preview:
     """Foresee what an import would change and a refresh would write; *force* drops edits."""
     runtime = inspection.runtime
     if inspection.read is not None:
-        return sync.preview_aside(runtime.project, runtime.store, runtime.settings)
-    return sync.preview(
+        return mirror.preview_aside(runtime.project, runtime.store, runtime.settings)
+    return mirror.preview(
         runtime.project,
         runtime.store,
         runtime.settings,
@@ -101,13 +102,13 @@ def refresh_files(
     on_import: Callable[[int, int], None] | None = None,
 ) -> Refreshed:
     """Import edits of `.ade/memory/`, then render it; *force* drops the edits instead."""
-    return sync.refresh(
+    return mirror.refresh(
         runtime.project,
         runtime.store,
         runtime.settings,
         runtime.clock(),
         force=force,
-        tell=on_import,
+        on_batch=on_import,
         environment=runtime.environment,
     )
 
@@ -116,12 +117,12 @@ def import_files(
     runtime: Runtime, *, on_import: Callable[[int, int], None] | None = None
 ) -> ImportReport:
     """Import edits of the files, and leave the files as they are."""
-    return sync.import_changes(
+    return importer.import_changes(
         runtime.project,
         runtime.store,
         runtime.settings,
         runtime.clock(),
-        tell=on_import,
+        on_batch=on_import,
         environment=runtime.environment,
     )
 
@@ -148,7 +149,7 @@ def import_pending(
 
 def read_pending_brief(runtime: Runtime) -> tuple[CoreMemory | None, BadCore | None]:
     """Return what the file of the project brief has that is not imported, or why it cannot be."""
-    return project_brief.news(runtime.store, runtime.project)
+    return project_brief.pending_edit(runtime.store, runtime.project)
 
 
 def export_memories(
@@ -202,7 +203,7 @@ def get_brief(runtime: Runtime, agent: str = "", *, labelled: bool = False) -> C
         return _source(runtime, path)
 
     if agent:
-        found = agents.brief(store, project, agents.folder(agent), source)
+        found = project_brief.agent_brief(store, project, project_brief.agent_folder(agent), source)
     else:
         found = project_brief.newest(store, project, source=source)
     return project_brief.labelled(store, found) if labelled else found
@@ -226,7 +227,7 @@ def update_brief(
         expect_version=expect_version,
         by_person=provenance.trust_of_caller(runtime.environment, runtime.store) is Trust.USER,
         source=lambda path: _source(runtime, path),
-        **({"agent": agents.folder(agent)} if agent else {}),
+        **({"agent": project_brief.agent_folder(agent)} if agent else {}),
     )
     if agent:
         identities.meet(runtime.store, agent, runtime.clock())
@@ -235,12 +236,12 @@ def update_brief(
 
 def list_agents(runtime: Runtime) -> list[Agent]:
     """List agents that worked here, have memories or a brief, by name."""
-    return agents.listed(runtime.store, runtime.project)
+    return project_brief.list_agents(runtime.store, runtime.project)
 
 
 def _source(runtime: Runtime, path: str) -> FileSource:
     """Find where changes in the file of a brief come from that are not imported yet."""
-    from ademem.sync import provenance_of
+    from ademem.sync.provenance import provenance_of
 
     found = provenance_of(runtime.project, runtime.store, runtime.environment)
     return found.of_brief(path)

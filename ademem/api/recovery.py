@@ -6,7 +6,6 @@ import os
 import sqlite3
 from contextlib import closing, suppress
 
-from ademem import sync
 from ademem.capture.gate import write
 from ademem.core import clock, confined, trust
 from ademem.core.json_text import loads
@@ -18,7 +17,7 @@ from ademem.store.database import (
     NewerDatabase,
 )
 from ademem.store.runtime import find_order, open_runtime
-from ademem.sync import merge_base
+from ademem.sync import mirror, tracked_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def _repair(project: Project, environment: Mapping[str, str], now: datetime) -> 
     try:
         done = salvage.mend(runtime.store, runtime.now)
         if _missing(runtime):
-            merge_base.forget(project)
+            tracked_files.forget_base(project)
             done += _take_from_files(runtime)
         return done
     finally:
@@ -110,7 +109,7 @@ def _rebuild(
 
 
 def _take_from_files(runtime: Runtime) -> list[str]:
-    taken = sync.refresh(
+    taken = mirror.refresh(
         runtime.project,
         runtime.store,
         runtime.settings,

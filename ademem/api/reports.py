@@ -72,9 +72,9 @@ def imports(project: Project) -> list[str]:
     """Return a line for each file that waits to be imported."""
     if not import_waits(project):
         return []
-    from ademem.sync import import_progress
+    from ademem.sync.import_context import describe_waiting
 
-    return import_progress.in_words(project)
+    return describe_waiting(project)
 
 
 def vectors(runtime: Runtime) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import os
 import sqlite3
 from contextlib import closing
 
-from ademem import sync, worker
+from ademem import worker
 from ademem.core import confined, failure_log, git
 from ademem.core.errors import AdememError
 from ademem.core.redaction import redact
@@ -14,6 +14,7 @@ from ademem.core.text import counted
 from ademem.core.value import Value
 from ademem.store import Store, admission, texts
 from ademem.store.database import connect
+from ademem.sync import mirror
 from ademem.worker import running
 
 TYPE_CHECKING = False
@@ -113,7 +114,9 @@ def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
     rows = _database(store, dry_run=dry_run)
     copies, left = _copies(project, dry_run=dry_run)
     if not dry_run:
-        sync.refresh(project, store, runtime.settings, runtime.now, environment=runtime.environment)
+        mirror.refresh(
+            project, store, runtime.settings, runtime.now, environment=runtime.environment
+        )
     cleaned = _files(runtime, dry_run=dry_run)
     return Scrubbed(
         rows=rows | copies,

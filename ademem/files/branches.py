@@ -8,14 +8,14 @@ from ademem.core import git
 from ademem.core.memory import Status
 from ademem.core.repository import branch, commit, common_dir, default_branch, git_root, tip
 from ademem.core.value import Value, replace
-from ademem.files.pages import FOLDER, SHEET
+from ademem.files import FOLDER, SHEET
 from ademem.store import jobs, memories, memory_queries, transitions
 from ademem.store.memories import Change, new_event
 from ademem.store.runtime import branch_of, filed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
     from typing import Any
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 _MARKS = r'(^| )<!-- [^ ]+ -->[[:space:]]*$|"id":"[^"\]+"|"key":"[^"\]+"|^# '
-"""An entry, a line, or the title of a page: git prints these alone."""
+"""An item, a line, or the title of a page: git prints these alone."""
 _MARK = re.compile(r'<!-- (\S+) -->|"id":"([^"]+)"|"key":"([^"]+)"')
 _RENAMED = re.compile(r"Branch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
 
@@ -39,23 +39,23 @@ class Tree(Value):
     keys: frozenset[str] = frozenset()
     """Keys of lines, by ademem and by others."""
 
-    def tells_of(self, id: str | None, key: str | None) -> bool:
+    def has(self, id: str | None, key: str | None) -> bool:
         return id in self.ids or key in self.keys
 
 
 def read_trees(root: str, refs: Iterable[str]) -> dict[str, Tree] | None:
     """Read the trees of these refs, without the review sheet; None when git fails."""
-    asked = tuple(refs)
-    if not asked:
+    refs = tuple(refs)
+    if not refs:
         return {}
     found: dict[str, tuple[set[str], set[str]]] = {}
     files = (FOLDER, f":(exclude){SHEET}")
     options = ("-aoE", "--no-color", "-e", _MARKS)
     nothing = 1  # grep's exit status where it found nothing
-    said = git.output(root, "grep", *options, *asked, "--", *files, codes=(0, nothing))
-    if said is None:
+    printed = git.output(root, "grep", *options, *refs, "--", *files, codes=(0, nothing))
+    if printed is None:
         return None
-    for line in said.decode("utf-8", "replace").splitlines():
+    for line in printed.decode("utf-8", "replace").splitlines():
         ref, _, rest = line.partition(":")
         ids, keys = found.setdefault(ref, (set(), set()))
         mark = _MARK.search(rest)
@@ -63,55 +63,30 @@ def read_trees(root: str, refs: Iterable[str]) -> dict[str, Tree] | None:
             keys.add(mark[3])
         elif mark:
             ids.add(mark[1] or mark[2])
-    return {
-        ref: Tree(
-            has_files=ref in found,
-            ids=frozenset(found.get(ref, ((), ()))[0]),
-            keys=frozenset(found.get(ref, ((), ()))[1]),
-        )
-        for ref in asked
-    }
+    trees = {}
+    for ref in refs:
+        ids, keys = found.get(ref, (set(), set()))
+        trees[ref] = Tree(has_files=ref in found, ids=frozenset(ids), keys=frozenset(keys))
+    return trees
 
 
-def default_refs(root: str, configured: str) -> list[str]:
-    """Return the refs of the default branch, here and of origin, that exist."""
-    name, top = default_branch(root, configured), git_root(root)
-    shared = common_dir(top) if top else None
-    refs = (f"refs/heads/{name}", f"refs/remotes/origin/{name}")
-    return [ref for ref in refs if shared and name and tip(shared, ref)]
-
-
-def list_branches(root: str) -> dict[str, str] | None:
+def _list_branches(root: str) -> dict[str, str] | None:
     """Map the name of each branch, local or remote, to a ref; "" for one without a commit.
 
-    None when git cannot tell.
+    None when git fails.
     """
     listed = git.output(root, "for-each-ref", "--format=%(refname)", "refs/remotes", "refs/heads")
     checked_out = git.output(root, "worktree", "list", "--porcelain")
     if listed is None or checked_out is None:
         return None
     found: dict[str, str] = {}
-    for ref in _text(listed).split():  # ours come first
+    for ref in listed.decode("utf-8", "replace").split():  # ours come first
         _, kind, name = ref.split("/", 2)
         found.setdefault(name if kind == "heads" else name.partition("/")[2], ref)
-    found.pop("HEAD", None)  # what a remote calls its default branch
-    heads = re.findall(r"^branch refs/heads/(\S+)$", _text(checked_out), re.M)
+    found.pop("HEAD", None)  # the name at a remote for its default branch
+    worktrees = checked_out.decode("utf-8", "replace")
+    heads = re.findall(r"^branch refs/heads/(\S+)$", worktrees, re.M)
     return dict.fromkeys(heads, "") | found
-
-
-def renamed_branches(root: str) -> dict[str, str]:
-    """Map old names of branches to new ones, from the reflog of each branch."""
-    options = ("-g", "--branches", "--format=%gs", "--grep-reflog=Branch: renamed ")
-    return dict(_RENAMED.findall(git.text(root, "log", *options)))
-
-
-def _text(said: bytes) -> str:
-    return said.decode("utf-8", "replace")
-
-
-def has_commit(root: str, commit: str) -> bool:
-    """Return True if the repository has the commit; False also when git fails."""
-    return git.output(root, "cat-file", "-e", f"{commit}^{{commit}}") is not None
 
 
 class Place:
@@ -123,7 +98,11 @@ class Place:
         """The branch that new memories wait on."""
         self.commit = commit(project.root)
         self.detached = branch(project.root) is None and self.commit is not None
-        self._default = default_refs(project.root, settings.default_branch)
+        name, top = default_branch(project.root, settings.default_branch), git_root(project.root)
+        shared = common_dir(top) if top else None
+        refs = (f"refs/heads/{name}", f"refs/remotes/origin/{name}")
+        self._default = [ref for ref in refs if shared and name and tip(shared, ref)]
+        """The refs of the default branch, here and of origin, that exist."""
         self._trees: dict[str, Tree | None] = {}
         self._names: dict[str, str] | None = None
 
@@ -136,14 +115,14 @@ class Place:
     def names(self) -> dict[str, str] | None:
         """A ref by the name of each branch; None when git fails."""
         if self._names is None:
-            there = list_branches(self.root)
-            self._names = there and {filed(name): ref for name, ref in there.items()}
+            found = _list_branches(self.root)
+            self._names = found and {filed(name): ref for name, ref in found.items()}
         return self._names
 
     def has_arrived(self, memory: Memory) -> bool:
         """Return True if the default branch has it, here or at origin."""
         found = (self._tree(ref) for ref in self._default)
-        return any(tree and tree.tells_of(memory.id, memory.knowledge_key) for tree in found)
+        return any(tree and tree.has(memory.id, memory.knowledge_key) for tree in found)
 
     def shows(self, memory: Memory) -> bool:
         """Return True if it belongs into the files here: it waits on no other branch."""
@@ -155,27 +134,25 @@ class Place:
     def waits_on(self, id: str | None, key: str | None) -> str | None:
         """Return the branch that a line of the files here waits on."""
         default = self.default if self.branch or self.detached else None
-        if default is None or not default.has_files or default.tells_of(id, key):
+        if default is None or not default.has_files or default.has(id, key):
             return None
         return self.branch or self.carrier(id, key)
 
     def carrier(self, id: str | None, key: str | None) -> str | None:
         """Return the first branch by name whose files have the memory."""
         found = ((name, self._tree(ref)) for name, ref in sorted((self.names or {}).items()) if ref)
-        return next((name for name, tree in found if tree and tree.tells_of(id, key)), None)
+        return next((name for name, tree in found if tree and tree.has(id, key)), None)
 
     def watched(self, store: Store) -> list[str]:
         """Return refs whose change may end the waiting of a memory, without names with secrets."""
-        waited_on = {str(memory.source_branch) for memory in memory_queries.on_branches(store)}
-        if not waited_on:
+        awaited = {str(memory.source_branch) for memory in memory_queries.on_branches(store)}
+        if not awaited:
             return []
-        there = sorted((self.names or {}).items())
-        return [
-            *self._default,
-            *(ref for name, ref in there if name in waited_on and ref.endswith(name)),
-        ]
+        named = sorted((self.names or {}).items())
+        refs = (ref for name, ref in named if name in awaited and ref.endswith(name))
+        return [*self._default, *refs]
 
-    def knows_all(self) -> bool:
+    def read_all(self) -> bool:
         """Read the trees of all branches at once; return False if git fails for one."""
         refs = [ref for ref in (self.names or {}).values() if ref]
         read = read_trees(self.root, refs)
@@ -191,7 +168,7 @@ class Place:
 def follow_branches(place: Place, store: Store, now: datetime) -> int:
     """Follow merged, renamed and deleted branches; return the number of memories changed.
 
-    Git is asked before the transaction: nobody should wait for the database because we wait for it.
+    Git runs before the transaction, so that no other writer waits for it.
     """
     waiting = memory_queries.on_branches(store)
     decided = _decide(waiting, place) if waiting else []
@@ -199,10 +176,10 @@ def follow_branches(place: Place, store: Store, now: datetime) -> int:
         return 0
     event = new_event()
     with store.transaction():
-        for memory, changes, why in decided:
-            if memories.get(store, memory.id) == memory:  # else whoever changed it asks us again
+        for memory, changes, reason in decided:
+            if memories.get(store, memory.id) == memory:  # else its change leads here again
                 change = Change(
-                    operation="branch", actor="system", at=now, reason=why, event_id=event
+                    operation="branch", actor="system", at=now, reason=reason, event_id=event
                 )
                 memories.put_back(store, replace(memory, **changes), change)
         jobs.queue(store, "mirror", "project", now)  # for the other worktrees
@@ -215,59 +192,51 @@ def _decide(waiting: Sequence[Memory], place: Place) -> list[tuple[Memory, dict[
     names = place.names if default else None
     if default is None or names is None:
         return []
-    gone = {memory.source_branch for memory in waiting} - names.keys()
-    if gone and not place.knows_all():
-        return []
-    renamed = renamed_branches(place.root) if gone else {}
-    heirs = {filed(old): filed(new) for old, new in renamed.items()}
+    deleted = {memory.source_branch for memory in waiting} - names.keys()
+    heirs: dict[str, str] = {}
+    if deleted:
+        if not place.read_all():
+            return []
+        options = ("-g", "--branches", "--format=%gs", "--grep-reflog=Branch: renamed ")
+        renamed = _RENAMED.findall(git.text(place.root, "log", *options))
+        heirs = {filed(old): filed(new) for old, new in dict(renamed).items()}
     found = ((memory, *_changes(memory, place, default, names, heirs)) for memory in waiting)
-    return [(memory, changes, why) for memory, changes, why in found if changes]
+    return [(memory, changes, reason) for memory, changes, reason in found if changes]
 
 
 def _changes(
     memory: Memory,
     place: Place,
     default: Tree,
-    names: Collection[str],
+    names: Mapping[str, str],
     heirs: Mapping[str, str],
 ) -> tuple[dict[str, Any], str]:
     """Return the fields of the memory that change, and the reason; none while it waits rightly."""
     name = memory.source_branch or ""
+    restored: dict[str, Any] = {}  # the fields that it had before its branch was deleted
+    if memory.forsaken:
+        restored = transitions.restored(memory) | {"write_gate_reason": None}
+    shared = restored | {"source_branch": None}
     if not default.has_files:
-        return _shared(memory), "the default branch has no files of memory"
-    if default.tells_of(memory.id, memory.knowledge_key):
-        return _shared(memory), "its line is on the default branch"
+        return shared, "the default branch has no files of memory"
+    if default.has(memory.id, memory.knowledge_key):
+        return shared, "its line is on the default branch"
     if name in names:
-        return (_restored(memory), f"{name} is there again") if memory.forsaken else ({}, "")
+        return restored, f"{name} is there again"
     if place.has_arrived(memory):
-        return _shared(memory), f"{name} is gone, and its line on its way"
-    heir = _new_name(name, names, heirs) or place.carrier(memory.id, memory.knowledge_key)
+        return shared, f"{name} is gone, and its line on its way"
+    heir = name
+    for _ in heirs:
+        heir = heirs.get(heir, heir)
+        if heir in names:
+            break
+    if heir not in names:
+        heir = place.carrier(memory.id, memory.knowledge_key) or ""
     if heir:
-        return _restored(memory) | {"source_branch": heir}, f"{name} is {heir} now"
+        return restored | {"source_branch": heir}, f"{name} is {heir} now"
     if memory.forsaken:
         return {}, ""
     if memory.status is Status.CANDIDATE and memory.knowledge_key is None:
-        return _shared(memory), f"{name} is gone"  # it had no line that could have arrived
-    return transitions.forsaken(
-        memory
-    ), f"{name} was deleted, and its line is not on the default branch"
-
-
-def _new_name(name: str, names: Collection[str], heirs: Mapping[str, str]) -> str | None:
-    """Return the name of the branch after all renamings."""
-    for _ in heirs:
-        name = heirs.get(name, name)
-        if name in names:
-            return name
-    return None
-
-
-def _shared(memory: Memory) -> dict[str, Any]:
-    return _restored(memory) | {"source_branch": None}
-
-
-def _restored(memory: Memory) -> dict[str, Any]:
-    """Return the fields that it had before its branch was deleted."""
-    if not memory.forsaken:
-        return {}
-    return transitions.restored(memory) | {"write_gate_reason": None}
+        return shared, f"{name} is gone"  # it had no line that could have arrived
+    reason = f"{name} was deleted, and its line is not on the default branch"
+    return transitions.forsaken(memory), reason

@@ -8,18 +8,17 @@ from itertools import groupby
 from ademem.core import confined
 from ademem.core.clock import stamp, timedelta
 from ademem.core.text import counted
-from ademem.files import agents, project_brief
+from ademem.files import project_brief
 from ademem.files.markdown import one_line
 from ademem.store import activity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
     from ademem.core.project import Project
-    from ademem.files.agents import Agent
-    from ademem.files.project_brief import CoreMemory
+    from ademem.files.project_brief import Agent, CoreMemory
     from ademem.store import Store
     from ademem.store.activity import Happening, Session
 
@@ -29,82 +28,66 @@ FIRST_DAYS = 7
 """Days before today that the first log covers."""
 KEPT_DAYS = 90
 """Days that a log is kept."""
-
-
-def append_log(project: Project, store: Store, now: datetime) -> list[str]:
-    """Add new activity to the logs of its days, in UTC; return these days."""
-    seen = (confined.read_text(project.root, _seen(project)) or "").strip()
-    found = activity.since(store, seen or stamp(now - timedelta(days=FIRST_DAYS)))
-    days = []
-    for day, events in groupby(found, key=lambda event: event.at[:10]):
-        if _add(project, day, map(line, events)):
-            days.append(day)
-    if found:
-        confined.write_text(project.root, _seen(project), found[-1].at + "\n")
-    _prune(project, now)
-    return days
-
-
-def line(event: Happening) -> str:
-    said = one_line(event.text, EVENT_CHARS)
-    if event.kind == "session":
-        where = f" on {event.about}" if event.about else ""
-        prompts = f"{event.count} prompt{'' if event.count == 1 else 's'}"
-        said = f"session{where}, {prompts}" + (f": {said}" if said else "")
-    else:
-        said = f"{event.kind}: {said} ({event.about})"
-    return f"- [{event.at[11:19]}] {said}"
-
-
-def days(project: Project) -> list[str]:
-    """Return the days that have a log, the newest first."""
-    names = confined.names(project.root, _folder(project))
-    return sorted((name[:-3] for name in names if _is_log(name)), reverse=True)
-
-
-def lines(project: Project, day: str) -> list[str]:
-    """Return the lines of a day's log, people's own lines included."""
-    text = confined.read_text(project.root, os.path.join(_folder(project), f"{day}.md")) or ""
-    return [line for line in text.splitlines() if line.strip() and not line.startswith("# ")]
-
-
-def _add(project: Project, day: str, new: map[str]) -> bool:
-    """Add the lines that are not there yet: a killed process may have added some."""
-    path = os.path.join(_folder(project), f"{day}.md")
-    text = confined.read_text(project.root, path) or f"# {day}\n\n"
-    there = set(text.splitlines())
-    fresh = [line for line in new if line not in there]
-    if not fresh:
-        return False
-    ended = text if text.endswith("\n") else text + "\n"
-    return confined.write_text(project.root, path, ended + "\n".join(fresh) + "\n")
-
-
-def _prune(project: Project, now: datetime) -> None:
-    oldest = stamp(now - timedelta(days=KEPT_DAYS))[:10]
-    for day in days(project):
-        if day < oldest:
-            confined.remove(project.root, os.path.join(_folder(project), f"{day}.md"))
-
-
-def _is_log(name: str) -> bool:
-    parts = name.removesuffix(".md").split("-")
-    return name.endswith(".md") and [len(part) for part in parts if part.isdecimal()] == [4, 2, 2]
-
-
-def _folder(project: Project) -> str:
-    return os.path.join(project.ade, "cto", "daily")
-
-
-def _seen(project: Project) -> str:
-    return os.path.join(project.run, "daily.seen")
-
-
 SESSIONS = 8
 SESSION_CHARS = 220
 """Characters about one session."""
 TODAY, BEFORE = 14, 8
 """Last lines of the newest daily log, and of the one before it."""
+
+
+def append_log(project: Project, store: Store, now: datetime) -> list[str]:
+    """Add new activity to the logs of its days, in UTC; return these days."""
+    marker = os.path.join(project.run, "daily.seen")
+    last = (confined.read_text(project.root, marker) or "").strip()
+    found = activity.since(store, last or stamp(now - timedelta(days=FIRST_DAYS)))
+    days = []
+    for day, events in groupby(found, key=lambda event: event.at[:10]):
+        path = _path(project, day)
+        text = confined.read_text(project.root, path) or f"# {day}\n\n"
+        there = set(text.splitlines())  # a killed process may have added some
+        new = [line for line in map(_event_line, events) if line not in there]
+        end = "" if text.endswith("\n") else "\n"
+        if new and confined.write_text(project.root, path, text + end + "\n".join(new) + "\n"):
+            days.append(day)
+    if found:
+        confined.write_text(project.root, marker, found[-1].at + "\n")
+    oldest = stamp(now - timedelta(days=KEPT_DAYS))[:10]
+    for day in days_of(project):
+        if day < oldest:
+            confined.remove(project.root, _path(project, day))
+    return days
+
+
+def _event_line(event: Happening) -> str:
+    text = one_line(event.text, EVENT_CHARS)
+    if event.kind == "session":
+        where = f" on {event.about}" if event.about else ""
+        prompts = f"{event.count} prompt{'' if event.count == 1 else 's'}"
+        text = f"session{where}, {prompts}" + (f": {text}" if text else "")
+    else:
+        text = f"{event.kind}: {text} ({event.about})"
+    return f"- [{event.at[11:19]}] {text}"
+
+
+def days_of(project: Project) -> list[str]:
+    """Return the days that have a log, the newest first."""
+    found = []
+    for name in confined.names(project.root, os.path.dirname(_path(project, ""))):
+        parts = name.removesuffix(".md").split("-")
+        is_date = [len(part) for part in parts if part.isdecimal()] == [4, 2, 2]
+        if name.endswith(".md") and is_date:
+            found.append(name[:-3])
+    return sorted(found, reverse=True)
+
+
+def log_lines(project: Project, day: str) -> list[str]:
+    """Return the lines of a day's log, people's lines included."""
+    text = confined.read_text(project.root, _path(project, day)) or ""
+    return [line for line in text.splitlines() if line.strip() and not line.startswith("# ")]
+
+
+def _path(project: Project, day: str) -> str:
+    return os.path.join(project.ade, "cto", "daily", f"{day}.md")
 
 
 def write_current(project: Project, store: Store, now: datetime) -> bool:
@@ -113,10 +96,10 @@ def write_current(project: Project, store: Store, now: datetime) -> bool:
     text = render_current(
         project_brief.labelled(store, project_brief.load(store)),
         activity.sessions(store, SESSIONS),
-        agents.listed(store, project),
+        project_brief.list_agents(store, project),
         [
-            (day, lines(project, day)[-most:])
-            for day, most in zip(days(project), (TODAY, BEFORE), strict=False)
+            (day, log_lines(project, day)[-most:])
+            for day, most in zip(days_of(project), (TODAY, BEFORE), strict=False)
         ],
     )
     page = os.path.join(project.ade, "cto", "CURRENT.md")
@@ -126,33 +109,33 @@ def write_current(project: Project, store: Store, now: datetime) -> bool:
 def render_current(
     document: CoreMemory | None,
     sessions: Sequence[Session],
-    known: Sequence[Agent],
+    agents: Sequence[Agent],
     logs: Sequence[tuple[str, Sequence[str]]],
 ) -> str:
     """Render the page; equal values make equal pages."""
+
+    def section(title: str, items: Iterable[str]) -> Iterator[str]:
+        listed = [f"- {one_line(item, 2 * SESSION_CHARS)}" for item in items]
+        yield from (f"## {title}", "", *(listed or ["Nothing here."]), "")
+
     parts = ["# Where things stand", "", "Made from memory; changes to this page are lost.", ""]
-    parts += _list("Focus", document.active_focus if document else ())
-    parts += _list("Notes", document.notes if document else ())
-    parts += _list("Last sessions", map(_session, sessions))
-    parts += _list("Agents", map(_agent, known))
+    parts += section("Focus", document.active_focus if document else ())
+    parts += section("Notes", document.notes if document else ())
+    parts += section("Last sessions", map(_session_line, sessions))
+    parts += section("Agents", map(_agent_line, agents))
     for day, lines in logs:
         parts += [f"## {day}", "", *lines, ""]
     return "\n".join(parts)
 
 
-def _list(title: str, items: Iterable[str]) -> list[str]:
-    listed = [f"- {one_line(item, 2 * SESSION_CHARS)}" for item in items]
-    return [f"## {title}", "", *(listed or ["Nothing here."]), ""]
-
-
-def _session(session: Session) -> str:
+def _session_line(session: Session) -> str:
     where = f" on {session.branch}" if session.branch else ""
     asked = f": {one_line(session.asked, SESSION_CHARS)}" if session.asked else ""
     state = "" if session.ended_at else ", open"
     return f"{session.started_at[:16].replace('T', ' ')}{where}{state}{asked}"
 
 
-def _agent(agent: Agent) -> str:
+def _agent_line(agent: Agent) -> str:
     since = f", since {agent.met_at[:10]}" if agent.met_at else ""
     brief = f", brief at version {agent.version}" if agent.version else ""
     return f"{agent.name}{since}: {counted(agent.memories, 'memory')}{brief}"

@@ -1,4 +1,7 @@
-"""The project brief: one small document a project or agent, in the database and in a file."""
+"""The project brief, one small document a project or agent, in the database and in a file.
+
+Each kind of agent that works here has a folder, memories and a brief.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ from ademem.core import confined
 from ademem.core.clock import parse, stamp
 from ademem.core.errors import AdememError, UsageError
 from ademem.core.json_text import loads
-from ademem.core.text import clean, sha256_hex, unique
+from ademem.core.text import clean, sha256_hex, slug, unique
 from ademem.core.value import Value, replace
-from ademem.store import briefs, jobs, ledger, unreadable
+from ademem.store import briefs, identities, jobs, ledger, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,16 +30,17 @@ ITEM_CHARS = 500
 ITEMS = 30
 """Most items of a list; a longer brief is not read."""
 MAX_VERSION = 2**31
+FOLDER_CHARS = 60
 BRIEF_BY_AGENT = "brief_by_agent"
 """In the ledger: the digest of a text that came from an agent's shell."""
 BY_AGENT = "[set by an agent] "
-
-
 MADE_ELSEWHERE = "(imported: from a database that was not made here)"
 """The line above a brief whose author is not the person here."""
 
 
 class CoreMemory(Value):
+    """A brief."""
+
     project_summary: str = ""
     critical_conventions: tuple[str, ...] = ()
     user_preferences: tuple[str, ...] = ()
@@ -49,6 +53,10 @@ class CoreMemory(Value):
     """Texts that came with the files and were not accepted here; no file has this field."""
     claimed_author: str = ""
     """The author of these, as the files claim."""
+
+    @property
+    def texts(self) -> frozenset[str]:
+        return frozenset(text for _, texts in items(self) for text in texts)
 
 
 class FileSource(Value):
@@ -73,6 +81,28 @@ class Field(Value):
         return self.name != "project_summary"
 
 
+FIELDS = (
+    Field(name="project_summary", key="projectSummary", label="Summary"),
+    Field(name="critical_conventions", key="criticalConventions", label="Conventions"),
+    Field(name="user_preferences", key="userPreferences", label="Preferences"),
+    Field(name="active_focus", key="activeFocus", label="Focus"),
+    Field(name="notes", key="notes", label="Notes"),
+)
+
+
+class Agent(Value):
+    folder: str
+    """Its folder under `.ade/agents`."""
+    name: str
+    """Its kind as the client names it."""
+    memories: int = 0
+    """The number of its live memories."""
+    version: int = 0
+    """The version of its project brief; 0: it has none."""
+    met_at: str | None = None
+    """The time of its first session here."""
+
+
 class BadCore(AdememError):
     """A brief, or a part of one, that is not valid."""
 
@@ -87,7 +117,7 @@ class StaleCore(AdememError):
 def load(store: Store, agent: str = "") -> CoreMemory | None:
     """Return the brief in the database; None before its first change, or if it is unreadable.
 
-    Here and below *agent* is the folder of an agent, whose own brief is meant then.
+    Here and below *agent* is the folder of an agent, for that agent's brief.
     """
     row = briefs.get(store, agent)
     return unreadable.read_row(row, _from_row, "core_memory_state", agent or store.project_id)
@@ -108,6 +138,20 @@ def _from_row(row: sqlite3.Row) -> CoreMemory:
     )
 
 
+def _save(store: Store, document: CoreMemory, agent: str) -> None:
+    import json
+
+    claim = {"author": document.claimed_author, "texts": document.claimed}
+    briefs.put(
+        store,
+        agent,
+        version=document.version,
+        payload_json=json.dumps(as_json(document), ensure_ascii=False),
+        updated_at=stamp(document.updated_at),
+        claimed=json.dumps(claim, ensure_ascii=False) if document.claimed else None,
+    )
+
+
 def patch(
     store: Store,
     project: Project,
@@ -119,28 +163,33 @@ def patch(
     agent: str = "",
     source: Callable[[str], FileSource] | None = None,
 ) -> CoreMemory:
-    """Replace the given fields whole; what changes nothing makes no version.
+    """Replace the given fields whole; an equal brief gets no new version.
 
-    *source* tells by its path where changes in the file come from: without it, from anybody.
+    *source* returns the source of changes in the file at a path; without it, it is unknown.
 
-    Raises StaleCore when the brief has moved on from *expect_version*, BadCore for what does not
-    fit or a file that cannot be read, UsageError for a field that is none.
+    Raises StaleCore when the brief is not at *expect_version*, BadCore for a text that does not
+    fit or a file that cannot be read, UsageError for an unknown field.
     """
-    given = _fit({_field(name).key: value for name, value in changes.items()})
+    given = _validated({_field(name).key: value for name, value in changes.items()})
     if not by_person:
-        _check_orders(given)
+        _refuse_orders(given)
     with store.transaction():
         current = reconcile(store, project, agent, source) or CoreMemory(updated_at=now)
         if expect_version not in (None, current.version):
             raise StaleCore(current.version, expect_version)
         patched = replace(current, **given)
-        said = _texts(replace(CoreMemory(updated_at=now), **given)) if by_person else frozenset()
-        patched = _claiming(patched, frozenset(current.claimed) - said, current.claimed_author)
-        if not says_same(patched, current):
+        new = replace(CoreMemory(updated_at=now), **given).texts
+        claimed = frozenset(current.claimed) - (new if by_person else frozenset())
+        patched = _with_claim(patched, claimed, current.claimed_author)
+        if not is_equal(patched, current):
             patched = replace(patched, version=current.version + 1, updated_at=now)
         if patched != current:
             _save(store, patched, agent)
-            _note_author(store, current, given, now, by_person=by_person)
+            for text in new:
+                if by_person:
+                    ledger.release(store, BRIEF_BY_AGENT, sha256_hex(text))
+                elif text not in current.texts:
+                    ledger.claim(store, BRIEF_BY_AGENT, sha256_hex(text), now)
             jobs.queue(store, "mirror", "project", now)
             jobs.queue(store, "current", "project", now)
     if patched.version:
@@ -166,28 +215,9 @@ def reconcile(
         if document and document != ours:
             _save(store, document, agent)
             if asked and asked[-1].by_agent:
-                _note_agents_texts(store, ours, _texts(document), document.updated_at)
+                for text in sorted(document.texts - (ours.texts if ours else frozenset())):
+                    ledger.claim(store, BRIEF_BY_AGENT, sha256_hex(text), document.updated_at)
     return document
-
-
-def accept(store: Store) -> None:
-    """Accept all texts of briefs that came with the files."""
-    briefs.accept(store)
-
-
-def text_digest(agent: str, text: str) -> str:
-    """Digest a text of a brief, to recognize one that a store of this person wrote."""
-    return sha256_hex("brief", agent, text)[:32]
-
-
-def own_digests(document: CoreMemory, agent: str = "") -> list[str]:
-    """Return the digests of all texts that did not come with the files."""
-    return [text_digest(agent, text) for text in _texts(document) - {*document.claimed}]
-
-
-def says_same(one: CoreMemory, other: CoreMemory) -> bool:
-    """Return True if every field of the documents is equal, whatever their authors and times."""
-    return all(getattr(one, field.name) == getattr(other, field.name) for field in FIELDS)
 
 
 def newest(
@@ -198,26 +228,32 @@ def newest(
 ) -> CoreMemory | None:
     """Return the brief of database or file, whichever version is newer.
 
-    A file that differs at the same version was edited: it is the next version. *source* tells by
-    the path of the file where what is new in it comes from; without it, that is claimed.
+    A file that differs at the same version was edited: it is the next version. Without a *source*
+    of the changes in the file, its new texts are claimed ones.
     """
     ours, theirs = load(store, agent), read_file(project, agent)
     if theirs is None or (ours and theirs.version < ours.version):
         return ours
     known = {text for _, text in lines(ours)}
-    _check_orders({label: text for label, text in lines(theirs) if text not in known})
-    accepted = _texts(ours) - {*ours.claimed} if ours else frozenset()
+    _refuse_orders({label: text for label, text in lines(theirs) if text not in known})
+    before = frozenset(ours.claimed if ours else ())
+    accepted = ours.texts - before if ours else frozenset()
     author = ours.claimed_author if ours else ""
-    theirs = _claiming(theirs, _texts(theirs) - accepted, author)
-    if source and not {*theirs.claimed} <= {*(ours.claimed if ours else ())}:
-        path = os.path.relpath(file_path(project, agent), project.root)
-        theirs = _attributed(theirs, ours, source(path), agent)
+    theirs = _with_claim(theirs, theirs.texts - accepted, author)
+    if source and not before.issuperset(theirs.claimed):
+        found = source(os.path.relpath(file_path(project, agent), project.root))
+        strange: set[str] = set()
+        if found.author is not None:
+            strange = {text for text in theirs.claimed if text_digest(agent, text) not in found.own}
+            if strange - before:
+                author = found.author
+        theirs = _with_claim(theirs, before | strange, author)
     if ours is None or theirs.version > ours.version:
         return theirs
-    return ours if says_same(theirs, ours) else replace(theirs, version=ours.version + 1)
+    return ours if is_equal(theirs, ours) else replace(theirs, version=ours.version + 1)
 
 
-def news(store: Store, project: Project) -> tuple[CoreMemory | None, BadCore | None]:
+def pending_edit(store: Store, project: Project) -> tuple[CoreMemory | None, BadCore | None]:
     """Return the brief of a file that is newer than the database, or the error of reading it."""
     try:
         found = newest(store, project)
@@ -226,12 +262,41 @@ def news(store: Store, project: Project) -> tuple[CoreMemory | None, BadCore | N
     return (found if found != load(store) else None), None
 
 
+def text_digest(agent: str, text: str) -> str:
+    """Digest a text of a brief, to recognize one that a store of this person wrote."""
+    return sha256_hex("brief", agent, text)[:32]
+
+
+def own_digests(document: CoreMemory, agent: str = "") -> list[str]:
+    """Return the digests of all texts that did not come with the files."""
+    return [text_digest(agent, text) for text in document.texts - {*document.claimed}]
+
+
+def is_equal(one: CoreMemory, other: CoreMemory) -> bool:
+    """Return True if every field of the documents is equal, whatever their authors and times."""
+    return all(getattr(one, field.name) == getattr(other, field.name) for field in FIELDS)
+
+
+def _with_claim(document: CoreMemory, texts: Collection[str], author: str) -> CoreMemory:
+    """Return the document with these *texts*, if it has them, marked as claimed."""
+    claimed = tuple(sorted(document.texts.intersection(texts)))
+    return replace(document, claimed=claimed, claimed_author=author if claimed else "")
+
+
 def read_file(project: Project, agent: str = "") -> CoreMemory | None:
     """Return the brief in the file, secrets redacted; None without one. Raises BadCore."""
     path = file_path(project, agent)
     try:
         text = confined.read_text(project.root, path)
-        return None if text is None else _document(loads(text))
+        if text is None:
+            return None
+        raw = loads(text)
+        if not isinstance(raw, dict):
+            raise BadCore("a brief is one JSON object")
+        version, at = raw.get("version"), raw.get("updatedAt")
+        if type(version) is not int or not 0 < version < MAX_VERSION or not isinstance(at, str):
+            raise BadCore("a brief has a version, a whole number from 1, and a time in updatedAt")
+        return CoreMemory(**_validated(raw), version=version, updated_at=parse(at))
     except (ValueError, OverflowError, RecursionError, BadCore) as error:
         raise BadCore(f"{path}: {error}", "mend the file, or delete it and refresh") from error
     except confined.Refused as error:
@@ -296,49 +361,7 @@ def labelled(store: Store, document: CoreMemory | None) -> CoreMemory | None:
     return replace(document, **shown)
 
 
-def _note_author(
-    store: Store, before: CoreMemory, given: Mapping[str, Any], now: datetime, *, by_person: bool
-) -> None:
-    """Note the texts that an agent set; a text set by a person loses the note."""
-    known = {text for _, texts in items(before) for text in texts}
-    for value in given.values():
-        for text in [value] if isinstance(value, str) else value:
-            if by_person:
-                ledger.release(store, BRIEF_BY_AGENT, sha256_hex(text))
-            elif text and text not in known:
-                ledger.claim(store, BRIEF_BY_AGENT, sha256_hex(text), now)
-
-
-def _note_agents_texts(
-    store: Store, before: CoreMemory | None, texts: frozenset[str], now: datetime
-) -> None:
-    for text in sorted(texts - (_texts(before) if before else frozenset())):
-        ledger.claim(store, BRIEF_BY_AGENT, sha256_hex(text), now)
-
-
-def _texts(document: CoreMemory) -> frozenset[str]:
-    return frozenset(text for _, texts in items(document) for text in texts)
-
-
-def _claiming(document: CoreMemory, texts: Collection[str], author: str) -> CoreMemory:
-    """Return the document with these *texts*, if it has them, marked as claimed."""
-    claimed = tuple(sorted(_texts(document).intersection(texts)))
-    return replace(document, claimed=claimed, claimed_author=author if claimed else "")
-
-
-def _attributed(
-    document: CoreMemory, ours: CoreMemory | None, source: FileSource, agent: str
-) -> CoreMemory:
-    """Return the document with its new texts attributed to their source."""
-    before = {*ours.claimed} if ours else set()
-    if source.author is None:
-        return _claiming(document, before, document.claimed_author)
-    strange = {text for text in document.claimed if text_digest(agent, text) not in source.own}
-    author = source.author if strange - before else document.claimed_author
-    return _claiming(document, strange | before, author)
-
-
-def _check_orders(texts: Mapping[str, Any]) -> None:
+def _refuse_orders(texts: Mapping[str, Any]) -> None:
     """Raise BadCore for instructions to a model, which only a person may set."""
     if not texts:
         return
@@ -360,15 +383,6 @@ def _field(word: str) -> Field:
     raise UsageError(f"the brief has no field {word!r}", f"its fields are {names}")
 
 
-def _document(raw: object) -> CoreMemory:
-    if not isinstance(raw, dict):
-        raise BadCore("a brief is one JSON object")
-    version, updated = raw.get("version"), raw.get("updatedAt")
-    if type(version) is not int or not 0 < version < MAX_VERSION or not isinstance(updated, str):
-        raise BadCore("a brief has a version, a whole number from 1, and a time in updatedAt")
-    return CoreMemory(**_fit(raw), version=version, updated_at=parse(updated))
-
-
 def _fields(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of *raw* as arguments of CoreMemory."""
     found: dict[str, Any] = {}
@@ -383,31 +397,28 @@ def _fields(raw: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _fit(raw: Mapping[str, Any]) -> dict[str, Any]:
+def _validated(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of *raw*, redacted, without blank or repeated items. Raises BadCore."""
     fields = _fields(raw)
     for field in FIELDS:
         value = fields.get(field.name)
-        if value is not None:
-            fields[field.name] = (
-                _items(field, value) if field.is_list else _text(field, value, SUMMARY_CHARS)
+        if value is None:
+            continue
+        if not field.is_list:
+            fields[field.name] = _validated_text(field, value, SUMMARY_CHARS)
+            continue
+        one_liners = (" ".join(_validated_text(field, text, ITEM_CHARS).split()) for text in value)
+        items = unique(text for text in one_liners if text)
+        if len(items) > ITEMS:
+            raise BadCore(
+                f"{field.key} has {len(items)} items; {ITEMS} is the most",
+                "keep what every session needs, make memories of the rest with `ademem add`",
             )
+        fields[field.name] = items
     return fields
 
 
-def _items(field: Field, texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the items, each on one line."""
-    tidied = (" ".join(_text(field, text, ITEM_CHARS).split()) for text in texts)
-    items = unique(text for text in tidied if text)
-    if len(items) > ITEMS:
-        raise BadCore(
-            f"{field.key} has {len(items)} items; {ITEMS} is the most",
-            "keep what every session needs, make memories of the rest with `ademem add`",
-        )
-    return items
-
-
-def _text(field: Field, text: str, limit: int) -> str:
+def _validated_text(field: Field, text: str, limit: int) -> str:
     from ademem.core.redaction import redact
 
     text = clean(redact(text).text)
@@ -419,33 +430,65 @@ def _text(field: Field, text: str, limit: int) -> str:
     return text
 
 
-def _save(store: Store, document: CoreMemory, agent: str) -> None:
-    import json
-
-    payload = json.dumps(as_json(document), ensure_ascii=False)
-    briefs.put(
-        store,
-        agent,
-        version=document.version,
-        payload_json=payload,
-        updated_at=stamp(document.updated_at),
-        claimed=_claim(document),
-    )
+def agent_folder(name: str) -> str:
+    """Return the folder of an agent; a digest keeps names with equal slugs apart."""
+    plain = slug(name, FOLDER_CHARS)
+    if plain and plain == name.casefold():
+        return plain
+    return f"{plain or 'agent'}-{sha256_hex(name.casefold())[:6]}"
 
 
-def _claim(document: CoreMemory) -> str | None:
-    if not document.claimed:
-        return None
-    import json
+def list_agents(store: Store, project: Project) -> list[Agent]:
+    """Return all agents that worked here, have memories, or have a brief, by name."""
+    met = {agent_folder(row["name"]): row for row in identities.all_of(store)}
+    owners = {agent_folder(name): (name, count) for name, count in identities.owners(store)}
+    found = [
+        Agent(
+            folder=each,
+            name=met[each]["name"] if each in met else owners.get(each, (each, 0))[0],
+            memories=owners.get(each, ("", 0))[1],
+            version=document.version if (document := agent_brief(store, project, each)) else 0,
+            met_at=met[each]["created_at"] if each in met else None,
+        )
+        for each in met.keys() | owners.keys() | _with_brief(store, project)
+    ]
+    return sorted(found, key=lambda agent: (agent.name.casefold(), agent.folder))
 
-    claim = {"author": document.claimed_author, "texts": document.claimed}
-    return json.dumps(claim, ensure_ascii=False)
+
+def agent_brief(
+    store: Store,
+    project: Project,
+    agent: str,
+    source: Callable[[str], FileSource] | None = None,
+) -> CoreMemory | None:
+    """Return the project brief, the newer of file and database; nothing is written."""
+    try:
+        return newest(store, project, agent, source)
+    except BadCore:  # the check of the files reports it
+        return load(store, agent)
 
 
-FIELDS = (
-    Field(name="project_summary", key="projectSummary", label="Summary"),
-    Field(name="critical_conventions", key="criticalConventions", label="Conventions"),
-    Field(name="user_preferences", key="userPreferences", label="Preferences"),
-    Field(name="active_focus", key="activeFocus", label="Focus"),
-    Field(name="notes", key="notes", label="Notes"),
-)
+def refresh_agents(
+    store: Store, project: Project, source: Callable[[str], FileSource] | None = None
+) -> None:
+    """Synchronize database and files of all agents' briefs; an unreadable file stays as it is."""
+    for each in sorted(_with_brief(store, project)):
+        try:
+            document = reconcile(store, project, each, source)
+        except BadCore:
+            continue
+        if document:
+            write_file(project, document, each)
+
+
+def _with_brief(store: Store, project: Project) -> set[str]:
+    """Return the folders of agents that have a brief in the database or in a file."""
+    found = set(briefs.agents(store))
+    with_files = os.path.join(project.ade, "agents")
+    try:
+        names = confined.names(project.root, with_files)
+    except OSError:  # refused, which the check of the files reports
+        return found
+    return found | {
+        name for name in names if confined.is_file(project.root, file_path(project, name))
+    }

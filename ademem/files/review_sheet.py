@@ -5,7 +5,7 @@
       - category: gotcha
       - from: passive, 2026-01-31T12:00:00.000Z
 
-At its end stands what it offered: who deletes an item leaves its id there, and so refuses it.
+A comment at its end lists what it offered, so that a deleted item counts as refused.
 """
 
 from __future__ import annotations
@@ -14,17 +14,15 @@ import re
 
 from ademem.core.clock import stamp
 from ademem.core.value import Value, replace
-from ademem.files import markdown
 from ademem.files.knowledge import DOUBTFUL
-from ademem.files.markdown import Entry, Loose, entry_of
+from ademem.files.markdown import FreeText, ListItem, item_of, one_line, parse_page, render_item
+from ademem.files.texts import clean_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ademem.core.memory import Memory
-
-NAME = "candidates.md"
 
 TITLE = "# Candidates"
 INTRO = (
@@ -43,10 +41,10 @@ _BULLET = re.compile(r"[-*+] ")
 _DETAIL = re.compile(r"  - (category|from): (.*)")
 
 
-class Item(Value):
-    """A candidate on the sheet."""
+class Candidate(Value):
+    """An item of the sheet."""
 
-    entry: Entry
+    item: ListItem
     ticked: bool = False
     category: str = ""
     """The category as it was typed; empty without its line."""
@@ -55,94 +53,87 @@ class Item(Value):
 
 
 class Sheet(Value):
-    items: tuple[Item, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
     offered: tuple[str, ...] = ()
     """Ids of the candidates on it when it was written."""
-    loose: tuple[Loose, ...] = ()
-    """A person's own lines."""
+    free_texts: tuple[FreeText, ...] = ()
 
 
 def make_sheet(memories: Iterable[Memory], old: Sheet | None = None) -> Sheet:
     """Make a sheet of these, oldest first, with a person's lines of the *old* one.
 
-    Where two machines captured the same, both keep what the sheet says of its origin.
+    Where two machines captured the same, both keep the origin that the sheet has.
     """
     old = old or Sheet()
-    told = {item.entry.id: item.origin_text for item in old.items if item.origin_text}
-    items = [_item(memory) for memory in memories]
-    items = [replace(item, origin_text=told.get(item.entry.id, item.origin_text)) for item in items]
-    items.sort(key=lambda item: (item.origin_text.rpartition(", ")[2], item.entry.id or ""))
-    offered = tuple(item.entry.id for item in items if item.entry.id)
-    return Sheet(items=tuple(items), offered=offered, loose=old.loose)
+    origins = {one.item.id: one.origin_text for one in old.candidates if one.origin_text}
+    candidates = []
+    for memory in memories:
+        doubtful = f"{memory.trust} by " if memory.trust in DOUBTFUL else ""
+        origin = f"{doubtful}{memory.source_type}, {stamp(memory.created_at)}"
+        candidates.append(
+            Candidate(
+                item=item_of(memory),
+                category=memory.category,
+                origin_text=origins.get(memory.id, origin),
+            )
+        )
+    candidates.sort(key=lambda one: (one.origin_text.rpartition(", ")[2], one.item.id or ""))
+    offered = tuple(one.item.id for one in candidates if one.item.id)
+    return Sheet(candidates=tuple(candidates), offered=offered, free_texts=old.free_texts)
 
 
 def render_sheet(sheet: Sheet) -> str:
-    """Render the page; a person's own lines follow the item they followed, else the title."""
-    here = {item.entry.id for item in sheet.items}
-    blocks = [TITLE, INTRO, *(() if sheet.items else (NOTHING,))]
-    blocks += [part.text for part in sheet.loose if part.after not in here]
-    for item in sheet.items:
-        blocks.append(_block(item))
-        blocks += [
-            part.text for part in sheet.loose if item.entry.id and part.after == item.entry.id
+    """Render the page; a person's lines follow the item they followed, else the title."""
+    ids = {one.item.id for one in sheet.candidates}
+    blocks = [TITLE, INTRO, *(() if sheet.candidates else (NOTHING,))]
+    blocks += [part.text for part in sheet.free_texts if part.after not in ids]
+    for candidate in sheet.candidates:
+        first, *rest = render_item(candidate.item).split("\n")
+        details = [
+            f"  - {name}: {one_line(text, DETAIL_CHARS)}"
+            for name, text in (("category", candidate.category), ("from", candidate.origin_text))
+            if text
         ]
+        box = "- [x] " if candidate.ticked else "- [ ] "
+        blocks.append("\n".join([box + first.removeprefix("- "), *rest, *details]))
+        id = candidate.item.id
+        blocks += [part.text for part in sheet.free_texts if id and part.after == id]
     if sheet.offered:
         blocks.append("\n".join([OFFERED, *sheet.offered, END]))
     return "\n\n".join(blocks) + "\n"
 
 
 def parse_sheet(text: str) -> Sheet:
-    """Parse a sheet."""
-    page = Page(text)
-    loose: list[Loose] = []
-    items = tuple(page.items_and(loose))
-    return Sheet(items=items, offered=page.offered, loose=tuple(loose))
+    reader = SheetReader(text)
+    free_texts: list[FreeText] = []
+    candidates = tuple(reader.candidates(free_texts))
+    return Sheet(candidates=candidates, offered=reader.offered, free_texts=tuple(free_texts))
 
 
-class Page:
-    """A sheet whose items are parsed one by one."""
+class SheetReader:
+    """A sheet whose candidates are parsed one by one."""
 
     def __init__(self, text: str) -> None:
-        self._lines = markdown.lines_of(text)
+        self._lines = list(clean_lines(text))
         self.offered = tuple(_pop_offered(self._lines))
         self._details = _pop_details(self._lines)
         self._ticked = _pop_boxes(self._lines)
 
-    @property
-    def items(self) -> Iterator[Item]:
-        return self.items_and([])
-
-    def items_and(self, loose: list[Loose]) -> Iterator[Item]:
-        """Yield the items; add a person's own lines between them to *loose*."""
-        for part in markdown.parts_of(self._lines):
-            if isinstance(part, Loose):
+    def candidates(self, free_texts: list[FreeText] | None = None) -> Iterator[Candidate]:
+        """Yield the candidates; add a person's lines between them to *free_texts*."""
+        for part in parse_page(self._lines):
+            if isinstance(part, FreeText):
                 own = "\n".join(line for line in part.text.split("\n") if line not in OURS)
-                if text := own.strip("\n"):
-                    loose.append(replace(part, text=text))
+                if (text := own.strip("\n")) and free_texts is not None:
+                    free_texts.append(replace(part, text=text))
                 continue
-            said = self._details.get(part.line, {})
-            yield Item(
-                entry=part,
+            details = self._details.get(part.line, {})
+            yield Candidate(
+                item=part,
                 ticked=part.line in self._ticked,
-                category=said.get("category", ""),
-                origin_text=said.get("from", ""),
+                category=details.get("category", ""),
+                origin_text=details.get("from", ""),
             )
-
-
-def _item(memory: Memory) -> Item:
-    doubtful = f"{memory.trust} by " if memory.trust in DOUBTFUL else ""
-    origin_text = f"{doubtful}{memory.source_type}, {stamp(memory.created_at)}"
-    return Item(entry=entry_of(memory), category=memory.category, origin_text=origin_text)
-
-
-def _block(item: Item) -> str:
-    first, *rest = markdown.render_item(item.entry).split("\n")
-    told = (("category", item.category), ("from", item.origin_text))
-    details = [
-        f"  - {name}: {markdown.one_line(text, DETAIL_CHARS)}" for name, text in told if text
-    ]
-    box = "- [x] " if item.ticked else "- [ ] "
-    return "\n".join([box + first.removeprefix("- "), *rest, *details])
 
 
 def _pop_offered(lines: list[str]) -> Iterator[str]:
@@ -172,7 +163,7 @@ def _pop_boxes(lines: list[str]) -> set[int]:
 def _pop_details(lines: list[str]) -> dict[int, dict[str, str]]:
     """Return the details of each item by the number of its first line, and blank their lines.
 
-    From the end backwards: only what follows the text of an item is a detail.
+    From the end backwards: only a line behind the text of an item is a detail.
     """
     found: dict[int, dict[str, str]] = {}
     behind: dict[str, str] = {}

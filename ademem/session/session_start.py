@@ -92,7 +92,7 @@ def _arrived(runtime: Runtime) -> str:
         if not files_changed(runtime.project):
             edits.was_read(runtime.store, runtime.project.root, runtime.now)
             return ""
-        from ademem.sync import import_changes_until
+        from ademem.sync.importer import import_changes_until
 
         jobs.queue(runtime.store, "mirror", "project", runtime.now)
         deadline = Deadline(time.monotonic, READING_S)

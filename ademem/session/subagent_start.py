@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.core import client
 from ademem.core.client import TurnKey
 from ademem.core.repository import branch
-from ademem.files import agents
+from ademem.files import project_brief
 from ademem.guard import flags
 from ademem.session import briefing
 from ademem.session.briefing import Reader
@@ -54,10 +54,13 @@ def _own_brief(kind: str, runtime: Runtime) -> CoreMemory | None:
     """Return the brief written for this type of agent."""
 
     def source(path: str) -> FileSource:
-        from ademem.sync import provenance_of  # asked only where the file was edited since
+        from ademem.sync.provenance import (
+            provenance_of,  # asked only where the file was edited since
+        )
 
         return provenance_of(runtime.project, runtime.store, runtime.environment).of_brief(path)
 
     if not kind:
         return None
-    return agents.brief(runtime.store, runtime.project, agents.folder(kind), source)
+    folder = project_brief.agent_folder(kind)
+    return project_brief.agent_brief(runtime.store, runtime.project, folder, source)

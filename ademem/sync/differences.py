@@ -2,243 +2,211 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from ademem.core.value import Value, replace
-from ademem.files.conflicts import losing_id
-from ademem.files.markdown import Entry
-from ademem.files.pages import SHEET
-from ademem.files.snapshot import Line, Offered, Placed, Snapshot, item_values
+from ademem.files import SHEET
+from ademem.files.knowledge import losing_id
+from ademem.files.markdown import ListItem
+from ademem.files.snapshot import KnowledgeLine, Offer, PlacedItem, Snapshot, values_of
 from ademem.sync.merging import merge_items
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterator
+    from collections.abc import Container, Iterator
     from typing import Any
 
     from ademem.core.memory import Memory
-    from ademem.sync.merge_artefacts import MergeArtefacts
+    from ademem.sync.git_history import MergeArtefacts
 
 
 class ChangedLine(Value):
     """A line about a memory is new or changed."""
 
     id: str
-    line: Line
-    before: Line | None
-
-
-class Edited(Value):
-    """An item differs from both the base and its line: a person edited it."""
-
-    id: str
-    now: Placed
-    before: Placed | None
-
-
-class Removed(Value):
-    """An item or a line was removed."""
-
-    id: str
-    before: Placed | Line
-
-
-class Added(Value):
-    """An item without an id, or a second one about the same memory."""
-
-    item: Placed
-    doubtful: bool = False
+    line: KnowledgeLine
+    before: KnowledgeLine | None
 
 
 class ConcurrentLine(Value):
     """A line that lost: its memory was archived, or changed by another line, at the same time."""
 
-    line: Line
-    newer: Line
+    line: KnowledgeLine
+    newer: KnowledgeLine
 
 
-class Foreign(Value):
+class ForeignLine(Value):
     """A line that ademem did not write."""
 
-    line: Line
+    line: KnowledgeLine
 
 
-class Reviewed(Value):
+class EditedItem(Value):
+    """An item differs from both the base and its line: a person edited it."""
+
+    id: str
+    now: PlacedItem
+    before: PlacedItem | None
+
+
+class RemovedItem(Value):
+    """An item or a line was removed."""
+
+    id: str
+    before: PlacedItem | KnowledgeLine
+
+
+class AddedItem(Value):
+    """An item without an id, or a second one about the same memory."""
+
+    placed: PlacedItem
+    is_second: bool = False
+
+
+class ReviewedCandidate(Value):
     """A candidate of the sheet is new, changed or ticked."""
 
-    now: Offered
-    before: Offered | None
+    now: Offer
+    before: Offer | None
 
 
-class Refused(Value):
+class RefusedCandidate(Value):
     """A candidate was removed from the sheet."""
 
     id: str
-    before: Offered | None
+    before: Offer | None
     offered: bool
     """True if the sheet itself lists it as offered."""
 
 
-Difference = ChangedLine | ConcurrentLine | Edited | Removed | Added | Foreign | Reviewed | Refused
+Difference = (
+    ChangedLine
+    | ConcurrentLine
+    | ForeignLine
+    | EditedItem
+    | RemovedItem
+    | AddedItem
+    | ReviewedCandidate
+    | RefusedCandidate
+)
 
 
 def find_differences(
-    before: Snapshot, now: Snapshot, joins: MergeArtefacts | None = None
+    before: Snapshot, now: Snapshot, artefacts: MergeArtefacts | None = None
 ) -> Iterator[Difference]:
     """Yield the differences in the order of their import, removals of lines first.
 
-    *joins* tells apart what git put together where it merged without us.
+    *artefacts* splits items that git combined where it merged without our driver.
     """
     for id, line in now.lost.items():
         yield ConcurrentLine(line=line, newer=now.lines[id])
-    for id, line in sorted(now.lines.items(), key=lambda told: not told[1].gone):
+    for id, line in sorted(now.lines.items(), key=lambda pair: not pair[1].is_tombstone):
         known = before.lines.get(id)
-        if known is None or not known.says_the_same(line):
+        if known is None or not known.is_equal(line):
             yield ChangedLine(id=id, line=line, before=known)
     known_lines = {line.raw for line in before.foreign}
-    yield from (Foreign(line=line) for line in now.foreign if line.raw not in known_lines)
-    told = _Lazily(lambda: _contents(now))
+    yield from (ForeignLine(line=line) for line in now.foreign if line.raw not in known_lines)
+
+    @cache
+    def contents() -> frozenset[str]:
+        """Return the texts that lines have for live memories."""
+        every = (line for lines in (now.lines, now.lost) for line in lines.values())
+        values = (line.values for line in every if not line.is_tombstone)
+        return frozenset(one[2] for one in values if one)
+
+    @cache
+    def losing_ids() -> frozenset[str]:
+        """Return the ids of texts that lost once and are those of their memories by now."""
+        return frozenset(losing_id(id, line.record["content"]) for id, line in now.lines.items())
+
     for id, items in now.placed.items():
-        typed = _find_edits(id, items, before, now, joins)
-        yield from (one for one in typed if isinstance(one, Edited) or one.item.said[2] not in told)
-    won = _Lazily(
-        lambda: frozenset(losing_id(id, line.record["content"]) for id, line in now.lines.items())
-    )
-    yield from _find_removed(before, now, won)
-    yield from _find_decisions(before, now, won)
-    yield from (Added(item=item) for item in now.unnamed)
-
-
-def changed_fields(difference: Edited, known: Memory) -> dict[str, Any]:
-    """Return the fields in which the item differs from the base, or else from the memory."""
-    now = difference.now
-    seen = difference.before.said if difference.before else item_values(known)
-    wanted = {
-        "category": now.category,
-        "title": now.entry.title,
-        "content": now.entry.content,
-        "tags": now.entry.tags,
-        "file_scope_pattern": now.entry.path,
-    }
-    differing = {
-        name: value
-        for (name, value), new, old in zip(wanted.items(), now.said, seen, strict=True)
-        if new != old
-    }
-    return differing if now.said != item_values(known) else {}
-
-
-def _find_edits(
-    id: str,
-    items: tuple[Placed, ...],
-    before: Snapshot,
-    now: Snapshot,
-    joins: MergeArtefacts | None,
-) -> Iterator[Edited | Added]:
-    earlier = next(iter(before.placed.get(id, ())), None)
-    line = now.lines.get(id)
-    typed = _find_typed(items, earlier, line)
-    if typed and joins:
-        parts = (part for item in items for part in joins.apart(item))
-        items = tuple({part.said: part for part in parts}.values())
-        typed = _find_typed(items, earlier, line)
-    news = _is_news(line, before.lines.get(id))
-    known = before.lines if len(items) == 1 else {}
-    typed = tuple(item for item in typed if not _is_losing_text(id, item, now.lines, known))
-    if len(items) > 1 and typed == items and not news:
-        typed = items = _merge_typed(earlier, typed)
-    gone = news and line is not None and line.gone
-    if typed and not gone and len(typed) == len(items) and not (len(items) > 1 and news):
-        yield Edited(id=id, now=typed[0], before=earlier)
-        typed = typed[1:]
-    yield from (Added(item=item, doubtful=True) for item in typed)
-
-
-def _find_typed(
-    items: tuple[Placed, ...], earlier: Placed | None, line: Line | None
-) -> tuple[Placed, ...]:
-    """Return the items that differ from both the base and the line of their memory."""
-    known = {earlier.said if earlier else None}
-    known |= {line.said, line.said_alone} if line else set()
-    return tuple(item for item in items if item.said not in known)
-
-
-def _merge_typed(earlier: Placed | None, items: tuple[Placed, ...]) -> tuple[Placed, ...]:
-    """Merge several edits as the merge driver does."""
-    base = (replace(earlier.entry, line=0),) if earlier else ()
-    found: tuple[Entry, ...] = (replace(items[0].entry, line=0),)
-    for item in items[1:]:
-        found = merge_items(base, found, (replace(item.entry, line=0),))
-    return tuple(replace(items[0], entry=one) for one in found)
-
-
-def _is_news(line: Line | None, before: Line | None) -> bool:
-    """Return True for a new or changed line, which is more reliable than several items."""
-    return line is not None and (before is None or not before.says_the_same(line))
-
-
-def _is_losing_text(id: str, item: Placed, lines: Container[str], known: Container[str]) -> bool:
-    """Return True if the lines have the text as a separate candidate."""
-    name = losing_id(id, item.entry.content)
-    return name in lines and name not in known
-
-
-class _Lazily:
-    """A set that is computed on first use."""
-
-    def __init__(self, make: Callable[[], Collection[str]]) -> None:
-        self._make = make
-        self._made: Collection[str] | None = None
-
-    def __contains__(self, text: object) -> bool:
-        if self._made is None:
-            self._made = self._make()
-        return text in self._made
-
-
-def _contents(now: Snapshot) -> frozenset[str]:
-    """Return the texts that lines have for live memories."""
-    every = (line for lines in (now.lines, now.lost) for line in lines.values())
-    said = (line.said for line in every if not line.gone)
-    return frozenset(one[2] for one in said if one)
-
-
-def _find_removed(before: Snapshot, now: Snapshot, won: Container[str]) -> Iterator[Removed]:
-    """Yield removals from readable files alone; a missing file is written again.
-
-    A text that lost once and *won* by now is no loss: its memory says it.
-    """
-    for id in before.placed:
+        for one in _find_edits(id, items, before, now, artefacts):
+            if isinstance(one, EditedItem) or one.placed.values[2] not in contents():
+                yield one
+    for id in before.placed:  # a missing file is written again, so that it removes nothing
         if id in now.placed or id in now.survived:
             continue
         items = before.placed[id]
         if all(item.path in now.read for item in items):
-            yield Removed(id=id, before=items[0])
+            yield RemovedItem(id=id, before=items[0])
     for id, line in before.lines.items():
-        told = id in now.lines or id in before.placed or line.gone
-        if not told and line.path in now.read and id not in won:
-            yield Removed(id=id, before=line)
-
-
-def _find_decisions(
-    before: Snapshot, now: Snapshot, won: Container[str]
-) -> Iterator[Reviewed | Refused]:
-    """Yield decisions on the sheet; a candidate moved to a topic file counts as ticked."""
+        present = id in now.lines or id in before.placed or line.is_tombstone
+        if not present and line.path in now.read and id not in losing_ids():
+            yield RemovedItem(id=id, before=line)
     for id, offer in now.sheet.items():
         earlier = before.sheet.get(id)
-        line = now.lines.get(id)
-        told = earlier is None and line is not None and line.said == offer.item.said
-        if (told or id in won) and not offer.ticked:
+        in_lines = now.lines.get(id) if earlier is None else None
+        has_line = in_lines is not None and in_lines.values == offer.placed.values
+        if not offer.ticked and (has_line or id in losing_ids()):
             continue
-        if earlier is None or (earlier.says, earlier.ticked) != (offer.says, offer.ticked):
-            yield Reviewed(now=offer, before=earlier)
-    yield from (Reviewed(now=offer, before=None) for offer in now.proposed)
-    if SHEET not in now.read:
-        return
-    for id in sorted((now.offered | before.sheet.keys()) - now.sheet.keys()):
-        if id in won:
-            continue
-        earlier = before.sheet.get(id)
-        if id in now.placed and earlier:
-            moved = Offered(item=now.placed[id][0], ticked=True)
-            yield Reviewed(now=moved, before=earlier)
-        elif id not in now.placed:
-            yield Refused(id=id, before=earlier, offered=id in now.offered)
+        if earlier is None or (earlier.values, earlier.ticked) != (offer.values, offer.ticked):
+            yield ReviewedCandidate(now=offer, before=earlier)
+    yield from (ReviewedCandidate(now=offer, before=None) for offer in now.proposed)
+    if SHEET in now.read:
+        for id in sorted((now.offered | before.sheet.keys()) - now.sheet.keys()):
+            earlier = before.sheet.get(id)
+            if id in losing_ids():
+                continue
+            if id not in now.placed:
+                yield RefusedCandidate(id=id, before=earlier, offered=id in now.offered)
+            elif earlier:  # moved to a topic file, which counts as ticked
+                moved = Offer(placed=now.placed[id][0], ticked=True)
+                yield ReviewedCandidate(now=moved, before=earlier)
+    yield from (AddedItem(placed=placed) for placed in now.unnamed)
+
+
+def changed_fields(difference: EditedItem, known: Memory) -> dict[str, Any]:
+    """Return the fields in which the item differs from the base, or else from the memory."""
+    now, item = difference.now, difference.now.item
+    before = difference.before.values if difference.before else values_of(known)
+    wanted = {
+        "category": now.category,
+        "title": item.title,
+        "content": item.content,
+        "tags": item.tags,
+        "file_scope_pattern": item.path,
+    }
+    differing = {
+        name: value
+        for (name, value), new, old in zip(wanted.items(), now.values, before, strict=True)
+        if new != old
+    }
+    return differing if now.values != values_of(known) else {}
+
+
+def _find_edits(
+    id: str,
+    items: tuple[PlacedItem, ...],
+    before: Snapshot,
+    now: Snapshot,
+    artefacts: MergeArtefacts | None,
+) -> Iterator[EditedItem | AddedItem]:
+    earlier = next(iter(before.placed.get(id, ())), None)
+    line, line_before = now.lines.get(id), before.lines.get(id)
+    known = {earlier.values if earlier else None}
+    known |= {line.values, line.raw_values} if line else set()
+    edited = tuple(item for item in items if item.values not in known)
+    if edited and artefacts:
+        parts = (part for item in items for part in artefacts.split(item))
+        items = tuple({part.values: part for part in parts}.values())
+        edited = tuple(item for item in items if item.values not in known)
+    # A new or changed line is more reliable than several items.
+    line_is_new = line is not None and (line_before is None or not line_before.is_equal(line))
+    other_lines: Container[str] = before.lines if len(items) == 1 else ()
+    edited = tuple(
+        item
+        for item in edited
+        if (name := losing_id(id, item.item.content)) not in now.lines or name in other_lines
+    )
+    if len(items) > 1 and edited == items and not line_is_new:  # merge them as the driver does
+        base = (replace(earlier.item, line=0),) if earlier else ()
+        merged: tuple[ListItem, ...] = (replace(edited[0].item, line=0),)
+        for item in edited[1:]:
+            merged = merge_items(base, merged, (replace(item.item, line=0),))
+        edited = items = tuple(replace(edited[0], item=one) for one in merged)
+    archived = line_is_new and line is not None and line.is_tombstone
+    all_edited = len(edited) == len(items) and not (len(items) > 1 and line_is_new)
+    if edited and all_edited and not archived:
+        yield EditedItem(id=id, now=edited[0], before=earlier)
+        edited = edited[1:]
+    yield from (AddedItem(placed=item, is_second=True) for item in edited)

@@ -1,4 +1,4 @@
-"""The commits between the merge base and the work tree, and what they changed."""
+"""The commits between the merge base and the work tree, and items that git combined in merges."""
 
 from __future__ import annotations
 
@@ -8,21 +8,29 @@ import re
 from ademem.core import git
 from ademem.core.repository import branch, commit, git_root
 from ademem.core.value import Value
-from ademem.files import branches
-from ademem.files.pages import FOLDER
+from ademem.files import FOLDER
+from ademem.files.branches import read_trees
+from ademem.files.snapshot import snapshot
+from ademem.files.texts import Texts
 from ademem.store.runtime import filed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from ademem.core.project import Project
-    from ademem.sync.merge_base import Base
+    from ademem.files.markdown import ListItem
+    from ademem.files.snapshot import PlacedItem, Snapshot, Values
+    from ademem.sync.tracked_files import MergeBase
 
-_TAKES_BACK = re.compile(r'^(?:Revert|Reapply) "|^This reverts commit ', re.M)
+MOST_COMMITS = 200
+"""Commits that are searched for the sides of a merge."""
+
+_REVERTS = re.compile(r'^(?:Revert|Reapply) "|^This reverts commit ', re.M)
 """Beginnings of messages of commits that revert another."""
-
-_NAMED = re.compile(r'"id":"([^"\\]+)"|<!-- (\S+) -->$')
+_ID = re.compile(r'"id":"([^"\\]+)"|<!-- (\S+) -->$')
+_WHOLE = "1000000"
+"""Context lines of a patch: the whole page."""
 
 
 class GitHistory(Value):
@@ -42,31 +50,26 @@ class GitHistory(Value):
     last_author: str = ""
     """The author of the last commit."""
 
-    def counts(self, id: str) -> bool:
+    def has_change(self, id: str) -> bool:
         """Return True if the difference about the memory is an edit here or of a commit.
 
-        Another branch, when it is checked out, says other things too, and nobody did anything.
+        The checkout of another branch makes differences, too, and is no edit.
         """
         return self.by_hand or id in self.touched
 
-    def reached(self, path: str) -> bool:
+    def has_file_change(self, path: str) -> bool:
         """Return True if the file was changed here, or by one of the commits."""
-        if self.by_hand:
-            return True
-        changed = self.since and git.text(
-            self.root, "log", "-1", "--format=%H", self.since, "--", path
-        )
-        return bool(changed)
+        return self.by_hand or bool(self.since and self._log("-1", "%H", self.since, path))
 
     def commits(self) -> set[str]:
         """Return the ids of the commits; none when history diverged."""
         return set(git.text(self.root, "rev-list", self.since).split()) if self.since else set()
 
-    def bringing(self, path: str, id: str | None, text: str = "") -> frozenset[str] | None:
+    def commits_with(self, path: str, id: str | None, text: str = "") -> frozenset[str] | None:
         """Return the commits that made a change; none for an uncommitted edit.
 
-        None where history went elsewhere and nothing tells. Of an item without *id*, its *text*
-        is looked for in the file.
+        None where history diverged and they are unknown. Of an item without *id*, its *text* is
+        looked for in the file.
         """
         if self.by_hand:
             return frozenset()
@@ -78,71 +81,81 @@ class GitHistory(Value):
         if " ".join(text.split()) not in " ".join(there.split()):
             return frozenset()
         line = max(text.split("\n"), key=len).strip()
-        found = git.text(self.root, "log", "--format=%H", f"-S{line}", self.since, "--", path)
-        return frozenset(found.split()) or None
+        return frozenset(self._log(f"-S{line}", "%H", self.since, path).split()) or None
 
-    def bringing_file(self, path: str) -> frozenset[str] | None:
+    def commits_of_file(self, path: str) -> frozenset[str] | None:
         """Return the commits that changed the file; none for an uncommitted edit.
 
-        None where history went elsewhere and nothing tells.
+        None where history diverged and they are unknown.
         """
         if self.agreed is None and self.by_hand:  # without git
             return frozenset()
-        if self.since:
-            found = git.text(self.root, "log", "--format=%H", self.since, "--", path)
-            if found:
-                return frozenset(found.split())
-        status = ("status", "--porcelain", "--ignored", "--", path)
-        return frozenset() if git.text(self.root, *status) else None
+        if self.since and (found := self._log("", "%H", self.since, path)):
+            return frozenset(found.split())
+        return frozenset() if self._is_uncommitted(path) else None
 
     def last_commit_of(self, path: str) -> str | None:
         """Return the last commit of the file; None for one with uncommitted changes."""
-        status = ("status", "--porcelain", "--ignored", "--", path)
-        if git.text(self.root, *status):
+        if self._is_uncommitted(path):
             return None
-        return git.text(self.root, "log", "-1", "--format=%H", "HEAD", "--", path).strip() or None
+        return self._log("-1", "%H", "HEAD", path).strip() or None
 
     def author_of(self, path: str) -> str:
         """Return the author of the last commit that changed the file."""
-        return git.text(self.root, "log", "-1", "--format=%an", "HEAD", "--", path).strip()
+        return self._log("-1", "%an", "HEAD", path).strip()
 
-    def returned(self, id: str) -> bool:
+    def has_returned(self, id: str) -> bool:
         """Return True if the memory was removed and added again in this history."""
         if self.by_hand:
             return True
         name = re.escape(id)
-        there = f'"id":"{name}","sync_id":"[^"]*","category"|<!-- {name} -->'
-        return id in self.touched and self._changes(there) > 2  # put in, taken out, put in
+        pattern = f'"id":"{name}","sync_id":"[^"]*","category"|<!-- {name} -->'
+        return id in self.touched and self._count_changes(pattern) > 2  # added, removed, added
 
-    def taken_back(self, id: str) -> bool:
+    def is_reverted(self, id: str) -> bool:
         """Return True if the last commit that added or removed it reverts another commit."""
         if self.by_hand or not self.since:
             return False
         asked = ("log", "-1", "--format=%B", f"-S<!-- {id} -->", self.since, "--", FOLDER)
-        return _TAKES_BACK.search(git.text(self.root, *asked)) is not None
+        return _REVERTS.search(git.text(self.root, *asked)) is not None
 
-    def buried(self, id: str) -> bool:
+    def has_tombstone(self, id: str) -> bool:
         """Return True if a commit in this history has a tombstone of the memory."""
-        return not self.by_hand and self._changes(f'"key":"gone-{re.escape(id)}"') > 0
+        return not self.by_hand and self._count_changes(f'"key":"gone-{re.escape(id)}"') > 0
 
-    def _changes(self, pattern: str) -> int:
+    def _log(self, option: str, format: str, commits: str, path: str) -> str:
+        options = (option, f"--format={format}") if option else (f"--format={format}",)
+        return git.text(self.root, "log", *options, commits, "--", path)
+
+    def _is_uncommitted(self, path: str) -> bool:
+        return bool(git.text(self.root, "status", "--porcelain", "--ignored", "--", path))
+
+    def _count_changes(self, pattern: str) -> int:
         """Count the commits that change how often the pattern occurs."""
         asked = ("log", "--format=%H", "--pickaxe-regex", f"-S{pattern}", "HEAD", "--", FOLDER)
         return len(git.text(self.root, *asked).split())
 
 
-def read_history(project: Project, base: Base) -> GitHistory:
+def read_history(project: Project, base: MergeBase) -> GitHistory:
     """Read the history since the base; without git, every difference is an edit here."""
-    now = commit(project.root)
+    root, now = project.root, commit(project.root)
     if now is None:
-        return GitHistory(root=project.root)
+        return GitHistory(root=root)
     if now == base.commit:
-        return _history_at_same_commit(project.root, base)
-    if base.commit is not None and not _is_ancestor(project.root, base.commit):
-        return GitHistory(root=project.root, by_hand=False, agreed=base.commit)
-    commits = f"{base.commit}..HEAD" if base.commit else "HEAD"
+        if base.branch not in (None, filed(branch(root) or "")):
+            here = (read_trees(root, ["HEAD"]) or {}).get("HEAD")
+            return GitHistory(root=root, by_hand=False, touched=here.ids if here else frozenset())
+        # A stash or a reset leaves no change, and deletes nothing.
+        changed = git.text(root, "status", "--porcelain", "--", FOLDER)
+        tracked = git.output(root, "ls-files", "--", FOLDER)
+        by_hand = tracked is not None and bool(changed or not tracked)
+        return GitHistory(root=root, by_hand=by_hand)
+    earlier = base.commit
+    if earlier is not None and git.text(root, "merge-base", earlier, "HEAD").strip() != earlier:
+        return GitHistory(root=root, by_hand=False, agreed=earlier)
+    commits = f"{earlier}..HEAD" if earlier else "HEAD"
     shown = ("--patch", "--unified=0", "--format=%x00%H%x00%an")
-    patches = git.text(project.root, "log", *shown, commits, "--", FOLDER)
+    patches = git.text(root, "log", *shown, commits, "--", FOLDER)
     commits_of: dict[str, tuple[str, ...]] = {}
     authors: dict[str, str] = {}
     last_author = sha = author = ""
@@ -150,17 +163,17 @@ def read_history(project: Project, base: Base) -> GitHistory:
         if line[:1] == "\0":  # no line of a patch begins so
             sha, author = line[1:].split("\0", 1)
             last_author = last_author or author
-        elif line[:1] in ("+", "-") and (name := _NAMED.search(line)):
+        elif line[:1] in ("+", "-") and (name := _ID.search(line)):
             id = name[1] or name[2]
             if commits_of.get(id, ())[-1:] != (sha,):
                 commits_of[id] = (*commits_of.get(id, ()), sha)
             authors.setdefault(id, author)
     return GitHistory(
-        root=project.root,
+        root=root,
         by_hand=False,
         touched=frozenset(commits_of),
         since=commits,
-        agreed=base.commit,
+        agreed=earlier,
         commits_of=commits_of,
         authors=authors,
         last_author=last_author,
@@ -170,34 +183,147 @@ def read_history(project: Project, base: Base) -> GitHistory:
 def list_committed(project: Project, paths: Iterable[str]) -> list[str]:
     """Return the paths without uncommitted changes; none when git fails."""
     listing = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
-    asked = (*listing, "--ignored=matching", "--", ".ade")
-    told = git.output(project.root, *asked)
-    if told is None:
+    printed = git.output(project.root, *listing, "--ignored=matching", "--", ".ade")
+    if printed is None:
         return []
-    names = [name[3:] for name in told.decode(errors="replace").split("\0")]  # behind "XY "
+    names = [name[3:] for name in printed.decode(errors="replace").split("\0")]  # behind "XY "
     root = os.path.realpath(project.root)
     below = os.path.relpath(root, git_root(root) or root)
-    other = {os.path.relpath(name, below) for name in names if name}
-    return [path for path in paths if other.isdisjoint(_with_folders(path))]
+    uncommitted = {os.path.relpath(name, below) for name in names if name}
+    committed = []
+    for path in paths:
+        parts = path.split("/")  # git lists a folder in place of its content
+        if uncommitted.isdisjoint("/".join(parts[: end + 1]) for end in range(len(parts))):
+            committed.append(path)
+    return committed
 
 
-def _with_folders(path: str) -> set[str]:
-    """Return the path and the folders above it, which git lists in place of their content."""
-    parts = path.split("/")
-    return {"/".join(parts[:count]) for count in range(1, len(parts) + 1)}
+class Versions(Value):
+    """The versions of one memory in commits."""
+
+    combined: dict[Values, PlacedItem] = {}
+    """Versions that only the result of a merge has."""
+    merged: dict[Values, PlacedItem] = {}
+    """Versions of a side of a merge."""
+    elsewhere: dict[Values, PlacedItem] = {}
+    """Versions of commits on other branches, or before history was rewritten."""
 
 
-def _history_at_same_commit(root: str, base: Base) -> GitHistory:
-    """Tell an edit from a switch, a stash or a reset, which delete nothing."""
-    if base.branch not in (None, filed(branch(root) or "")):
-        here = (branches.read_trees(root, ["HEAD"]) or {}).get("HEAD")
-        return GitHistory(root=root, by_hand=False, touched=here.ids if here else frozenset())
-    changed = git.text(root, "status", "--porcelain", "--", FOLDER)
-    tracked = git.output(root, "ls-files", "--", FOLDER)
-    typed = tracked is not None and bool(changed or not tracked)
-    return GitHistory(root=root, by_hand=typed)
+class MergeArtefacts:
+    """Splits items that git combined from several when it merged pages without our driver.
+
+    Reads git's history when an item looks like one.
+    """
+
+    def __init__(self, history: GitHistory, before: Snapshot, now: Snapshot) -> None:
+        self._history = history
+        self._before, self._now = before, now
+        self._by_id: dict[str, Versions] | None = None
+        self._all_lines: frozenset[str] | None = None
+
+    def split(self, placed: PlacedItem) -> tuple[PlacedItem, ...]:
+        """Return the versions that git combined into the item, or the item itself.
+
+        Git makes up no line: an item with a line that no version has was written by hand. An item
+        may lose lines by hand, so that without a merge it counts as combined only with lines of
+        two.
+        """
+        id, values = str(placed.item.id), placed.values
+        versions, lines = self._of(id), _lines(placed.item)
+        by_merge = values in versions.combined
+        if values in self._current(id) or (values in versions.merged and not by_merge):
+            return (placed,)
+        others = [(one, _lines(one.item)) for one in self._sources(id) if one.values != values]
+        if self._all_lines is None:  # of all versions: git may combine two memories
+            known = (one for id in self._now.placed for one in self._sources(id))
+            self._all_lines = frozenset(line for one in known for line in _lines(one.item))
+        within_one = any(lines <= has for _, has in others)
+        if not lines <= self._all_lines or (within_one and not by_merge):
+            return (placed,)
+        if by_merge:
+            return tuple(
+                one for key, one in versions.merged.items() if key not in versions.combined
+            )
+        return tuple(one for one, has in others if has <= lines) or (placed,)
+
+    def _sources(self, id: str) -> tuple[PlacedItem, ...]:
+        versions, current = self._of(id), self._current(id)
+        found = versions.elsewhere | versions.merged | current
+        return tuple(
+            one for key, one in found.items() if key in current or key not in versions.combined
+        )
+
+    def _current(self, id: str) -> dict[Values, PlacedItem]:
+        """Return the versions of the base and of the lines."""
+        lines = (self._now.lines.get(id), self._now.lost.get(id))
+        items = (*self._before.placed.get(id, ()), *(line.placed for line in lines if line))
+        return {item.values: item for item in items if item}
+
+    def _of(self, id: str) -> Versions:
+        if self._by_id is None:
+            self._by_id = _read_versions(self._history)
+        return self._by_id.get(id, Versions())
 
 
-def _is_ancestor(root: str, earlier: str) -> bool:
-    """Return True if HEAD descends from *earlier*; False also when git fails."""
-    return git.text(root, "merge-base", earlier, "HEAD").strip() == earlier
+def _lines(item: ListItem) -> frozenset[str]:
+    title = f"**{item.title}**" if item.title else ""
+    tags = f"- tags: {' '.join(item.tags)}" if item.tags else ""
+    path = f"- path: {item.path}" if item.path else ""
+    lines = (line.strip() for line in (title, *item.content.split("\n"), tags, path))
+    return frozenset(filter(None, lines))
+
+
+def _read_versions(history: GitHistory) -> dict[str, Versions]:
+    """Group versions by the id of the memory.
+
+    A commit of the history that was pulled is an intended change, and no side of a merge;
+    elsewhere, and where history was rewritten, it is one.
+    """
+    found: dict[str, Versions] = {}
+
+    def note(kind: str, items: Iterable[PlacedItem]) -> None:
+        for item in items:
+            empty = Versions(combined={}, merged={}, elsewhere={})
+            getattr(found.setdefault(str(item.item.id), empty), kind)[item.values] = item
+
+    sides: dict[tuple[str, str], dict[object, PlacedItem]] = {}
+    left: dict[tuple[str, str], int] = {}
+    ours = history.commits()
+    for sha, parents, path, before, after in _list_changes(history):
+        if len(parents) < 2:
+            if sha not in ours:
+                note("elsewhere", _items(path, after).values())
+            continue
+        merge = (sha, path)
+        sides[merge] = sides.get(merge, {}) | _items(path, before)
+        left[merge] = left.get(merge, len(parents)) - 1
+        if not left[merge]:  # else it is equal to one of the sides
+            note("merged", sides[merge].values())
+            made = _items(path, after).items()
+            note("combined", [one for name, one in made if name not in sides[merge]])
+    return found
+
+
+def _items(path: str, text: str) -> dict[object, PlacedItem]:
+    placed = snapshot(Texts.of({path: text})).placed
+    return {(id, item.values): item for id, items in placed.items() for item in items}
+
+
+def _list_changes(history: GitHistory) -> Iterator[tuple[str, list[str], str, str, str]]:
+    """Yield commits with their parents and each changed page, before and after."""
+    shown = ("-m", "--patch", "--no-renames", "--relative", f"--unified={_WHOLE}")
+    most = ("--full-history", f"--max-count={MOST_COMMITS}", "--ignore-missing")
+    refs = ("HEAD", "--branches", "--remotes")
+    older = ("--reflog", "--not", history.agreed) if history.agreed else ()
+    asked = (*shown, *most, "--format=%x00%H %P", *refs, *older, "--", f"{FOLDER}*.md")
+    for printed in git.text(history.root, "log", *asked).split("\0")[1:]:
+        names, _, patch = printed.partition("\n")
+        sha, *parents = names.split()
+        for part in f"\n{patch}".split("\ndiff --git ")[1:]:
+            head, _, body = part.partition("\n@@ ")
+            paths = [line[6:] for line in head.split("\n") if line.startswith(("--- a/", "+++ b/"))]
+            lines = body.split("\n")[1:]
+            if paths:
+                before = "\n".join(line[1:] for line in lines if line[:1] in (" ", "-"))
+                after = "\n".join(line[1:] for line in lines if line[:1] in (" ", "+"))
+                yield sha, parents, paths[-1], before, after

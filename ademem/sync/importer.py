@@ -2,74 +2,257 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from itertools import islice
 
-from ademem.core.memory import Draft, Origin, Status, Trust
-from ademem.core.repository import commit
+from ademem.core import confined, git
+from ademem.core.clock import TooLate
+from ademem.core.errors import suppress
+from ademem.core.project import import_waits, record_state
+from ademem.core.repository import branch, commit
+from ademem.core.shared_files import locked
 from ademem.core.text import sha256_hex
-from ademem.files import records
-from ademem.files.pages import SHEET
-from ademem.files.records import BadLine, Outcome
-from ademem.files.snapshot import Line, Placed, Reading, item_values, snapshot
-from ademem.files.texts import Problem, digests_of
-from ademem.guard.injection import instruction_in
-from ademem.store import transitions
+from ademem.core.value import replace
+from ademem.files import KNOWLEDGE, LINE_FILES, SHEET, project_brief
+from ademem.files.branches import Place, follow_branches
+from ademem.files.project_brief import BadCore
+from ademem.files.records import BadLine
+from ademem.files.snapshot import (
+    KnowledgeLine,
+    ParseCache,
+    PlacedItem,
+    conflict_problems,
+    is_imported,
+    snapshot,
+)
+from ademem.files.texts import Problem, Texts, split_lines
+from ademem.store import edits, made_at
 from ademem.store.memories import new_event
+from ademem.store.runtime import filed
 from ademem.store.transitions import CannotDo
-from ademem.sync import review_importer
 from ademem.sync.differences import (
-    Added,
+    AddedItem,
     ChangedLine,
     ConcurrentLine,
-    Edited,
-    Foreign,
-    Refused,
-    Removed,
-    Reviewed,
-    changed_fields,
+    EditedItem,
+    ForeignLine,
+    RefusedCandidate,
+    RemovedItem,
+    ReviewedCandidate,
     find_differences,
 )
-from ademem.sync.import_context import ImportContext
-from ademem.sync.import_progress import ImportReport
+from ademem.sync.git_history import MergeArtefacts, list_committed
+from ademem.sync.import_context import ImportContext, ImportReport, Progress, hand_over
+from ademem.sync.item_importer import (
+    add_item,
+    apply_edit,
+    apply_refusal,
+    apply_removal,
+    apply_review,
+)
 from ademem.sync.line_importer import (
-    find_memory,
+    free_keys,
+    import_foreign_line,
     import_line,
     keep_losing_text,
-    release_texts,
     restore_keys,
-    was_replaced,
 )
-from ademem.sync.merge_artefacts import MergeArtefacts
+from ademem.sync.provenance import provenance_of
+from ademem.sync.tracked_files import (
+    MergeBase,
+    base_path,
+    load_base,
+    present_text,
+    refused_lines,
+    save_base,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from datetime import datetime
     from typing import Any
 
     from ademem.core.clock import Deadline
-    from ademem.core.memory import Memory
-    from ademem.core.settings import GateSettings
-    from ademem.files.branches import Place
-    from ademem.files.texts import Texts
+    from ademem.core.project import Project
+    from ademem.core.settings import GateSettings, Settings
     from ademem.store import Store
     from ademem.sync.differences import Difference
     from ademem.sync.git_history import GitHistory
-    from ademem.sync.import_progress import Progress
-    from ademem.sync.merge_base import Base
     from ademem.sync.provenance import Provenance
 
 BATCH = 200
 """Changes of one transaction, so that other writers wait a fraction of a second."""
+HOOK_BYTES = 4 * confined.MIB
+"""Size of all files and of their base up to which a hook imports them."""
+HOOK_FILES = 2000
 
-_ODD = (ValueError, TypeError, OverflowError, RecursionError)
+_BAD_VALUES = (ValueError, TypeError, OverflowError, RecursionError)
 """Errors of values that are valid in JSON and not in a memory."""
 
 
+def import_changes_until(
+    deadline: Deadline,
+    project: Project,
+    store: Store,
+    settings: Settings,
+    now: datetime,
+    *,
+    environment: Mapping[str, str] | None = None,
+) -> ImportReport | None:
+    """Import the changes before the deadline; return None if that is left to the worker.
+
+    The hooks that follow leave a waiting import alone.
+    """
+    if import_waits(project):
+        return None
+    if _is_large(project):
+        hand_over(project)
+        return None
+    with locked(lock_path(project), root=project.root, wait=False) as ours:
+        if not ours:  # another process imports them now
+            return None
+        try:
+            with git.limited(deadline):
+                return _import_changes(project, store, settings, now, environment, None, deadline)
+        except TooLate:
+            hand_over(project)
+            return None
+
+
+def import_changes(
+    project: Project,
+    store: Store,
+    settings: Settings,
+    now: datetime,
+    *,
+    pause: Callable[[], None] | None = None,
+    on_batch: Callable[[int, int], None] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> ImportReport:
+    """Import the changes as `mirror.refresh` does, and leave the files as they are."""
+    progress = Progress(project, pause, on_batch)
+    with locked(lock_path(project), root=project.root):
+        return _import_changes(project, store, settings, now, environment, progress, None)
+
+
+def _import_changes(
+    project: Project,
+    store: Store,
+    settings: Settings,
+    now: datetime,
+    environment: Mapping[str, str] | None,
+    progress: Progress | None,
+    deadline: Deadline | None,
+) -> ImportReport:
+    place = Place(project, settings.mirror)
+    provenance = provenance_of(project, store, environment)
+    project_brief.refresh_agents(store, project, provenance.of_brief)
+    report, texts = update_store(
+        project, store, settings, place, now, provenance, progress=progress, deadline=deadline
+    )
+    base = load_base(project, made_at(store))
+    read = {path: texts for path in texts if is_imported(path)}
+    agreed = combine_texts(dict.fromkeys(base.texts, base.texts) | read)
+    save_agreement(project, replace(base, texts=agreed), refused_lines(texts, report.refused))
+    record_state(project, place.watched(store))
+    edits.was_read(store, project.root, now)
+    if progress:
+        progress.end()
+    return report
+
+
+def _is_large(project: Project) -> bool:
+    """Return True if the files are too large for a hook, by their sizes."""
+    size = count = 0
+    for folder in (project.memory, os.path.join(project.ade, "agents")):
+        with suppress(confined.Refused):
+            there = confined.entries(project.root, folder)
+            count += len(there)
+            size += sum(each.st_size for _, each in there)
+    with suppress(confined.Refused):
+        base = confined.status(project.root, base_path(project))
+        size += base.st_size if base else 0
+    return count > HOOK_FILES or size > HOOK_BYTES
+
+
+def lock_path(project: Project) -> str:
+    """Return the lock file, or the folder itself where the file is refused."""
+    path = os.path.join(project.run, "mirror.lock")
+    return project.ade if confined.refusal(project.root, path) else path
+
+
+def update_store(
+    project: Project,
+    store: Store,
+    settings: Settings,
+    place: Place,
+    now: datetime,
+    provenance: Provenance,
+    *,
+    force: bool = False,
+    progress: Progress | None = None,
+    deadline: Deadline | None = None,
+) -> tuple[ImportReport, Texts]:
+    """Import the brief and the files, and follow branches; with *force*, the brief alone.
+
+    Returns the report and the texts that were read completely.
+    """
+    with suppress(BadCore):
+        project_brief.reconcile(store, project, source=provenance.of_brief)
+    if force:
+        follow_branches(place, store, now)
+        return ImportReport(), Texts()
+    there = present_text(project)
+    paths = set(filter(is_imported, there))
+    base = load_base(project, made_at(store))
+    if commit(project.root) != base.commit:  # files that a teammate's ademem wrote are ours, too
+        paths |= set(list_committed(project, there))
+    texts = there.only(path for path in there if path in paths)
+    read = texts.only(filter(is_imported, texts))
+    report = ImportReport()
+    if base.texts.digests != read.digests:
+        history = provenance.history
+        report = import_files(
+            *(base, read, history, store, settings.gate, now, place),
+            provenance=provenance,
+            deadline=deadline,
+            progress=progress,
+        )
+        # Lines are kept one by one.
+        refused = {problem.path for problem in report.refused} - set(LINE_FILES)
+        refused |= {it.path for it in report.oversized if not texts.has_oversize(it.path)}
+        texts = texts.only(
+            path
+            for path in texts
+            if path not in refused and not any(conflict_problems(texts, path))
+        )
+    follow_branches(place, store, now)
+    return report, texts
+
+
+def save_agreement(project: Project, base: MergeBase, refused: Collection[str]) -> None:
+    """Save the base with the commit and branch that are checked out."""
+    kept: set[str] = set()
+    if (base.refused or refused) and KNOWLEDGE in base.texts:
+        kept = {*base.refused, *refused} & set(split_lines(base.texts.parts(KNOWLEDGE)))
+    here = {"commit": commit(project.root), "branch": filed(branch(project.root) or "")}
+    save_base(project, replace(base, refused=tuple(kept), **here))
+
+
+def combine_texts(sources: Mapping[str, Texts]) -> Texts:
+    """Return one mapping with each path's text from its source."""
+    return Texts(
+        lambda path: sources[path][path],
+        {path: source.digests[path] for path, source in sources.items()},
+        lambda path: sources[path].parts(path),
+    )
+
+
 def import_files(
-    base: Base,
-    texts: Mapping[str, str] | Texts,
+    base: MergeBase,
+    texts: Texts,
     history: GitHistory,
     store: Store,
     settings: GateSettings,
@@ -82,30 +265,38 @@ def import_files(
 ) -> ImportReport:
     """Import the differences between the files and the *base*.
 
-    In one transaction, of which nothing is left if the *deadline* passes (TooLate); with *progress*
-    what is more than one batch goes on where it stopped, a transaction for each.
+    In one transaction, which is rolled back if the *deadline* passes (TooLate); with *progress*, an
+    import of more than one batch continues an interrupted one, in a transaction for each batch.
     """
-    reading = Reading()
-    present, before = snapshot(texts, reading), snapshot(base.texts, reading)
-    joins = None if history.by_hand else MergeArtefacts(history, before, present)
+    cache = ParseCache()
+    present, before = snapshot(texts, cache), snapshot(base.texts, cache)
+    artefacts = None if history.by_hand else MergeArtefacts(history, before, present)
     context = ImportContext(base, history, store, settings, now, place, provenance, new_event())
-    context.waits_on(None, None)  # git is asked before others have to wait for the database
+    context.waits_on(None, None)  # git runs before others have to wait for the database
 
     def plan() -> Iterator[Difference]:
-        return find_differences(before, present, joins)
+        return find_differences(before, present, artefacts)
 
-    counted = Counter(_place(difference)[0] for difference in plan()) if progress else {}
-    if progress and (sum(counted.values()) > BATCH or progress.is_begun):
-        _import_in_batches(plan, context, progress, _plan_name(base, texts, history), counted)
+    waiting = Counter(_position(difference)[0] for difference in plan()) if progress else {}
+    if progress and (sum(waiting.values()) > BATCH or progress.has_begun):
+        # Identify the plan by the files of both sides and the history between them.
+        parts = [
+            f"{path} {digest}"
+            for side in (base.texts, texts)
+            for path, digest in (*sorted(side.digests.items()), ("", ""))
+        ]
+        parts += [commit(history.root) or "", history.since]
+        parts += [str(history.agreed), str(history.by_hand)]
+        _import_in_batches(plan, context, progress, sha256_hex(*parts), waiting)
     else:
         _import_at_once(plan(), context, deadline)
-    named = {name: tuple(ids) for name, ids in context.done.items()}
+    changed = {kind: tuple(ids) for kind, ids in context.done.items()}
     return ImportReport(
-        event=context.event if named else "",
+        event=context.event if changed else "",
         problems=(*present.problems, *context.problems, *context.ignored),
         refused=tuple(context.problems),
         oversized=present.oversized,
-        **named,
+        **changed,
     )
 
 
@@ -119,7 +310,7 @@ def _import_at_once(
                 deadline.check()
             _apply(difference, context)
         later, context.later = context.later or [], None
-        release_texts(later, context)
+        free_keys(later, context)
         for difference in later:
             if deadline:
                 deadline.check()
@@ -137,7 +328,7 @@ def _import_in_batches(
     """Import in batches, each one transaction, with its progress recorded after it.
 
     A batch that is done again after a kill in between changes nothing, as the store has it already.
-    What has to wait for the others is done behind them, by the same rules as in one transaction.
+    Differences that wait for the others follow them, by the same rules as in one transaction.
     """
     store = context.act.store
     progress.begin(name, waiting, context.event)
@@ -156,152 +347,73 @@ def _import_in_batches(
                     numbers.append(number)
                     late += context.later
                     context.later = []
-        done = Counter(_place(difference)[0] for _, difference in batch)
-        progress.batch(done, numbers, 0, *context.emptied())
+        done = Counter(_position(difference)[0] for _, difference in batch)
+        progress.add_batch(done, numbers, 0, *context.pop_results())
         progress.pause()
     context.later = None
-    for start in range(progress.late_done, len(late), BATCH):
+    late_batches = [
+        late[start : start + BATCH] for start in range(progress.late_done, len(late), BATCH)
+    ]
+    for waited in late_batches:
         with store.transaction():
-            release_texts(late[start : start + BATCH], context)
+            free_keys(waited, context)
         progress.pause()
-    for start in range(progress.late_done, len(late), BATCH):
-        batch_of_late = late[start : start + BATCH]
+    for waited in late_batches:
         with store.transaction():
-            for difference in batch_of_late:
+            for difference in waited:
                 _apply(difference, context)
-        progress.batch({}, (), len(batch_of_late), *context.emptied())
+        progress.add_batch({}, (), len(waited), *context.pop_results())
         progress.pause()
     with store.transaction():
         restore_keys(context)
     context.done, context.problems = progress.changed, progress.problems
 
 
-def _plan_name(base: Base, texts: Mapping[str, str] | Texts, history: GitHistory) -> str:
-    """Identify the plan by the files of both sides and the history between them."""
-    sides = (sorted(digests_of(each).items()) for each in (base.texts, texts))
-    said = [f"{path} {digest}" for side in sides for path, digest in (*side, ("", ""))]
-    head = commit(history.root) or ""
-    return sha256_hex(*said, head, history.since, str(history.agreed), str(history.by_hand))
-
-
 def _apply(difference: Difference, context: ImportContext) -> None:
+    """Import a difference, or report why that is not possible."""
     try:
         with context.act.store.savepoint():
             try:
                 _HANDLERS[type(difference)](difference, context)
+                return
             except (BadLine, CannotDo) as error:
-                _refuse(difference, str(error), context)
-    except _ODD as error:
-        _refuse(difference, f"cannot be taken over ({type(error).__name__}: {error})", context)
-
-
-def _refuse(difference: Difference, message: str, context: ImportContext) -> None:
-    path, line = _place(difference)
+                message = str(error)
+    except _BAD_VALUES as error:
+        message = f"cannot be taken over ({type(error).__name__}: {error})"
+    path, line = _position(difference)
     context.problems.append(Problem(path=path, line=line, message=message))
-
-
-def apply_edit(difference: Edited, context: ImportContext) -> None:
-    """Apply the fields that were changed in the file."""
-    known = find_memory(difference.id, context)
-    if known is None:
-        return add_item(Added(item=difference.now), context)
-    if known.superseded_by and difference.now.said == item_values(known):
-        return None
-    source = context.provenance.of(difference.now.path, known.id)
-    if not known.live:
-        if difference.before or not _was_put_back(known, context.history):
-            return None
-        known = transitions.restore(known.id, context.by(source))
-        context.note("restored", known.id)
-    return context.edit(known, changed_fields(difference, known), source)
-
-
-def _was_put_back(known: Memory, history: GitHistory) -> bool:
-    """Return True if the entry was added again after its removal was known."""
-    kept_quiet = history.returned(known.id) and not history.buried(known.id)
-    return kept_quiet or history.taken_back(known.id)
-
-
-def apply_removal(difference: Removed, context: ImportContext) -> None:
-    """Archive the memory, unless it was changed after the version that was removed."""
-    known = find_memory(difference.id, context)
-    unchanged = known and known.live and difference.before.said == item_values(known)
-    if known and unchanged and context.history.counts(known.id):
-        source = context.provenance.of(difference.before.path, known.id)
-        transitions.archive(known.id, context.by(source))
-        context.note("archived", known.id)
-
-
-def add_item(difference: Added, context: ImportContext) -> None:
-    """Add an item: promoted if it is a person's or came with the files, else a candidate.
-
-    So does a second text about one memory.
-    """
-    item = difference.item
-    id = item.entry.id if difference.doubtful else None
-    settled = id and was_replaced(id, item.entry.content, context)
-    if (settled and not context.history.taken_back(str(id))) or not context.is_new(item):
-        return
-    source = context.provenance.of(item.path, item.entry.id, item.entry.content)
-    trust = source.trust
-    merged = difference.doubtful and not context.history.by_hand
-    order = instruction_in(f"{item.entry.title or ''}\n{item.entry.content}")
-    if source.by_person and (merged or order):
-        trust = Trust.IMPORT  # git put it there, or it needs a person's own command
-    draft = Draft(
-        content=item.entry.content,
-        category=item.category,
-        title=item.entry.title,
-        tags=item.entry.tags,
-        path=item.entry.path,
-        promoted=not (difference.doubtful or source.by_agent),
-        origin=Origin(
-            trust=trust,
-            source_type=trust.value,
-            source_id=item.path,
-            branch=context.waits_on(item.entry.id, None),
-            claimed_author=source.author,
-        ),
-    )
-    context.keep(draft, item)
-
-
-def import_foreign_line(difference: Foreign, context: ImportContext) -> None:
-    record, path = difference.line.record, difference.line.path
-    waits_on = context.waits_on(None, str(record.get("key")))
-    source = context.provenance.of_record(path, record, None)
-    if source.by_agent:
-        record = record | {"status": Status.CANDIDATE}
-    outcome = records.import_plain(record, context.job_of(source, branch=waits_on))
-    if outcome is Outcome.REJECTED:
-        raise CannotDo("not kept; `ademem log --refused` tells why")
 
 
 _HANDLERS: dict[type, Callable[[Any, ImportContext], None]] = {
     ChangedLine: import_line,
     ConcurrentLine: keep_losing_text,
-    Edited: apply_edit,
-    Removed: apply_removal,
-    Added: add_item,
-    Foreign: import_foreign_line,
-    Reviewed: review_importer.apply_review,
-    Refused: review_importer.apply_refusal,
+    ForeignLine: import_foreign_line,
+    EditedItem: apply_edit,
+    RemovedItem: apply_removal,
+    AddedItem: add_item,
+    ReviewedCandidate: apply_review,
+    RefusedCandidate: apply_refusal,
 }
 
 
-def _place(difference: Difference) -> tuple[str, int]:
+def _position(difference: Difference) -> tuple[str, int]:
+    """Return the path and the line number of a difference."""
     match difference:
         case (
             ChangedLine(line=line)
             | ConcurrentLine(line=line)
-            | Foreign(line=line)
-            | Removed(before=Line() as line)
+            | ForeignLine(line=line)
+            | RemovedItem(before=KnowledgeLine() as line)
         ):
             return line.path, line.number
-        case Edited(now=item) | Added(item=item) | Removed(before=Placed() as item):
-            return item.path, item.entry.line
-        case Reviewed(now=offer):
-            return offer.item.path, offer.item.entry.line
-        case Refused():
+        case (
+            EditedItem(now=placed)
+            | AddedItem(placed=placed)
+            | RemovedItem(before=PlacedItem() as placed)
+        ):
+            return placed.path, placed.item.line
+        case ReviewedCandidate(now=offer):
+            return offer.placed.path, offer.placed.item.line
+        case RefusedCandidate():
             return SHEET, 1
     raise TypeError(difference)

@@ -1,19 +1,19 @@
-"""Import the lines of knowledge.jsonl that any ademem wrote."""
+"""Import the lines of knowledge.jsonl."""
 
 from __future__ import annotations
 
 import sqlite3
 
 from ademem.core.clock import parse, stamp, timedelta
-from ademem.core.errors import NoSuchMemory
 from ademem.core.memory import Status, Tier, Trust
 from ademem.core.text import clean, dedupe_key
 from ademem.core.value import replace
-from ademem.files import conflicts, export_format, knowledge
-from ademem.files.conflicts import is_losing_text
-from ademem.files.records import BadLine
+from ademem.files import export_format, knowledge, records
+from ademem.files.knowledge import is_losing_text
+from ademem.files.records import BadLine, Outcome
 from ademem.store import jobs, memories, memory_queries, revisions, transitions
 from ademem.store.memories import Change
+from ademem.store.transitions import CannotDo
 from ademem.sync.differences import ChangedLine
 from ademem.sync.merging import losing_text
 from ademem.sync.provenance import record_digest
@@ -24,72 +24,78 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from ademem.core.memory import Memory, Tier
-    from ademem.files.records import Import
-    from ademem.files.snapshot import Line
-    from ademem.sync.differences import ConcurrentLine, Difference
+    from ademem.core.memory import Memory
+    from ademem.files.knowledge import Record
+    from ademem.files.snapshot import KnowledgeLine
+    from ademem.sync.differences import ConcurrentLine, Difference, ForeignLine
     from ademem.sync.import_context import ImportContext
-    from ademem.sync.provenance import Source
 
-_IN_BETWEEN = "in between"
+_FREED = "in between"
 """The beginning of the dedupe key of a memory whose text is about to change."""
 
 LEAST = timedelta(milliseconds=1)
 """The least difference between an act and the one it follows."""
 
+_LOWEST = {"tier": int(Tier.FADING)}
+"""The tier as a line has it."""
+
 
 def import_line(difference: ChangedLine, context: ImportContext) -> None:
     """Import a line about a new memory, a newer version of one, or one that commits changed."""
-    known = find_memory(difference.id, context)
-    if difference.line.gone:
-        return apply_tombstone(difference, context)
-    record = as_export_record(difference.line, context)
-    source = _line_source(difference.line, record, known, context)
-    if source.by_agent:  # it may say something, and confirm nothing
+    line, known = difference.line, context.find(difference.id)
+    if line.is_tombstone:
+        return _apply_tombstone(difference, context)
+    record = _as_export_record(line, context)
+    source = context.provenance.of_record(line.path, line.record, line.id)
+    if source.author is not None and known and known.claimed_author is None:
+        (ours,) = knowledge.each_record([known])
+        if record_digest(ours) == record_digest(line.record):  # equal to ours, it is ours
+            source = replace(source, author=None)
+    if source.by_agent:  # it may add a text, and confirm nothing
         record |= _status_fields(known)
     job = context.job_of(source)
     twin = _find_duplicate(record, context)
     if twin and context.later is not None:
         return context.later.append(difference)
-    if twin and not _is_older(record, twin):
-        return _archive_duplicate(record, twin, job, context)
+    if twin and not _is_older(record, twin):  # keep ours, and archive the other here, too
+        if known is None:
+            export_format.restore(record | transitions.archived() | _LOWEST, job)
+            known = context.find(difference.id)
+        if known:
+            values = {name: record[name] for name in ("content", "category")}
+            at = _archive_time(record, twin)
+            _archive(known, at, context, superseded_by=twin.id, **values)
+        return None
     if twin:
         _archive(twin, _archive_time(record, twin), context, superseded_by=difference.id)
     if known and not known.live:
-        absent = difference.before is None or difference.before.gone
+        absent = difference.before is None or difference.before.is_tombstone
         if absent and _comes_back(known, record, context):
-            _key(
-                known, f"{_IN_BETWEEN} {known.id}", context
-            )  # another may have its old text by now
-            transitions.restore(known.id, context.by(source))
+            _free_key(known, context)  # another memory may have its old text by now
+            transitions.restore(known.id, context.act_of(source))
             export_format.restore(record, job, even_older=True)
             _restore_key(known.id, context)
             _set_created_at(parse(str(record["created_at"])), known.id, context)
             context.note("restored", known.id)
         return None
-    export_format.restore(
-        record, job, even_older=known is not None and _is_newer_on_purpose(difference, context)
-    )
-    now = find_memory(difference.id, context)
+    even_older = known is not None and _is_intended(difference, known, context)
+    export_format.restore(record, job, even_older=even_older)
+    now = context.find(difference.id)
     if now and now != known:
         context.note("edited" if known else "added", now.id)
     return None
 
 
-def _line_source(
-    line: Line, record: Mapping[str, Any], known: Memory | None, context: ImportContext
-) -> Source:
-    """Return the source of a line; one equal to our memory is ours."""
-    source = context.provenance.of_record(line.path, line.record, line.id)
-    if source.author is None or known is None or known.claimed_author is not None:
-        return source
-    (ours,) = knowledge.records([known])
-    same = record_digest(ours) == record_digest(line.record)
-    return replace(source, author=None) if same else source
-
-
-_LOWEST = {"tier": int(Tier.FADING)}
-"""The tier as a line has it."""
+def import_foreign_line(difference: ForeignLine, context: ImportContext) -> None:
+    """Import a line that ademem did not write."""
+    record, path = difference.line.record, difference.line.path
+    waits_on = context.waits_on(None, str(record.get("key")))
+    source = context.provenance.of_record(path, record, None)
+    if source.by_agent:
+        record = record | {"status": Status.CANDIDATE}
+    outcome = records.import_plain(record, context.job_of(source, branch=waits_on))
+    if outcome is Outcome.REJECTED:
+        raise CannotDo("not kept; `ademem log --refused` tells why")
 
 
 def _status_fields(known: Memory | None) -> dict[str, Any]:
@@ -108,7 +114,7 @@ def _status_fields(known: Memory | None) -> dict[str, Any]:
 
 def _set_created_at(moment: datetime, id: str, context: ImportContext) -> None:
     """Set the time of creation that the files have."""
-    known = find_memory(id, context)
+    known = context.find(id)
     if known and known.created_at != moment:
         change = Change(
             operation="import",
@@ -119,111 +125,88 @@ def _set_created_at(moment: datetime, id: str, context: ImportContext) -> None:
         memories.put_back(context.act.store, replace(known, created_at=moment), change)
 
 
-def release_texts(waiting: Iterable[Difference], context: ImportContext) -> None:
+def free_keys(waiting: Iterable[Difference], context: ImportContext) -> None:
     """Free the dedupe keys of texts about to change, as memories may have exchanged theirs."""
     for difference in waiting:
-        known = find_memory(difference.id, context) if isinstance(difference, ChangedLine) else None
+        known = context.find(difference.id) if isinstance(difference, ChangedLine) else None
         if known and known.live:
-            _key(known, f"{_IN_BETWEEN} {known.id}", context)
+            _free_key(known, context)
 
 
 def restore_keys(context: ImportContext) -> None:
     """Restore dedupe keys that this import or an earlier one freed and did not need."""
-    first, end = f"{_IN_BETWEEN} ", f"{_IN_BETWEEN}!"
-    for known in memory_queries.live_by_key_range(context.act.store, first, end):
+    for known in memory_queries.live_by_key_range(context.act.store, f"{_FREED} ", f"{_FREED}!"):
         _restore_key(known.id, context)
 
 
+def _free_key(known: Memory, context: ImportContext) -> None:
+    memory_queries.set_dedupe_key(context.act.store, known.id, f"{_FREED} {known.id}")
+
+
 def _restore_key(id: str, context: ImportContext) -> None:
-    known = find_memory(id, context)
-    if known and known.dedupe_key.startswith(_IN_BETWEEN):
+    known, store = context.find(id), context.act.store
+    if known and known.dedupe_key.startswith(_FREED):
         key = dedupe_key(known.content, known.topic_key)
         try:
-            _key(known, key, context)
-        except sqlite3.IntegrityError:  # between two batches somebody else came to say the same
-            heir = memory_queries.live_by_text(context.act.store, key)[0]
+            memory_queries.set_dedupe_key(store, known.id, key)
+        except sqlite3.IntegrityError:  # between two batches another memory got the same text
+            heir = memory_queries.live_by_text(store, key)[0]
             _archive(known, heir.updated_at + LEAST, context, superseded_by=heir.id)
 
 
-def _key(known: Memory, key: str, context: ImportContext) -> None:
-    memory_queries.set_dedupe_key(context.act.store, known.id, key)
-
-
-def _find_duplicate(record: Mapping[str, Any], context: ImportContext) -> Memory | None:
+def _find_duplicate(record: Record, context: ImportContext) -> Memory | None:
     """Return another live memory with the same text."""
     key = dedupe_key(clean(str(record["content"])), record.get("topic_key"))
     return memory_queries.live_shared_by_text(context.act.store, key, except_id=str(record["id"]))
 
 
-def _is_older(record: Mapping[str, Any], twin: Memory) -> bool:
+def _is_older(record: Record, twin: Memory) -> bool:
     """Return True if the line's memory is the older duplicate, which stays on every machine.
 
-    A text that lost once waits for nothing any more when its memory says it.
+    A losing text is dropped once its memory has it.
     """
     id = str(record["id"])
     if is_losing_text(twin.id, id, twin.content):
         return False
     if is_losing_text(id, twin.id, twin.content):
         return True
-    return (str(record["created_at"]), str(record["id"])) < (stamp(twin.created_at), twin.id)
+    return (str(record["created_at"]), id) < (stamp(twin.created_at), twin.id)
 
 
-def _archive_time(record: Mapping[str, Any], twin: Memory) -> datetime:
+def _archive_time(record: Record, twin: Memory) -> datetime:
     """Return the time of archiving a duplicate: just after both had the text."""
     return max(parse(record["updated_at"]), twin.updated_at) + LEAST
 
 
-def _archive_duplicate(
-    record: dict[str, Any], twin: Memory, job: Import, context: ImportContext
-) -> None:
-    """Keep ours, which is older, and archive the other here, too."""
-    known = find_memory(record["id"], context)
-    if known is None:
-        export_format.restore(record | transitions.archived() | _LOWEST, job)
-        known = find_memory(record["id"], context)
-    if known:
-        said = {name: record[name] for name in ("content", "category")}
-        _archive(known, _archive_time(record, twin), context, superseded_by=twin.id, **said)
-
-
-def apply_tombstone(difference: ChangedLine, context: ImportContext) -> None:
+def _apply_tombstone(difference: ChangedLine, context: ImportContext) -> None:
     """Archive the memory, unless it was changed after the tombstone."""
-    known, gone_at = (
-        find_memory(difference.id, context),
-        knowledge.archived_at(difference.line.record),
-    )
-    if not known or not gone_at or (not known.live and gone_at == known.updated_at):
+    known = context.find(difference.id)
+    archived_at = knowledge.archived_at(difference.line.record)
+    if not known or not archived_at or (not known.live and archived_at == known.updated_at):
         return
-    if (
-        gone_at > known.updated_at
-        or _lost_to_memory(known)
-        or _is_newer_on_purpose(difference, context)
-    ):
-        heir = None if _lost_to_memory(known) else known.superseded_by
-        _archive(
-            known, export_format.at_most(gone_at, context.act.now), context, superseded_by=heir
-        )
+    lost = _lost_to_memory(known)
+    if archived_at > known.updated_at or lost or _is_intended(difference, known, context):
+        at = export_format.at_most(archived_at, context.act.now)
+        _archive(known, at, context, superseded_by=None if lost else known.superseded_by)
 
 
 def keep_losing_text(difference: ConcurrentLine, context: ImportContext) -> None:
     """Make a candidate of a losing text that was neither archived nor replaced."""
     record, newer = difference.line.record, difference.newer
-    was = conflicts.base_fields(record)
+    was = knowledge.base_fields(record)
     if was is not None:
         unseen = "content" in was
-    elif newer.gone:
+    elif newer.is_tombstone:
         unseen = knowledge.has_unseen_text(newer.record, record)
     else:
         unseen = _is_unseen(record, difference, context)
     if unseen:
-        told_of = record | (was or {}) if was or newer.gone else newer.record
-        line = difference.line.as_understood(losing_text(record["content"], told_of))
+        origin = record | (was or {}) if was or newer.is_tombstone else newer.record
+        line = difference.line.resolved_as(losing_text(record["content"], origin))
         import_line(ChangedLine(id=line.record["id"], line=line, before=None), context)
 
 
-def _is_unseen(
-    record: Mapping[str, Any], difference: ConcurrentLine, context: ImportContext
-) -> bool:
+def _is_unseen(record: Record, difference: ConcurrentLine, context: ImportContext) -> bool:
     """Return True if the memory never had the text, or has it and did not begin with it.
 
     Learned twice under one name, it began with both.
@@ -232,15 +215,15 @@ def _is_unseen(
     if not texts:
         return difference.line.path == difference.newer.path
     learned_twice = record.get("created_at") != difference.newer.record.get("created_at")
-    still = record["content"] == texts[-1] and (len(texts) > 1 or learned_twice)
-    return still or record["content"] not in texts
+    is_current = record["content"] == texts[-1] and (len(texts) > 1 or learned_twice)
+    return is_current or record["content"] not in texts
 
 
 def was_replaced(id: str, content: str, context: ImportContext) -> bool:
     """Return True if the memory had the text, and an edit replaced it."""
     texts = [" ".join(text.split()) for text in _earlier_texts(id, context)]
-    said = " ".join(content.split())
-    return said in texts and (said != texts[-1] or len(texts) == 1)
+    text = " ".join(content.split())
+    return text in texts and (text != texts[-1] or len(texts) == 1)
 
 
 def _earlier_texts(id: str, context: ImportContext) -> list[str]:
@@ -259,14 +242,14 @@ def _archive(known: Memory, at: datetime, context: ImportContext, **changes: Any
     """Archive the memory at the time when it was archived elsewhere."""
     act = context.act
     change = Change(operation="archive", actor=act.actor, at=act.now, event_id=context.event)
-    gone = transitions.archived() | {"updated_at": at}
-    memories.put_back(act.store, replace(known, **gone, **changes), change)
+    fields = transitions.archived() | {"updated_at": at}
+    memories.put_back(act.store, replace(known, **fields, **changes), change)
     jobs.follow(act.store, act.now)
     if known.live:
         context.note("archived", known.id)
 
 
-def as_export_record(line: Line, context: ImportContext) -> dict[str, Any]:
+def _as_export_record(line: KnowledgeLine, context: ImportContext) -> Record:
     """Convert the line to a record of the export format."""
     record = line.record
     missing = [name for name in ("key", "category", "updated_at") if not record.get(name)]
@@ -289,33 +272,22 @@ def as_export_record(line: Line, context: ImportContext) -> dict[str, Any]:
     }
 
 
-def find_memory(id: str, context: ImportContext) -> Memory | None:
-    try:
-        return memories.get(context.act.store, id)
-    except NoSuchMemory:
-        return None
-
-
-def _is_newer_on_purpose(difference: ChangedLine, context: ImportContext) -> bool:
+def _is_intended(difference: ChangedLine, known: Memory, context: ImportContext) -> bool:
     """Return True for an intended change of the version that we have."""
-    known, before = find_memory(difference.id, context), difference.before
-    then = before and before.record.get("updated_at")
-    return bool(known and then == stamp(known.updated_at) and context.history.counts(difference.id))
+    before = difference.before and difference.before.record.get("updated_at")
+    return before == stamp(known.updated_at) and context.history.has_change(difference.id)
 
 
 def _comes_back(known: Memory, record: Mapping[str, Any], context: ImportContext) -> bool:
     """Return True if the line is newer than the archiving, or undoes it on purpose.
 
-    What was refused comes back confirmed only: another machine may have captured it again.
+    A refused memory comes back confirmed only: another machine may have captured it again.
     """
     if known.rejected_at and record["status"] != Status.PROMOTED:
         return False
-    store, then = context.act.store, str(record["updated_at"])
-    if _lost_to_memory(known):
+    store, at = context.act.store, str(record["updated_at"])
+    if _lost_to_memory(known) or at > stamp(known.updated_at):
         return True
-    last = revisions.last(store, known.id)
-    if then > stamp(known.updated_at):
-        return True
-    before = revisions.before(store, last)
-    archived = before and before.snapshot["updated_at"] == then
-    return bool(archived and context.history.returned(known.id))
+    before = revisions.before(store, revisions.last(store, known.id))
+    archived = before and before.snapshot["updated_at"] == at
+    return bool(archived and context.history.has_returned(known.id))

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import os
 import tempfile
+from itertools import islice
 
 from ademem.core import git
 from ademem.core.errors import AdememError
 from ademem.core.text import counted
 from ademem.core.value import Value, replace
-from ademem.files import review_sheet, selection
+from ademem.files import SHEET, rendering
 from ademem.files.branches import Place
-from ademem.files.pages import SHEET
+from ademem.files.review_sheet import make_sheet, render_sheet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ademem.core.process import Finished
     from ademem.core.project import Project
     from ademem.core.settings import MirrorSettings
     from ademem.store import Store
 
 BRANCH = "ademem/candidates"
-NO_BRANCH_YET = "0" * 40
+NO_COMMIT = "0" * 40
 
 BODY = (
     "Tick what is right, correct what is nearly right, delete what is wrong. After the merge the\n"
@@ -54,52 +54,37 @@ def propose(
 ) -> Proposal:
     """Commit the sheet upon HEAD to a new branch; index, work tree and HEAD stay as they are.
 
-    Raises CannotPropose when nothing waits, or git has no place for it.
+    Raises CannotPropose without candidates, and when git cannot commit the sheet there.
     """
-    waiting = selection.list_offered(store, Place(project, settings))[: settings.topic_entries]
+    offered = rendering.each_offered(store, Place(project, settings))
+    waiting = list(islice(offered, settings.topic_entries))
     if not waiting:
         raise CannotPropose(
             "no candidate waits for a decision", "`ademem list --status candidate` lists them"
         )
-    text, root = review_sheet.render_sheet(review_sheet.make_sheet(waiting)), project.root
-    parent = _head(root)
-    _check_free(root, branch)
+    text, root = render_sheet(make_sheet(waiting)), project.root
+    if _try_git(root, "rev-parse", "--git-dir") is None:
+        raise CannotPropose(f"{root} is in no git repository", "`git init` makes one")
+    parent = _try_git(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    if not parent:
+        raise CannotPropose("the repository has no commit to build upon", "commit something first")
+    parent = parent.strip()
+    ref = f"refs/heads/{branch}"
+    if _try_git(root, "check-ref-format", ref) is None:
+        raise CannotPropose(f"git allows no branch named {branch!r}", "pass another --branch")
+    if _try_git(root, "rev-parse", "--verify", "--quiet", ref) is not None:
+        raise CannotPropose(
+            f"the branch {branch} exists",
+            f"pass another --branch, or `git branch -D {branch}` if it was merged",
+        )
     path = _git(root, "rev-parse", "--show-prefix") + SHEET
-    if _tried(root, "cat-file", "blob", f"{parent}:{path}") == text:
+    if _try_git(root, "cat-file", "blob", f"{parent}:{path}") == text.rstrip("\n"):
         raise CannotPropose(
             f"HEAD has this sheet already, at {SHEET}", "review it there, or capture more first"
         )
     proposal = Proposal(branch=branch, commit=None, count=len(waiting), text=text)
     if dry_run:
         return proposal
-    message = f"Propose {counted(len(waiting), 'candidate')} of project memory\n\n{BODY}\n"
-    commit = _commit(root, parent, path, text, message)
-    _git(root, "update-ref", f"refs/heads/{branch}", commit, NO_BRANCH_YET)
-    return replace(proposal, commit=commit)
-
-
-def _head(root: str) -> str:
-    """Return the commit that is checked out; raises CannotPropose without one."""
-    if _tried(root, "rev-parse", "--git-dir") is None:
-        raise CannotPropose(f"{root} is in no git repository", "`git init` makes one")
-    commit = _tried(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    if not commit:
-        raise CannotPropose("the repository has no commit to build upon", "commit something first")
-    return commit.strip()
-
-
-def _check_free(root: str, branch: str) -> None:
-    if _tried(root, "check-ref-format", f"refs/heads/{branch}") is None:
-        raise CannotPropose(f"git allows no branch named {branch!r}", "pass another --branch")
-    if _tried(root, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}") is not None:
-        raise CannotPropose(
-            f"the branch {branch} exists",
-            f"pass another --branch, or `git branch -D {branch}` if it was merged",
-        )
-
-
-def _commit(root: str, parent: str, path: str, text: str, message: str) -> str:
-    """Make a commit on no branch that adds the file, past the person's index and work tree."""
     with tempfile.TemporaryDirectory(prefix="ademem-") as folder:
         index = {"GIT_INDEX_FILE": os.path.join(folder, "index")}
         blob = _git(root, "hash-object", "-w", "--stdin", stdin=text)
@@ -107,33 +92,18 @@ def _commit(root: str, parent: str, path: str, text: str, message: str) -> str:
         entry = f"100644,{blob},{path}"
         _git(root, "update-index", "--add", "--cacheinfo", entry, environment=index)
         tree = _git(root, "write-tree", environment=index)
-    return _git(root, "commit-tree", tree, "-p", parent, stdin=message)
+    message = f"Propose {counted(len(waiting), 'candidate')} of project memory\n\n{BODY}\n"
+    commit = _git(root, "commit-tree", tree, "-p", parent, stdin=message)
+    _git(root, "update-ref", ref, commit, NO_COMMIT)
+    return replace(proposal, commit=commit)
 
 
 def _git(
     root: str, command: str, *arguments: str, stdin: str = "", environment: Mapping[str, str] = {}
 ) -> str:
     """Return what git prints, without the last line break; raise CannotPropose with its reason."""
-    ran = _run(root, command, *arguments, stdin=stdin, environment=environment)
-    if ran.code:
-        raise CannotPropose(
-            f"git {command}: {ran.last_error or 'failed'}",
-            "mend that, then propose again; nothing changed",
-        )
-    return ran.text.rstrip("\n")
-
-
-def _tried(root: str, command: str, *arguments: str) -> str | None:
-    """Return what git prints; None when it refuses."""
-    ran = _run(root, command, *arguments)
-    return None if ran.code else ran.text
-
-
-def _run(
-    root: str, command: str, *arguments: str, stdin: str = "", environment: Mapping[str, str] = {}
-) -> Finished:
     try:
-        return git.run(
+        ran = git.run(
             root,
             command,
             *arguments,
@@ -145,3 +115,21 @@ def _run(
         raise CannotPropose("git is not installed", "a proposal is a commit of git") from error
     except TimeoutError as error:
         raise CannotPropose(f"git {command} did not end", "look what keeps it") from error
+    if ran.code:
+        raise _Refused(
+            f"git {command}: {ran.last_error or 'failed'}",
+            "mend that, then propose again; nothing changed",
+        )
+    return ran.text.rstrip("\n")
+
+
+class _Refused(CannotPropose):
+    """Git ended with an error."""
+
+
+def _try_git(root: str, command: str, *arguments: str) -> str | None:
+    """Return what git prints; None when it refuses."""
+    try:
+        return _git(root, command, *arguments)
+    except _Refused:
+        return None

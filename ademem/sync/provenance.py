@@ -11,20 +11,20 @@ from __future__ import annotations
 
 import os
 import re
+from functools import cached_property
 
 from ademem.capture import provenance
-from ademem.core import confined
+from ademem.core import confined, git
 from ademem.core import trust as agreements
 from ademem.core.clock import UTC, datetime, stamp
 from ademem.core.json_text import array
 from ademem.core.memory import Status, Trust
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value
-from ademem.files import branches
 from ademem.files.project_brief import FileSource
 from ademem.store import edits, made_at
-from ademem.sync import merge_base
 from ademem.sync.git_history import read_history
+from ademem.sync.tracked_files import load_base
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ TRANSCRIPT_BYTES = 16_000_000
 
 _COMMITTED = ("commit: ", "commit (amend): ", "commit (initial): ")
 """Entries of git's log of HEAD for commits made here."""
-_NO_NAME = re.compile(r"[^\w .,'@+-]+")
-_MEANT = ("sync_id", "content", "title", "category", "path", "topic_key")
+_NOT_IN_NAME = re.compile(r"[^\w .,'@+-]+")
+_CLAIMING = ("sync_id", "content", "title", "category", "path", "topic_key")
 """Fields by which a record claims something, beside its tags, anchors, status and pin."""
 
 
@@ -75,39 +75,36 @@ class Provenance:
         self,
         project: Project,
         store: Store,
-        history: Callable[[], GitHistory],
+        read_history: Callable[[], GitHistory],
         environment: Mapping[str, str] | None,
         *,
         agreed_before: bool,
     ) -> None:
         self._project = project
         self._store = store
-        self._ask_history = history
-        self._known_history: GitHistory | None = None
+        self._read_history = read_history
         self._environment = environment
         self._agreed_before = agreed_before
         """True after the first agreement of files and store: before it, nothing was edited here."""
-        self._trusts_files: bool | None = None
-        self._own: frozenset[str] | None = None
-        self._made_here: frozenset[str] | None = None
         self._writers: dict[str, Trust] = {}
 
-    @property
+    @cached_property
     def history(self) -> GitHistory:
-        """The commits since the merge base, read once."""
-        if self._known_history is None:
-            self._known_history = self._ask_history()
-        return self._known_history
+        """The commits since the merge base."""
+        return self._read_history()
 
     def of(self, path: str, id: str | None = None, text: str = "") -> Source:
         """Return the source of a change about the memory *id* in the file at *path*.
 
-        Of an item without id, *text* is what it says.
+        *text* is the content of an item without an id.
         """
-        commits = self.history.bringing(path, id, text) if self._agreed_before else None
-        if commits is not None and commits <= self._commits_made_here(commits):
+        commits = self.history.commits_with(path, id, text) if self._agreed_before else None
+        if commits is not None and self._are_made_here(commits):
             return Source(trust=self._writer(path, commits))
-        return Source(trust=Trust.IMPORT, author=self._claimed(id))
+        if self.trusts_files:
+            return Source(trust=Trust.IMPORT)
+        author = self.history.authors.get(id or "", self.history.last_author)
+        return Source(trust=Trust.IMPORT, author=safe_name(author))
 
     def of_record(self, path: str, record: Mapping[str, Any], id: str | None) -> Source:
         """Return the source of a line; one that a store of this person wrote is not labelled."""
@@ -116,15 +113,15 @@ class Provenance:
             return source
         if record_digest(record) in self.own:
             return Source(trust=Trust.IMPORT)
-        named = next((record.get(key) for key in ("author", "source") if record.get(key)), "")
+        name = next((record.get(key) for key in ("author", "source") if record.get(key)), "")
         if id and not record.get("author"):
-            named = ""  # in our own lines `source` is the kind of source
-        return Source(trust=Trust.IMPORT, author=safe_name(named) or source.author)
+            name = ""  # in our lines `source` is the kind of source
+        return Source(trust=Trust.IMPORT, author=safe_name(name) or source.author)
 
     def of_brief(self, path: str) -> FileSource:
         """Return the source of a change in the file of a brief."""
-        commits = self.history.bringing_file(path) if self._agreed_before else None
-        if commits is not None and commits <= self._commits_made_here(commits):
+        commits = self.history.commits_of_file(path) if self._agreed_before else None
+        if commits is not None and self._are_made_here(commits):
             return FileSource(by_agent=self._writer(path, commits) is not Trust.USER)
         author = safe_name(self.history.author_of(path))
         return FileSource(author=author, own=self.own)
@@ -132,47 +129,61 @@ class Provenance:
     def author_of(self, path: str, *, ask: bool = True) -> str | None:
         """Return git's author of a file that came with the project; None for one written here.
 
-        Unless git is to be *asked*, nobody is named.
+        Unless git is to be *asked*, the author has no name.
         """
         if not ask:
             return ""
         last = self.history.last_commit_of(path)
-        if self._agreed_before and (last is None or last in self._commits_made_here({last})):
+        if self._agreed_before and (last is None or self._are_made_here({last})):
             return None
         return safe_name(self.history.author_of(path))
 
-    @property
+    @cached_property
     def trusts_files(self) -> bool:
         """True if the person agreed to trust the files of this repository."""
         if self._environment is None:
             return False
-        if self._trusts_files is None:
-            root = self._project.root
-            self._trusts_files = agreements.trusts_files(
-                self._project.main,
-                self._store.secret,
-                lambda commit: branches.has_commit(root, commit),
-                self._environment,
+
+        def has_commit(commit: str) -> bool:
+            return (
+                git.output(self._project.root, "cat-file", "-e", f"{commit}^{{commit}}") is not None
             )
-        return self._trusts_files
 
-    @property
+        return agreements.trusts_files(
+            self._project.main, self._store.secret, has_commit, self._environment
+        )
+
+    @cached_property
     def own(self) -> frozenset[str]:
-        if self._own is None:
-            known = self._environment is not None
-            self._own = agreements.own_records(self._environment or {}) if known else frozenset()
-        return self._own
+        """Digests of the records and texts that stores of this person wrote."""
+        if self._environment is None:
+            return frozenset()
+        return agreements.own_records(self._environment)
 
-    def _claimed(self, id: str | None) -> str | None:
-        if self.trusts_files:
-            return None
-        history = self.history
-        return safe_name(history.authors.get(id or "", history.last_author))
+    def _are_made_here(self, commits: Collection[str]) -> bool:
+        return not commits or self._made_here.issuperset(commits)
 
-    def _commits_made_here(self, asked: Collection[str]) -> frozenset[str]:
-        if asked and self._made_here is None:
-            self._made_here = frozenset(_made_here(self._project.root))
-        return self._made_here or frozenset()
+    @cached_property
+    def _made_here(self) -> frozenset[str]:
+        """The commits that git's log of HEAD says were made in this work tree."""
+        from ademem.core.repository import git_dir, git_root
+
+        top = git_root(self._project.root)
+        if top is None:
+            return frozenset()
+        try:
+            with open(os.path.join(git_dir(top), "logs", "HEAD"), "rb") as file:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - REFLOG_BYTES))
+                lines = file.read().decode("utf-8", "replace").splitlines()
+        except OSError:
+            return frozenset()
+        found = set()
+        for line in lines:
+            identity, _, action = line.partition("\t")
+            words = identity.split()
+            if len(words) > 1 and action.startswith(_COMMITTED):
+                found.add(words[1])
+        return frozenset(found)
 
     def _writer(self, path: str, commits: Iterable[str]) -> Trust:
         """Return USER, or the trust of the agent that may have changed the file."""
@@ -180,7 +191,7 @@ class Provenance:
             if session := edits.session_of_commit(self._store, sha):
                 return provenance.trust_of_session(session, self._store)
         if path not in self._writers:
-            self._writers[path] = _writer(self._project, self._store, path)
+            self._writers[path] = _last_writer(self._project, self._store, path)
         return self._writers[path]
 
 
@@ -188,10 +199,10 @@ def provenance_of(
     project: Project, store: Store, environment: Mapping[str, str] | None
 ) -> Provenance:
     """Return the provenance of changes since store and files agreed."""
-    agreed = merge_base.load(project, made_at(store))
-    known = agreed.branch is not None and store.is_trusted  # else the agreement is another's, too
+    base = load_base(project, made_at(store))
+    known = base.branch is not None and store.is_trusted  # else it may be another person's base
     return Provenance(
-        project, store, lambda: read_history(project, agreed), environment, agreed_before=known
+        project, store, lambda: read_history(project, base), environment, agreed_before=known
     )
 
 
@@ -199,9 +210,9 @@ def record_digest(record: Mapping[str, Any]) -> str:
     """Digest the fields of a line that make a claim: its text, and its status and anchors."""
     lists = (array([str(item) for item in record.get(name) or ()]) for name in ("tags", "anchors"))
     confirmed = str(record.get("status") == Status.PROMOTED)
-    meant = (str(record.get(name) or "") for name in _MEANT)
+    values = (str(record.get(name) or "") for name in _CLAIMING)
     pinned = str(record.get("pinned") is True)
-    return sha256_hex("record", *meant, *lists, confirmed, pinned)[:DIGEST_CHARS]
+    return sha256_hex("record", *values, *lists, confirmed, pinned)[:DIGEST_CHARS]
 
 
 def skill_digest(path: str, content_hash: str) -> str:
@@ -217,46 +228,26 @@ def safe_name(claimed: object) -> str:
     text = str(claimed)[: 10 * NAME_CHARS] if isinstance(claimed, str) else ""
     if instruction_in(text) or redact(text).found:
         return ""
-    name = " ".join(_NO_NAME.sub(" ", clean(text)).split())
+    name = " ".join(_NOT_IN_NAME.sub(" ", clean(text)).split())
     if len(name.split()) > NAME_WORDS or not any(char.isalpha() for char in name):
         return ""
     return name[:NAME_CHARS].strip()
 
 
-def _made_here(root: str) -> Iterable[str]:
-    """Yield the commits that git's log of HEAD says were made in this work tree."""
-    from ademem.core.repository import git_dir, git_root
-
-    top = git_root(root)
-    if top is None:
-        return
-    try:
-        with open(os.path.join(git_dir(top), "logs", "HEAD"), "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - REFLOG_BYTES))
-            lines = file.read().decode("utf-8", "replace").splitlines()
-    except OSError:
-        return
-    for line in lines:
-        who, _, did = line.partition("\t")
-        words = who.split()
-        if len(words) > 1 and did.startswith(_COMMITTED):
-            yield words[1]
-
-
-def _writer(project: Project, store: Store, path: str) -> Trust:
+def _last_writer(project: Project, store: Store, path: str) -> Trust:
     """Return the trust of the last writer, by the activity of sessions since the last reading."""
     status = confined.status(project.root, path)
     if status is None:
         return Trust.USER
     changed = stamp(datetime.fromtimestamp(status.st_ctime, UTC))
-    seen = edits.last_reading(store, project.root)
+    since = edits.last_reading(store, project.root)
     found = [
-        provenance.trust_of_turn(turn, store) for turn in edits.naming(store, path, since=seen)
+        provenance.trust_of_turn(turn, store) for turn in edits.naming(store, path, since=since)
     ]
     found += [
         provenance.trust_of_session(session, store)
-        for session, transcript in edits.sessions_between(store, seen, changed)
-        if _may_have_changed(transcript, os.path.join(project.root, path), seen, changed)
+        for session, transcript in edits.sessions_between(store, since, changed)
+        if _may_have_changed(transcript, os.path.join(project.root, path), since, changed)
     ]
     if not found:
         return Trust.USER
@@ -275,20 +266,20 @@ def _may_have_changed(transcript: str, file: str, since: str, until: str) -> boo
         try:
             status = os.stat(part)
             if stamp(datetime.fromtimestamp(status.st_mtime, UTC)) < since:
-                continue  # nothing was said in it since
-            unread = status.st_size > TRANSCRIPT_BYTES
+                continue  # it has no event since then
+            is_cut = status.st_size > TRANSCRIPT_BYTES
             for event in events(part, tail=TRANSCRIPT_BYTES):
-                if unread and event.at > since:
-                    return True  # what came before is not in the part that is read
-                unread = False
+                if is_cut and event.at > since:
+                    return True  # earlier events are not in the part that is read
+                is_cut = False
                 if not isinstance(event, Call) or not since <= event.at <= until:
                     continue
                 if event.tool in SHELL_TOOLS and judge(str(event.input.get("command"))).mutates:
                     return True
-                named = event.input.get("file_path") or event.input.get("notebook_path")
-                if event.tool not in WRITING_TOOLS or not isinstance(named, str):
+                path = event.input.get("file_path") or event.input.get("notebook_path")
+                if event.tool not in WRITING_TOOLS or not isinstance(path, str):
                     continue
-                if os.path.realpath(named) == os.path.realpath(file):
+                if os.path.realpath(path) == os.path.realpath(file):
                     return True
         except OSError:
             return True

@@ -163,7 +163,7 @@ GIT_RETRY = timedelta(minutes=1)
 
 def mirror(context: JobContext, _job: Job) -> datetime | None:
     """Bring the files of the project up to date, in every worktree that has them."""
-    from ademem.sync import refresh
+    from ademem.sync.mirror import refresh
 
     def tell(done: int, total: int) -> None:
         if context.tell:
@@ -179,7 +179,7 @@ def mirror(context: JobContext, _job: Job) -> datetime | None:
         refresh(
             *(place, context.store, settings, context.now()),
             pause=context.pause,
-            tell=tell,
+            on_batch=tell,
             environment=environment,
         )
     return context.now() + GIT_RETRY if left else None

@@ -43,7 +43,7 @@ def open_copy(project: Project, environment: Mapping[str, str], now: datetime) -
         find_order=find_order,
     )
     if is_new and not has_database:
-        from ademem.sync import read_aside
+        from ademem.sync.mirror import read_aside
 
         read_aside(project, store, found.settings, now)
     store.forbid_changes()

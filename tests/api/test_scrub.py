@@ -9,9 +9,10 @@ from contextlib import closing
 
 import pytest
 
-from ademem import api, sync
+from ademem import api
 from ademem.api.upkeep import Busy
 from ademem.store import texts
+from ademem.sync import checks
 from tests.builders import NOW, insert, memory
 from tests.canaries import CANARIES, found_below
 
@@ -160,7 +161,7 @@ def test_files_logs_and_backups_are_rewritten(root):
         file.write_text(f"before {KEY} after\n")
     with opened(root) as memories:
         done = api.scrub(memories)
-        clean = sync.check(memories.project, memories.store, memories.settings.mirror)
+        clean = checks.check(memories.project, memories.store, memories.settings.mirror)
 
     assert (root / ".ade/log/hooks.log.1").read_text() == "before [redacted:github-token] after\n"
     assert done.files[".ade/memory/notes.md"] == 1

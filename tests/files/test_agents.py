@@ -7,13 +7,14 @@ from datetime import timedelta
 
 import pytest
 
-from ademem import api, sync
+from ademem import api
 from ademem.core import shared_files
 from ademem.core.memory import Category, Scope
 from ademem.core.settings import Settings
-from ademem.files import agents, project_brief
+from ademem.files import project_brief
 from ademem.files.project_brief import StaleCore
 from ademem.store import identities
+from ademem.sync import mirror
 from tests.builders import NOW, insert, memory
 from tests.repositories import Repository
 from tests.world import World
@@ -41,16 +42,18 @@ def edit(here, agent, **changes):
     ],
 )
 def test_a_plain_name_is_its_folder(name, folder):
-    assert agents.folder(name) == folder
+    assert project_brief.agent_folder(name) == folder
 
 
 @pytest.mark.parametrize("name", ["plugin:agent", "plugin agent", "plugin/agent", "../agent", "::"])
 def test_a_name_that_is_no_folder_gets_one_that_nobody_else_has(name):
-    others = {agents.folder(other) for other in ("plugin-agent", "plugin.agent", "agent")}
+    others = {
+        project_brief.agent_folder(other) for other in ("plugin-agent", "plugin.agent", "agent")
+    }
 
-    assert agents.folder(name) not in others
-    assert "/" not in agents.folder(name)
-    assert not agents.folder(name).startswith(".")
+    assert project_brief.agent_folder(name) not in others
+    assert "/" not in project_brief.agent_folder(name)
+    assert not project_brief.agent_folder(name).startswith(".")
 
 
 def test_an_agents_brief_is_its_own(store, here):
@@ -82,7 +85,7 @@ def test_who_read_an_older_version_of_it_is_told(store, here):
 def test_the_newer_of_file_and_database_wins(store, here, changes, version, notes):
     project_brief.patch(store, here, {"notes": ["ours"]}, NOW, agent="explore")
     edit(here, "explore", **changes)
-    agents.refresh(store, here)
+    project_brief.refresh_agents(store, here)
 
     document = project_brief.load(store, "explore")
     assert (document.version, document.notes) == (version, notes)
@@ -91,7 +94,7 @@ def test_the_newer_of_file_and_database_wins(store, here, changes, version, note
 def test_a_worktree_without_the_file_gets_it(store, here):
     project_brief.patch(store, here, {"notes": ["ours"]}, NOW, agent="explore")
     shared_files.remove(project_brief.file_path(here, "explore"))
-    agents.refresh(store, here)
+    project_brief.refresh_agents(store, here)
 
     assert project_brief.read_file(here, "explore") == project_brief.load(store, "explore")
 
@@ -101,9 +104,9 @@ def test_a_file_that_cannot_be_read_keeps_nobody_waiting(store, here):
     project_brief.patch(store, here, {"notes": ["others"]}, NOW, agent="zoe")
     shared_files.write_atomic(project_brief.file_path(here, "explore"), "{")
     edit(here, "zoe", notes=["edited"])
-    agents.refresh(store, here)
+    project_brief.refresh_agents(store, here)
 
-    assert agents.brief(store, here, "explore").notes == ("ours",)
+    assert project_brief.agent_brief(store, here, "explore").notes == ("ours",)
     assert project_brief.load(store, "zoe").notes == ("edited",)
     assert shared_files.read_text(project_brief.file_path(here, "explore")) == "{"
 
@@ -114,7 +117,7 @@ def test_everybody_who_worked_here_or_has_something_is_listed(store, here):
     insert(store, own("mine"), own("mine too"))
     project_brief.patch(store, here, {"notes": ["x"]}, NOW, agent="zoe")
 
-    found = agents.listed(store, here)
+    found = project_brief.list_agents(store, here)
     assert [(agent.name, agent.memories, agent.version) for agent in found] == [
         ("Explore", 2, 0),
         ("Plan", 0, 0),
@@ -191,12 +194,12 @@ def test_a_hand_edit_of_the_projects_brief_reaches_the_next_session(world):
 
 def test_an_unchanged_store_rewrites_no_brief(store, here):
     project_brief.patch(store, here, {"notes": ["ours"]}, NOW, agent="explore")
-    sync.refresh(here, store, Settings(), NOW)
+    mirror.refresh(here, store, Settings(), NOW)
     before, changes = (
         shared_files.read_text(project_brief.file_path(here, "explore")),
         store.db.total_changes,
     )
-    agents.refresh(store, here)
+    project_brief.refresh_agents(store, here)
 
     assert shared_files.read_text(project_brief.file_path(here, "explore")) == before
     assert store.db.total_changes == changes

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from ademem import sync
 from ademem.core.memory import Category
 from ademem.core.settings import Settings
 from ademem.core.value import replace
 from ademem.files import enrolment
 from ademem.store import memories
 from ademem.store.memories import Change
+from ademem.sync import mirror
 from tests import builders
 from tests.builders import NOW, memory
 from tests.sync.repository import git
@@ -43,7 +43,7 @@ class Clone:
         return memories.insert(self.store, replace(row, project_id=self.store.project_id), change)
 
     def refresh(self, **flags):
-        return sync.refresh(self.project, self.store, self.settings, self.tick(), **flags)
+        return mirror.refresh(self.project, self.store, self.settings, self.tick(), **flags)
 
     def taken(self):
         return self.refresh().taken

@@ -11,7 +11,7 @@ from ademem.core.project import at
 from ademem.files import enrolment
 from ademem.files.snapshot import snapshot
 from ademem.store import memories as rows
-from ademem.sync.survey import present
+from ademem.sync.tracked_files import present
 from tests.builders import NOW
 
 FOLDER = ".ade/memory"
@@ -83,7 +83,7 @@ class Worktree:
     def shown(self):
         """What the topic files say; the lines say no other, but for candidates."""
         found = snapshot(present(at(str(self.root))))
-        placed = {item.entry.content for items in found.placed.values() for item in items}
+        placed = {item.item.content for items in found.placed.values() for item in items}
         lines = {
             line.record["content"]
             for line in found.lines.values()

@@ -14,15 +14,15 @@ import threading
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 
-from ademem import sync
 from ademem.capture import gate
 from ademem.core import repository, shared_files
 from ademem.core.memory import Category, Draft, Origin, Trust
 from ademem.core.settings import Settings
-from ademem.files import enrolment, knowledge, selection
+from ademem.files import enrolment, knowledge, rendering
 from ademem.files.export_format import export_lines
 from ademem.store import memories, transitions
 from ademem.store.transitions import Act, CannotDo
+from ademem.sync import mirror
 from ademem.sync.merging import merge_versions
 from tests import builders
 from tests.builders import NOW
@@ -135,7 +135,7 @@ class Member:
         return repository.commit(self.root)
 
     def refresh(self):
-        return sync.refresh(self.project, self.store, SETTINGS, self.tick())
+        return mirror.refresh(self.project, self.store, SETTINGS, self.tick())
 
     def commit(self, message="memory"):
         """What is on disk, as a person does it who cares for nothing else."""
@@ -156,7 +156,7 @@ class Member:
     # --- what is known ---
 
     def lines(self):
-        return knowledge.records(selection.lines_of(self.store))
+        return list(knowledge.each_record(rendering.Lines(self.store)))
 
     def told(self):
         """All that the files can tell, by id."""
@@ -187,7 +187,7 @@ class Member:
         rows = memories.find(
             self.store, "status <> 'archived' and deleted_at is null", "order by content, id"
         )
-        return [row for row in rows if selection.is_line(row)]
+        return [row for row in rows if rendering.has_line(row)]
 
     def add(self, text, category):
         draft = Draft(

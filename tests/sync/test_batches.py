@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from ademem import sync
 from ademem.api import history
 from ademem.core import confined
+from ademem.core.clock import Deadline
 from ademem.core.memory import Status
 from ademem.core.project import files_changed, import_waits
 from ademem.store import memories
 from ademem.store.transitions import Act
-from ademem.sync import Deadline, import_progress, importer
+from ademem.sync import checks, import_context, importer, mirror
 from tests.sync.clone import FACTS, GOTCHAS, LINES, Clone
 
 SHEET = ".ade/memory/candidates.md"
@@ -70,14 +70,14 @@ def give(clone, records):
 
 
 def take(clone, **options):
-    return sync.import_changes(
+    return importer.import_changes(
         clone.project, clone.store, clone.settings, clone.tick(), pause=lambda: None, **options
     )
 
 
 def take_until_killed(clone, batches):
     with pytest.raises(Killed):
-        sync.import_changes(
+        importer.import_changes(
             clone.project, clone.store, clone.settings, clone.tick(), pause=after(batches)
         )
 
@@ -215,7 +215,7 @@ def test_files_are_written_when_the_import_is_complete(clone):
     given = clone.read(LINES)
     take_until_killed(clone, 3)
     with pytest.raises(Killed):
-        sync.refresh(clone.project, clone.store, clone.settings, clone.tick(), pause=after(1))
+        mirror.refresh(clone.project, clone.store, clone.settings, clone.tick(), pause=after(1))
     assert clone.read(LINES) == given
 
     clone.refresh()
@@ -226,7 +226,7 @@ def test_files_are_written_when_the_import_is_complete(clone):
 def test_how_far_it_is_is_told_after_each_batch(clone):
     give(clone, [record(number) for number in range(7)])
     heard = []
-    take(clone, tell=lambda done, total: heard.append((done, total)))
+    take(clone, on_batch=lambda done, total: heard.append((done, total)))
 
     assert heard == [(3, 7), (6, 7), (7, 7)]
 
@@ -236,7 +236,7 @@ def test_what_waits_is_told_in_words(clone):
     clone.write(FACTS, "# Facts\n\n- Typed by a person\n")
     take_until_killed(clone, 3)
 
-    assert import_progress.in_words(clone.project) == [
+    assert import_context.describe_waiting(clone.project) == [
         "1 line of facts.md waits for the worker",
         "11 lines of knowledge.jsonl wait for the worker",
     ]
@@ -258,7 +258,7 @@ class Clock:
 
 def take_until(clone, seconds):
     deadline = Deadline(Clock(), seconds)
-    return sync.import_changes_until(
+    return importer.import_changes_until(
         deadline, clone.project, clone.store, clone.settings, clone.tick()
     )
 
@@ -287,18 +287,18 @@ def test_when_the_deadline_passes_nothing_is_taken_and_the_worker_takes_all(repo
 def test_hooks_after_the_first_leave_what_waits_alone(clone, monkeypatch):
     give(clone, [record(number) for number in range(8)])
     take_until(clone, 2)
-    monkeypatch.setattr(sync.mirror, "present", None)
+    monkeypatch.setattr(importer, "present_text", None)
 
     assert take_until(clone, 1000) is None
 
 
 def test_large_files_are_left_to_the_worker_unread(clone, monkeypatch):
     give(clone, [record(number) for number in range(8)])
-    monkeypatch.setattr(sync.mirror, "HOOK_BYTES", 100)
-    monkeypatch.setattr(sync.mirror, "present", None)
+    monkeypatch.setattr(importer, "HOOK_BYTES", 100)
+    monkeypatch.setattr(importer, "present_text", None)
 
     assert take_until(clone, 1000) is None
-    assert import_progress.in_words(clone.project) == [
+    assert import_context.describe_waiting(clone.project) == [
         "8 lines of knowledge.jsonl wait for the worker"
     ]
 
@@ -403,7 +403,7 @@ def test_lines_nested_deeply_are_named_and_the_others_are_taken(clone):
     assert {record(0)["content"], record(1)["content"]} <= set(clone.live())
     assert [problem.line for problem in taken.problems] == [4] or len(taken.problems) == 3
     assert "nested 50000 deep" in clone.read(LINES)
-    sync.check(clone.project, clone.store, clone.settings.mirror)
+    checks.check(clone.project, clone.store, clone.settings.mirror)
 
 
 # --- costs that grow with the number of lines alone ---

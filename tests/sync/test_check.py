@@ -6,7 +6,6 @@ import subprocess
 
 import pytest
 
-from ademem import sync
 from ademem.core import shared_files
 from ademem.core.memory import Category, Scope, Status
 from ademem.core.settings import MirrorSettings, Settings
@@ -14,6 +13,7 @@ from ademem.core.value import replace
 from ademem.files import project_brief
 from ademem.store import memories
 from ademem.store.memories import Change
+from ademem.sync import checks, mirror
 from tests.builders import NOW, insert, memory, open_project
 
 SETTINGS = MirrorSettings()
@@ -36,7 +36,7 @@ def store(tmp_path, here):
         memory("mine", id="p1", scope=Scope.AGENT, scope_owner_id="me"),
     )
     project_brief.patch(store, here, {"notes": ["ours"]}, NOW)
-    sync.refresh(here, store, Settings(mirror=SETTINGS), NOW)
+    mirror.refresh(here, store, Settings(mirror=SETTINGS), NOW)
     yield store
     store.close()
 
@@ -49,7 +49,7 @@ def found(store, here):
         if path:
             target = f"{here.root}/{path}"
             shared_files.write_atomic(target, shared_files.read_text(target).replace(old, new))
-        problems = sync.check(here, store, settings)
+        problems = checks.check(here, store, settings)
         return [f"{p.path}:{p.line}: {p.message}" for p in problems]
 
     return found
@@ -103,7 +103,7 @@ def test_a_file_that_is_not_text_is_told(here, found):
 
 def test_a_file_that_is_not_needed_any_more_is_told(store, here, found):
     insert(store, memory("three", category=Category.GOTCHA, tags=("api",)))
-    sync.refresh(here, store, Settings(mirror=MirrorSettings(topic_entries=2)), NOW)
+    mirror.refresh(here, store, Settings(mirror=MirrorSettings(topic_entries=2)), NOW)
 
     expected = ".ade/memory/gotchas-api.md:None: is out of date; `ademem files refresh` removes it"
     assert expected in found()
@@ -173,7 +173,7 @@ def test_entries_that_a_person_added_are_no_damage(found):
 
 def test_a_page_of_a_split_topic_is_listed_with_its_first(store, here, found):
     small = MirrorSettings(topic_entries=1)
-    sync.refresh(here, store, Settings(mirror=small), NOW)
+    mirror.refresh(here, store, Settings(mirror=small), NOW)
 
     assert shared_files.read_text(f"{here.root}/.ade/memory/gotchas.2.md")
     assert found(settings=small) == []

@@ -11,7 +11,8 @@ from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 from ademem.core.clock import stamp, timedelta
-from ademem.files import conflicts, knowledge, markdown
+from ademem.files import knowledge
+from ademem.files.texts import clean_lines
 from ademem.sync import merging
 from tests.builders import NOW
 from tests.examples import examples
@@ -65,7 +66,7 @@ def branch(number, *acts, said=said):
             line |= {what: said(number, what, value), "updated_at": stamp(now)}
             texts.append(line["content"])
     if gone_at is None:
-        return knowledge.line(knowledge.keyed_anew(line, BASE)), ""
+        return knowledge.line(knowledge.renew_key(line, BASE)), ""
     gone = knowledge.tombstone(ID, ID, gone_at, line["category"], NOW, reversed(texts))
     return "", knowledge.line(gone)
 
@@ -75,7 +76,7 @@ def merge(ours, theirs):
 
 
 def told(files):
-    return [knowledge.read(raw) for text in files for raw in markdown.lines_of(text) if raw]
+    return [knowledge.read(raw) for text in files for raw in clean_lines(text) if raw]
 
 
 def rendered(files):
@@ -83,12 +84,12 @@ def rendered(files):
     found = {}
     for record in told(files):
         found.setdefault(record["id"], []).append(record)
-    ends = {id: conflicts.resolve_lines(lines) for id, lines in found.items()}
+    ends = {id: knowledge.resolve_lines(lines) for id, lines in found.items()}
     for line in told(files):
         if line["content"] != ends[line["id"]]["content"] and "content" in line.get("was", {}):
             lost = merging.losing_text(line["content"], line | line["was"])
             ends.setdefault(lost["id"], lost)
-    won = {conflicts.losing_id(id, record["content"]) for id, record in ends.items()}
+    won = {knowledge.losing_id(id, record["content"]) for id, record in ends.items()}
     written = {
         id: knowledge.line(dict(sorted(ends[id].items()))) for id in sorted(ends.keys() - won)
     }
@@ -212,9 +213,9 @@ def test_archived_twice_it_went_with_the_later_one():
 def test_lines_without_notes_are_read_by_their_time_alone():
     (gone,), (line,) = told(branch(1, (ARCHIVE, 0, 1))), told(branch(2, ("title", 0, 2)))
 
-    assert conflicts.resolve_lines([gone, line]) == line
+    assert knowledge.resolve_lines([gone, line]) == line
     assert (
-        conflicts.resolve_lines([gone | {"updated_at": stamp(NOW + timedelta(hours=1))}, line])[
+        knowledge.resolve_lines([gone | {"updated_at": stamp(NOW + timedelta(hours=1))}, line])[
             "content"
         ]
         == ""

@@ -34,7 +34,7 @@ def test_a_day_is_logged_line_by_line_in_utc(store, here):
     hold(store, "s1", LATER, "Fix the login", "and the logout")
 
     assert daily.append_log(here, store, LATER + timedelta(hours=1)) == ["2026-01-31"]
-    assert daily.lines(here, "2026-01-31") == [
+    assert daily.log_lines(here, "2026-01-31") == [
         "- [12:00:00] learned: WAL needs shared memory ([fact] a1b2)",
         "- [13:01:00] session on main, 2 prompts: Fix the login",
     ]
@@ -69,7 +69,7 @@ def test_who_was_killed_between_log_and_mark_logs_nothing_twice(store, here):
     shared_files.remove(f"{here.run}/daily.seen")
     daily.append_log(here, store, LATER)
 
-    assert len(daily.lines(here, "2026-01-31")) == 1
+    assert len(daily.log_lines(here, "2026-01-31")) == 1
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_memory_that_was_confirmed_later_says_so(store, here):
     insert(store, memory("known", id="a1b2", promoted_at=LATER))
     daily.append_log(here, store, TOMORROW)
 
-    assert daily.lines(here, "2026-01-31") == ["- [13:00:00] confirmed: known ([fact] a1b2)"]
+    assert daily.log_lines(here, "2026-01-31") == ["- [13:00:00] confirmed: known ([fact] a1b2)"]
 
 
 def test_logs_of_long_ago_are_removed_and_other_files_stay(store, here):
@@ -100,7 +100,7 @@ def test_logs_of_long_ago_are_removed_and_other_files_stay(store, here):
         shared_files.write_atomic(f"{here.ade}/cto/daily/{name}", "x\n")
     daily.append_log(here, store, NOW)
 
-    assert daily.days(here) == ["2025-12-31"]
+    assert daily.days_of(here) == ["2025-12-31"]
     assert shared_files.read_text(f"{here.ade}/cto/daily/notes.md") == "x\n"
 
 

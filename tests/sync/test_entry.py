@@ -34,15 +34,15 @@ texts = st.lists(st.sampled_from(SNIPPETS) | st.text(max_size=20), max_size=6).m
 words = st.text(min_size=1, max_size=8).map(clean).filter(lambda word: word.split() == [word])
 
 
-def read(text: str) -> markdown.Entry:
-    (found,) = markdown.parse(text)
+def read(text: str) -> markdown.ListItem:
+    (found,) = markdown.parse_items(text)
     return found
 
 
 def test_a_memory_is_a_list_item_with_its_id_in_a_comment():
     row = memory("WAL needs shared memory\n\nso no network disk", id="0a1b2c3d", tags=("db", "wal"))
 
-    assert markdown.render_memory(row) == (
+    assert markdown.render_item(markdown.item_of(row)) == (
         "- WAL needs shared memory <!-- 0a1b2c3d -->\n\n  so no network disk\n  - tags: db wal"
     )
 
@@ -50,14 +50,14 @@ def test_a_memory_is_a_list_item_with_its_id_in_a_comment():
 def test_a_title_stands_in_bold_above_the_text():
     row = memory("Use begin\nimmediate", id="0a1b2c3d", title="Locks", file_scope_pattern="src/**")
 
-    assert markdown.render_memory(row) == (
+    assert markdown.render_item(markdown.item_of(row)) == (
         "- **Locks** <!-- 0a1b2c3d -->\n  Use begin\n  immediate\n  - path: src/**"
     )
 
 
 def test_a_heading_in_a_text_is_no_heading_of_the_page():
     assert (
-        markdown.render_memory(memory("# one\n## two", id="a1"))
+        markdown.render_item(markdown.item_of(memory("# one\n## two", id="a1")))
         == "- \\# one <!-- a1 -->\n  \\## two"
     )
 
@@ -76,11 +76,10 @@ def test_a_heading_in_a_text_is_no_heading_of_the_page():
     ],
 )
 def test_no_text_can_pass_for_structure(content):
-    page = (
-        f"# Gotchas\n\n{markdown.render_memory(memory(content, id='a1'))}\n\n- next <!-- a2 -->\n"
-    )
+    item = markdown.render_item(markdown.item_of(memory(content, id="a1")))
+    page = f"# Gotchas\n\n{item}\n\n- next <!-- a2 -->\n"
 
-    first, second = markdown.parse(page)
+    first, second = markdown.parse_items(page)
     assert (first.id, first.title, first.tags, first.path) == ("a1", None, (), None)
     assert first.content == clean(content)
     assert second.content == "next"
@@ -100,7 +99,7 @@ def test_no_text_can_pass_for_structure(content):
 def test_an_entry_is_read_as_it_was_rendered(content, title, tags, path):
     row = memory(content, id="0a1b2c3d", title=title, tags=tags, file_scope_pattern=path)
 
-    found = read(markdown.render_memory(row))
+    found = read(markdown.render_item(markdown.item_of(row)))
     assert found.id == "0a1b2c3d"
     assert found.content == clean(content)
     assert found.title == (" ".join(clean(title or "").split()) or None)
@@ -109,7 +108,9 @@ def test_an_entry_is_read_as_it_was_rendered(content, title, tags, path):
 
 
 def test_an_entry_that_a_person_added_has_no_id():
-    found = list(markdown.parse("# Facts\n\n- one <!-- a1 -->\n- my own\n  two lines\r\n\nend\n"))
+    found = list(
+        markdown.parse_items("# Facts\n\n- one <!-- a1 -->\n- my own\n  two lines\r\n\nend\n")
+    )
 
     assert [(item.id, item.content, item.line) for item in found] == [
         ("a1", "one", 3),

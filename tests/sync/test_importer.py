@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-from ademem import sync
 from ademem.api import history
 from ademem.core.memory import Category, Status
 from ademem.core.text import clean
@@ -19,6 +18,7 @@ from ademem.guard.injection import instruction_in
 from ademem.store import memories, transitions
 from ademem.store.memories import Change
 from ademem.store.transitions import Act
+from ademem.sync import import_context, mirror
 from tests import builders
 from tests.builders import memory
 from tests.examples import examples
@@ -30,7 +30,7 @@ def test_files_that_nobody_touched_change_nothing(clone):
     clone.refresh()
     before = clone.store.db.total_changes
 
-    assert clone.taken() == sync.ImportReport()
+    assert clone.taken() == import_context.ImportReport()
     assert clone.store.db.total_changes == before
 
 
@@ -113,9 +113,7 @@ def test_an_item_is_taken_once_even_if_the_files_could_not_be_written(clone, mon
     clone.refresh()
     clone.edit(FACTS, "Nothing here yet.", "- Dates are stored in UTC\n")
     with monkeypatch.context() as patched:
-        patched.setattr(
-            sync.mirror, "_carry_out", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
-        )
+        patched.setattr(mirror, "_write_files", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             clone.refresh()
     clone.refresh()

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from ademem.core.memory import Category, Importance, Scope, Status, Tier
 from ademem.core.settings import MirrorSettings
-from ademem.files import index, pages
+from ademem.files import FOLDER, INDEX, pages, rendering
 from ademem.files.project_brief import CoreMemory
+from ademem.files.texts import Texts
 from tests.builders import NOW, memory
 
 SETTINGS = MirrorSettings()
@@ -19,7 +20,7 @@ MINE = "<!-- ademem:keep -->\nmine\n\n## my heading\n<!-- /ademem:keep -->"
 
 
 def page(*rows, document=None, present="", settings=SETTINGS) -> str:
-    return pages.render(rows, document, {pages.INDEX: present}, settings)[pages.INDEX]
+    return rendering.render(rows, document, Texts.of({INDEX: present}), settings)[INDEX]
 
 
 def section(text: str, heading: str) -> list[str]:
@@ -102,7 +103,7 @@ def test_every_file_has_a_line_with_its_count():
 
 def test_a_hand_written_region_stays_in_its_section_and_rendering_again_moves_nothing():
     present = page(*gotchas(1)).replace("## Files", f"{MINE}\n\n## Files")
-    assert index.regions(present)[0].heading == "## Gotchas"
+    assert pages.regions_of(present)[0].heading == "## Gotchas"
 
     once = page(*gotchas(2), present=present)
     assert MINE in once.partition("\n## Gotchas\n")[2].partition("\n## Files\n")[0]
@@ -118,9 +119,9 @@ def test_a_region_whose_section_went_stands_at_the_end():
 
 
 def test_a_region_that_was_never_closed_loses_nothing():
-    present = f"# Project memory\n\n{index.OPEN}\nmine\n\n## Files\nmore of mine\n"
+    present = f"# Project memory\n\n{pages.OPEN}\nmine\n\n## Files\nmore of mine\n"
 
-    assert index.regions(present)[0].lines[1:-1] == (
+    assert pages.regions_of(present)[0].lines[1:-1] == (
         "mine",
         "",
         "## Files",
@@ -131,7 +132,7 @@ def test_a_region_that_was_never_closed_loses_nothing():
 
 
 def test_a_long_region_leaves_less_room_for_the_rest():
-    own = "\n".join([index.OPEN, *(f"line {n}" for n in range(150)), index.CLOSE])
+    own = "\n".join([pages.OPEN, *(f"line {n}" for n in range(150)), pages.CLOSE])
     text = page(*gotchas(20, pinned=True), *gotchas(20), present=own)
 
     assert "line 149" in text
@@ -155,7 +156,7 @@ def test_a_page_is_filled_up_to_its_bounds(text, size):
 
 contents = st.one_of(
     st.text(max_size=60),
-    st.sampled_from(["漢" * 2000, "a\n" * 500, "# h\n```\n<!--", "x" * 2000, index.OPEN]),
+    st.sampled_from(["漢" * 2000, "a\n" * 500, "# h\n```\n<!--", "x" * 2000, pages.OPEN]),
 )
 rows = st.builds(
     memory,
@@ -179,16 +180,15 @@ rows = st.builds(
 def test_the_page_keeps_its_bounds_and_names_every_file(rows, topic_entries, summary):
     document = CoreMemory(project_summary=summary, version=1, updated_at=NOW)
     settings = MirrorSettings(topic_entries=topic_entries)
-    rendered = pages.render(
-        rows, document, {pages.INDEX: f"{index.OPEN}\nmine\n{index.CLOSE}"}, settings
-    )
-    text = rendered[pages.INDEX]
+    present = Texts.of({INDEX: f"{pages.OPEN}\nmine\n{pages.CLOSE}"})
+    rendered = rendering.render(rows, document, present, settings)
+    text = rendered[INDEX]
 
     assert len(text.splitlines()) <= 200
     assert len(text.encode()) <= 25_000
-    assert index.regions(text)[0].lines == (index.OPEN, "mine", index.CLOSE)
-    assert len(index.regions(text)) == 1
+    assert pages.regions_of(text)[0].lines == (pages.OPEN, "mine", pages.CLOSE)
+    assert len(pages.regions_of(text)) == 1
     for path in rendered:
-        if path.startswith(pages.FOLDER) and path.count(".md") and path != pages.INDEX:
-            first = path.removeprefix(pages.FOLDER).split(".")[0]
+        if path.startswith(FOLDER) and path.count(".md") and path != INDEX:
+            first = path.removeprefix(FOLDER).split(".")[0]
             assert f"`{first}.md`" in text

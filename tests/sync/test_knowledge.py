@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ademem.core.memory import Category, Status
 from ademem.core.settings import MirrorSettings
-from ademem.files import knowledge
+from ademem.files import ARCHIVE, KNOWLEDGE, knowledge
 from tests.builders import NOW, memory
 
 
@@ -25,7 +25,7 @@ def test_a_line_begins_with_the_fields_of_beads_in_their_order():
         status=Status.CANDIDATE,
         category=Category.GOTCHA,
     )
-    (record,) = knowledge.records([row])
+    (record,) = knowledge.each_record([row])
 
     assert list(record.items())[:7] == [
         ("key", "learned-taskgroup-needs-sendable"),
@@ -48,24 +48,24 @@ def test_a_line_begins_with_the_fields_of_beads_in_their_order():
     ],
 )
 def test_the_type_is_the_prefix_or_else_the_category(tags, kind):
-    assert knowledge.records([memory(tags=tags)])[0]["type"] == kind
+    assert next(knowledge.each_record([memory(tags=tags)]))["type"] == kind
 
 
 def test_the_source_is_the_agent_when_one_is_known():
-    assert knowledge.records([memory(agent_id="tester")])[0]["source"] == "tester"
+    assert next(knowledge.each_record([memory(agent_id="tester")]))["source"] == "tester"
 
 
 def test_keys_made_from_texts_that_begin_alike_differ():
     same = "the same sixty characters at the beginning of both of these texts: "
     rows = [memory(same + "one"), memory(same + "two"), memory("🙂")]
 
-    keys = [record["key"] for record in knowledge.records(rows)]
+    keys = [record["key"] for record in knowledge.each_record(rows)]
     assert keys[0] == "fact-the-same-sixty-characters-at-the-beginning-of-both-of-these"
     assert keys[1:] == [f"{keys[0]}-{rows[1].id}", f"fact-{rows[2].id}"]
 
 
 def test_a_line_is_one_line_for_every_reader():
-    text = knowledge.line(knowledge.records([memory("a\x85b\u2028c\u2029d\ne 漢")])[0])
+    text = knowledge.line(next(knowledge.each_record([memory("a\x85b\u2028c\u2029d\ne 漢")])))
 
     assert len(text.splitlines()) == 1
     assert json.loads(text)["content"] == "a\x85b\u2028c\u2029d\ne 漢"
@@ -84,7 +84,7 @@ def test_a_line_is_one_line_for_every_reader():
 )
 def test_the_oldest_lines_rotate_into_the_archive(lines, archived, live):
     given = [str(number) for number in range(lines)]
-    old, new = knowledge.rotated(given, above=1000, by=500)
+    old, new = knowledge.rotate(given, above=1000, by=500)
 
     assert (len(old), len(new)) == (archived, live)
     assert [*old, *new] == given
@@ -96,22 +96,22 @@ def test_the_oldest_lines_rotate_into_the_archive(lines, archived, live):
     by=st.integers(-1, 20),
 )
 def test_rotation_loses_nothing_and_keeps_the_bound(lines, above, by):
-    old, new = knowledge.rotated(lines, above=above, by=by)
+    old, new = knowledge.rotate(lines, above=above, by=by)
 
     assert [*old, *new] == lines
     assert len(new) <= max(0, above)
 
 
 def test_there_is_no_archive_before_there_is_something_in_it():
-    assert list(knowledge.render([memory()], MirrorSettings())) == ["knowledge.jsonl"]
+    assert list(knowledge.render_lines([memory()], MirrorSettings())) == [KNOWLEDGE]
 
 
 def test_the_files_hold_the_memories_in_order():
     rows = [memory(f"fact {n}", created_at=NOW + timedelta(seconds=n)) for n in range(5)]
-    pages = knowledge.render(rows, MirrorSettings(rotate_above=3))
+    files = knowledge.render_lines(rows, MirrorSettings(rotate_above=3))
 
-    def contents(name: str) -> list[str]:
-        return [json.loads(line)["content"] for line in pages[name].splitlines()]
+    def contents(path: str) -> list[str]:
+        return [json.loads(line)["content"] for line in files[path].splitlines()]
 
-    assert contents("knowledge.archive.jsonl") == ["fact 0", "fact 1"]
-    assert contents("knowledge.jsonl") == ["fact 2", "fact 3", "fact 4"]
+    assert contents(ARCHIVE) == ["fact 0", "fact 1"]
+    assert contents(KNOWLEDGE) == ["fact 2", "fact 3", "fact 4"]

@@ -15,14 +15,15 @@ from ademem.core.memory import Category, Status
 from ademem.core.project import Project
 from ademem.core.settings import Settings
 from ademem.core.value import replace
-from ademem.files import index, pages, selection, topics
+from ademem.files import BRIEF_PAGE, INDEX, pages, rendering
+from ademem.files.texts import Texts
 from ademem.store import memories
 from ademem.store.memories import Change
 from ademem.sync import importer
 from ademem.sync.git_history import GitHistory
-from ademem.sync.merge_base import Base
 from ademem.sync.merging import merge_versions
 from ademem.sync.provenance import Provenance
+from ademem.sync.tracked_files import MergeBase
 from tests.builders import NOW, memory
 from tests.examples import examples
 from tests.store.stores import in_memory
@@ -46,7 +47,13 @@ class Branch:
         nowhere = Project(root="", home="")
         provenance = Provenance(nowhere, self.store, lambda: history, None, agreed_before=False)
         importer.import_files(
-            Base(), texts, history, self.store, SETTINGS.gate, self.now, provenance=provenance
+            MergeBase(),
+            Texts.of(texts),
+            history,
+            self.store,
+            SETTINGS.gate,
+            self.now,
+            provenance=provenance,
         )
 
     def change(self, operation):
@@ -65,10 +72,9 @@ class Branch:
         return memories.find(self.store, "status <> 'archived'", "order by id")
 
     def pages(self, present=None):
-        rendered = pages.render(
-            selection.lines_of(self.store), None, present or {}, SETTINGS.mirror
-        )
-        return {path: text for path, text in rendered.items() if path != pages.BRIEF}
+        lines, there = rendering.Lines(self.store), Texts.of(present or {})
+        rendered = rendering.render(lines, None, there, SETTINGS.mirror)
+        return {path: text for path, text in rendered.items() if path != BRIEF_PAGE}
 
     def close(self):
         self.store.close()
@@ -79,7 +85,7 @@ def merge(base, ours, theirs):
     result = {}
     for path in sorted(base.keys() | ours.keys() | theirs.keys()):
         texts = [side.get(path, "") for side in (base, ours, theirs)]
-        changed = len(set(texts)) == 3 and path != pages.INDEX
+        changed = len(set(texts)) == 3 and path != INDEX
         result[path] = (
             merge_versions(path, *texts) if changed else texts[2 if texts[0] == texts[1] else 1]
         )
@@ -221,7 +227,7 @@ def test_moved_to_another_topic_and_edited_on_the_other_side_is_one_memory(base)
 
 
 def test_a_persons_own_lines_and_new_items_of_both_sides_stay():
-    page = f"# Gotchas\n\nabout. {topics.WEIGH}\n\n- one <!-- a -->\n"
+    page = f"# Gotchas\n\nabout. {pages.WEIGH}\n\n- one <!-- a -->\n"
     ours = page + "\nAsk Ana first.\n\n- mine\n"
     theirs = page.replace("- one", "Read this.\n\n- one") + "\n- yours\n"
 
@@ -249,11 +255,11 @@ def region(text):
 )
 def test_hand_written_regions_of_the_index_are_merged(base, ours, theirs, kept):
     versions = [index_with(texts) for texts in (base, ours, theirs)]
-    found = merge_versions(pages.INDEX, *versions)
-    other = merge_versions(pages.INDEX, versions[0], versions[2], versions[1])
+    found = merge_versions(INDEX, *versions)
+    other = merge_versions(INDEX, versions[0], versions[2], versions[1])
 
     for text in (found, other):
-        regions = index.regions(text)
+        regions = pages.regions_of(text)
         assert {region.lines[1] for region in regions} == kept
         assert len(regions) == len(kept)
         assert {region.heading for region in regions} == {"## Gotchas"}

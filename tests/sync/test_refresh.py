@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem import sync
 from ademem.core import confined, shared_files
 from ademem.core.memory import Category, Scope, Status
 from ademem.core.settings import MirrorSettings, Settings
 from ademem.core.value import replace
-from ademem.files import pages, project_brief
+from ademem.files import project_brief, rendering
+from ademem.files.texts import Texts
 from ademem.store import memories
 from ademem.store.memories import Change
-from ademem.sync.survey import load_fingerprints
+from ademem.sync import mirror
 from tests.builders import NOW, insert, memory, open_project, project
 
 SETTINGS = MirrorSettings()
@@ -31,7 +31,7 @@ MINE = "<!-- ademem:keep -->\nmine\n<!-- /ademem:keep -->"
 @pytest.fixture
 def refresh(here, store):
     def refresh(settings=SETTINGS, **flags):
-        return sync.refresh(here, store, Settings(mirror=settings), NOW, **flags)
+        return mirror.refresh(here, store, Settings(mirror=settings), NOW, **flags)
 
     return refresh
 
@@ -83,7 +83,7 @@ def test_an_unchanged_store_writes_nothing(store, refresh, tmp_path):
     before = {path: os.stat(tmp_path / path).st_mtime_ns for path in tree(tmp_path)}
     state = os.stat(tmp_path / ".ade/run/mirror.json").st_mtime_ns
 
-    assert refresh() == sync.Refreshed(written=(), removed=(), kept=(), bytes=0)
+    assert refresh() == mirror.Refreshed(written=(), removed=(), kept=(), bytes=0)
     assert {path: os.stat(tmp_path / path).st_mtime_ns for path in tree(tmp_path)} == before
     assert os.stat(tmp_path / ".ade/run/mirror.json").st_mtime_ns == state
 
@@ -103,7 +103,7 @@ def test_the_same_memories_give_the_same_files_whatever_the_order_they_came_in(t
         (tmp_path / name).mkdir()
         store = open_project(tmp_path / name)
         insert(store, *order)
-        sync.refresh(project(tmp_path / name), store, Settings(), NOW)
+        mirror.refresh(project(tmp_path / name), store, Settings(), NOW)
         store.close()
         trees.append(tree(tmp_path / name))
 
@@ -275,8 +275,8 @@ def test_without_its_record_files_that_are_right_are_taken_for_ours(store, here,
     refresh()
     shared_files.write_atomic(str(tmp_path / ".ade/run/mirror.json"), "{half")
 
-    assert refresh() == sync.Refreshed(written=(), removed=(), kept=(), bytes=0)
-    assert GOTCHAS in load_fingerprints(here)
+    assert refresh() == mirror.Refreshed(written=(), removed=(), kept=(), bytes=0)
+    assert GOTCHAS in mirror.load_fingerprints(here)
 
 
 def test_a_dry_run_tells_what_would_be_written_and_writes_nothing(store, here, refresh, tmp_path):
@@ -346,6 +346,6 @@ rows = st.builds(
 @given(given=st.lists(rows, max_size=12), topic_entries=st.integers(1, 5))
 def test_rendering_again_over_its_own_pages_changes_nothing(given, topic_entries):
     settings = MirrorSettings(topic_entries=topic_entries)
-    once = pages.render(given, None, {}, settings)
+    once = rendering.render(given, None, Texts(), settings)
 
-    assert pages.render(given, None, once, settings) == once
+    assert rendering.render(given, None, Texts.of(once), settings) == once

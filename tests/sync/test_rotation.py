@@ -10,7 +10,8 @@ from itertools import permutations
 import pytest
 
 from ademem.core.settings import MirrorSettings
-from ademem.files import knowledge, selection, snapshot
+from ademem.files import knowledge, rendering, snapshot
+from ademem.files.texts import Texts
 from ademem.store import memories
 from ademem.sync.merging import merge_versions
 from tests import builders
@@ -27,9 +28,8 @@ class Rotating(Branch):
     """A branch whose lines rotate early."""
 
     def files(self):
-        rows = selection.lines_of(self.store)
-        pages = knowledge.render(rows, SMALL)
-        return {path: pages.get(path.rpartition("/")[2], "") for path in FILES}
+        files = knowledge.render_lines(rendering.Lines(self.store), SMALL)
+        return {path: files.get(path, "") for path in FILES}
 
 
 def ids(text):
@@ -78,13 +78,13 @@ def test_two_rotated_branches_keep_each_line_once(branches):
     found = ids(both[ARCHIVE]) + ids(both[LINES])
     assert len(found) == len(set(found)) == 12
     assert both == {p: merge_versions(p, base[p], theirs[p], rotated[p]) for p in FILES}
-    assert snapshot.snapshot(both).problems == ()
+    assert snapshot.snapshot(Texts.of(both)).problems == ()
 
 
 REFRESH = """
 import sys
 from datetime import timedelta
-from ademem import sync as mirror
+from ademem.sync import mirror
 from ademem.core import project
 from ademem.core.settings import MirrorSettings, Settings
 from ademem.store import open_store

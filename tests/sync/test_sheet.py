@@ -11,7 +11,6 @@ from hypothesis import Phase, given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-from ademem import sync
 from ademem.api import history
 from ademem.capture import gate
 from ademem.core.memory import Category, Draft, Scope, Status, Trust
@@ -21,6 +20,7 @@ from ademem.core.value import replace
 from ademem.files import enrolment, review_sheet
 from ademem.store import memories, transitions
 from ademem.store.transitions import Act
+from ademem.sync import import_context
 from ademem.sync.merging import merge_versions
 from tests.builders import NOW, memory
 from tests.examples import examples
@@ -134,7 +134,7 @@ def test_a_sheet_that_nobody_touched_changes_nothing(clone):
     before = clone.store.db.total_changes
     refreshed = clone.refresh()
 
-    assert (refreshed.bytes, refreshed.taken) == (0, sync.ImportReport())
+    assert (refreshed.bytes, refreshed.taken) == (0, import_context.ImportReport())
     assert clone.store.db.total_changes == before
 
 
@@ -641,7 +641,7 @@ def test_decisions_of_two_sides_come_together():
     struck = base.replace(base[base.index("- [ ] two") : base.index("- [ ] three")], "")
     found = both_ways(base, ticked, struck.replace("- [ ] three", "- [ ] four"))
 
-    assert [(item.entry.content, item.ticked) for item in found.items] == [
+    assert [(item.item.content, item.ticked) for item in found.candidates] == [
         ("one text", True),
         ("four", False),
     ]
@@ -654,7 +654,7 @@ def test_what_one_side_deleted_and_the_other_ticked_stays_ticked():
         base, base.replace("[ ]", "[x]"), page().rstrip("\n") + "\n\n<!-- offered\n-->\n"
     )
 
-    assert [item.ticked for item in found.items] == [True]
+    assert [item.ticked for item in found.candidates] == [True]
 
 
 def test_of_two_corrections_one_stands_and_the_other_beside_it():
@@ -663,11 +663,11 @@ def test_of_two_corrections_one_stands_and_the_other_beside_it():
         base, base.replace("one text", "one line"), base.replace("one text", "one word")
     )
 
-    assert [(item.entry.id, item.entry.content) for item in found.items] == [
+    assert [(item.item.id, item.item.content) for item in found.candidates] == [
         (ROWS[0].id, "one word"),
         (None, "one line"),
     ]
-    assert found.items[1].entry.tags == ("conflict",)
+    assert found.candidates[1].item.tags == ("conflict",)
 
 
 DECISIONS = st.lists(st.sampled_from(["leave", "tick", "strike", "edit"]), min_size=3, max_size=3)
@@ -677,26 +677,26 @@ def decided(decisions, who):
     """The sheet after somebody's decisions about each of the rows."""
     base = review_sheet.make_sheet(ROWS)
     items = []
-    for item, how in zip(base.items, decisions, strict=True):
-        edit = replace(item.entry, content=f"{item.entry.content} says {who}")
-        after = {"tick": replace(item, ticked=True), "edit": replace(item, entry=edit)}
+    for item, how in zip(base.candidates, decisions, strict=True):
+        edit = replace(item.item, content=f"{item.item.content} says {who}")
+        after = {"tick": replace(item, ticked=True), "edit": replace(item, item=edit)}
         if how != "strike":
             items.append(after.get(how, item))
-    return review_sheet.render_sheet(replace(base, items=tuple(items)))
+    return review_sheet.render_sheet(replace(base, candidates=tuple(items)))
 
 
 @given(DECISIONS, DECISIONS)
 def test_no_decision_is_lost_and_none_is_made_up(ours, theirs):
     found = both_ways(page(*ROWS), decided(ours, "Ada"), decided(theirs, "Bob"))
-    named = {item.entry.id: item for item in found.items if item.entry.id}
+    named = {item.item.id: item for item in found.candidates if item.item.id}
 
     for row, both in zip(ROWS, zip(ours, theirs, strict=True), strict=True):
         gone = "strike" in both and not {"tick", "edit"} & set(both)
         assert (row.id in named) is not gone
         if not gone:
             assert named[row.id].ticked is ("tick" in both)
-            assert (named[row.id].entry.content != row.content) is ("edit" in both)
-    assert len(found.items) - len(named) == sum(
+            assert (named[row.id].item.content != row.content) is ("edit" in both)
+    assert len(found.candidates) - len(named) == sum(
         both == ("edit", "edit") for both in zip(ours, theirs, strict=True)
     )
 
@@ -704,7 +704,7 @@ def test_no_decision_is_lost_and_none_is_made_up(ours, theirs):
 def test_new_candidates_of_both_sides_are_offered():
     found = both_ways(page(ROWS[0]), page(ROWS[0], ROWS[1]), page(ROWS[0], ROWS[2]))
 
-    assert {item.entry.content for item in found.items} == {row.content for row in ROWS}
+    assert {item.item.content for item in found.candidates} == {row.content for row in ROWS}
     assert set(found.offered) == {row.id for row in ROWS}
 
 
@@ -753,5 +753,5 @@ def test_what_is_written_is_read_again(texts, titled):
     found = review_sheet.parse_sheet(written)
 
     assert review_sheet.render_sheet(found) == written
-    assert [item.entry.content for item in found.items] == [clean(row.content) for row in rows]
+    assert [item.item.content for item in found.candidates] == [clean(row.content) for row in rows]
     assert found.offered == tuple(row.id for row in rows)

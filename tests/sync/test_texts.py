@@ -3,9 +3,8 @@
 import pytest
 
 from ademem.core.text import sha256_hex
-from ademem.files import markdown
-from ademem.files.snapshot import Reading, snapshot
-from ademem.files.texts import FilesChanged, Texts, has_oversize, lines_of, parts_of
+from ademem.files.snapshot import ParseCache, snapshot
+from ademem.files.texts import FilesChanged, Texts, clean_line, clean_lines, split_lines
 
 
 class Files:
@@ -38,7 +37,7 @@ def test_a_text_in_parts_has_the_digest_of_the_whole():
 def test_a_text_in_parts_is_never_loaded_whole_to_go_over_its_lines():
     files = Files(a=["one\ntw", "o\r\nthr", "ee  "])
 
-    assert list(lines_of(files.read(), "a")) == ["one", "two", "three"]
+    assert list(files.read().lines("a")) == ["one", "two", "three"]
     assert files.whole == 0
 
 
@@ -48,12 +47,12 @@ def test_another_text_than_the_one_that_was_read_is_refused_before_its_first_par
     files.texts["a"] = ["one\n", "three\n"]
 
     with pytest.raises(FilesChanged):
-        next(parts_of(texts, "a"))
+        next(texts.parts("a"))
 
 
 def test_a_file_that_is_not_there_has_no_lines():
-    assert list(parts_of({}, "a")) == []
-    assert not has_oversize({}, "a")
+    assert list(Texts().parts("a")) == []
+    assert not Texts().has_oversize("a")
 
 
 @pytest.mark.parametrize("text", ["", "\n", "\ufeffa\n\ufeffb", "a\r\nb \t\n\nc", "a\n" * 9])
@@ -61,8 +60,9 @@ def test_a_file_that_is_not_there_has_no_lines():
 def test_lines_are_the_same_in_parts_of_any_size(text, size):
     parts = [text[at : at + size] for at in range(0, len(text), size)]
 
-    assert list(map(markdown.cleaned, markdown.split(parts))) == markdown.lines_of(text)
-    assert len(markdown.lines_of(text)) == text.count("\n") + 1
+    lines = list(map(clean_line, split_lines(parts)))
+    assert lines == list(clean_lines(text))
+    assert len(lines) == text.count("\n") + 1
 
 
 def page(*names):
@@ -72,11 +72,11 @@ def page(*names):
 def test_items_that_did_not_stay_in_memory_are_parsed_again_when_they_are_asked_for(monkeypatch):
     monkeypatch.setattr("ademem.files.snapshot.MOST_ITEMS", 1)
     folder = ".ade/memory/"
-    texts = {f"{folder}facts.md": page("a", "b"), f"{folder}gotchas.md": page("c", "a")}
-    found = snapshot(texts, Reading()).placed
+    texts = Texts.of({f"{folder}facts.md": page("a", "b"), f"{folder}gotchas.md": page("c", "a")})
+    found = snapshot(texts, ParseCache()).placed
 
     assert list(found) == ["a", "b", "c"]
-    assert [item.entry.content for id in found for item in found[id]] == [
+    assert [item.item.content for id in found for item in found[id]] == [
         "It is a",
         "It is a",
         "It is b",
@@ -86,9 +86,9 @@ def test_items_that_did_not_stay_in_memory_are_parsed_again_when_they_are_asked_
 
 def test_two_snapshots_share_what_is_the_same_in_both():
     path, line = ".ade/memory/knowledge.jsonl", '{"content":"x","id":"%s","sync_id":"s"}\n'
-    reading = Reading()
-    before = snapshot({path: line % "a"}, reading)
-    now = snapshot({path: line % "a" + line % "b"}, reading)
+    cache = ParseCache()
+    before = snapshot(Texts.of({path: line % "a"}), cache)
+    now = snapshot(Texts.of({path: line % "a" + line % "b"}), cache)
 
     assert now.lines["a"] is before.lines["a"]
     assert list(now.lines) == ["a", "b"]

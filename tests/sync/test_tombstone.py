@@ -7,7 +7,6 @@ from datetime import timedelta
 
 import pytest
 
-from ademem import sync
 from ademem.api import history
 from ademem.core.clock import stamp
 from ademem.core.memory import Category, Status
@@ -15,6 +14,7 @@ from ademem.core.settings import GateSettings
 from ademem.files import knowledge
 from ademem.store import memories, transitions
 from ademem.store.transitions import Act
+from ademem.sync import checks
 from tests.builders import NOW
 from tests.sync.clone import FOLDER, GOTCHAS, LINES, fork, gotcha, with_driver
 
@@ -190,7 +190,7 @@ def test_an_archive_after_an_edit_of_other_fields_just_stands(two):
     assert len(memories.revisions(one.store, row.id)) == known
     for clone in (one, other):
         assert clone.refresh().written == ()
-        assert sync.check(clone.project, clone.store, clone.settings.mirror) == ()
+        assert checks.check(clone.project, clone.store, clone.settings.mirror) == ()
 
 
 def test_what_the_archive_hid_comes_back_with_a_newer_text(two, tmp_path_factory):

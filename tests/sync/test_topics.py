@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ademem.core.memory import Category
-from ademem.files import markdown, topics
+from ademem.files import markdown
+from ademem.files import pages as pages_
 from tests.builders import memory
 
 
@@ -15,18 +16,18 @@ def gotcha(number: int, **changes):
 
 def gotcha_pages(rows, bound):
     pages = {}
-    for file in topics.files(rows, bound):
+    for file in pages_.split_topics(rows, bound):
         if file.topic.name == "gotchas":
-            pages |= topics.render(file)
+            pages |= pages_.render_topic(file)
     return pages
 
 
 def contents(page: str) -> list[str]:
-    return [found.content for found in markdown.parse(page)]
+    return [found.content for found in markdown.parse_items(page)]
 
 
 def test_every_topic_has_a_file_even_without_memories():
-    names = [name for file in topics.files([], 400) for name in file.names]
+    names = [name for file in pages_.split_topics([], 400) for name in file.names]
 
     assert names == [
         "decisions.md",
@@ -42,7 +43,7 @@ def test_every_topic_has_a_file_even_without_memories():
 def test_a_category_without_a_topic_is_in_no_file():
     rows = [memory("what happened", category=Category.EPISODE)]
 
-    assert sum(file.count for file in topics.files(rows, 400)) == 0
+    assert sum(file.count for file in pages_.split_topics(rows, 400)) == 0
 
 
 def test_a_file_within_its_bound_does_not_split():
@@ -84,7 +85,7 @@ def test_only_the_largest_subtopics_get_a_file():
     pages = gotcha_pages(rows, 10)
 
     own = [name for name in pages if "-" in name]
-    assert len(own) == topics.SUBTOPICS
+    assert len(own) == pages_.SUBTOPICS
     assert {"gotchas-t02.md", "gotchas-t14.md", "gotchas-t00.md"} <= set(own)
     assert sum(len(contents(page)) for page in pages.values()) == len(rows)
 
@@ -103,4 +104,4 @@ def test_only_the_largest_subtopics_get_a_file():
     ],
 )
 def test_the_subtopic_is_the_first_tag_with_a_subject_or_the_folder(changes, expected):
-    assert topics.subtopic(memory(**changes)) == expected
+    assert pages_.subtopic(memory(**changes)) == expected

@@ -33,14 +33,15 @@ from ademem.doors.cli.options import (
 )
 from ademem.files import project_brief
 from ademem.sync.merging import merge_versions
-from ademem.sync.survey import NOT_TEXT
+from ademem.sync.tracked_files import NOT_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import NoReturn
 
     from ademem.store.runtime import Runtime
-    from ademem.sync import File, ImportReport, Preview
+    from ademem.sync.import_context import ImportReport
+    from ademem.sync.mirror import File, Preview
 
 files = typer.Typer(help="The git-reviewable files of memory.", no_args_is_help=True)
 core = typer.Typer(help="The project brief.", no_args_is_help=True)

@@ -1,0 +1,196 @@
+"""Import edits of pages and decisions on the review sheet."""
+
+from __future__ import annotations
+
+import re
+
+from ademem.core.clock import parse
+from ademem.core.memory import Draft, Origin, Status, Trust
+from ademem.core.value import replace
+from ademem.files import SHEET
+from ademem.files.snapshot import values_of
+from ademem.files.texts import Problem
+from ademem.guard.injection import order_in, order_of
+from ademem.store import imports, memories, transitions
+from ademem.store.transitions import CannotDo
+from ademem.sync.differences import AddedItem, EditedItem, changed_fields
+from ademem.sync.line_importer import was_replaced
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ademem.core.memory import Memory
+    from ademem.files.snapshot import Offer, PlacedItem
+    from ademem.sync.differences import RefusedCandidate, RemovedItem, ReviewedCandidate
+    from ademem.sync.import_context import ImportContext
+
+
+def apply_edit(difference: EditedItem, context: ImportContext) -> None:
+    """Apply the fields that were changed in the file."""
+    known = context.find(difference.id)
+    if known is None:
+        return add_item(AddedItem(placed=difference.now), context)
+    if known.superseded_by and difference.now.values == values_of(known):
+        return None
+    source = context.provenance.of(difference.now.path, known.id)
+    if not known.live:
+        history = context.history
+        added_again = history.has_returned(known.id) and not history.has_tombstone(known.id)
+        if difference.before or not (added_again or history.is_reverted(known.id)):
+            return None
+        known = transitions.restore(known.id, context.act_of(source))
+        context.note("restored", known.id)
+    return context.edit(known, changed_fields(difference, known), source)
+
+
+def apply_removal(difference: RemovedItem, context: ImportContext) -> None:
+    """Archive the memory, unless it was changed after the version that was removed."""
+    known = context.find(difference.id)
+    unchanged = known and known.live and difference.before.values == values_of(known)
+    if known and unchanged and context.history.has_change(known.id):
+        source = context.provenance.of(difference.before.path, known.id)
+        transitions.archive(known.id, context.act_of(source))
+        context.note("archived", known.id)
+
+
+def add_item(difference: AddedItem, context: ImportContext) -> None:
+    """Add an item: promoted if it is a person's or came with the files, else a candidate.
+
+    A second text about one memory is a candidate, too.
+    """
+    placed, item = difference.placed, difference.placed.item
+    id = item.id if difference.is_second else None
+    settled = id and was_replaced(id, item.content, context)
+    if settled and not context.history.is_reverted(str(id)):
+        return
+    if not context.claim(placed):
+        return
+    source = context.provenance.of(placed.path, item.id, item.content)
+    trust = source.trust
+    by_merge = difference.is_second and not context.history.by_hand
+    if source.by_person and (by_merge or order_of(item.title, item.content)):
+        trust = Trust.IMPORT  # git put it there, or it needs a person's command
+    draft = Draft(
+        content=item.content,
+        category=placed.category,
+        title=item.title,
+        tags=item.tags,
+        path=item.path,
+        promoted=not (difference.is_second or source.by_agent),
+        origin=Origin(
+            trust=trust,
+            source_type=trust.value,
+            source_id=placed.path,
+            branch=context.waits_on(item.id, None),
+            claimed_author=source.author,
+        ),
+    )
+    context.write(draft, placed)
+
+
+def apply_review(difference: ReviewedCandidate, context: ImportContext) -> None:
+    """Apply corrections, then a tick; another branch's sheet is no decision."""
+    now, before, id = difference.now, difference.before, difference.now.placed.item.id
+    known = _find_candidate(id, context)
+    if known is None:
+        store = context.act.store
+        is_known = id and (context.find(id) is not None or imports.is_dead_by_id(store, id))
+        if not is_known:
+            _propose(now, context)
+        return
+    if not context.history.has_file_change(SHEET):
+        return
+    source = context.provenance.of(SHEET, known.id)
+    if before is None or now.values != before.values:
+        edit = EditedItem(
+            id=known.id,
+            now=_with_category(now, known),
+            before=_with_category(before, known) if before else None,
+        )
+        context.edit(known, changed_fields(edit, known), source)
+    if now.ticked and not (before and before.ticked):
+        order = order_in(memories.get(context.act.store, known.id))
+        if order:  # whoever ticked it
+            raise CannotDo(f"{known.id} {order}", "`ademem promote` in a terminal confirms it")
+        if source.by_agent:
+            message = f"an agent ticked {known.id}, which confirms nothing: `ademem review` does"
+            line = now.placed.item.line
+            context.ignored.append(Problem(path=SHEET, line=line, message=message))
+            return
+        transitions.promote(known.id, context.act_of(source))
+        context.note("promoted", known.id)
+
+
+def apply_refusal(difference: RefusedCandidate, context: ImportContext) -> None:
+    """Reject the candidate, unless it was changed after the version that was removed.
+
+    Where a commit took item and offer away, another store had archived it.
+    """
+    known, before = _find_candidate(difference.id, context), difference.before
+    if known is None or (before and _with_category(before, known).values != values_of(known)):
+        return
+    history = context.history
+    act = context.act_of(context.provenance.of(SHEET, known.id))
+    if history.by_hand or (difference.offered and history.has_file_change(SHEET)):
+        transitions.reject(known.id, act)
+        context.note("rejected", known.id)
+    elif history.has_change(known.id):
+        transitions.archive(known.id, act)
+        context.note("archived", known.id)
+
+
+def _propose(offer: Offer, context: ImportContext) -> None:
+    """Add a candidate of another store, or one that a person wrote; a tick promotes it."""
+    item = offer.placed.item
+    if not context.claim(offer.placed):
+        return
+    source = context.provenance.of(SHEET, item.id, item.content)
+    order = order_of(item.title, item.content)
+    by_person = item.id is None and source.by_person and not order
+    trust, kind, moment = _parse_origin(offer.origin_text)
+    if by_person or kind in context.job.settings.promote_sources:
+        kind = "file"
+    if source.by_agent:
+        trust = source.trust
+    draft = Draft(
+        content=item.content,
+        category=offer.placed.category,
+        title=item.title,
+        tags=item.tags,
+        path=item.path,
+        promoted=offer.ticked and not source.by_agent,
+        created_at=moment,
+        origin=Origin(
+            trust=Trust.USER if by_person else trust,
+            source_type=kind,
+            source_id=SHEET,
+            branch=context.waits_on(item.id, None),
+            claimed_author=source.author,
+        ),
+    )
+    context.write(draft, offer.placed)
+
+
+def _find_candidate(id: str | None, context: ImportContext) -> Memory | None:
+    """Return the memory if it is a candidate that the sheet may decide."""
+    found = context.find(id)
+    waits = found and found.live and found.status is Status.CANDIDATE
+    return found if found and waits and not found.quarantine_reason else None
+
+
+def _with_category(offer: Offer, known: Memory) -> PlacedItem:
+    """Return the item in the category it names, or else in the memory's."""
+    return offer.placed if offer.has_category else replace(offer.placed, category=known.category)
+
+
+def _parse_origin(text: str) -> tuple[Trust, str, datetime | None]:
+    """Parse trust, kind of source and time; a sheet cannot raise trust."""
+    found = re.fullmatch(r"(?:(tool|web) by )?([\w-]{1,40})(?:, (\S+))?", text)
+    if not found:
+        return Trust.IMPORT, "file", None
+    try:
+        moment = parse(found[3]) if found[3] else None
+    except ValueError:
+        moment = None
+    return Trust(found[1] or Trust.IMPORT), found[2], moment

@@ -1,0 +1,250 @@
+"""The texts of the tracked files: as they are now, and as they and the store last agreed."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import json
+import os
+
+from ademem.core import confined
+from ademem.core.text import LONG, sha256_hex
+from ademem.core.value import Value
+from ademem.files import BRIEF_PAGE, FOLDER, KNOWLEDGE
+from ademem.files.texts import OVERSIZE, Texts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any, BinaryIO
+
+    from ademem.core.project import Project
+    from ademem.files.texts import Problem
+
+NOT_TEXT = "\0"
+"""The text in place of a file that is not UTF-8, or is refused."""
+
+BLOCK_CHARS = 1024 * 1024
+"""Characters that are read at once."""
+LINE_CHARS = 256 * 1024
+"""Characters of the longest line that is read."""
+
+
+def present(project: Project) -> Texts:
+    """Read the files that may be tracked ones, by path; NOT_TEXT for other encodings.
+
+    A line that is too long reads as OVERSIZE and its size, and so does a file that is too large.
+    """
+    texts = Texts(
+        lambda path: read_tracked(project, path), stream=lambda path: _stream(project, path)
+    )
+    for path in (*paths_of(project), BRIEF_PAGE):
+        try:
+            texts.add_streamed(path)
+        except FileNotFoundError:
+            continue
+        except (UnicodeDecodeError, OSError):
+            texts.add(path, NOT_TEXT)
+    return texts
+
+
+def present_text(project: Project) -> Texts:
+    """Read those of the files that are text."""
+    return only_text(present(project))
+
+
+def only_text(texts: Texts) -> Texts:
+    digest = sha256_hex(NOT_TEXT)
+    return texts.only(path for path in texts if texts.digests[path] != digest)
+
+
+def paths_of(project: Project) -> list[str]:
+    """List paths of files that may be pages or lines."""
+    try:
+        names = confined.names(project.root, project.memory)
+    except OSError:
+        return []
+    return [FOLDER + name for name in names if name.endswith((".md", ".jsonl"))]
+
+
+def refused_lines(texts: Texts, refused: Sequence[Problem]) -> set[str]:
+    """Return the lines that could not be imported."""
+    numbers = {it.line for it in refused if it.path == KNOWLEDGE and it.line}
+    if not numbers or KNOWLEDGE not in texts:
+        return set()
+    return {line for number, line in enumerate(texts.lines(KNOWLEDGE), 1) if number in numbers}
+
+
+def read_tracked(project: Project, path: str) -> str | None:
+    """Return the text of a file, None without it, NOT_TEXT for one that is no text."""
+    try:
+        return "".join(_stream(project, path))
+    except FileNotFoundError:
+        return None
+    except (UnicodeDecodeError, OSError):
+        return NOT_TEXT
+
+
+def _stream(project: Project, path: str) -> Iterator[str]:
+    with confined.open_file(project.root, path) as file:
+        yield from _clipped(file, confined.limit_of(project.root, path))
+
+
+def _clipped(file: BinaryIO, most: int) -> Iterator[str]:
+    """Yield the text in parts."""
+    size = os.fstat(file.fileno()).st_size
+    if size > most:
+        yield f"{OVERSIZE}{size} of {most}"
+        return
+    if size <= LINE_CHARS:
+        yield file.read(most + 1).decode("utf-8")
+        return
+    lines = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    block: list[str] = []
+    room = BLOCK_CHARS
+    while part := lines.readline(LINE_CHARS + 1):
+        room -= len(part)
+        if room < 0:
+            yield "".join(block)
+            block, room = [], BLOCK_CHARS
+        if len(part) <= LINE_CHARS or part[-1] in "\r\n":
+            block.append(part)
+            continue
+        length = len(part.encode())
+        while part and part[-1] not in "\r\n":
+            part = lines.readline(LINE_CHARS + 1)
+            length += len(part.rstrip("\r\n").encode())
+        end = part[len(part.rstrip("\r\n")) :]
+        block.append(f"{OVERSIZE}{length} of {LINE_CHARS}{end}")
+    lines.detach()
+    yield "".join(block)
+
+
+_OFFSET_DIGITS = 20
+"""Digits at the end of the record of the base: the offset of its last line."""
+
+
+class MergeBase(Value):
+    """The files as they and the store last agreed, in this worktree."""
+
+    database: str = ""
+    """Its identity: a new database has no base yet."""
+    commit: str | None = None
+    """The commit checked out at the time; None without commits or git."""
+    branch: str | None = None
+    """The branch checked out; empty when detached, None if unknown."""
+    texts: Texts = Texts()
+    """By their path in the project."""
+    refused: tuple[str, ...] = ()
+    """Lines in it that could not be imported."""
+
+
+def load_base(project: Project, database: str) -> MergeBase:
+    """Read the base; it is empty before the first, and when the record cannot be read."""
+    try:
+        recorded = _read_base(project)
+        if recorded["database"] == database:
+            return MergeBase(
+                database=database,
+                commit=recorded["commit"],
+                branch=recorded.get("branch"),
+                texts=_texts(project, recorded),
+                refused=tuple(recorded.get("refused", ())),
+            )
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    return MergeBase(database=database)
+
+
+def save_base(project: Project, base: MergeBase) -> None:
+    """Write the texts one after the other, and their offsets in the last line."""
+    recorded: dict[str, Any] = {
+        "database": base.database,
+        "commit": base.commit,
+        "branch": base.branch,
+        "refused": sorted(base.refused),
+    }
+    digests = base.texts.digests
+    try:
+        there = _read_base(project)
+        known = {name: place[0] for name, place in there.pop("files").items()}
+        if there == recorded and known == digests:
+            return
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        pass
+    at = 0
+    files = recorded["files"] = {}
+    path = base_path(project)
+    temporary = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
+    try:
+        with confined.create_file(project.root, temporary) as file:
+            for name in sorted(digests):
+                size = sum(
+                    file.write(part.encode("utf-8", "surrogatepass"))
+                    for part in base.texts.parts(name)
+                )
+                files[name] = [digests[name], at, size]
+                at += size
+            file.write(json.dumps(recorded, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+            file.write(b"%020d" % at)
+            file.flush()
+            os.fsync(file.fileno())
+        confined.rename(project.root, temporary, os.path.basename(path))
+    except BaseException:
+        confined.remove(project.root, temporary)
+        raise
+    confined.remove(project.root, _former_base_path(project))
+
+
+def _read_base(project: Project) -> dict[str, Any]:
+    """Read the last line of the record, or a record of ademem 0.1, which is one JSON object."""
+    try:
+        with confined.open_file(project.root, base_path(project)) as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(size - _OFFSET_DIGITS)
+            start = int(file.read())
+            file.seek(start)
+            found = json.loads(file.read(size - _OFFSET_DIGITS - start))
+    except FileNotFoundError:
+        found = json.loads(confined.read_bytes(project.root, _former_base_path(project)) or b"")
+    return dict(found)
+
+
+def _texts(project: Project, recorded: Mapping[str, Any]) -> Texts:
+    if "texts" in recorded:
+        return Texts.of(recorded["texts"])
+    places = {name: (start, size) for name, (_, start, size) in recorded["files"].items()}
+
+    def load(name: str) -> str | None:
+        start, size = places[name]
+        with confined.open_file(project.root, base_path(project)) as file:
+            file.seek(start)
+            text = file.read(size).decode("utf-8", "surrogatepass")
+        if sha256_hex(text) != recorded["files"][name][0]:  # damaged: there is no base any more
+            confined.remove(project.root, base_path(project))
+        return text
+
+    def stream(name: str) -> Iterator[str]:
+        start, size = places[name]
+        decoder = codecs.getincrementaldecoder("utf-8")("surrogatepass")
+        with confined.open_file(project.root, base_path(project)) as file:
+            file.seek(start)
+            while data := file.read(min(size, LONG)):
+                size -= len(data)
+                yield decoder.decode(data, final=not size)
+
+    return Texts(load, {name: place[0] for name, place in recorded["files"].items()}, stream)
+
+
+def forget_base(project: Project) -> None:
+    """Remove the base: the next import reads all files as new."""
+    for recorded in (base_path(project), _former_base_path(project)):
+        confined.remove(project.root, recorded)
+
+
+def base_path(project: Project) -> str:
+    return os.path.join(project.run, "agreed")
+
+
+def _former_base_path(project: Project) -> str:
+    return os.path.join(project.run, "agreed.json")
