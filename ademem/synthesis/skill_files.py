@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 
 from ademem.core import confined
 from ademem.core.clock import UTC, datetime
@@ -26,8 +25,8 @@ LARGEST = 1_000_000
 NAME_CHARS = 100
 FRONT_MATTER_CHARS = 10_000
 """Longest front matter: YAML is slow."""
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_LINE = re.compile(r"^(\w[\w-]*):[ \t]*(\S.*)$", re.MULTILINE)
+_FRONT_MATTER = r"(?ms)\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)"
+_LINE = r"(?m)^(\w[\w-]*):[ \t]*(\S.*)$"
 
 
 def root(project: Project) -> str:
@@ -154,8 +153,10 @@ def split_front_matter(text: str) -> tuple[dict[str, str], str, str]:
 
     Of invalid YAML, the lines that hold a key and a text are returned.
     """
-    found = _FRONT_MATTER.match(text[:FRONT_MATTER_CHARS])
-    body = _FRONT_MATTER.sub("", text, count=1)
+    import re  # the start of a session lists the files and reads none
+
+    found = re.match(_FRONT_MATTER, text[:FRONT_MATTER_CHARS])
+    body = re.sub(_FRONT_MATTER, "", text, count=1)
     if found is None:
         return {}, body, ""
     import yaml  # only while a skill file is read
@@ -166,7 +167,7 @@ def split_front_matter(text: str) -> tuple[dict[str, str], str, str]:
         mark = getattr(error, "problem_mark", None)
         reason = str(getattr(error, "problem", None) or type(error).__name__)
         line = f"line {mark.line + 2}: " if mark else ""
-        return dict(_LINE.findall(found[1])), body, f"{line}{reason}"
+        return dict(re.findall(_LINE, found[1])), body, f"{line}{reason}"
     if not isinstance(head, dict):
         return {}, body, ""
     texts = {k: v for k, v in head.items() if isinstance(k, str) and isinstance(v, str)}
