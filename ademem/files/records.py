@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from ademem.capture import gate, learned
 from ademem.core.clock import UTC, datetime, parse
 from ademem.core.memory import DIALOGUE, Category, Draft, Origin, Scope, Status, Trust
 from ademem.core.text import sha256_hex
@@ -57,6 +56,8 @@ class Import(Value):
 
 def import_plain(record: Record, job: Import) -> Outcome:
     """Pass the record to the gate, unless it was imported before."""
+    from ademem.capture import learned
+
     status = choice(record, "status", Status) or job.status
     title, speaker = text(record, "title"), text(record, "speaker")
     scope, owner = home(record, job)
@@ -87,6 +88,8 @@ def import_plain(record: Record, job: Import) -> Outcome:
 
 def write_once(key: str, draft: Draft, status: Status | None, job: Import) -> Outcome:
     """Write the draft of the line with this key, unless it was imported before."""
+    from ademem.capture import gate  # hooks import this module for its types
+
     if not ledger.claim(job.store, SOURCE, key, job.now):
         return Outcome.MERGED if imports.credited(job.store, SOURCE, key) else Outcome.REJECTED
     written = gate.write(draft, job.store, job.settings, job.now, event_id=job.event_id)

@@ -12,17 +12,18 @@ import time
 from collections import Counter
 from contextlib import suppress
 
-from ademem.capture import gate
 from ademem.core import confined
+from ademem.core.clock import timedelta
 from ademem.core.memory import Draft, Trust
 from ademem.core.project import import_path
-from ademem.core.text import counted, sha256_hex
+from ademem.core.text import counted, dedupe_key, sha256_hex
 from ademem.core.value import Value, replace
 from ademem.files.records import Import
 from ademem.files.snapshot import is_imported
 from ademem.files.texts import Problem
 from ademem.guard.injection import instruction_in, order_of
-from ademem.store import ledger, memory_queries, transitions
+from ademem.store import jobs, ledger, memories, memory_queries, transitions
+from ademem.store.memories import Change
 from ademem.store.transitions import Act, CannotDo
 from ademem.sync.tracked_files import paths_of
 
@@ -52,6 +53,12 @@ NAMED_FILES = 5
 PART_BYTES = 1 << 20
 NO_LIMIT = 1 << 40
 PAUSE_S = 0.02
+
+LEAST = timedelta(milliseconds=1)
+"""The least difference between an act and the one it follows."""
+
+_FREED = "in between"
+"""The beginning of the dedupe key of a memory whose text is about to change."""
 
 
 class ImportReport(Value):
@@ -138,6 +145,8 @@ class ImportContext:
 
     def write(self, draft: Draft, placed: PlacedItem) -> None:
         """Pass the item to the gate; a refused one is reported at each import."""
+        from ademem.capture import gate  # edits of items need none
+
         act = self.act
         written = gate.write(draft, act.store, self.job.settings, act.now, event_id=self.event)
         if written.memory is None:
@@ -177,6 +186,50 @@ class ImportContext:
             )
         transitions.edit(known.id, self.act_of(source), self.job.settings, **changes)
         self.note("edited", known.id)
+
+    def archive(self, known: Memory, at: datetime, **changes: Any) -> None:
+        """Archive the memory at the time when it was archived elsewhere."""
+        act = self.act
+        change = Change(operation="archive", actor=act.actor, at=act.now, event_id=self.event)
+        fields = transitions.archived() | {"updated_at": at}
+        memories.put_back(act.store, replace(known, **fields, **changes), change)
+        jobs.follow(act.store, act.now)
+        if known.live:
+            self.note("archived", known.id)
+
+    def free_keys(self, waiting: Iterable[Difference]) -> None:
+        """Free the dedupe keys of texts about to change: memories may have exchanged theirs."""
+        for difference in waiting:
+            known = self.find(getattr(difference, "id", None))
+            if known and known.live:
+                self.free_key(known)
+
+    def free_key(self, known: Memory) -> None:
+        memory_queries.set_dedupe_key(self.act.store, known.id, f"{_FREED} {known.id}")
+
+    def restore_keys(self) -> None:
+        """Restore dedupe keys that this import or an earlier one freed and did not need."""
+        first, end = f"{_FREED} ", f"{_FREED}!"
+        for known in memory_queries.live_by_key_range(self.act.store, first, end):
+            self.restore_key(known.id)
+
+    def restore_key(self, id: str) -> None:
+        import sqlite3  # it loads datetime
+
+        known, store = self.find(id), self.act.store
+        if known and known.dedupe_key.startswith(_FREED):
+            key = dedupe_key(known.content, known.topic_key)
+            try:
+                memory_queries.set_dedupe_key(store, known.id, key)
+            except sqlite3.IntegrityError:  # between two batches another memory got the same text
+                heir = memory_queries.live_by_text(store, key)[0]
+                self.archive(known, heir.updated_at + LEAST, superseded_by=heir.id)
+
+    def earlier_texts(self, id: str) -> list[str]:
+        """Return the texts of the memory before this import, oldest first."""
+        rows = memories.revisions(self.act.store, id)
+        before = (row for row in rows if row["event_id"] != self.event)
+        return list(dict.fromkeys(row["snapshot"]["content"] for row in before))
 
     def note(self, kind: str, id: str) -> None:
         self.done.setdefault(kind, []).append(id)

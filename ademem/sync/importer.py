@@ -31,6 +31,7 @@ from ademem.store import edits, made_at
 from ademem.store.memories import new_event
 from ademem.store.runtime import filed
 from ademem.store.transitions import CannotDo
+from ademem.sync import item_importer
 from ademem.sync.differences import (
     AddedItem,
     ChangedLine,
@@ -44,20 +45,6 @@ from ademem.sync.differences import (
 )
 from ademem.sync.git_history import MergeArtefacts, list_committed
 from ademem.sync.import_context import ImportContext, ImportReport, Progress, hand_over
-from ademem.sync.item_importer import (
-    add_item,
-    apply_edit,
-    apply_refusal,
-    apply_removal,
-    apply_review,
-)
-from ademem.sync.line_importer import (
-    free_keys,
-    import_foreign_line,
-    import_line,
-    keep_losing_text,
-    restore_keys,
-)
 from ademem.sync.provenance import provenance_of
 from ademem.sync.tracked_files import (
     MergeBase,
@@ -72,7 +59,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
     from datetime import datetime
-    from typing import Any
 
     from ademem.core.clock import Deadline
     from ademem.core.project import Project
@@ -310,12 +296,12 @@ def _import_at_once(
                 deadline.check()
             _apply(difference, context)
         later, context.later = context.later or [], None
-        free_keys(later, context)
+        context.free_keys(later)
         for difference in later:
             if deadline:
                 deadline.check()
             _apply(difference, context)
-        restore_keys(context)
+        context.restore_keys()
 
 
 def _import_in_batches(
@@ -356,7 +342,7 @@ def _import_in_batches(
     ]
     for waited in late_batches:
         with store.transaction():
-            free_keys(waited, context)
+            context.free_keys(waited)
         progress.pause()
     for waited in late_batches:
         with store.transaction():
@@ -365,7 +351,7 @@ def _import_in_batches(
         progress.add_batch({}, (), len(waited), *context.pop_results())
         progress.pause()
     with store.transaction():
-        restore_keys(context)
+        context.restore_keys()
     context.done, context.problems = progress.changed, progress.problems
 
 
@@ -374,26 +360,17 @@ def _apply(difference: Difference, context: ImportContext) -> None:
     try:
         with context.act.store.savepoint():
             try:
-                _HANDLERS[type(difference)](difference, context)
-                return
+                if isinstance(difference, ChangedLine | ConcurrentLine | ForeignLine):
+                    from ademem.sync import line_importer  # edits of pages do not need it
+
+                    return line_importer.import_difference(difference, context)
+                return item_importer.import_difference(difference, context)
             except (BadLine, CannotDo) as error:
                 message = str(error)
     except _BAD_VALUES as error:
         message = f"cannot be taken over ({type(error).__name__}: {error})"
     path, line = _position(difference)
     context.problems.append(Problem(path=path, line=line, message=message))
-
-
-_HANDLERS: dict[type, Callable[[Any, ImportContext], None]] = {
-    ChangedLine: import_line,
-    ConcurrentLine: keep_losing_text,
-    ForeignLine: import_foreign_line,
-    EditedItem: apply_edit,
-    RemovedItem: apply_removal,
-    AddedItem: add_item,
-    ReviewedCandidate: apply_review,
-    RefusedCandidate: apply_refusal,
-}
 
 
 def _position(difference: Difference) -> tuple[str, int]:

@@ -13,8 +13,14 @@ from ademem.files.texts import Problem
 from ademem.guard.injection import order_in, order_of
 from ademem.store import imports, memories, transitions
 from ademem.store.transitions import CannotDo
-from ademem.sync.differences import AddedItem, EditedItem, changed_fields
-from ademem.sync.line_importer import was_replaced
+from ademem.sync.differences import (
+    AddedItem,
+    EditedItem,
+    RefusedCandidate,
+    RemovedItem,
+    ReviewedCandidate,
+    changed_fields,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,15 +28,31 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
     from ademem.files.snapshot import Offer, PlacedItem
-    from ademem.sync.differences import RefusedCandidate, RemovedItem, ReviewedCandidate
     from ademem.sync.import_context import ImportContext
 
 
-def apply_edit(difference: EditedItem, context: ImportContext) -> None:
+ItemDifference = EditedItem | RemovedItem | AddedItem | ReviewedCandidate | RefusedCandidate
+
+
+def import_difference(difference: ItemDifference, context: ImportContext) -> None:
+    match difference:
+        case EditedItem():
+            _apply_edit(difference, context)
+        case RemovedItem():
+            _apply_removal(difference, context)
+        case AddedItem():
+            _add_item(difference, context)
+        case ReviewedCandidate():
+            _apply_review(difference, context)
+        case RefusedCandidate():
+            _apply_refusal(difference, context)
+
+
+def _apply_edit(difference: EditedItem, context: ImportContext) -> None:
     """Apply the fields that were changed in the file."""
     known = context.find(difference.id)
     if known is None:
-        return add_item(AddedItem(placed=difference.now), context)
+        return _add_item(AddedItem(placed=difference.now), context)
     if known.superseded_by and difference.now.values == values_of(known):
         return None
     source = context.provenance.of(difference.now.path, known.id)
@@ -44,7 +66,7 @@ def apply_edit(difference: EditedItem, context: ImportContext) -> None:
     return context.edit(known, changed_fields(difference, known), source)
 
 
-def apply_removal(difference: RemovedItem, context: ImportContext) -> None:
+def _apply_removal(difference: RemovedItem, context: ImportContext) -> None:
     """Archive the memory, unless it was changed after the version that was removed."""
     known = context.find(difference.id)
     unchanged = known and known.live and difference.before.values == values_of(known)
@@ -54,16 +76,18 @@ def apply_removal(difference: RemovedItem, context: ImportContext) -> None:
         context.note("archived", known.id)
 
 
-def add_item(difference: AddedItem, context: ImportContext) -> None:
+def _add_item(difference: AddedItem, context: ImportContext) -> None:
     """Add an item: promoted if it is a person's or came with the files, else a candidate.
 
     A second text about one memory is a candidate, too.
     """
     placed, item = difference.placed, difference.placed.item
-    id = item.id if difference.is_second else None
-    settled = id and was_replaced(id, item.content, context)
-    if settled and not context.history.is_reverted(str(id)):
-        return
+    if difference.is_second and item.id:
+        texts = [" ".join(text.split()) for text in context.earlier_texts(item.id)]
+        text = " ".join(item.content.split())
+        was_replaced = text in texts and (text != texts[-1] or len(texts) == 1)
+        if was_replaced and not context.history.is_reverted(item.id):
+            return
     if not context.claim(placed):
         return
     source = context.provenance.of(placed.path, item.id, item.content)
@@ -89,7 +113,7 @@ def add_item(difference: AddedItem, context: ImportContext) -> None:
     context.write(draft, placed)
 
 
-def apply_review(difference: ReviewedCandidate, context: ImportContext) -> None:
+def _apply_review(difference: ReviewedCandidate, context: ImportContext) -> None:
     """Apply corrections, then a tick; another branch's sheet is no decision."""
     now, before, id = difference.now, difference.before, difference.now.placed.item.id
     known = _find_candidate(id, context)
@@ -122,7 +146,7 @@ def apply_review(difference: ReviewedCandidate, context: ImportContext) -> None:
         context.note("promoted", known.id)
 
 
-def apply_refusal(difference: RefusedCandidate, context: ImportContext) -> None:
+def _apply_refusal(difference: RefusedCandidate, context: ImportContext) -> None:
     """Reject the candidate, unless it was changed after the version that was removed.
 
     Where a commit took item and offer away, another store had archived it.

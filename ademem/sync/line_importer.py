@@ -2,45 +2,49 @@
 
 from __future__ import annotations
 
-import sqlite3
-
-from ademem.core.clock import parse, stamp, timedelta
+from ademem.core.clock import parse, stamp
 from ademem.core.memory import Status, Tier, Trust
 from ademem.core.text import clean, dedupe_key
 from ademem.core.value import replace
 from ademem.files import export_format, knowledge, records
 from ademem.files.knowledge import is_losing_text
 from ademem.files.records import BadLine, Outcome
-from ademem.store import jobs, memories, memory_queries, revisions, transitions
+from ademem.store import memories, memory_queries, revisions, transitions
 from ademem.store.memories import Change
 from ademem.store.transitions import CannotDo
-from ademem.sync.differences import ChangedLine
+from ademem.sync.differences import ChangedLine, ConcurrentLine, ForeignLine
+from ademem.sync.import_context import LEAST
 from ademem.sync.merging import losing_text
 from ademem.sync.provenance import record_digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from datetime import datetime
     from typing import Any
 
     from ademem.core.memory import Memory
     from ademem.files.knowledge import Record
     from ademem.files.snapshot import KnowledgeLine
-    from ademem.sync.differences import ConcurrentLine, Difference, ForeignLine
     from ademem.sync.import_context import ImportContext
-
-_FREED = "in between"
-"""The beginning of the dedupe key of a memory whose text is about to change."""
-
-LEAST = timedelta(milliseconds=1)
-"""The least difference between an act and the one it follows."""
 
 _LOWEST = {"tier": int(Tier.FADING)}
 """The tier as a line has it."""
 
 
-def import_line(difference: ChangedLine, context: ImportContext) -> None:
+def import_difference(
+    difference: ChangedLine | ConcurrentLine | ForeignLine, context: ImportContext
+) -> None:
+    match difference:
+        case ChangedLine():
+            _import_line(difference, context)
+        case ConcurrentLine():
+            _keep_losing_text(difference, context)
+        case ForeignLine():
+            _import_foreign_line(difference, context)
+
+
+def _import_line(difference: ChangedLine, context: ImportContext) -> None:
     """Import a line about a new memory, a newer version of one, or one that commits changed."""
     line, known = difference.line, context.find(difference.id)
     if line.is_tombstone:
@@ -64,17 +68,17 @@ def import_line(difference: ChangedLine, context: ImportContext) -> None:
         if known:
             values = {name: record[name] for name in ("content", "category")}
             at = _archive_time(record, twin)
-            _archive(known, at, context, superseded_by=twin.id, **values)
+            context.archive(known, at, superseded_by=twin.id, **values)
         return None
     if twin:
-        _archive(twin, _archive_time(record, twin), context, superseded_by=difference.id)
+        context.archive(twin, _archive_time(record, twin), superseded_by=difference.id)
     if known and not known.live:
         absent = difference.before is None or difference.before.is_tombstone
         if absent and _comes_back(known, record, context):
-            _free_key(known, context)  # another memory may have its old text by now
+            context.free_key(known)  # another memory may have its old text by now
             transitions.restore(known.id, context.act_of(source))
             export_format.restore(record, job, even_older=True)
-            _restore_key(known.id, context)
+            context.restore_key(known.id)
             _set_created_at(parse(str(record["created_at"])), known.id, context)
             context.note("restored", known.id)
         return None
@@ -86,7 +90,7 @@ def import_line(difference: ChangedLine, context: ImportContext) -> None:
     return None
 
 
-def import_foreign_line(difference: ForeignLine, context: ImportContext) -> None:
+def _import_foreign_line(difference: ForeignLine, context: ImportContext) -> None:
     """Import a line that ademem did not write."""
     record, path = difference.line.record, difference.line.path
     waits_on = context.waits_on(None, str(record.get("key")))
@@ -125,35 +129,6 @@ def _set_created_at(moment: datetime, id: str, context: ImportContext) -> None:
         memories.put_back(context.act.store, replace(known, created_at=moment), change)
 
 
-def free_keys(waiting: Iterable[Difference], context: ImportContext) -> None:
-    """Free the dedupe keys of texts about to change, as memories may have exchanged theirs."""
-    for difference in waiting:
-        known = context.find(difference.id) if isinstance(difference, ChangedLine) else None
-        if known and known.live:
-            _free_key(known, context)
-
-
-def restore_keys(context: ImportContext) -> None:
-    """Restore dedupe keys that this import or an earlier one freed and did not need."""
-    for known in memory_queries.live_by_key_range(context.act.store, f"{_FREED} ", f"{_FREED}!"):
-        _restore_key(known.id, context)
-
-
-def _free_key(known: Memory, context: ImportContext) -> None:
-    memory_queries.set_dedupe_key(context.act.store, known.id, f"{_FREED} {known.id}")
-
-
-def _restore_key(id: str, context: ImportContext) -> None:
-    known, store = context.find(id), context.act.store
-    if known and known.dedupe_key.startswith(_FREED):
-        key = dedupe_key(known.content, known.topic_key)
-        try:
-            memory_queries.set_dedupe_key(store, known.id, key)
-        except sqlite3.IntegrityError:  # between two batches another memory got the same text
-            heir = memory_queries.live_by_text(store, key)[0]
-            _archive(known, heir.updated_at + LEAST, context, superseded_by=heir.id)
-
-
 def _find_duplicate(record: Record, context: ImportContext) -> Memory | None:
     """Return another live memory with the same text."""
     key = dedupe_key(clean(str(record["content"])), record.get("topic_key"))
@@ -187,10 +162,10 @@ def _apply_tombstone(difference: ChangedLine, context: ImportContext) -> None:
     lost = _lost_to_memory(known)
     if archived_at > known.updated_at or lost or _is_intended(difference, known, context):
         at = export_format.at_most(archived_at, context.act.now)
-        _archive(known, at, context, superseded_by=None if lost else known.superseded_by)
+        context.archive(known, at, superseded_by=None if lost else known.superseded_by)
 
 
-def keep_losing_text(difference: ConcurrentLine, context: ImportContext) -> None:
+def _keep_losing_text(difference: ConcurrentLine, context: ImportContext) -> None:
     """Make a candidate of a losing text that was neither archived nor replaced."""
     record, newer = difference.line.record, difference.newer
     was = knowledge.base_fields(record)
@@ -203,7 +178,7 @@ def keep_losing_text(difference: ConcurrentLine, context: ImportContext) -> None
     if unseen:
         origin = record | (was or {}) if was or newer.is_tombstone else newer.record
         line = difference.line.resolved_as(losing_text(record["content"], origin))
-        import_line(ChangedLine(id=line.record["id"], line=line, before=None), context)
+        _import_line(ChangedLine(id=line.record["id"], line=line, before=None), context)
 
 
 def _is_unseen(record: Record, difference: ConcurrentLine, context: ImportContext) -> bool:
@@ -211,7 +186,7 @@ def _is_unseen(record: Record, difference: ConcurrentLine, context: ImportContex
 
     Learned twice under one name, it began with both.
     """
-    texts = _earlier_texts(str(record["id"]), context)
+    texts = context.earlier_texts(str(record["id"]))
     if not texts:
         return difference.line.path == difference.newer.path
     learned_twice = record.get("created_at") != difference.newer.record.get("created_at")
@@ -219,34 +194,9 @@ def _is_unseen(record: Record, difference: ConcurrentLine, context: ImportContex
     return is_current or record["content"] not in texts
 
 
-def was_replaced(id: str, content: str, context: ImportContext) -> bool:
-    """Return True if the memory had the text, and an edit replaced it."""
-    texts = [" ".join(text.split()) for text in _earlier_texts(id, context)]
-    text = " ".join(content.split())
-    return text in texts and (text != texts[-1] or len(texts) == 1)
-
-
-def _earlier_texts(id: str, context: ImportContext) -> list[str]:
-    """Return the texts of the memory before this import, oldest first."""
-    rows = memories.revisions(context.act.store, id)
-    before = (row for row in rows if row["event_id"] != context.event)
-    return list(dict.fromkeys(row["snapshot"]["content"] for row in before))
-
-
 def _lost_to_memory(known: Memory) -> bool:
     """Return True for a losing text that was archived because its memory has it now."""
     return is_losing_text(known.superseded_by, known.id, known.content)
-
-
-def _archive(known: Memory, at: datetime, context: ImportContext, **changes: Any) -> None:
-    """Archive the memory at the time when it was archived elsewhere."""
-    act = context.act
-    change = Change(operation="archive", actor=act.actor, at=act.now, event_id=context.event)
-    fields = transitions.archived() | {"updated_at": at}
-    memories.put_back(act.store, replace(known, **fields, **changes), change)
-    jobs.follow(act.store, act.now)
-    if known.live:
-        context.note("archived", known.id)
 
 
 def _as_export_record(line: KnowledgeLine, context: ImportContext) -> Record:

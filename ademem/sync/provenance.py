@@ -258,6 +258,8 @@ def _last_writer(project: Project, store: Store, path: str) -> Trust:
 
 def _may_have_changed(transcript: str, file: str, since: str, until: str) -> bool:
     """Return True if a session wrote the file, or may have; also where that is unknown."""
+    if not os.path.exists(transcript):
+        return True
     from ademem.capture.transcript import Call, events, subagent_transcripts
     from ademem.guard.mutation import judge
     from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS

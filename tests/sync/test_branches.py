@@ -6,7 +6,7 @@ import pytest
 
 from ademem import api
 from ademem.core.memory import Origin, Status
-from ademem.worker.job_kinds import GIT_AT_IT
+from ademem.worker.job_kinds import GIT_RETRY
 from tests.sync.repository import FOLDER, Worktree, enrolled
 
 LESSON = "the cache is not thread safe"
@@ -234,7 +234,7 @@ def test_files_are_left_alone_while_git_merges(main, tmp_path):
     assert main.shown() == [TRUNK]
 
     main.git("merge", "--abort")
-    main.clock.now += GIT_AT_IT
+    main.clock.now += GIT_RETRY
     work(main)
     assert main.shown() == sorted([LESSON, TRUNK])
 
