@@ -66,7 +66,7 @@ def _admit(
 
     Return what was corrected, and the damage that kept it from being looked at.
     """
-    noted = trust.inspected(project.database, environment)  # which does: look again
+    noted = trust.last_inspection(project.database, environment)  # which does: look again
     try:
         admission.admit(project, environment, clock.stamp(now), WAIT_S, find_order, noted)
     except NewerDatabase:

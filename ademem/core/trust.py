@@ -1,4 +1,4 @@
-"""What this person agreed to, kept in their data folder and never inside a project."""
+"""Agreements of the person, stored in their data folder and never inside a project."""
 
 from __future__ import annotations
 
@@ -16,31 +16,28 @@ if TYPE_CHECKING:
     from typing import Any
 
 MOST_OWN = 50_000
-"""Digests that are kept, in 1.7 MB: those of a project as large as a sweep allows, 25 times."""
+"""Digests of own records, in 1.7 MB: 25 times the largest project that a sweep allows."""
 
 
 class Agreement(Value):
-    """What the person agreed to for one project, named by its root."""
+    """Agreements about one project, named by its root."""
 
     settings: str = ""
-    """SHA-256 of the personal keys in the tracked `config.toml` that the person agreed to."""
+    """SHA-256 of the personal keys in the tracked `config.toml`."""
     local: str = ""
     """SHA-256 of the `config.local.toml` that the person wrote or agreed to."""
     files: str = ""
-    """When the person trusted the memories that come with this repository, as a time stamp."""
+    """Time stamp of the trust in memories that come with this repository."""
     store: str = ""
-    """SHA-256 of the secret of the database that stood there then: another clone has another."""
+    """SHA-256 of the secret of the database at that time: another clone has another one."""
     commit: str = ""
-    """The commit that was checked out then, by which a repository is known without its database."""
+    """Commit checked out at that time, which identifies the repository without its database."""
     noticed: str = ""
-    """SHA-256 of the secret of the database with which the person was told what came with it."""
+    """SHA-256 of the secret of the database whose imported memories were announced."""
 
 
 def data_folder(environment: Mapping[str, str]) -> str:
-    """ADEMEM_DATA_DIR, or a folder of the user's data.
-
-    It is not the folder of the installed program, which uninstalling removes.
-    """
+    """Return ADEMEM_DATA_DIR, or a folder of the user's data that uninstalling leaves alone."""
     if named := environment.get("ADEMEM_DATA_DIR"):
         return os.path.abspath(named)
     usual = "Library/Application Support" if sys.platform == "darwin" else ".local/share"
@@ -49,13 +46,13 @@ def data_folder(environment: Mapping[str, str]) -> str:
 
 
 def config_path(environment: Mapping[str, str]) -> str:
-    """The person's own settings for all projects."""
+    """Return the person's own settings for all projects."""
     config = environment.get("XDG_CONFIG_HOME") or os.path.join(_home(environment), ".config")
     return os.path.join(config, "ademem", "config.toml")
 
 
 def register_store(secret: str, environment: Mapping[str, str]) -> None:
-    """Note that the database with this secret was made or accepted by the person."""
+    """Record that the person made or accepted the database with this secret."""
     shared_files.write_atomic(_store_path(secret, environment), "", mode=0o600)
 
 
@@ -65,42 +62,37 @@ def is_registered(secret: str, environment: Mapping[str, str]) -> bool:
 
 def forget_store(secret: str, environment: Mapping[str, str]) -> None:
     shared_files.remove(_store_path(secret, environment))
-    _drop_empty(environment)
+    _remove_empty_folders(environment)
 
 
 def own_records(environment: Mapping[str, str]) -> frozenset[str]:
-    """Digests of what stores of this person wrote into files of any project.
+    """Return digests of the records that this person's stores wrote into files of any project.
 
-    A record that is found in a clone and has one of these digests is the person's own: they can
-    lose a database or clone anew and stay the author. Whoever reads a public repository can repeat
-    such a record word for word, and nothing else: a digest covers every field by which a record
-    claims something (see `mirror.provenance`), and this file is where no project reaches.
+    A record in a clone with one of these digests is the person's own: they stay its author after
+    they lose the database or clone anew. A reader of a public repository can repeat such a record
+    and change nothing in it: a digest covers every field by which a record claims something (see
+    `sync.provenance`), and no project reaches this file.
     """
-    try:
-        return frozenset((shared_files.read_text(_own_path(environment)) or "").split())
-    except (OSError, ValueError):
-        return frozenset()
+    return frozenset(_read(_own_path(environment)).split())
 
 
 def note_own_records(digests: Collection[str], environment: Mapping[str, str]) -> None:
-    """Remember them, the newest MOST_OWN of all; what is known already costs no write."""
-    from ademem.core.shared_files import locked
-
+    """Add digests, of which the newest MOST_OWN are kept; known ones cost no write."""
     path = _own_path(environment)
     known = own_records(environment)
     if all(digest in known for digest in digests):
         return
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    with locked(f"{path}.lock"):
+    with shared_files.locked(f"{path}.lock"):
         noted = dict.fromkeys((shared_files.read_text(path) or "").split())
         noted |= dict.fromkeys(digests)
         shared_files.write_atomic(path, "\n".join(list(noted)[-MOST_OWN:]) + "\n", mode=0o600)
 
 
-def note_inspected(database: str, state: str, environment: Mapping[str, str]) -> None:
-    """Note the *state* in which the files of a database were looked at closely.
+def note_inspection(database: str, state: str, environment: Mapping[str, str]) -> None:
+    """Record the *state* of the files of a database at their last inspection.
 
-    Losing the note costs a second look, so nothing waits for the disk.
+    A lost note costs one more inspection, so the write is not flushed to the disk.
     """
     path = _database_path(database, environment)
     aside = f"{path}.{os.getpid()}.tmp"
@@ -110,25 +102,18 @@ def note_inspected(database: str, state: str, environment: Mapping[str, str]) ->
     os.replace(aside, path)
 
 
-def inspected(database: str, environment: Mapping[str, str]) -> str:
-    """The state that was noted last; empty where there is none."""
-    try:
-        return shared_files.read_text(_database_path(database, environment)) or ""
-    except (OSError, ValueError):
-        return ""
+def last_inspection(database: str, environment: Mapping[str, str]) -> str:
+    """Return the state at the last inspection; empty before the first."""
+    return _read(_database_path(database, environment))
 
 
-def judged_rows(database: str, identity: str, environment: Mapping[str, str]) -> int:
-    """The last row of a database not made here that was searched for orders; 0 for none."""
-    try:
-        noted = shared_files.read_text(_database_path(database, environment, "judged")) or ""
-    except (OSError, ValueError):
-        return 0
-    of, _, last = noted.partition(" ")
+def last_judged_row(database: str, identity: str, environment: Mapping[str, str]) -> int:
+    """Return the last row of a foreign database that was searched for orders; 0 for none."""
+    of, _, last = _read(_database_path(database, environment, "judged")).partition(" ")
     return int(last) if of == sha256_hex(identity) and last.isdecimal() else 0
 
 
-def note_judged_rows(
+def note_judged_row(
     database: str, identity: str, last: int, environment: Mapping[str, str]
 ) -> None:
     path = _database_path(database, environment, "judged")
@@ -136,7 +121,7 @@ def note_judged_rows(
 
 
 def claim_notice(about: str, database: str, environment: Mapping[str, str]) -> bool:
-    """True the first time the person is to be told *about* something of a database."""
+    """Return True the first time a notice *about* a database is due, and where no file can say."""
     path = _database_path(database, environment, "notices")
     line = sha256_hex(about)[:32]
     try:
@@ -144,24 +129,24 @@ def claim_notice(about: str, database: str, environment: Mapping[str, str]) -> b
         if line in noted.splitlines():
             return False
         shared_files.write_atomic(path, f"{noted}{line}\n", mode=0o600)
-    except (OSError, ValueError):  # where nothing can be noted, it is told again
+    except (OSError, ValueError):
         return True
     return True
 
 
 def forget_database(database: str, environment: Mapping[str, str]) -> None:
-    """Remove what was noted about a database; `forget_store` is for its secret."""
+    """Remove the notes about a database; `forget_store` removes that of its secret."""
     for kind in ("databases", "notices", "judged"):
         shared_files.remove(_database_path(database, environment, kind))
-    _drop_empty(environment)
+    _remove_empty_folders(environment)
 
 
 def is_under_trusted_root(
     root: str, patterns: Iterable[str], environment: Mapping[str, str]
 ) -> bool:
-    """True if a pattern, such as `/workspaces/*`, says that stores at *root* are the person's.
+    """Return True if a pattern, such as `/workspaces/*`, makes stores at *root* the person's.
 
-    A pattern is absolute or begins with `~/`; several may stand with a colon between them.
+    A pattern is absolute or begins with `~/`; colons separate several.
     """
     if not patterns:
         return False
@@ -174,17 +159,17 @@ def is_under_trusted_root(
 
 
 def agreement(root: str, environment: Mapping[str, str]) -> Agreement:
-    """What was agreed for the project; nothing where the note is missing or damaged."""
+    """Return the agreements about a project; none where the file is missing or damaged."""
     try:
-        found = loads(shared_files.read_text(_project_path(root, environment)) or "{}")
-    except (OSError, ValueError, RecursionError):
+        found = loads(_read(_project_path(root, environment)) or "{}")
+    except (ValueError, RecursionError):
         return Agreement()
     known = found if isinstance(found, dict) else {}
     return Agreement(**{key: str(known[key]) for key in Agreement._fields if key in known})
 
 
 def agree(root: str, environment: Mapping[str, str], **changes: Any) -> Agreement:
-    """Note the changes and return what is agreed now."""
+    """Record the changes and return all agreements about the project."""
     agreed = replace(agreement(root, environment), **changes)
     noted = as_dict(agreed) | {"root": os.path.realpath(root)}
     shared_files.write_atomic(_project_path(root, environment), flat(noted) + "\n", mode=0o600)
@@ -194,9 +179,9 @@ def agree(root: str, environment: Mapping[str, str], **changes: Any) -> Agreemen
 def agree_to_files(
     root: str, secret: str, commit: str, moment: str, environment: Mapping[str, str]
 ) -> None:
-    """Note that the person trusts the files of the repository that is at *root* now.
+    """Record trust in the files of the repository at *root*.
 
-    *secret* is its database's, and *commit* the one that is checked out, empty where there is none.
+    *secret* is that of its database, and *commit* the one checked out, empty before the first.
     """
     agree(root, environment, files=moment, store=sha256_hex(secret), commit=commit)
 
@@ -204,10 +189,10 @@ def agree_to_files(
 def trusts_files(
     root: str, secret: str, has_commit: Callable[[str], bool], environment: Mapping[str, str]
 ) -> bool:
-    """Whether the person trusts the files of the repository that is at *root* now.
+    """Return True if the person trusts the files of the repository at *root*.
 
-    It is the same with the database of that time, also after a pull. Where that was lost or cloned
-    anew, *has_commit* is asked for the commit of that time, and the database of now is noted.
+    A repository is identified by its database, also after a pull, and where that is new by the
+    commit of that time, for which *has_commit* is asked; then its present database is recorded.
     """
     agreed = agreement(root, environment)
     if not agreed.files:
@@ -221,7 +206,7 @@ def trusts_files(
 
 
 def claim_first_contact(root: str, secret: str, environment: Mapping[str, str]) -> bool:
-    """True the first time the person is to be told what came with the files of this clone."""
+    """Return True the first time that the memories of this clone are to be announced."""
     here = sha256_hex(secret)
     if agreement(root, environment).noticed == here:
         return False
@@ -230,14 +215,22 @@ def claim_first_contact(root: str, secret: str, environment: Mapping[str, str]) 
 
 
 def forget(root: str, environment: Mapping[str, str]) -> None:
-    """Remove what was agreed for the project, and our folders where that leaves them empty."""
+    """Remove the agreements about a project, and folders that this leaves empty."""
     shared_files.remove(_project_path(root, environment))
-    _drop_empty(environment)
+    _remove_empty_folders(environment)
 
 
 def cache_path(config: str, environment: Mapping[str, str]) -> str:
-    """Where the parsed values of a file of settings are kept."""
+    """Return the file with the parsed values of a file of settings."""
     return os.path.join(data_folder(environment), "settings", f"{sha256_hex(config)[:32]}.json")
+
+
+def _read(path: str) -> str:
+    """Return the text of a note; empty where it is missing or unreadable."""
+    try:
+        return shared_files.read_text(path) or ""
+    except (OSError, ValueError):
+        return ""
 
 
 def _own_path(environment: Mapping[str, str]) -> str:
@@ -257,24 +250,23 @@ def _project_path(root: str, environment: Mapping[str, str]) -> str:
     return os.path.join(data_folder(environment), "projects", f"{name}.json")
 
 
-def _drop_empty(environment: Mapping[str, str]) -> None:
+def _remove_empty_folders(environment: Mapping[str, str]) -> None:
+    """Remove empty folders of notes; without any note also parsed settings and the data folder."""
     folder = data_folder(environment)
     notes = [os.path.join(folder, name) for name in ("stores", "projects", "databases", "notices")]
-    for empty in (*notes, folder):
+    parsed = os.path.join(folder, "settings")
+    for path in notes:
         try:
-            os.rmdir(empty)
-        except OSError:  # not there, or not empty
-            if empty == folder and not any(map(os.path.exists, notes)):
-                _drop_cache(folder)
-
-
-def _drop_cache(folder: str) -> None:
-    """Remove the parsed settings, and the folder if nothing else is in it."""
-    settings = os.path.join(folder, "settings")
+            os.rmdir(path)
+        except OSError:  # missing, or not empty
+            continue
+    if any(map(os.path.exists, notes)):
+        return
     try:
-        for name in os.listdir(settings):
-            shared_files.remove(os.path.join(settings, name))
-        os.rmdir(settings)
+        if os.path.isdir(parsed):
+            for name in os.listdir(parsed):
+                shared_files.remove(os.path.join(parsed, name))
+            os.rmdir(parsed)
         os.rmdir(folder)
     except OSError:
         return

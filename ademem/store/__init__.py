@@ -154,7 +154,7 @@ def open_store(
     the folder cannot be made.
     """
     state = admission.state(project)
-    noted = trust.inspected(project.database, environment)
+    noted = trust.last_inspection(project.database, environment)
     store = _open_noted(project, now, wait_s, environment) if state and state == noted else None
     if store is None:
         admission.admit(project, environment, stamp(now), wait_s, find_order, noted)
@@ -180,7 +180,7 @@ def _quarantine_orders(
     or None when all were.
     """
     identity = f"{store.secret} {os.stat(project.database).st_ino}"
-    last = trust.judged_rows(project.database, identity, environment)
+    last = trust.last_judged_row(project.database, identity, environment)
     deadline = time.monotonic() + JUDGING_S
     rows = store.db.execute(
         "select seq, title, content, quarantine_reason from unified_memories where seq > ?"
@@ -201,7 +201,7 @@ def _quarantine_orders(
             db.executemany("update unified_memories set quarantine_reason = ? where seq = ?", held)
     if last != before:
         with suppress(OSError):
-            trust.note_judged_rows(project.database, identity, last, environment)
+            trust.note_judged_row(project.database, identity, last, environment)
     return None if is_complete else last
 
 
@@ -247,7 +247,7 @@ def _open_admitted(
         db.close()
         raise
     with suppress(OSError):  # a look at each opening is what it costs not to note this one
-        trust.note_inspected(path, admission.state(project), environment)
+        trust.note_inspection(path, admission.state(project), environment)
     return store
 
 

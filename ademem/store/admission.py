@@ -92,7 +92,7 @@ def admit(
     deadline = time.monotonic() + wait_s
     while True:
         with locked(project.home, root=project.home_root, wait=False) as is_ours:
-            latest = trust.inspected(project.database, environment) if is_ours else ""
+            latest = trust.last_inspection(project.database, environment) if is_ours else ""
             if is_ours and latest != noted and latest == state(project):
                 return None
             if is_ours:
