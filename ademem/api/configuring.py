@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from ademem.core.configuration.sources import Given, SettingWarning
+    from ademem.core.configuration.sources import SettingWarning, SourceValues
     from ademem.core.project import Project
     from ademem.store.existence import DatabaseClaims
 
@@ -59,7 +59,7 @@ class Arrived(Value):
 
     settings: dict[str, Any]
     """Values of `config.toml` that the person did not agree to."""
-    local: Given | None
+    local: SourceValues | None
     """A `config.local.toml` that was not written here."""
     memories: int
     """Memories that came with the files and were not accepted, but for quarantined ones."""
@@ -203,7 +203,7 @@ def revoke(
         trust.forget(here.main, environment)
 
 
-def _unnoted(here: Project, environment: Mapping[str, str]) -> Given | None:
+def _unnoted(here: Project, environment: Mapping[str, str]) -> SourceValues | None:
     found = local_file(here, environment)
     noted = trust.agreement(here.main, environment).local
     return found if found.digest and found.digest != noted else None

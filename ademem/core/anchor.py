@@ -1,4 +1,4 @@
-"""What a memory is tied to: a place in a file, `path:first-last@hash`, or a command, `$ words`."""
+"""Anchors of a memory: a place in a file, `path:first-last@hash`, or a command, `$ words`."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _PLACE = r"(?s)(.+?)(?::(\d+)(?:-(\d+))?)?(?:@([0-9a-f]{8,40}))?"
 
 
 class Place(Value):
-    """A file, or some of its lines; the lines count from 1, and 0 means all of them."""
+    """A file, or some of its lines, counted from 1; 0 means all of them."""
 
     path: str
     first: int = 0
     last: int = 0
     hash: str = ""
-    """First digits of the git blob id of the text there when it was noted; empty: never noted."""
+    """First digits of the git blob id of the text when the anchor was made; empty for unknown."""
 
     @property
     def where(self) -> str:
-        """The anchor as people write it."""
+        """Written form of the anchor."""
         if not self.first:
             return self.path
         lines = f"{self.first}-{self.last}" if self.last != self.first else str(self.first)
@@ -33,22 +33,21 @@ class Place(Value):
 
     @property
     def text(self) -> str:
-        """The anchor as it is stored."""
+        """Stored form of the anchor."""
         return f"{self.where}@{self.hash}" if self.hash else self.where
 
 
 def of_command(words: str) -> str:
-    """The anchor of a command."""
     return COMMAND + " ".join(words.split())
 
 
 def command(anchor: str) -> str:
-    """The command an anchor names; empty when it names a place."""
+    """Return the command of an anchor; empty for a place."""
     return anchor.removeprefix(COMMAND) if anchor.startswith(COMMAND) else ""
 
 
 def place(anchor: str) -> Place | None:
-    """The place an anchor names; None when it names a command, or nothing."""
+    """Return the place of an anchor; None for a command."""
     found = re.fullmatch(_PLACE, anchor)
     if found is None or anchor.startswith(COMMAND):
         return None
@@ -59,7 +58,7 @@ def place(anchor: str) -> Place | None:
 def replaced(
     anchors: tuple[str, ...], places: Iterable[str] | None, commands: Iterable[str] | None
 ) -> tuple[str, ...]:
-    """The anchors with other places, or other commands; None leaves those there are."""
+    """Replace the places or the commands among the anchors; None leaves them."""
     if places is None:
         places = [text for text in anchors if not command(text)]
     if commands is None:
@@ -68,7 +67,7 @@ def replaced(
 
 
 def joined(ours: Iterable[str], theirs: Iterable[str]) -> tuple[str, ...]:
-    """Both without repetition; of one place noted twice, what was noted last."""
+    """Join both without duplicates; the last anchor of a place wins."""
     by_place = {}
     for anchor in (*ours, *theirs):
         named = place(anchor)

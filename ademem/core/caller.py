@@ -1,4 +1,4 @@
-"""Who runs a command: a person at a terminal, or a coding agent's client."""
+"""Tell a person at a terminal from the client of a coding agent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CLIENTS = frozenset(
     "aider amp claude claude-code codex copilot crush cursor-agent droid gemini gemini-cli goose"
     " kiro-cli opencode opencode-ai qwen qwen-code".split()
 )
-"""Programs and packages of coding agents, as they stand in a process's command line."""
+"""Programs and packages of coding agents in the command lines of processes."""
 
 CLIENT_VARIABLES = (
     "CLAUDECODE",
@@ -32,11 +32,11 @@ CLIENT_VARIABLES = (
     "CLINE_ACTIVE",
     "GOOSE_TERMINAL",
 )
-"""Variables that clients set in the shells they open, and people do not set in their own."""
+"""Variables that clients set in the shells that they open."""
 
 INTERPRETERS = ("node", "bun", "deno", "python", "ruby")
 MAX_DEPTH = 64
-"""Parents that are looked at; a chain that is longer says nothing of its beginning."""
+"""Parents that are examined."""
 COMMAND_LINE_BYTES = 4096
 
 
@@ -54,7 +54,7 @@ def client_of(environment: Mapping[str, str]) -> str:
 
 @cache
 def client_above() -> str:
-    """The client among the parents of this process; empty for none."""
+    """Return the client among the parents of this process; empty for none."""
     return next(filter(None, map(client_in, parent_commands())), "")
 
 
@@ -73,7 +73,7 @@ def require_person(environment: Mapping[str, str], act: str) -> None:
 
 
 def has_terminal() -> bool:
-    """True when somebody can type, and sees what is said."""
+    """True if a person can type and sees the output."""
     return _is_tty(sys.stdin) and (_is_tty(sys.stdout) or _is_tty(sys.stderr))
 
 
@@ -92,7 +92,7 @@ def client_in(command: list[str]) -> str:
 
 
 def parent_commands() -> Iterator[list[str]]:
-    """The command lines of this process's parents, nearest first."""
+    """Yield the command lines of this process's parents, nearest first."""
     if os.path.isdir("/proc/self"):
         yield from _from_proc(os.getppid())
     else:
@@ -116,7 +116,6 @@ def _from_proc(pid: int) -> Iterator[list[str]]:
 
 
 def _from_ps(pid: int) -> Iterator[list[str]]:
-    """What `ps` tells of them, where the system has no /proc."""
     from ademem.core import process
 
     try:
@@ -136,7 +135,7 @@ def _from_ps(pid: int) -> Iterator[list[str]]:
 
 
 def _name(path: str) -> str:
-    """`/usr/bin/Codex`, `-claude` of a login and `gemini.js` without what is around the name."""
+    """Return the bare name of `/usr/bin/Codex`, of a login's `-claude` and of `gemini.js`."""
     name = path.rpartition("/")[2].lstrip("-").lower()
     for suffix in (".js", ".mjs", ".cjs", ".exe"):
         name = name.removesuffix(suffix)
@@ -146,5 +145,5 @@ def _name(path: str) -> str:
 def _is_tty(stream: object) -> bool:
     try:
         return bool(stream.isatty())  # type: ignore[attr-defined]
-    except (AttributeError, ValueError):  # none, or closed
+    except (AttributeError, ValueError):  # missing or closed
         return False

@@ -1,4 +1,4 @@
-"""What Claude Code says to a hook, and what it understands in answer."""
+"""Events that Claude Code sends to a hook, and the answers it understands."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
     from typing import Any
 
 CONTEXT_UNITS = 10_000
-"""UTF-16 units of one context above which the client shows a 2 KB preview instead."""
+"""UTF-16 units of a context, above which the client shows a preview of 2 KB instead."""
 
 NAME_BYTES = 255
-"""A longer id or name counts as missing: those of turns and agents become names of files."""
+"""Longest id or name, as those of turns and agents become names of files."""
 
 MESSAGE_CHARS = 200_000
-"""How much of the end of a model's message is read."""
+"""Characters that are read of the end of a model's message."""
 
 SECRET_CHARS = 12
-"""A shorter id holds no secret."""
+"""Shortest id that can contain a secret."""
 _DIGITS = frozenset("0123456789")
 
 
 class BadPayload(AdememError):
-    """Not a JSON object; nothing in it can be trusted."""
+    """The payload is no JSON object."""
 
 
 class Payload(Value):
-    """One event. Missing or mistyped keys are empty: a hook lives with what it gets."""
+    """One event; missing or mistyped keys are empty."""
 
     event: str
     session_id: str
@@ -54,16 +54,16 @@ class Payload(Value):
     stop_hook_active: bool
     reason: str
     duration_ms: int
-    """How long a tool took; 0: the client does not say."""
+    """Duration of a tool call; 0 if the client does not send it."""
 
     @property
     def command(self) -> str:
-        """What a Bash-like tool was asked to run."""
+        """Command of a Bash-like tool."""
         return _text(self.tool_input, "command")
 
     @property
     def path(self) -> str:
-        """The file a writing tool was asked to change."""
+        """File of a writing tool."""
         return _text(self.tool_input, "file_path") or _text(self.tool_input, "notebook_path")
 
 
@@ -124,18 +124,18 @@ def read(raw: bytes) -> Payload:
 
 
 def context(event: str, text: str, notices: Sequence[str] = ()) -> str:
-    """An answer that puts *text* before the model, and the notices before the person."""
+    """Show *text* to the model and the notices to the person."""
     answer = {"hookEventName": event, "additionalContext": text}
     return _answer(answer, notices) if text else notice(*notices)
 
 
 def notice(*lines: str) -> str:
-    """An answer for the person alone; empty without lines."""
+    """Show lines to the person alone; empty without lines."""
     return _object({"systemMessage": "\n".join(lines)}) if lines else ""
 
 
 def deny(reason: str) -> str:
-    """The one answer that stops a tool call in every client version."""
+    """Deny a tool call, in the form that every version of the client understands."""
     return _answer(
         {
             "hookEventName": "PreToolUse",
@@ -146,12 +146,12 @@ def deny(reason: str) -> str:
 
 
 def keep_going(reason: str) -> str:
-    """The answer to Stop that gives the model another turn with *reason* before it."""
+    """Answer Stop with another turn of the model, which gets the *reason*."""
     return _object({"decision": "block", "reason": reason})
 
 
 def units(text: str) -> int:
-    """Length as the client counts it: UTF-16 units."""
+    """Count UTF-16 units, as the client does."""
     return len(text) if text.isascii() else len(text) + sum(char > "\uffff" for char in text)
 
 
@@ -162,18 +162,20 @@ def config_dir(environment: Mapping[str, str]) -> str:
 
 
 def transcript_folder(directory: str) -> str:
-    """The name of the folder in which the client keeps transcripts of sessions in *directory*."""
+    """Return the client's folder name for transcripts of sessions in *directory*."""
     return "".join(char if char.isascii() and char.isalnum() else "-" for char in directory)
 
 
 def session_of(environment: Mapping[str, str]) -> str:
-    """The session in whose shell this process runs, as its events name it; empty for none."""
+    """Return the id of the session in whose shell this process runs; empty for none."""
     return safe_id(environment.get("CLAUDE_CODE_SESSION_ID", ""))
 
 
 def safe_id(id: str) -> str:
-    """The id as it may be stored: a digest stands for one with a secret in it."""
-    if len(id) < SECRET_CHARS or _DIGITS.isdisjoint(id) or _is_made_by_the_client(id):
+    """Return the id, or a digest of it if it contains a secret."""
+    is_uuid = len(id) == 36 and id.count("-") == 4
+    is_call = id.startswith("toolu_") and len(id) <= 32 and id[6:].isalnum()
+    if len(id) < SECRET_CHARS or _DIGITS.isdisjoint(id) or is_uuid or is_call:
         return id
     from ademem.core.redaction import redact
 
@@ -182,13 +184,6 @@ def safe_id(id: str) -> str:
     from ademem.core.text import sha256_hex
 
     return f"redacted-{sha256_hex(id)[:16]}"
-
-
-def _is_made_by_the_client(id: str) -> bool:
-    """Whether it is a UUID or the id of a tool call, which are all that a client makes."""
-    if len(id) == 36 and id.count("-") == 4:
-        return True
-    return id.startswith("toolu_") and len(id) <= 32 and id[6:].isalnum()
 
 
 def _answer(output: dict[str, str], notices: Sequence[str] = ()) -> str:
@@ -201,7 +196,7 @@ def _object(texts: dict[str, str]) -> str:
 
 
 def _end_of(message: str) -> str:
-    """The last MESSAGE_CHARS at most, from between two words: half a secret is not known as one."""
+    """Return at most the last MESSAGE_CHARS from a word's start, as half a secret is not found."""
     if len(message) <= MESSAGE_CHARS:
         return message
     end = message[-MESSAGE_CHARS:]

@@ -1,4 +1,4 @@
-"""Moments as UTC `datetime`, stored as text that sorts like time."""
+"""Times as UTC `datetime`, stored as text that sorts by time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import UTC, datetime, timedelta
 else:
-    try:  # the module around it defines all of it once more in Python first
+    try:  # `datetime` defines all classes in Python first
         from _datetime import UTC, datetime, timedelta
     except ImportError:
         from datetime import UTC, datetime, timedelta
@@ -30,14 +30,14 @@ def now() -> datetime:
 
 
 def stamp(moment: datetime) -> str:
-    """`2026-01-31T23:59:59.123Z`, the only form of time in the database."""
+    """Format as `2026-01-31T23:59:59.123Z`, the only form of time in the database."""
     if moment.tzinfo is not UTC:
         moment = moment.astimezone(UTC)
     return moment.isoformat(timespec="milliseconds")[: -len("+00:00")] + "Z"
 
 
 def parse(text: str) -> datetime:
-    """Read a stamp or any ISO-8601 time; without a zone it is UTC."""
+    """Parse a stamp or any ISO-8601 time; without a zone it is UTC."""
     moment = datetime.fromisoformat(text.strip())
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
@@ -47,14 +47,14 @@ def days_between(earlier: datetime, later: datetime) -> float:
 
 
 class TooLate(Exception):
-    """The deadline passed; nothing was changed."""
+    """The deadline has passed; nothing was changed."""
 
 
 class Deadline:
-    """The moment until which a hook may work; what takes longer is left to the worker."""
+    """Time limit of a hook, which leaves longer work to the worker."""
 
     def __init__(self, clock: Callable[[], float], seconds: float) -> None:
-        """Pass *seconds* from now on, by a *clock* such as `time.monotonic`."""
+        """End *seconds* from now, by a *clock* such as `time.monotonic`."""
         self._clock = clock
         self._end = clock() + seconds
 

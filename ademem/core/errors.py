@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 class suppress:
-    """`contextlib.suppress` for the modules of hooks; importing the original takes half a ms."""
+    """`contextlib.suppress` for hooks, without half a millisecond of import."""
 
     __slots__ = ("kinds",)
 
@@ -16,7 +16,7 @@ class suppress:
         self.kinds = kinds
 
     def __enter__(self) -> None:
-        """There is nothing to prepare."""
+        """Do nothing."""
 
     def __exit__(
         self,
@@ -39,7 +39,7 @@ class AdememError(Exception):
 
 
 class UsageError(AdememError):
-    """The command was called with something it cannot mean; exit code 2."""
+    """Wrong usage of a command; exit code 2."""
 
 
 class NotEnrolled(AdememError):
@@ -57,7 +57,7 @@ class NoSuchMemory(AdememError):
 
 
 class SeveralMemories(NoSuchMemory):
-    """The beginning of an id that more than one has."""
+    """A prefix of several ids."""
 
     hint = "give more of it"
 

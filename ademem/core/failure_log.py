@@ -1,4 +1,4 @@
-"""Where a hook's failure is written down: one line, bounded files."""
+"""Log failures of hooks, one line each, in files of bounded size."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 LOG_BYTES = 256_000
 ERROR_CHARS = 500
 READ_CHARS = 20_000
-"""How much of an error's text is looked at."""
+"""Characters that are read of an error's text."""
 _TEXTS = ("at", "project", "event", "error")
-"""What each line says; a line without them is somebody else's."""
+"""Keys of each line; a line without them is not ours."""
 
 
 def log(
@@ -64,7 +64,7 @@ def log_crash(trace: str, environment: Mapping[str, str]) -> str:
 
 
 def in_words(error: Exception) -> str:
-    """What went wrong, on one line and without secrets."""
+    """Describe an error on one line, without secrets."""
     from ademem.core.redaction import redact
     from ademem.core.text import whole_words
 
@@ -73,7 +73,7 @@ def in_words(error: Exception) -> str:
 
 
 def recent(found: Project, environment: Mapping[str, str]) -> list[dict[str, str]]:
-    """The failures in this project that the logs still hold, newest last."""
+    """Return the logged failures of this project, newest last."""
     failures = [
         failure
         for root, folder in folders(found, environment)
@@ -84,19 +84,19 @@ def recent(found: Project, environment: Mapping[str, str]) -> list[dict[str, str
 
 
 def folders(found: Project, environment: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Where failures are written down, each behind the folder from which it is reached."""
+    """Return the folders of logs, each after the root of its path."""
     own = user_log_dir(environment)
     return [(found.root, found.log), (os.path.dirname(own), own)]
 
 
 def user_log_dir(environment: Mapping[str, str]) -> str:
-    """Where failures go that the project's own folder cannot take."""
+    """Return the folder for failures that the project's own log cannot take."""
     temporary = os.path.abspath(environment.get("TMPDIR") or "/tmp")
     return os.path.join(temporary, f"ademem-{os.getuid()}")
 
 
 def _own(folder: str) -> str:
-    """Make the folder; where everybody may write, somebody else can have made it before."""
+    """Make the folder; in a shared parent another user may have made it, which is refused."""
     os.makedirs(folder, 0o700, exist_ok=True)
     if os.lstat(folder).st_uid != os.getuid():
         raise PermissionError(f"{folder} is somebody else's")
@@ -108,7 +108,7 @@ def _append(root: str, folder: str, line: str) -> None:
 
 
 def _read(root: str, folder: str) -> Iterator[dict[str, str]]:
-    """The lines that are ours and whole: a full disk may have cut one short."""
+    """Yield the lines that are complete and ours: a full disk may have truncated one."""
     try:
         text = confined.read_text(root, os.path.join(folder, "hooks.log")) or ""
     except (OSError, UnicodeDecodeError):

@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from typing import Literal
 
 RECENT = 16
-"""Texts whose forms are remembered: the rules ask the same of one draft again and again."""
+"""Texts whose forms are cached, as many rules read the same draft."""
 
 LONG = 1 << 20
 """Characters of a text above which its digest is computed in parts."""
 
 EDGE = ".,;:!?…()[]{}<>\"'`“”‘’«»*"
-"""What stands around a word and is no part of it."""
+"""Punctuation around a word."""
 _SENTENCE_ENDS = (". ", "! ", "? ", "; ", "。", "！", "？")
 _CONTROL = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160))) | {13: 10}
 
 
 def clean(text: str) -> str:
-    """NFC, no control characters or lone surrogates, single blanks, no blank edges; lines stay."""
+    """Normalize to NFC, without control characters, lone surrogates and repeated blanks."""
     if text.isascii() and text.isprintable() and "  " not in text:
         return text.strip()
     import re  # which a hook whose texts are plain need not load
@@ -41,7 +41,7 @@ def clean(text: str) -> str:
 
 
 def normal(form: Literal["NFC", "NFKC"], text: str) -> str:
-    """*text* in a normal form of Unicode, which ASCII has by itself."""
+    """Return *text* in a normal form of Unicode."""
     if text.isascii():
         return text
     import unicodedata
@@ -51,24 +51,24 @@ def normal(form: Literal["NFC", "NFKC"], text: str) -> str:
 
 @lru_cache(maxsize=RECENT)
 def fold(text: str) -> str:
-    """What two spellings of the same sentence have in common: case and spacing are gone."""
+    """Return the text in one case and spacing."""
     return " ".join(normal("NFKC", text).casefold().split())
 
 
 def said(title: str | None, content: str) -> str:
-    """Title and content, which are compared as one."""
+    """Return title and content as one text."""
     return f"{title}\n{content}" if title else content
 
 
 @lru_cache(maxsize=RECENT)
 def dedupe_key(content: str, topic_key: str | None = None) -> str:
-    """Equal for equal folded texts; the same text under two topics stays two memories."""
+    """Return a digest of the folded text and its topic."""
     return sha256_hex(topic_key or "", fold(content))
 
 
 @lru_cache(maxsize=RECENT)
 def words(text: str) -> frozenset[str]:
-    """Folded word tokens of any script; CJK runs, which have no blanks, as pairs of characters."""
+    """Return the folded words of any script; CJK runs, which have no blanks, as bigrams."""
     if text.isascii():
         return frozenset(_tokens(text.lower()))
     found: set[str] = set()
@@ -81,7 +81,7 @@ def words(text: str) -> frozenset[str]:
 
 
 def is_cjk(text: str) -> bool:
-    """Whether it has characters of a script written without blanks between words."""
+    """True for characters of a script without blanks between words."""
     return not text.isascii() and any(
         "\u2e80" <= char <= "\u9fff"
         or "\uac00" <= char <= "\ud7af"
@@ -93,13 +93,13 @@ def is_cjk(text: str) -> bool:
 
 
 def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
-    """|A∩B| / |A∪B|; 0 when either is empty."""
+    """Return |A∩B| / |A∪B|; 0 if either is empty."""
     shared = len(left & right)
     return shared / (len(left) + len(right) - shared) if shared else 0.0
 
 
 def bounded(text: str, limit: int) -> str:
-    """The first *limit* characters, never half of a combined one unless it is all there is."""
+    """Return at most *limit* characters, without splitting a combined one."""
     if len(text) <= limit:
         return text
     end = limit
@@ -109,7 +109,7 @@ def bounded(text: str, limit: int) -> str:
 
 
 def whole_words(text: str, limit: int) -> str:
-    """At most *limit* characters that end between two words: half a secret is not known as one."""
+    """Return at most *limit* characters of whole words, as half a secret is not found."""
     if len(text) <= limit:
         return text
     head = text[:limit]
@@ -117,22 +117,19 @@ def whole_words(text: str, limit: int) -> str:
 
 
 def bounded_bytes(text: str, limit: int) -> str:
-    """The longest head of at most *limit* UTF-8 bytes that ends on a code point."""
+    """Return the longest prefix of at most *limit* UTF-8 bytes."""
     raw = text.encode("utf-8", "replace")
     return text if len(raw) <= limit else raw[:limit].decode("utf-8", "ignore")
 
 
 def preview(text: str, limit: int) -> str:
-    """One line of at most *limit* characters; "…" tells that something was cut."""
+    """Return one line of at most *limit* characters, with "…" if it was cut."""
     line = " ".join(text.split())
     return line if len(line) <= limit else bounded(line, limit - 1) + "…"
 
 
 def opening(text: str, limit: int) -> str:
-    """One line: all of it, or as many whole sentences, or else words, as fit into *limit*.
-
-    "…" tells that something follows.
-    """
+    """Return one line of the sentences, else of the words, that fit; "…" if it was cut."""
     line = " ".join(text.split())
     if len(line) <= limit:
         return line
@@ -145,7 +142,7 @@ def opening(text: str, limit: int) -> str:
 
 
 def slug(text: str, limit: int = 60) -> str:
-    """Letters and digits of any script joined by `-`; empty when there are none."""
+    """Join letters and digits of any script by `-`."""
     return "-".join(_tokens(fold(text[:limit]).replace("_", "-")))
 
 
@@ -158,7 +155,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _joined(left: str, right: str) -> bool:
-    """Whether two neighbours are parts of one visible character."""
+    """True if two neighbours are parts of one visible character."""
     import unicodedata
 
     return (
@@ -182,7 +179,7 @@ def unique(items: Iterable[str]) -> tuple[str, ...]:
 
 
 def sha256_hex(*parts: str) -> str:
-    """Hex digest of the parts; their borders count, so ("ab", "c") differs from ("a", "bc")."""
+    """Return the hex digest of the parts, by which ("ab", "c") differs from ("a", "bc")."""
     if len(parts) == 1 and len(parts[0]) > LONG:
         return of_stream(slices(parts[0]), len(parts[0]))
     framed = "".join([f"{len(part)}:{part}" for part in parts])
@@ -191,7 +188,7 @@ def sha256_hex(*parts: str) -> str:
 
 
 def of_stream(parts: Iterable[str], length: int) -> str:
-    """`sha256_hex` of one text of *length* characters that is given in parts."""
+    """Return `sha256_hex` of one text of *length* characters, read in parts."""
     digest = sha256(f"{length}:".encode())
     for part in parts:
         digest.update(part.encode("utf-8", "surrogatepass"))
@@ -199,12 +196,12 @@ def of_stream(parts: Iterable[str], length: int) -> str:
 
 
 def slices(text: str) -> Iterator[str]:
-    """The text in parts of at most LONG characters."""
+    """Split a text into parts of at most LONG characters."""
     return (text[start : start + LONG] for start in range(0, len(text), LONG))
 
 
 def number(text: str) -> int:
-    """The first 64 bits of the digest."""
+    """Return the first 64 bits of the digest."""
     return int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big")
 
 

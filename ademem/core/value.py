@@ -53,14 +53,14 @@ class Value:
 
 
 def of(kind: type[V], fields: dict[str, Any]) -> V:
-    """A value that takes over its fields unchecked: for rows that are read by the hundred."""
+    """Make a value of unchecked fields, for rows that are read by the hundred."""
     made = object.__new__(kind)
     object.__setattr__(made, "__dict__", fields)
     return made
 
 
 def replace(value: V, **changes: Any) -> V:
-    """The same value with some fields changed."""
+    """Return a copy with some fields changed."""
     if not changes.keys() <= value._names:
         raise TypeError(_misfit(type(value), value.__dict__ | changes))
     copy = object.__new__(type(value))

@@ -1,4 +1,4 @@
-"""The settings in force: environment, files of the project, the person's own file, defaults."""
+"""Load the settings: environment, files of the project, the person's own file, defaults."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ if TYPE_CHECKING:
     from ademem.core.project import Project
 
 MAX_LINES = 5
-"""Warnings that are shown one by one."""
+"""Warnings that a command lists."""
 MAX_NOTICE_CHARS = 100
 
 SECRETS = ("ADEMEM_AI_KEY",)
-"""Named like settings, but read where they are used, and written down nowhere."""
+"""Variables that look like settings; each is read where it is used, and never stored."""
 
 
 class Configuration(Value):
-    """Settings, and where they come from."""
+    """Settings with their sources."""
 
     settings: Settings = Settings()
     origins: dict[str, str] = {}
-    """Path or variable of each key that is set somewhere."""
+    """Path or variable of each key that a source sets."""
     warnings: tuple[SettingWarning, ...] = ()
     held: dict[str, Any] = {}
-    """Values of the tracked file that wait for `ademem trust`."""
+    """Values of the tracked file that count only after `ademem trust`."""
 
 
 _DEFAULTS = Configuration()
 
 
 def load(project: Project | None, environment: Mapping[str, str]) -> Configuration:
-    """Read all sources; what is wrong in one of them costs that key or file alone.
+    """Read all sources; a fault costs its key or file alone.
 
-    Hooks read settings each time, and most often there are none.
+    Every hook calls this, mostly without any source.
     """
     paths = [trust.config_path(environment)]
     if project:
@@ -50,7 +50,7 @@ def load(project: Project | None, environment: Mapping[str, str]) -> Configurati
     variables = list(_variables(environment))
     if not there and not variables:
         return _DEFAULTS
-    if not there and (found := _of_variables(variables, environment)):
+    if not there and (found := _load_variables(variables, environment)):
         return found
     from ademem.core.configuration import sources
 
@@ -58,14 +58,14 @@ def load(project: Project | None, environment: Mapping[str, str]) -> Configurati
 
 
 def lines(warnings: Sequence[SettingWarning]) -> list[str]:
-    """The first few warnings, and how many more there are."""
+    """Return the first MAX_LINES warnings and the number of the others."""
     shown = [str(warning) for warning in warnings[:MAX_LINES]]
     more = len(warnings) - MAX_LINES
     return [*shown, f"{more} more warnings of settings"] if more > 0 else shown
 
 
 def notice(warnings: Sequence[SettingWarning]) -> str:
-    """The warnings, of which there are some, in one short line."""
+    """Summarize one or more warnings in a short line."""
     if len(warnings) == 1 and len(str(warnings[0])) <= MAX_NOTICE_CHARS:
         return str(warnings[0])
     if all(warning.waits for warning in warnings):
@@ -76,20 +76,19 @@ def notice(warnings: Sequence[SettingWarning]) -> str:
 
 
 def trust_roots(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Globs of folders whose databases count as the person's; a project's files have no say."""
+    """Return the globs of folders whose databases count as the person's, from no project's file."""
     return load(None, environment).settings.trust.roots
 
 
 def value_of(settings: Settings, name: str) -> Any:
-    """The value of `section.key`."""
     section, _, key = name.partition(".")
     return getattr(getattr(settings, section), key)
 
 
-def _of_variables(
+def _load_variables(
     variables: Sequence[tuple[str, str]], environment: Mapping[str, str]
 ) -> Configuration | None:
-    """Settings from variables alone, without what reads files; None where a value is wrong."""
+    """Load variables alone without importing the reader of files; None if one is wrong."""
     from ademem.core.configuration.values import BadSetting, as_settings, as_value
 
     try:
@@ -101,7 +100,7 @@ def _of_variables(
 
 
 def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Name and key of those variables that are settings."""
+    """Yield name and key of the variables that are settings."""
     for name in environment:
         if name.startswith("ADEMEM_") and name not in SECRETS:
             section, _, key = name[len("ADEMEM_") :].lower().partition("_")

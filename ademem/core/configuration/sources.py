@@ -1,10 +1,10 @@
-"""Reading the sources of settings, and joining what each of them may say."""
+"""Read the sources of settings, and merge the values that each may set."""
 
 from __future__ import annotations
 
 import os
 
-from ademem.core import confined, trust
+from ademem.core import confined, shared_files, trust
 from ademem.core.configuration import Configuration
 from ademem.core.configuration.values import (
     RENAMED,
@@ -32,24 +32,24 @@ if TYPE_CHECKING:
 MAX_BYTES = 64_000
 """Longest file of settings."""
 MAX_DOTS = 100
-"""Most dots in a line of such a file: a dotted key takes time by the square of its parts."""
+"""Most dots in a line of such a file, as parsing a dotted key takes quadratic time."""
 SHOWN_CHARS = 80
-"""Characters of the parser's words."""
+"""Characters of a parser's message that a warning repeats."""
 
 
 class SettingWarning(Value):
-    """A part of a source that does not count."""
+    """A part of a source that is not in force, or has an outdated name."""
 
     source: str
     """A path, or the name of a variable."""
     key: str = ""
-    """`guard.mode`; empty: all of the source."""
+    """Such as `guard.mode`; empty for the whole source."""
     reason: str = ""
-    """Why it does not count; empty: there is no such key."""
+    """Reason; empty for an unknown key."""
     waits: bool = False
     """It would count after `ademem trust`."""
     is_outdated: bool = False
-    """The name is one of an earlier version, which is no mistake."""
+    """The name is of an earlier version."""
 
     def __str__(self) -> str:
         name = self.source
@@ -58,13 +58,13 @@ class SettingWarning(Value):
         return f"{name}: {self.reason or unknown(self.key)}"
 
 
-class Given(Value):
-    """Valid values of one source by their keys, and what is wrong in it."""
+class SourceValues(Value):
+    """Valid values of one source by their keys, with warnings about the others."""
 
     values: dict[str, Any] = {}
     warnings: tuple[SettingWarning, ...] = ()
     digest: str = ""
-    """Names the content of a file."""
+    """Digest of the content of a file."""
 
 
 def read(
@@ -73,10 +73,10 @@ def read(
     there: Sequence[str],
     variables: Sequence[tuple[str, str]],
 ) -> Configuration:
-    """Join the files that are *there* and the variables, given with their keys.
+    """Merge the files that are *there* and the variables, each with its key.
 
-    The tracked file of the project sets keys that are shared, and makes others stricter; what it
-    sets besides is held until the person agreed to just these keys and values.
+    The tracked file of a project may set shared keys and make others stricter. Its other values are
+    held back until the person agrees to exactly these keys and values.
     """
     own = trust.config_path(environment)
     values: dict[str, Any] = {}
@@ -97,14 +97,18 @@ def read(
         if project.config in there:
             found = _file(project.config, environment, project.root)
             warnings += found.warnings
-            put(_unasked(found.values, values), project.config)
-            held = _not_in_force(found.values, values)
+            put(_unrestricted(found.values, values), project.config)
+            held = {
+                name: value
+                for name, value in found.values.items()
+                if value != values.get(name, key_of(name).default)
+            }
             if held and agreed.settings == fingerprint(held):
                 put(held, project.config)
                 held = {}
             if held:
                 warnings.append(
-                    SettingWarning(source=project.config, reason=_waiting(held), waits=True)
+                    SettingWarning(source=project.config, reason=_held_reason(held), waits=True)
                 )
         if project.local_config in there:
             found = _file(project.local_config, environment, project.home_root, agreed.local)
@@ -120,19 +124,19 @@ def read(
 
 
 def fingerprint(values: Mapping[str, Any]) -> str:
-    """The digest by which an agreement names keys with their values."""
+    """Return the digest by which an agreement names keys with their values."""
     return sha256_hex(*(f"{key}={value!r}" for key, value in sorted(values.items())))
 
 
-def local_file(project: Project, environment: Mapping[str, str]) -> Given:
-    """Read `config.local.toml`, whether or not it counts; without a digest where that is vain."""
+def local_file(project: Project, environment: Mapping[str, str]) -> SourceValues:
+    """Read `config.local.toml`, agreed or not; the digest is empty where it cannot be read."""
     if not os.path.lexists(project.local_config):
-        return Given()
+        return SourceValues()
     return _file(project.local_config, environment, project.home_root)
 
 
-def _unasked(given: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of a tracked file that counts at once: shared keys, and values that are stricter."""
+def _unrestricted(given: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a tracked file that need no agreement: shared keys, stricter values."""
     put = {}
     for name, value in given.items():
         key = key_of(name)
@@ -143,38 +147,32 @@ def _unasked(given: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, 
     return put
 
 
-def _not_in_force(given: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: value
-        for name, value in given.items()
-        if value != current.get(name, key_of(name).default)
-    }
-
-
-def _waiting(held: Mapping[str, Any]) -> str:
+def _held_reason(held: Mapping[str, Any]) -> str:
     names = ", ".join(sorted(held)[:3]) + (", …" if len(held) > 3 else "")
     return f"sets {names}, which {'count' if len(held) > 1 else 'counts'} only after `ademem trust`"
 
 
 def _file(
     path: str, environment: Mapping[str, str], root: str = "", noted: str | None = None
-) -> Given:
-    """Read one file; with *noted*, its values count only if that is the digest of its content."""
+) -> SourceValues:
+    """Read one file, whose values count only if its digest is *noted* or that is None."""
     digest = ""
     try:
         raw = _bytes(path, root)
         digest = bytes_hex(raw)
         if noted is not None and digest != noted:
             reason = "counts only after `ademem trust`"
-            return Given(warnings=(SettingWarning(source=path, reason=reason, waits=True),))
+            return SourceValues(warnings=(SettingWarning(source=path, reason=reason, waits=True),))
         found = _parsed(raw, digest, path, environment)
         return replace(_checked(found, path, of_project=bool(root)), digest=digest)
     except BadSetting as error:
-        return Given(warnings=(SettingWarning(source=path, reason=str(error)),), digest=digest)
+        return SourceValues(
+            warnings=(SettingWarning(source=path, reason=str(error)),), digest=digest
+        )
 
 
 def _bytes(path: str, root: str) -> bytes:
-    """Content of a file; raises BadSetting. Below *root* no link is followed."""
+    """Read a file, below *root* without following links; raises BadSetting."""
     try:
         if root:
             raw = confined.read_bytes(root, path, MAX_BYTES)
@@ -193,20 +191,26 @@ def _bytes(path: str, root: str) -> bytes:
 
 
 def _parsed(raw: bytes, digest: str, path: str, environment: Mapping[str, str]) -> dict[str, Any]:
-    """Values of a TOML text by `section.key`; raises BadSetting.
+    """Return values of a TOML text by `section.key`; raises BadSetting.
 
-    The last result is kept in the person's data folder: `tomllib` alone takes twice as long to load
-    as an ordinary hook runs.
+    The last result is cached in the person's data folder, as importing `tomllib` alone takes twice
+    as long as an ordinary hook.
     """
     cache = trust.cache_path(path, environment)
     try:
-        kept = loads(_cached(cache))
+        kept = loads(shared_files.read_text(cache) or "")
         if kept["sha256"] == digest and isinstance(kept["values"], dict):
             return kept["values"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        pass  # none yet, or of another content
+        pass  # missing, or of another content
+    import json
+
     values = _toml(raw)
-    _keep(cache, digest, values)
+    try:
+        text = json.dumps({"sha256": digest, "values": values})
+        shared_files.write_atomic(cache, text, mode=0o600)
+    except OSError:  # a home that cannot be written: each process parses for itself
+        pass
     return values
 
 
@@ -233,32 +237,14 @@ def _toml(raw: bytes) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it; what no setting can be (a table, a date) becomes None."""
+    """Return a value of JSON; None for a table or a date, which no setting can be."""
     if isinstance(value, list):
         return [item if isinstance(item, (str, int, float)) else None for item in value]
     return value if isinstance(value, (str, int, float)) else None
 
 
-def _cached(path: str) -> str:
-    with open(path, encoding="utf-8") as file:
-        return file.read()
-
-
-def _keep(path: str, digest: str, values: dict[str, Any]) -> None:
-    import json
-
-    from ademem.core import shared_files
-
-    try:
-        shared_files.write_atomic(
-            path, json.dumps({"sha256": digest, "values": values}), mode=0o600
-        )
-    except OSError:  # a home that cannot be written: each process parses for itself
-        return
-
-
-def _checked(given: Mapping[str, Any], source: str, *, of_project: bool = False) -> Given:
-    """The values that are valid, as their keys have them."""
+def _checked(given: Mapping[str, Any], source: str, *, of_project: bool = False) -> SourceValues:
+    """Convert and validate the values of one source."""
     values, warnings, former = {}, [], []
     for name, value in given.items():
         if name in RENAMED:
@@ -286,4 +272,4 @@ def _checked(given: Mapping[str, Any], source: str, *, of_project: bool = False)
         warnings.append(
             SettingWarning(source=source, key=former[0], reason=reason, is_outdated=True)
         )
-    return Given(values=values, warnings=tuple(warnings))
+    return SourceValues(values=values, warnings=tuple(warnings))

@@ -1,4 +1,4 @@
-"""What a key may be set to, and what is said of a name or value that it may not."""
+"""Validate names and values of settings."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class BadSetting(AdememError):
 
 
 def key_of(name: str) -> Key:
-    """The key called `section.key`; raises BadSetting that names the nearest one."""
+    """Return the key `section.key`; raises BadSetting with the nearest name."""
     key = find_key(name)
     if key is None:
         raise BadSetting(unknown(name))
@@ -58,7 +58,7 @@ def key_of(name: str) -> Key:
 
 
 def as_value(name: str, given: Any) -> Any:
-    """*given* as a value of the key; raises BadSetting."""
+    """Convert *given* to a value of the key; raises BadSetting."""
     key = key_of(name)
     value = _typed(name, given, key.default)
     if key.choices and value not in key.choices:
@@ -73,7 +73,7 @@ def as_value(name: str, given: Any) -> Any:
 
 
 def as_settings(values: Mapping[str, Any]) -> Settings:
-    """The settings with these values by `section.key`, and defaults for the rest."""
+    """Return settings with these values by `section.key`, and defaults for the rest."""
     changed: dict[str, dict[str, Any]] = {}
     for name, value in values.items():
         section, _, key = name.partition(".")
@@ -105,7 +105,7 @@ def renamed_warning(name: str) -> str:
 
 
 def unknown(name: str) -> str:
-    """Name the nearest key, or section where not even that is known."""
+    """Word an unknown name, with the nearest key or section."""
     from difflib import get_close_matches
 
     section, dot, _ = name.partition(".")
@@ -118,7 +118,7 @@ def unknown(name: str) -> str:
 
 
 def _typed(name: str, given: Any, default: Any) -> Any:
-    """*given* as the type of *default*; text, as the environment has it, is parsed."""
+    """Convert *given*, which may be text, to the type of *default*."""
     try:
         if isinstance(default, bool):
             return given if isinstance(given, bool) else _TRUTH[str(given).lower()]
@@ -140,7 +140,7 @@ def _typed(name: str, given: Any, default: Any) -> Any:
 
 
 def _shown(given: Any) -> str:
-    """A name or value as a message may repeat it, however long and odd it is."""
+    """Return a name or value, however long and odd, in the form of a message."""
     if given is None or isinstance(given, list):
         return "a list" if given else "a table or a date"
     return ascii(given[:SHOWN_CHARS]) if isinstance(given, str) else f"{given!s:.{SHOWN_CHARS}}"
