@@ -289,7 +289,7 @@ def run_check(check: Callable[[Patient], Finding], patient: Patient) -> Finding:
         return check(patient)
     except (sqlite3.Error, OSError, AdememError, *unreadable.MISREAD) as error:
         return _bad(
-            check.__name__.partition("_")[0], failure_log.in_words(error), _next_step(error)
+            check.__name__.partition("_")[0], failure_log.describe(error), _next_step(error)
         )
 
 

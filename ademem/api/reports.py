@@ -12,7 +12,7 @@ from ademem.core.clock import stamp
 from ademem.core.memory import Scope
 from ademem.core.project import import_waits
 from ademem.core.repository import branch
-from ademem.core.text import preview, said
+from ademem.core.text import preview, with_title
 from ademem.session.briefing.reader import sunk
 from ademem.store import (
     ageing,
@@ -191,7 +191,7 @@ def get_impressions(runtime: Runtime, limit: int = 20) -> dict[str, Any]:
                 "category": row["category"],
                 "text": None
                 if row["quarantine_reason"]
-                else preview(said(row["title"], row["content"]), SHOWN_CHARS),
+                else preview(with_title(row["title"], row["content"]), SHOWN_CHARS),
                 "shown": row["shown"],
                 "used": row["used"],
                 "unused": row["unused"],

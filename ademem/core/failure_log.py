@@ -39,7 +39,7 @@ def log(
             "at": clock.stamp(now),
             "project": found.root if found else "",
             "event": event,
-            "error": in_words(error)[:ERROR_CHARS],
+            "error": describe(error)[:ERROR_CHARS],
             "where": [
                 f"{os.path.basename(frame.filename)}:{frame.lineno}" for frame in frames[-6:]
             ],
@@ -63,7 +63,7 @@ def log_crash(trace: str, environment: Mapping[str, str]) -> str:
     return path
 
 
-def in_words(error: Exception) -> str:
+def describe(error: Exception) -> str:
     """Describe an error on one line, without secrets."""
     from ademem.core.redaction import redact
     from ademem.core.text import whole_words

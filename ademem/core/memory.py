@@ -150,7 +150,7 @@ class Draft(Value):
     origin: Origin = Origin()
 
 
-FORSAKEN = "its branch was deleted before it was merged"
+LOST_BRANCH = "its branch was deleted before it was merged"
 """The reason that makes a candidate of a memory whose line never reached the default branch."""
 
 
@@ -237,9 +237,9 @@ class Memory(Entry):
         return self.source_type in HIDDEN
 
     @property
-    def forsaken(self) -> bool:
+    def has_lost_branch(self) -> bool:
         """Whether only a person can tell what it is still worth."""
-        return self.write_gate_reason == FORSAKEN and self.status is Status.CANDIDATE
+        return self.write_gate_reason == LOST_BRANCH and self.status is Status.CANDIDATE
 
     @property
     def shareable(self) -> bool:

@@ -55,7 +55,7 @@ def fold(text: str) -> str:
     return " ".join(normal("NFKC", text).casefold().split())
 
 
-def said(title: str | None, content: str) -> str:
+def with_title(title: str | None, content: str) -> str:
     """Return title and content as one text."""
     return f"{title}\n{content}" if title else content
 

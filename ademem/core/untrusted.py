@@ -69,11 +69,11 @@ def provenance(memory: Memory) -> str:
     if memory.status == "candidate":
         parts.append("unconfirmed")
     if memory.claimed_author is not None:
-        parts.append(came_with_files(memory.claimed_author))
+        parts.append(import_label(memory.claimed_author))
     return ", ".join(parts)
 
 
-def came_with_files(author: str) -> str:
+def import_label(author: str) -> str:
     """The label of what nobody here accepted; the name is a claim, and was made safe to show."""
     return f"came with the files, by {author}" if author else "came with the files"
 
@@ -135,7 +135,7 @@ _SMUGGLING = (
 )
 
 
-def smuggles(text: str) -> bool:
+def has_hidden_characters(text: str) -> bool:
     """Whether it has signs that a reader does not see and a model does."""
     if text.isascii():
         return False
@@ -170,12 +170,12 @@ def as_latin(text: str) -> str:
     return text if text.isascii() else text.translate(_AS_LATIN)
 
 
-def seeming(text: str) -> str:
+def as_displayed(text: str) -> str:
     """The text as it looks: one case, compatibility forms and look-alikes replaced."""
     return text.lower() if text.isascii() else "".join(map(skeleton, text))
 
 
-def disguised(text: str) -> bool:
+def is_disguised(text: str) -> bool:
     """Whether a word mixes Latin letters with letters of another script that look like them."""
     if text.isascii():
         return False

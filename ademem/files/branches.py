@@ -214,7 +214,7 @@ def _changes(
     """Return the fields of the memory that change, and the reason; none while it waits rightly."""
     name = memory.source_branch or ""
     restored: dict[str, Any] = {}  # the fields that it had before its branch was deleted
-    if memory.forsaken:
+    if memory.has_lost_branch:
         restored = transitions.restored(memory) | {"write_gate_reason": None}
     shared = restored | {"source_branch": None}
     if not default.has_files:
@@ -234,7 +234,7 @@ def _changes(
         heir = place.carrier(memory.id, memory.knowledge_key) or ""
     if heir:
         return restored | {"source_branch": heir}, f"{name} is {heir} now"
-    if memory.forsaken:
+    if memory.has_lost_branch:
         return {}, ""
     if memory.status is Status.CANDIDATE and memory.knowledge_key is None:
         return shared, f"{name} is gone"  # it had no line that could have arrived

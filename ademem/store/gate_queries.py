@@ -57,7 +57,7 @@ class Home:
             f" and {_REJECTED if rejected else _CURRENT}",
             {"match": match, "limit": limit, "project": self._store.project_id} | self._values,
         )
-        return {seq: text_.said(title, content) for seq, title, content in found}
+        return {seq: text_.with_title(title, content) for seq, title, content in found}
 
     def _find(self, where: str, tail: str = "", **values: Any) -> list[Memory]:
         return memories.find(self._store, where, tail, **values, **self._values)

@@ -8,10 +8,10 @@ is one revision, and the files are due.
 from __future__ import annotations
 
 from ademem.core.errors import AdememError
-from ademem.core.memory import FORSAKEN, MAX_TITLED_BYTES, Memory, Status, Tier, Trust
+from ademem.core.memory import LOST_BRANCH, MAX_TITLED_BYTES, Memory, Status, Tier, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import bounded, bounded_bytes, clean, dedupe_key, unique
-from ademem.core.untrusted import came_with_files
+from ademem.core.untrusted import import_label
 from ademem.core.value import Value, replace
 from ademem.store import jobs, memories, memory_queries
 from ademem.store.memories import Change
@@ -85,7 +85,7 @@ def restored(memory: Memory) -> dict[str, Any]:
 
 def forsaken(memory: Memory) -> dict[str, Any]:
     """The fields of a memory whose branch was deleted before it was merged."""
-    return initial(promoted=False, pinned=memory.pinned) | {"write_gate_reason": FORSAKEN}
+    return initial(promoted=False, pinned=memory.pinned) | {"write_gate_reason": LOST_BRANCH}
 
 
 def superseded(heir_id: str) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def promote(id: str, act: Act, *, pinned: bool = False) -> Memory:
         pinned=confirmed.pinned,
         confidence=max(memory.confidence, 0.9),
         quarantine_reason=None,
-        write_gate_reason=None if memory.forsaken else memory.write_gate_reason,
+        write_gate_reason=None if memory.has_lost_branch else memory.write_gate_reason,
         source_branch=memory.source_branch if memory.source_branch == act.branch else None,
         claimed_author=_claimed_author(memory, act),
     )
@@ -272,10 +272,12 @@ def waits_for(memory: Memory) -> str:
     if memory.quarantine_reason:
         return f"quarantined: it {memory.quarantine_reason}"
     if memory.claimed_author is not None and memory.status is Status.PROMOTED:
-        return came_with_files(memory.claimed_author)
+        return import_label(memory.claimed_author)
     times = f", seen {memory.observation_count} times" if memory.observation_count > 1 else ""
     branch = memory.source_branch
-    gone = f"; its branch {branch} was deleted before it was merged" if memory.forsaken else ""
+    gone = (
+        f"; its branch {branch} was deleted before it was merged" if memory.has_lost_branch else ""
+    )
     return f"unconfirmed: {memory.trust} by {memory.source_type}{times}{gone}"
 
 

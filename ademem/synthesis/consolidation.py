@@ -9,7 +9,7 @@ from ademem.capture.gate.duplicates import compared_text
 from ademem.capture.gate.rows import free_sync_id, id_of, least_trusted
 from ademem.core.anchor import joined
 from ademem.core.clock import stamp
-from ademem.core.failure_log import in_words
+from ademem.core.failure_log import describe
 from ademem.core.memory import Memory
 from ademem.core.redaction import redact
 from ademem.core.shared_files import locked
@@ -136,7 +136,7 @@ def consolidate(run: ConsolidationRun, now: Callable[[], datetime]) -> Consolida
             texts = [_ask_for_text(merge, run) for merge in plan.merges]
             done = _apply(id, plan, texts, run, now())
     except Exception as failure:
-        error = in_words(failure)[: jobs.ERROR_CHARS]
+        error = describe(failure)[: jobs.ERROR_CHARS]
         raise
     finally:
         log = Consolidation(

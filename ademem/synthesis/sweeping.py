@@ -7,7 +7,7 @@ import sqlite3
 from collections import Counter
 from typing import NamedTuple
 
-from ademem.core.failure_log import in_words
+from ademem.core.failure_log import describe
 from ademem.core.memory import Category, Importance, Status, Tier, combined_confidence, decayed
 from ademem.core.shared_files import locked
 from ademem.core.value import Value, replace
@@ -304,7 +304,7 @@ def sweep(
                     jobs.follow(store, now)
             done += moved
     except Exception as error:
-        message = in_words(error)
+        message = describe(error)
         ageing.end(store, id, "failed", message[: jobs.ERROR_CHARS], now)
         raise
     ageing.end(store, id, "ok", None, now)

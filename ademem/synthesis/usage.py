@@ -11,7 +11,7 @@ from collections import Counter
 from contextlib import suppress
 
 from ademem.capture.transcript import Call, Prompt, all_events
-from ademem.core.text import said
+from ademem.core.text import with_title
 from ademem.guard.mutation import judge
 from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS
 from ademem.store import logs, memory_queries, sessions
@@ -67,7 +67,7 @@ def count(session_id: str, runtime: Runtime, now: datetime) -> int:
         return 0
     shown = logs.first_shown(store, session_id)
     rows = memory_queries.by_ids(store, shown)
-    named = {row.id: find_names(said(row.title, row.content)) for row in rows}
+    named = {row.id: find_names(with_title(row.title, row.content)) for row in rows}
     counts = Counter(name for names in named.values() for name in names)
     clues = [
         Clue(id, shown[id], (name for name in names if counts[name] <= SHARED))

@@ -93,9 +93,9 @@ def attempt(do: Callable[[], T]) -> T | Failure:
     try:
         return do()
     except Exception as error:
-        from ademem.core.failure_log import in_words
+        from ademem.core.failure_log import describe
 
-        return Failure(error=in_words(error))
+        return Failure(error=describe(error))
 
 
 CROWDED_SHARE = 0.8

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.core.untrusted import disguised, seeming, smuggles, visible
+from ademem.core.untrusted import as_displayed, has_hidden_characters, is_disguised, visible
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from ademem.core.untrusted import disguised, seeming, smuggles, visible
     ],
 )
 def test_a_word_of_two_scripts_that_look_alike_is_disguised(text):
-    assert disguised(text)
+    assert is_disguised(text)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_a_word_of_two_scripts_that_look_alike_is_disguised(text):
     ],
 )
 def test_words_of_one_script_and_scientific_signs_are_not(text):
-    assert not disguised(text)
+    assert not is_disguised(text)
 
 
 @pytest.mark.parametrize(
@@ -44,14 +44,14 @@ def test_words_of_one_script_and_scientific_signs_are_not(text):
     ],
 )
 def test_a_text_is_read_as_it_looks(text, looks):
-    assert seeming(text) == looks
+    assert as_displayed(text) == looks
 
 
 def test_the_flag_of_a_region_is_no_smuggling():
     wales = "\U0001f3f4\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f"
 
-    assert not smuggles(f"the flag {wales}")
-    assert smuggles(f"the flag {wales}\U000e0061")
+    assert not has_hidden_characters(f"the flag {wales}")
+    assert has_hidden_characters(f"the flag {wales}\U000e0061")
 
 
 @given(st.text())

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ademem.core import untrusted
 from ademem.core.memory import Status, Trust
-from ademem.core.untrusted import seeming, smuggles
+from ademem.core.untrusted import as_displayed, has_hidden_characters
 from ademem.core.value import replace
 from tests.builders import memory
 
@@ -46,13 +46,13 @@ def test_a_block_has_one_end_and_one_line_an_entry(said, chars):
     ]
     block = untrusted.fenced(entries)
 
-    looks = seeming(block)
+    looks = as_displayed(block)
 
     assert CLOSING.findall(looks) == ["</ademem-memory"]
     assert block.endswith(untrusted.CLOSE)
     assert looks.count(untrusted.OPEN) == 1
     assert not SPEAKER.search(looks)
-    assert not smuggles(re.sub("[\ufe00-\ufe0f\u200c\u200d]", "", block))
+    assert not has_hidden_characters(re.sub("[\ufe00-\ufe0f\u200c\u200d]", "", block))
     assert block.splitlines() == [untrusted.OPEN, *entries, untrusted.CLOSE]
 
 

@@ -156,7 +156,7 @@ def test_a_branch_that_was_deleted_is_noticed_by_the_session_that_starts(reposit
     repository.fire("session_start", source="startup", session_id="s2")
 
     (row,) = repository.live()
-    assert row.forsaken
+    assert row.has_lost_branch
 
 
 def test_what_a_teammate_pushed_is_mentioned_at_the_start(repository, tmp_path):

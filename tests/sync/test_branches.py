@@ -469,7 +469,7 @@ def test_without_the_git_program_nothing_moves_until_it_is_there(main, monkeypat
         assert main.row(row).status is Status.PROMOTED
 
     main.refresh()
-    assert main.row(row).forsaken
+    assert main.row(row).has_lost_branch
 
 
 def test_a_typed_change_beside_a_switch_deletes_nothing_that_the_switch_took_away(main):
@@ -508,7 +508,7 @@ def test_nothing_is_given_up_while_git_cannot_read_every_branch(main):
 
     broken.unlink()
     main.refresh()
-    assert main.row(row).forsaken
+    assert main.row(row).has_lost_branch
 
 
 def test_a_newer_line_that_comes_with_another_branch_does_not_move_what_waits(main, tmp_path):

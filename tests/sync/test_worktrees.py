@@ -115,7 +115,7 @@ class Work:
         rows = {text: self.here.row(memory) for text, memory in self.learned.items()}
         for row in rows.values():
             assert row.live
-            assert row.source_branch is None or row.source_branch in names or row.forsaken
+            assert row.source_branch is None or row.source_branch in names or row.has_lost_branch
         for worktree in (self.here, self.there):
             branch = worktree.git("branch", "--show-current")
             tree = worktree.git("grep", "-h", "<!--", "HEAD", "--", ".ade/memory", check=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.core.text import said
+from ademem.core.text import with_title
 from ademem.search import dense
 from ademem.search.embedding import DIMENSIONS
 from ademem.search.query import readable
@@ -27,7 +27,9 @@ class Meanings:
         known = {memory.seq: memory for memory in memory_queries.everything(store)}
         self.ids = [known[seq].id for seq in vectors.rows.tolist()]
         self.vectors = vectors.matrix
-        self.texts = [said(known[seq].title, known[seq].content) for seq in vectors.rows.tolist()]
+        self.texts = [
+            with_title(known[seq].title, known[seq].content) for seq in vectors.rows.tolist()
+        ]
         self._embedder = embedder
         self._asked: tuple[str, Floats] | None = None
 

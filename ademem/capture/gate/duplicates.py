@@ -69,7 +69,7 @@ _CLAUSE = r"[,;:.!?]\s"
 
 
 def compared_text(text: Draft | Memory) -> str:
-    return text_.said(text.title, text.content)
+    return text_.with_title(text.title, text.content)
 
 
 def is_same_family(left: Category, right: Category) -> bool:

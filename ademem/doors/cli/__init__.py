@@ -93,7 +93,7 @@ def _report_crash(error: Exception) -> int:
         where = f"see {failure_log.log_crash(redact(trace).text, os.environ)}"
     except OSError as reason:
         where = f"which could not be logged: {reason}"
-    summary = preview(failure_log.in_words(error), failure_log.ERROR_CHARS)
+    summary = preview(failure_log.describe(error), failure_log.ERROR_CHARS)
     print(f"ademem: unexpected {summary} ({where})", file=sys.stderr)
     return 3
 

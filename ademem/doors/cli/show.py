@@ -269,7 +269,7 @@ def line(
     """Return one memory on one line."""
     from ademem.core.text import preview
 
-    came = untrusted.came_with_files(memory.claimed_author or "")
+    came = untrusted.import_label(memory.claimed_author or "")
     found = [*(["pinned"] if memory.is_pinned else []), *flags(memory, astray, against)]
     marks = ", ".join(came if mark == CAME else mark for mark in found)
     title = f"{memory.title}: " if memory.title else ""
@@ -323,7 +323,7 @@ def brief(document: CoreMemory | None, begin: str, *, as_json: bool) -> None:
     for name, text in project_brief.lines(document):
         say(f"{name}: {text}")
     for text in document.claimed:
-        say(f"({untrusted.came_with_files(document.claimed_author)}: {text})")
+        say(f"({untrusted.import_label(document.claimed_author)}: {text})")
     return None
 
 

@@ -6,7 +6,7 @@ import re
 
 from ademem.core.memory import Trust
 from ademem.core.text import words
-from ademem.core.untrusted import disguised, seeming, smuggles
+from ademem.core.untrusted import as_displayed, has_hidden_characters, is_disguised
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,15 +45,15 @@ def order_of(title: str | None, content: str) -> str | None:
 
 def instruction_in(text: str) -> str | None:
     """Describe the instruction in a text; None if there is none."""
-    if smuggles(text):
+    if has_hidden_characters(text):
         return "has characters that nobody sees"
-    if disguised(text):
+    if is_disguised(text):
         return "has words of letters that only look alike"
     from ademem.guard.injection import patterns, phrases
 
     if phrases.spelled(text):
         return "spells words letter by letter"
-    plain = _without_mentions(seeming(text))
+    plain = _without_mentions(as_displayed(text))
     place = phrases.first_match(plain, patterns.known_in(plain))
     if place is not None:
         return patterns.EFFECTS[place]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core.memory import Importance
 from ademem.core.text import counted, opening, preview
-from ademem.core.untrusted import came_with_files
+from ademem.core.untrusted import import_label
 from ademem.core.value import Value, replace
 from ademem.files import project_brief
 from ademem.session.briefing.committed import by_people, latest
@@ -103,7 +103,7 @@ def standing(document: CoreMemory | None, reader: Reader) -> list[Entry]:
             entries.append(line(f"{label}: {_items(own)}"))
         if claimed and document:
             entries.append(
-                line(f"{label} ({came_with_files(document.claimed_author)}): {_items(claimed)}")
+                line(f"{label} ({import_label(document.claimed_author)}): {_items(claimed)}")
             )
     if entries and not reader.store.is_trusted:
         entries.insert(0, line(project_brief.MADE_ELSEWHERE))
