@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 
 MAX_TERMS = 32
 """Terms of a query that are looked up, the rarest first."""
-WORDS_ALONE = 1000
-"""Postings read where words alone decide: what a prompt costs, whatever the size of the store."""
-WITH_MEANING = 2_000
-"""Postings read beside vectors: all of them in a store of some thousand memories."""
+MOST_POSTINGS = 1000
+"""Postings that are read: what a search costs, whatever the size of the store."""
 ALWAYS = 3
 """Where words alone decide, the rarest terms are looked up however many rows they match."""
 
@@ -51,7 +49,7 @@ class Matches(Value):
         return [
             seq
             for some in (*first, rest)
-            for _, seq in sorted(((bm25.get(seq, 0.0), seq) for seq in some), reverse=True)
+            for _, seq in sorted([(bm25.get(seq, 0.0), seq) for seq in some], reverse=True)
         ]
 
 
@@ -76,24 +74,21 @@ def find_matches(query: Query, store: Store, floor: float, *, alone: bool) -> Ma
     )
 
 
-def choose_terms(
-    counts: Mapping[str, int], most: int = WORDS_ALONE, always: int = ALWAYS
-) -> list[str]:
-    """The rarest terms, *always* of them and more up to *most* postings."""
+def choose_terms(counts: Mapping[str, int], always: int = ALWAYS) -> list[str]:
+    """The rarest terms, *always* of them and more up to MOST_POSTINGS."""
     chosen: list[str] = []
     rows = 0
     for term in sorted((term for term in counts if counts[term]), key=lambda t: (counts[t], t)):
         rows += counts[term]
-        if len(chosen) == MAX_TERMS or (len(chosen) >= always and rows > most):
+        if len(chosen) == MAX_TERMS or (len(chosen) >= always and rows > MOST_POSTINGS):
             break
         chosen.append(term)
     return chosen
 
 
 def _match(terms: Mapping[str, Index], store: Store, least: float, *, alone: bool) -> Matches:
-    most = WORDS_ALONE if alone else WITH_MEANING
-    counts = full_text.count_rows(store, terms, -1 if alone else most + 1)
-    chosen = choose_terms(counts, most, ALWAYS if alone else 1)
+    counts = full_text.count_rows(store, terms, -1 if alone else MOST_POSTINGS + 1)
+    chosen = choose_terms(counts, ALWAYS if alone else 1)
     missing = [term for term, count in counts.items() if not count]
     total = full_text.total_rows(store)
     information = {t: word_information(total, max(1, counts[t])) for t in chosen + missing}

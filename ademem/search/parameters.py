@@ -8,8 +8,8 @@ from ademem.core.value import Value
 class Parameters(Value):
     """Weights, floors and discounts of one search."""
 
-    pool: int = 60
-    """Rows that the lexical and the vector search each pass to the ranking."""
+    pool: int = 30
+    """Rows that the lexical and the vector search each pass to the ranking; twice for dialogues."""
 
     words: float = 0.2
     """Weight of the words of a memory in its relevance."""

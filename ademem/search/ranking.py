@@ -105,14 +105,23 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
     parameters, cosines, matches = search.parameters, search.cosines, search.matches
 
     ranked = matches.ranked()
-    by_words = _first_visible(lambda limit: ranked[:limit], search, statuses)
-    by_meaning = {} if cosines is None else _first_visible(cosines.nearest, search, statuses)
+
+    def find_rows(pool: int) -> tuple[dict[int, bool], dict[int, bool]]:
+        by_words = _first_visible(lambda limit: ranked[:limit], pool, search, statuses)
+        if cosines is None:
+            return by_words, {}
+        return by_words, _first_visible(cosines.nearest, pool, search, statuses)
+
+    pool = max(search.limit, parameters.pool)
+    by_words, by_meaning = find_rows(pool)
     rows = by_words | by_meaning
     has_turns = any(rows.values())
     neighbours: dict[int, Neighbours] = {}
-    if has_turns:
+    if has_turns:  # their neighbours and features lift rows from further down
+        pool *= 2
+        by_words, by_meaning = find_rows(pool)
         neighbours, beside = _read_neighbours(search, statuses, by_words, by_meaning)
-        rows |= beside
+        rows = by_words | by_meaning | beside
 
     whitened: dict[int, float] = {}
     plain: dict[int, float] = {}
@@ -140,9 +149,7 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
         return (*map(signals[seq].__getitem__, first), signals[seq]["relevance"], seq)
 
     kept.sort(key=order, reverse=True)
-    # Only the features of a dialogue lift a hit from far below.
-    most = max(search.limit, parameters.pool if has_turns else parameters.pool // 2)
-    found = memories.entries(search.store, kept[:most])
+    found = memories.entries(search.store, kept[:pool])
     features = dialogue.read_features(search.query.text) if has_turns else None
     return [_weigh(memory, signals[memory.seq], features, search) for memory in found]
 
@@ -297,10 +304,9 @@ def _tier_bonus(memory: Entry, parameters: Parameters) -> float:
 
 
 def _first_visible(
-    first: Callable[[int], Sequence[int]], search: Search, statuses: tuple[str, ...]
+    first: Callable[[int], Sequence[int]], pool: int, search: Search, statuses: tuple[str, ...]
 ) -> dict[int, bool]:
     """A pool of the first rows that the filters let through, and whether each is a turn."""
-    pool = search.parameters.pool
     wanted = FIRST_LOOK * pool
     while True:
         ranked = first(wanted)
@@ -322,7 +328,7 @@ def _read_neighbours(
     turns = [seq for seq, is_turn in (by_words | by_meaning).items() if is_turn]
     around = REACH if search.cosines is None else 1
     neighbours = memories.session_neighbours(search.store, turns, REACH, around)
-    first = (search.parameters.pool + 1) // 2
+    first = search.parameters.pool
     beside = {
         seq
         for leader in [*by_words][:first] + [*by_meaning][:first]

@@ -7,9 +7,9 @@ import pytest
 
 from ademem.core.settings import EmbedSettings
 from ademem.search import embedding
-from ademem.search.embedding import published
+from ademem.search.embedding.published import reference_sentences, unpack_vector
 
-GOLDEN = published.reference_sentences(str(Path(__file__).with_name("golden.json")))
+GOLDEN = reference_sentences(str(Path(__file__).with_name("golden.json")))
 MIN_COSINE = {"int8": 0.96, "fp32": 0.999}
 MEAN_COSINE = {"int8": 0.985, "fp32": 0.999}
 BOTH = pytest.mark.parametrize("dtype", ["int8", "fp32"])
@@ -26,7 +26,7 @@ def loaded(models, dtype, **how):
 def test_every_sentence_has_the_published_vector(models, dtype):
     vectors = loaded(models, dtype).embed([sentence["text"] for sentence in GOLDEN])
 
-    published = np.array([published.unpack_vector(sentence["vector"]) for sentence in GOLDEN])
+    published = np.array([unpack_vector(sentence["vector"]) for sentence in GOLDEN])
     cosines = (vectors * published).sum(axis=1)
     print(f"{dtype}: cosine min {cosines.min():.6f}, mean {cosines.mean():.6f}")
     assert cosines.min() >= MIN_COSINE[dtype]
