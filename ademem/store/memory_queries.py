@@ -274,12 +274,6 @@ def removed_lines(store: Store) -> list[sqlite3.Row]:
     return rows.fetchall()
 
 
-def texts(store: Store) -> list[tuple[str, str | None, str]]:
-    """Id, title and content of every memory, by row number."""
-    rows = store.db.execute("select id, title, content from unified_memories order by seq")
-    return [(row[0], row[1], row[2]) for row in rows]
-
-
 def match_any_word(store: Store, words: Iterable[str], limit: int) -> list[str]:
     """Ids by FTS5's own order of the rows that hold one of the words."""
     rows = store.db.execute(

@@ -98,7 +98,7 @@ def _ask(haystack: Haystack, arena: Arena) -> Iterable[Asked]:
     for question in haystack.questions:
         relevant = arena.ids(question.relevant)
         for name, rank in BASELINES.items():
-            if name in NEED_A_MODEL and arena.meanings is None:
+            if name in NEED_A_MODEL and not arena.has_vectors:
                 continue
             yield Asked(
                 system=name,

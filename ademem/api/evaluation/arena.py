@@ -15,6 +15,7 @@ from ademem.api.evaluation.metrics import DEPTH
 from ademem.core import clock
 from ademem.files import export_format
 from ademem.search.parameters import DEFAULTS
+from ademem.store import memory_queries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from ademem.api.evaluation.datasets import Haystack, Item
-    from ademem.api.evaluation.meanings import Meanings
+    from ademem.search.dense import Vectors
     from ademem.search.embedding import Embedder
     from ademem.search.parameters import Parameters
     from ademem.store import Store
@@ -74,14 +75,32 @@ class Arena:
     def store(self) -> Store:
         return self.memories.store
 
-    @cached_property
-    def meanings(self) -> Meanings | None:
-        """The one door to numpy here; None without a model."""
-        if self._embedder is None:
-            return None
-        from ademem.api.evaluation.meanings import Meanings
+    @property
+    def has_vectors(self) -> bool:
+        return self._embedder is not None
 
-        return Meanings(self.store, self._embedder)
+    def nearest(self, query: str, limit: int) -> list[str]:
+        """The memories of the highest cosines to the query; none without a model."""
+        if self._embedder is None:
+            return []
+        from ademem.search import dense
+        from ademem.search.query import readable
+
+        question = self._embedder.embed([readable(query)])[0]
+        return [self._by_seq[seq] for seq in dense.Cosines(question, self._vectors).nearest(limit)]
+
+    @cached_property
+    def _vectors(self) -> Vectors:
+        """The vectors that the product made, without whitening."""
+        from ademem.search import dense
+        from ademem.search.embedding import DIMENSIONS
+
+        assert self._embedder is not None
+        return dense.read_vectors(self.store, self._embedder.model_id, DIMENSIONS)
+
+    @cached_property
+    def _by_seq(self) -> dict[int, str]:
+        return {memory.seq: memory.id for memory in memory_queries.everything(self.store)}
 
     def ids(self, items: tuple[str, ...]) -> frozenset[str]:
         """The memories that the items became; what the gate refused is never found."""
