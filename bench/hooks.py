@@ -28,7 +28,7 @@ from ademem.core import clock
 from ademem.core.client import TurnKey
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.guard import flags
-from ademem.search.hints import marks, refresh
+from ademem.search.hints import refresh, write_lists
 from ademem.session import install
 from ademem.session.install import Where
 from ademem.store import hints, turns
@@ -157,7 +157,7 @@ def editing(path: str) -> Callable[[Bench], dict[str, Any]]:
                 draft = Draft(content=f"Mind the {name}", path=f"src/{name}/**", promoted=True)
                 api.write(bench.memories, draft)
             refresh(bench.memories)
-        marks.write(bench.memories.project, bench.memories.store)
+        write_lists(bench.memories.project, bench.memories.store)
         call = writing()
         call["tool_input"]["file_path"] = os.path.join(bench.root, path)
         return bench.required(call, searched=True)

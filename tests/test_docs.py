@@ -23,7 +23,7 @@ from ademem.core.memory import Status
 from ademem.core.value import replace
 from ademem.doors import cli
 from ademem.search.engine import Filters, search
-from ademem.search.hints import settle
+from ademem.search.hints import update_sites
 from ademem.session import answer
 from ademem.store import memories, transitions
 from ademem.store.memories import Change
@@ -388,7 +388,7 @@ class Going:
         return {"judged": "kept", "orphaned": "orphaned"}[row[0]] if row else "gone"
 
     def sites(self):
-        settle(self.store)
+        update_sites(self.store)
         return self.count("memory_sites where memory_seq = ?", self.memory.seq)
 
     def in_files(self):

@@ -6,7 +6,7 @@ import os
 
 from ademem.core import client
 from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS
-from ademem.search.hints import marks, settle
+from ademem.search.hints import lacks_lists, update_sites, write_lists, write_rest
 from ademem.store import hints as table
 
 TYPE_CHECKING = False
@@ -39,15 +39,15 @@ def before(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
         what, find = payload.command, _at_command
     else:
         return None
-    if settle(runtime.store):
-        marks.write(runtime.project, runtime.store)
+    if update_sites(runtime.store):
+        write_lists(runtime.project, runtime.store)
     lines: list[str] = []
     if find(what, payload, runtime):
         with runtime.store.transaction():  # the twin of a double installation finds none left
             rows = find(what, payload, runtime)
             lines = _tell("site", _best(rows), what, key, runtime)
-    if lines or marks.lacks(runtime.project, key):
-        marks.remain(runtime.project, runtime.store, key, table.told(runtime.store, key))
+    if lines or lacks_lists(runtime.project, key):
+        write_rest(runtime.project, runtime.store, key, table.told(runtime.store, key))
     return client.context("PreToolUse", _page(what, lines)) if lines else None
 
 
@@ -64,26 +64,26 @@ def failed(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
 
 
 def _at_path(path: str, payload: Payload, runtime: Runtime) -> list[sqlite3.Row]:
-    from ademem.search.hints import globs
+    from ademem.search.hint_patterns import path_keys
 
     if not path:
         return []
-    return _here(table.at_path(runtime.store, path, globs.keys(path), payload.agent_type), runtime)
+    return _here(table.at_path(runtime.store, path, path_keys(path), payload.agent_type), runtime)
 
 
 def _at_command(command: str, payload: Payload, runtime: Runtime) -> list[sqlite3.Row]:
     """The shell's grammar is asked only when one of the programs has a memory."""
     if not table.any_of(runtime.store, "command"):
         return []
-    from ademem.search.hints import commands
+    from ademem.search import hint_patterns as patterns
 
-    rows = table.at_programs(runtime.store, commands.programs(command), payload.agent_type)
+    rows = table.at_programs(runtime.store, patterns.possible_programs(command), payload.agent_type)
     rows = _here(rows, runtime)
-    runs = commands.runs(command) if rows else []
+    runs = patterns.parse_commands(command) if rows else []
     return [
         row
         for row in rows
-        if any(commands.follows(row["site_pattern"].split(), argv) for argv in runs)
+        if any(patterns.is_run_by(row["site_pattern"].split(), argv) for argv in runs)
     ]
 
 

@@ -15,7 +15,7 @@ from ademem.core.project import files_changed, import_waits
 from ademem.core.repository import branch
 from ademem.files import enrolment
 from ademem.guard import flags
-from ademem.search.hints import marks, settle
+from ademem.search.hints import prune_lists, remove_lists, update_sites, write_lists
 from ademem.session import briefing, notices
 from ademem.session.briefing import Brief
 from ademem.session.briefing.reader import session_reader
@@ -157,12 +157,12 @@ def _rearm(payload: Payload, runtime: Runtime) -> None:
 
 def _list_sites(payload: Payload, runtime: Runtime) -> None:
     """Another worktree may have changed them, and a session that was compacted forgot some."""
-    settle(runtime.store)
+    update_sites(runtime.store)
     if any_of(runtime.store, "anchor"):
         jobs.queue(runtime.store, "anchors", "project", runtime.now)
-    marks.write(runtime.project, runtime.store)
-    marks.forget(runtime.project, TurnKey(session_id=payload.session_id))
-    marks.prune(runtime.project, runtime.now)
+    write_lists(runtime.project, runtime.store)
+    remove_lists(runtime.project, TurnKey(session_id=payload.session_id))
+    prune_lists(runtime.project, runtime.now)
 
 
 def _make_callable(runtime: Runtime) -> None:

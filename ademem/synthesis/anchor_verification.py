@@ -11,7 +11,8 @@ from ademem.core.errors import AdememError
 from ademem.core.repository import git_root
 from ademem.core.text import counted
 from ademem.core.value import Value, replace
-from ademem.search.hints import commands, settle
+from ademem.search.hint_patterns import check_command
+from ademem.search.hints import update_sites
 from ademem.store import hints as table
 from ademem.store import jobs, memories, memory_queries
 from ademem.store.memories import Change
@@ -68,7 +69,7 @@ def verify(project: Project, store: Store) -> list[Checked]:
     """Check all anchors of live memories, in the order of the memories, and store their states."""
     tree = WorkingTree(project.root)
     found = [each for memory in memory_queries.with_anchors(store) for each in _check(memory, tree)]
-    settle(store)
+    update_sites(store)
     with store.transaction():
         _store_states(found, store)
     return found
@@ -92,7 +93,7 @@ def fix(found: Iterable[Checked], store: Store, now: datetime, actor: str) -> li
             memories.update(store, changed, change)
             jobs.queue(store, "mirror", "project", now)
             done.append(replace(each, fixed=True))
-        settle(store)
+        update_sites(store)
         _store_states(done, store)
     return done
 
@@ -190,7 +191,7 @@ def resolve_anchors(anchors: Iterable[str], root: str, cwd: str) -> tuple[str, .
     for text in anchors:
         place = anchor.place(text)
         if text.startswith(anchor.COMMAND):
-            stored.append(anchor.of_command(commands.checked(anchor.command(text))))
+            stored.append(anchor.of_command(check_command(anchor.command(text))))
         else:
             stored.append(
                 resolve_place(place, tree, cwd).text if place and not place.hash else text

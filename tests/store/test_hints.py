@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from ademem.core.client import TurnKey
 from ademem.core.memory import Scope, Status
 from ademem.core.value import replace
-from ademem.search.hints import globs, settle
+from ademem.search.hint_patterns import expand_glob, path_keys
+from ademem.search.hints import update_sites
 from ademem.store import hints as table
 from ademem.store import logs, memories
 from ademem.store.logs import Shown
@@ -34,7 +35,7 @@ def store():
 
 def put(store, **changes):
     (row,) = builders.insert(store, memory(**changes))
-    settle(store)
+    update_sites(store)
     return row
 
 
@@ -48,7 +49,7 @@ def kinds(store):
 
 
 def found(store, path=PATH, agent=""):
-    rows = table.at_path(store, path, globs.keys(path), agent)
+    rows = table.at_path(store, path, path_keys(path), agent)
     return sorted({row["content"] for row in rows})
 
 
@@ -80,7 +81,7 @@ def test_each_change_has_one_effect_on_the_sites(store, act, at_once, settled):
     assert found(store) == [row.content]
     act(store, row)
     before = bool(found(store)), kinds(store)
-    news = settle(store)
+    news = update_sites(store)
 
     assert before == (at_once, ["path"] if at_once else ["due"])
     assert news is not at_once
@@ -102,7 +103,7 @@ def test_a_memory_that_becomes_promoted_gets_its_sites(store, changes):
     assert kinds(store) == []
     edit(store, row, status=Status.PROMOTED)
 
-    assert settle(store)
+    assert update_sites(store)
     assert kinds(store) != []
 
 
@@ -118,7 +119,7 @@ def test_a_row_written_past_us_is_noticed(store):
     row = put(store, file_scope_pattern="docs/*")
     store.db.execute("update unified_memories set file_scope_pattern = 'src/*.py'")
 
-    assert settle(store)
+    assert update_sites(store)
     assert found(store) == [row.content]
 
 
@@ -152,7 +153,7 @@ def test_the_index_finds_what_a_scan_of_all_patterns_finds(patterns, paths):
         scanned = [
             pattern
             for pattern in patterns
-            if any(fnmatchcase(path, each) for each in globs.alternatives(pattern))
+            if any(fnmatchcase(path, each) for each in expand_glob(pattern))
         ]
         assert found(store, path) == sorted(scanned)
     store.close()

@@ -10,7 +10,7 @@ from ademem import api
 from ademem.core.memory import Draft
 from ademem.core.value import replace
 from ademem.doors import cli
-from ademem.search.hints import settle
+from ademem.search.hints import update_sites
 from ademem.search.parameters import DEFAULTS
 from ademem.store import hints as table
 from ademem.store import jobs
@@ -33,7 +33,7 @@ def memories(tmp_path):
 def keep(memories, content, *anchors):
     draft = Draft(content=content, anchors=tuple(anchors), promoted=True)
     memory = api.write(memories, draft).memory
-    settle(memories.store)
+    update_sites(memories.store)
     return memory
 
 

@@ -9,7 +9,7 @@ import pytest
 from ademem import api
 from ademem.core.memory import Category, Draft, Status
 from ademem.search.engine import Filters
-from ademem.search.hints import settle
+from ademem.search.hints import update_sites
 from ademem.store import BROWSED, hints, jobs, memories
 from ademem.store import skills as table
 from tests import builders
@@ -336,7 +336,7 @@ def test_what_somebody_says_in_the_same_words_is_a_memory_of_its_own(world):
 def test_its_commands_bring_nothing_up(skilled):
     skilled.write(".ade/skills/push.md", "Before `git push origin` run the tests.")
     skilled.scan()
-    settle(skilled.store)
+    update_sites(skilled.store)
 
     assert hints.everywhere(skilled.store) == []
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ademem.search.hints import commands
+from ademem.search import hint_patterns as patterns
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from ademem.search.hints import commands
     ],
 )
 def test_commands_in_backticks_are_named(text, named):
-    assert commands.named(text) == named
+    assert patterns.find_commands(text) == named
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ def test_commands_in_backticks_are_named(text, named):
     ],
 )
 def test_a_command_is_recognised_in_what_runs(words, command, comes):
-    found = words.split()[0] in commands.programs(command)
-    runs = any(commands.follows(words.split(), argv) for argv in commands.runs(command))
+    found = words.split()[0] in patterns.possible_programs(command)
+    runs = any(patterns.is_run_by(words.split(), argv) for argv in patterns.parse_commands(command))
 
     assert (found and runs) == comes
 
@@ -65,4 +65,4 @@ def test_a_command_is_recognised_in_what_runs(words, command, comes):
     ],
 )
 def test_a_command_is_told_by_its_words(command, words):
-    assert commands.words(command) == words
+    assert patterns.command_words(command) == words

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ademem.search.hints import globs
+from ademem.search import hint_patterns as patterns
 from tests.examples import examples
 
 PATHS = st.lists(st.text("ab.-[]^!*", min_size=1, max_size=3), min_size=1, max_size=4).map("/".join)
@@ -22,7 +22,7 @@ PATTERNS = st.lists(
 
 def matches(path, pattern):
     """What the index says of them, all of it in SQL."""
-    glob = globs.glob(pattern)
+    glob = patterns.as_glob(pattern)
     with closing(sqlite3.connect(":memory:")) as db:
         return glob is not None and bool(db.execute("select ? glob ?", (path, glob)).fetchone()[0])
 
@@ -52,7 +52,7 @@ def pairs(draw):
 def test_a_pattern_is_found_under_a_key_of_each_path_it_matches(pair):
     path, pattern = pair
 
-    assert not fnmatchcase(path, pattern) or globs.key(pattern) in globs.keys(path)
+    assert not fnmatchcase(path, pattern) or patterns.glob_key(pattern) in patterns.path_keys(path)
 
 
 @settings(max_examples=examples(100), deadline=None)
@@ -61,7 +61,7 @@ def test_grep_lets_every_match_through(tmp_path_factory, pair):
     path, pattern = pair
     matching = fnmatchcase(path, pattern)
     lists = tmp_path_factory.getbasetemp() / "files"
-    lists.write_text(f"/{globs.basic(globs.glob(pattern) or '')}$\n")
+    lists.write_text(f"/{patterns.glob_regex(patterns.as_glob(pattern) or '')}$\n")
     command = ["grep", "-q", "-f", str(lists)]
     ran = subprocess.run(command, input=f"/p/{path}\n".encode(), check=False)
 
@@ -91,7 +91,7 @@ def test_grep_lets_every_match_through(tmp_path_factory, pair):
     ],
 )
 def test_a_pattern_means_what_people_expect(pattern, yes, no):
-    found = globs.alternatives(pattern)
+    found = patterns.expand_glob(pattern)
 
     assert [path for path in yes if not any(matches(path, each) for each in found)] == []
     assert [path for path in no if any(matches(path, each) for each in found)] == []
@@ -108,8 +108,8 @@ def test_a_pattern_means_what_people_expect(pattern, yes, no):
     ],
 )
 def test_the_key_is_the_rarest_part(pattern, key):
-    assert globs.key(pattern) == key
+    assert patterns.glob_key(pattern) == key
 
 
 def test_braces_without_end_stay_few():
-    assert len(globs.alternatives("{a,b}" * 12)) <= 4 * globs.MOST_CHOICES
+    assert len(patterns.expand_glob("{a,b}" * 12)) <= 4 * patterns.MOST_CHOICES

@@ -9,7 +9,7 @@ import pytest
 
 from ademem.core.client import TurnKey
 from ademem.core.project import at
-from ademem.search.hints import marks, settle
+from ademem.search import hints
 from ademem.store import hints as table
 from ademem.store.hints import Site
 from tests import builders
@@ -27,8 +27,8 @@ class Marked:
 
     def know(self, content, **changes):
         (row,) = builders.insert(self.store, memory(content, **changes))
-        settle(self.store)
-        marks.write(self.project, self.store)
+        hints.update_sites(self.store)
+        hints.write_lists(self.project, self.store)
         return row
 
     def lists(self):
@@ -62,19 +62,19 @@ def test_there_is_a_list_for_files_and_one_for_commands(marked):
 def test_a_reader_has_lists_of_what_is_left(marked):
     told = marked.know("one", file_scope_pattern="src/*")
     marked.know("two", file_scope_pattern="docs/*")
-    assert marks.lacks(marked.project, SESSION)
-    marks.remain(marked.project, marked.store, SESSION, {told.id})
-    marks.remain(marked.project, marked.store, AGENT, table.told(marked.store, AGENT))
+    assert hints.lacks_lists(marked.project, SESSION)
+    hints.write_rest(marked.project, marked.store, SESSION, {told.id})
+    hints.write_rest(marked.project, marked.store, AGENT, table.told(marked.store, AGENT))
 
-    assert not marks.lacks(marked.project, SESSION)
+    assert not hints.lacks_lists(marked.project, SESSION)
     assert marked.lists()["s1.files"] == "/docs/.*$\n"
     assert marked.lists()["a1.files"] == "/docs/.*$\n/src/.*$\n"
 
 
 def test_news_make_every_reader_start_anew(marked):
     told = marked.know("one", file_scope_pattern="src/*")
-    marks.remain(marked.project, marked.store, SESSION, {told.id})
-    marks.write(marked.project, marked.store)
+    hints.write_rest(marked.project, marked.store, SESSION, {told.id})
+    hints.write_lists(marked.project, marked.store)
     assert "s1.files" in marked.lists()
     marked.know("two", file_scope_pattern="docs/*")
 
@@ -84,21 +84,21 @@ def test_news_make_every_reader_start_anew(marked):
 def test_who_forgot_starts_anew_alone(marked):
     told = marked.know("one", file_scope_pattern="src/*")
     for key in (SESSION, AGENT):
-        marks.remain(marked.project, marked.store, key, {told.id})
-    marks.forget(marked.project, SESSION)
+        hints.write_rest(marked.project, marked.store, key, {told.id})
+    hints.remove_lists(marked.project, SESSION)
 
     assert [name for name in marked.lists() if "." in name] == ["a1.commands", "a1.files"]
 
 
 def test_lists_of_readers_long_gone_are_removed(marked):
     told = marked.know("one", file_scope_pattern="src/*")
-    for key, age in ((SESSION, 0), (AGENT, marks.MAX_AGE_S + 1)):
-        marks.remain(marked.project, marked.store, key, {told.id})
+    for key, age in ((SESSION, 0), (AGENT, hints.MAX_AGE_S + 1)):
+        hints.write_rest(marked.project, marked.store, key, {told.id})
         moment = (NOW - timedelta(seconds=age)).timestamp()
-        for kind in marks.KINDS:
+        for kind in hints.KINDS:
             name = f"{key.agent_id or key.session_id}.{kind}"
             os.utime(marked.folder / name, (moment, moment))
-    marks.prune(marked.project, NOW)
+    hints.prune_lists(marked.project, NOW)
 
     assert [name for name in marked.lists() if "." in name] == ["s1.commands", "s1.files"]
 
@@ -107,8 +107,8 @@ def test_what_is_forgotten_for_good_leaves_no_word_in_the_lists(marked):
     row = marked.know("one", file_scope_pattern="zebra/*")
     with marked.store.transaction() as db:
         db.execute("delete from unified_memories where id = ?", (row.id,))
-    assert settle(marked.store)
-    marks.write(marked.project, marked.store)
+    assert hints.update_sites(marked.store)
+    hints.write_lists(marked.project, marked.store)
 
     assert marked.lists() == {"files": ""}
 
@@ -122,17 +122,17 @@ def test_what_is_forgotten_for_good_leaves_no_word_in_the_lists(marked):
 )
 def test_a_reader_whose_name_is_no_name_has_no_lists(marked, key):
     marked.know("one", file_scope_pattern="src/*")
-    marks.remain(marked.project, marked.store, key, ())
-    marks.forget(marked.project, key)
+    hints.write_rest(marked.project, marked.store, key, ())
+    hints.remove_lists(marked.project, key)
 
     assert list(marked.lists()) == ["files"]
 
 
 def test_too_many_lines_become_one_for_anything():
-    sites = [Site(kind="path", key=f"{n}", pattern=f"{n}") for n in range(marks.MOST_LINES + 1)]
+    sites = [Site(kind="path", key=f"{n}", pattern=f"{n}") for n in range(hints.MOST_LINES + 1)]
 
-    assert len(marks.lines(sites[1:], "files")) == marks.MOST_LINES
-    assert marks.lines(sites, "files") == [marks.ANYTHING]
+    assert len(hints.list_lines(sites[1:], "files")) == hints.MOST_LINES
+    assert hints.list_lines(sites, "files") == [hints.ANYTHING]
 
 
 @pytest.mark.parametrize(
@@ -154,4 +154,4 @@ def test_a_command_as_the_client_writes_it_is_let_through(tmp_path, words, comma
 
 
 def _lines_of(words):
-    return marks.lines([Site(kind="command", key="", pattern=words)], "commands")
+    return hints.list_lines([Site(kind="command", key="", pattern=words)], "commands")

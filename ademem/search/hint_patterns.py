@@ -1,38 +1,54 @@
-"""Path patterns: what they mean, under which keys they are found, how a shell sifts them."""
+"""Path patterns and commands of memories: their meaning, their keys, their regular expressions."""
 
 from __future__ import annotations
 
+import re
+
+from ademem.core.errors import AdememError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     Piece = tuple[str, str]
     """What it is (`text`, `*`, `?`, a set `[`, or `nothing`), and how SQLite's GLOB writes it."""
 
 FOLDERS = "**/"
-LONGEST = 1000
+LONGEST_GLOB = 1000
 """Characters of a pattern beyond which it is no pattern."""
 MOST_STARS = 12
 """Stars in one alternative; matching more can take forever."""
 MOST_CHOICES = 16
 """Patterns that the braces and the `**/` of one pattern may stand for; more are left out."""
 
+LONGEST_COMMAND = 200
+"""Characters of a command in a text; longer ones are listings."""
+MOST_WORDS = 8
+"""Words of a command that count."""
+READ_CHARS = 20_000
+"""Of what is about to run, how much is looked at."""
 
-def alternatives(pattern: str) -> list[str]:
+_BACKTICKED = re.compile(r"(?<!`)`(?:\$ )?([^`\n]+)`(?!`)")
+_PROGRAM = re.compile(r"[\w.+/~-]+")
+_WORD = re.compile(r"[\w./:=@%+,~-]+")
+_BETWEEN = str.maketrans(dict.fromkeys("\t\n\r;|&()<>{}`$\"'=", " "))
+
+
+def expand_glob(pattern: str) -> list[str]:
     """The globs, as `fnmatch` reads them, of which a path in the project has to match one.
 
     `**/` may stand for no folder, `{a,b}` for either, a name without a folder for one in any
     folder, and what may be a folder for all that is in it.
     """
     pattern = pattern.strip().removeprefix("./").lstrip("/")
-    if not pattern or len(pattern) > LONGEST:
+    if not pattern or len(pattern) > LONGEST_GLOB:
         return []
     plain = [glob for choice in _choices(pattern) for glob in _optional(choice)][:MOST_CHOICES]
     meant = [other for glob in plain for other in _meant(glob)]
     return [glob for glob in dict.fromkeys(meant) if glob.count("*") <= MOST_STARS]
 
 
-def glob(pattern: str) -> str | None:
+def as_glob(pattern: str) -> str | None:
     """SQLite's GLOB for what `fnmatch` reads in *pattern*; None when that matches nothing."""
     pieces = list(_pieces(pattern))
     if any(kind == "nothing" for kind, _ in pieces):
@@ -40,8 +56,8 @@ def glob(pattern: str) -> str | None:
     return "".join("[[]" if piece == ("text", "[") else piece[1] for piece in pieces)
 
 
-def key(pattern: str) -> str:
-    """One of the `keys` of each path that *pattern* matches: the rarest that can be told."""
+def glob_key(pattern: str) -> str:
+    """One of the `path_keys` of each path that *pattern* matches: the rarest that can be told."""
     pieces = list(_pieces(pattern))
     wild = [at for at, (kind, _) in enumerate(pieces) if kind != "text"]
     if not wild:
@@ -54,7 +70,7 @@ def key(pattern: str) -> str:
     return "*" + tail[tail.index(".") :] if "." in tail else "*"
 
 
-def keys(path: str) -> list[str]:
+def path_keys(path: str) -> list[str]:
     """Under which keys a pattern is to be found that matches the path."""
     name = path[path.rfind("/") + 1 :]
     folders = [path[: at + 1] for at, sign in enumerate(path) if sign == "/"]
@@ -62,21 +78,19 @@ def keys(path: str) -> list[str]:
     return [path, f"*/{name}", *folders, *suffixes, "*"]
 
 
-def basic(glob: str) -> str:
+def glob_regex(glob: str) -> str:
     """A basic regular expression, as `grep` reads it, for all that a GLOB of ours matches."""
     written, at = "", 0
     while at < len(glob):
         if glob[at] == "[":
             at = glob.index("]", at + 2 + (glob[at + 1] == "^"))
         wild = glob[at] in "*?]"
-        written += (
-            ".*" if wild and not written.endswith(".*") else "" if wild else escaped(glob[at])
-        )
+        written += ".*" if wild and not written.endswith(".*") else "" if wild else escape(glob[at])
         at += 1
     return written
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """*text* as it stands in JSON, for a basic regular expression."""
     text = text.replace("\\", "\\\\").replace('"', '\\"')
     return "".join("\\" + sign if sign in "\\.[]*^$" else sign for sign in text)
@@ -171,3 +185,74 @@ def _members(body: str) -> tuple[set[str], list[str]]:
             low = max(low, special + 1)
         at += 3
     return singles, ranges
+
+
+class NoSuchCommand(AdememError):
+    hint = 'a program and its first words, such as "git push"'
+
+
+def find_commands(text: str) -> list[str]:
+    """The commands that stand in backticks in a text; one word alone is more likely a name."""
+    candidates = [found for found in _BACKTICKED.findall(text) if len(found) <= LONGEST_COMMAND]
+    return [
+        line for found in candidates if " " in found.strip() and (line := command_words(found, 2))
+    ]
+
+
+def check_command(command: str) -> str:
+    """The command, if it is one that can be recognised; raises NoSuchCommand."""
+    if not command_words(command):
+        raise NoSuchCommand(f"{command!r} names no command")
+    return command
+
+
+def command_words(command: str, least: int = 1) -> str:
+    """The words that tell the command, wrappers off, separated by a blank; empty: it is none.
+
+    What only stands for something (`<branch>`, `"$file"`, `…`) and all after it is left out.
+    """
+    given: list[str] = []
+    for word in command.split():
+        if not _WORD.fullmatch(word):
+            break
+        given.append(word)
+    if len(given) < least or not _PROGRAM.fullmatch(given[0]):
+        return ""
+    from ademem.guard import shell
+
+    script = shell.parse(" ".join(given))
+    argv = next(shell.argvs(script), ()) if script else ()
+    return " ".join([_name(argv[0]), *argv[1:MOST_WORDS]]) if argv else ""
+
+
+def command_key(words: str) -> str:
+    """The key under which a command is found."""
+    return words.partition(" ")[0]
+
+
+def possible_programs(command: str) -> set[str]:
+    """All words of a shell command that may be its programs; cheap, and more than there are."""
+    return {_name(word) for word in command[:READ_CHARS].translate(_BETWEEN).split()}
+
+
+def parse_commands(command: str) -> list[tuple[str, ...]]:
+    """The commands that a shell command is sure to run, as lists of words."""
+    from ademem.guard import shell
+
+    script = shell.parse(command[:READ_CHARS])
+    return [(_name(argv[0]), *argv[1:]) for argv in shell.argvs(script)] if script else []
+
+
+def is_run_by(words: Sequence[str], argv: Sequence[str]) -> bool:
+    """Whether *argv* is the program with these arguments, whatever stands between them."""
+    rest = iter(argv[1:])
+    return words[0] == argv[0] and all(word in rest for word in words[1:])
+
+
+def command_regex(words: str) -> str:
+    """A basic regular expression for all command lines that run the command, and more."""
+    return ".*".join(map(escape, words.split()))
+
+
+def _name(program: str) -> str:
+    return program[program.rfind("/") + 1 :]
