@@ -34,7 +34,7 @@ python=${python:-${ADEMEM_PREFIX:-$HOME/.local/share/ademem}/bin/python}
 # where the one that is needed lies beside the interpreter; elsewhere (a checkout) it has to be found.
 # Collecting garbage would cost such a short life more than it gives back.
 run='import gc, sys; gc.disable(); sys.path.append(sys.argv[2])
-from ademem.core import bytecode; bytecode.use(); exec(open(sys.argv[1]).read())'
+from ademem.core import bytecode; bytecode.use(threads=False); exec(open(sys.argv[1]).read())'
 start_python() {
   set -- "${python%/bin/*}"/lib/python3.*/site-packages
   if [ -d "$1/ademem" ]; then

@@ -13,8 +13,9 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from types import CodeType, ModuleType
+    from typing import Any
 
     Source = tuple[str, int, int]
     """Path below the package, mtime in ns and length."""
@@ -32,9 +33,10 @@ ModuleSpec: type = type(__spec__)  # from `importlib`, which would have to be lo
 class Bundle:
     """Finder and loader of the import system."""
 
-    def __init__(self, package: str) -> None:
-        """Raises one of UNREADABLE."""
+    def __init__(self, package: str, *, threads: bool = True) -> None:
+        """Raises one of UNREADABLE; *threads*: more than one may import."""
         self.package = package
+        self.threads = threads
         self.path = path(package)
         self.file = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         length = int.from_bytes(os.pread(self.file, LENGTH_BYTES, 0), "little")
@@ -42,12 +44,12 @@ class Bundle:
         self.index: dict[str, Entry] = marshal.loads(os.pread(self.file, length, LENGTH_BYTES))
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> object:
-        code = self.code(name)
-        if code is None:
+        state = self.read(name)
+        if state is None:
             return None
         origin = f"{self.package}/{self.index[name][0]}"
         is_package = origin.endswith("/__init__.py")
-        spec = ModuleSpec(name, self, origin=origin, is_package=is_package, loader_state=code)
+        spec = ModuleSpec(name, self, origin=origin, is_package=is_package, loader_state=state)
         spec.has_location = True
         spec.cached = self.path  # else the import system computes the name of an unused file
         if is_package:
@@ -58,26 +60,54 @@ class Bundle:
         """Return None for an ordinary module."""
 
     def exec_module(self, module: ModuleType) -> None:
-        if module.__spec__:
-            exec(module.__spec__.loader_state, module.__dict__)
+        imports, code = module.__spec__.loader_state  # type: ignore[union-attr]
+        if not self.threads:
+            for name in imports:
+                self.load(name)
+        exec(code, module.__dict__)
 
-    def code(self, name: str) -> CodeType | None:
-        """Return the code of a module; None if its source has changed or the file is damaged."""
+    def load(self, name: str) -> None:
+        """Import a module in a fourth of the time that the import system takes, without locks."""
+        if name in sys.modules:
+            return
+        parent, _, child = name.rpartition(".")
+        self.load(parent)
+        spec: Any = self.find_spec(name) if name not in sys.modules else None
+        if spec is None:
+            return
+        module = sys.modules[name] = type(sys)(name)
+        module.__dict__.update(
+            __spec__=spec, __loader__=self, __package__=spec.parent, __file__=spec.origin
+        )
+        if spec.submodule_search_locations is not None:
+            module.__path__ = spec.submodule_search_locations
+        try:
+            self.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+        setattr(sys.modules[parent], child, module)
+
+    def read(self, name: str) -> tuple[tuple[str, ...], CodeType] | None:
+        """Return what a module imports, and its code.
+
+        None if its source has changed or the file is damaged.
+        """
         try:
             below, mtime_ns, size, start, length = self.index[name]
             now = os.stat(f"{self.package}/{below}")
             if (now.st_mtime_ns, now.st_size) != (mtime_ns, size):
                 return None
-            code: CodeType = marshal.loads(os.pread(self.file, length, self.start + start))
+            imports, code = marshal.loads(os.pread(self.file, length, self.start + start))
         except UNREADABLE:
             return None
-        return code
+        return imports, code
 
 
-def use(package: str = PACKAGE) -> None:
+def use(package: str = PACKAGE, *, threads: bool = True) -> None:
     """Import modules of the package from its file, if there is one."""
     try:
-        bundle = Bundle(package)
+        bundle = Bundle(package, threads=threads)
     except UNREADABLE:
         return
     sys.meta_path.insert(0, bundle)  # type: ignore[arg-type]
@@ -115,8 +145,9 @@ def write(package: str) -> None:
     index: dict[str, Entry] = {}
     compiled: list[bytes] = []
     end = 0
-    for name, source in _sources(package):
-        code = _compile(package, source[0])
+    sources = dict(_sources(package))
+    for name, source in sources.items():
+        code = _compile(package, source[0], sources)
         index[name] = (*source, end, len(code))
         compiled.append(code)
         end += len(code)
@@ -125,7 +156,7 @@ def write(package: str) -> None:
     shared_files.write_bytes(path(package), b"".join((length, head, *compiled)))
 
 
-def _compile(package: str, below: str) -> bytes:
+def _compile(package: str, below: str, modules: Collection[str]) -> bytes:
     """Compile without docstrings, assertions and annotations of functions, save for commands.
 
     Commands are built from the docstrings and annotations of their functions, and `Value` from the
@@ -146,10 +177,25 @@ def _compile(package: str, below: str) -> bytes:
     source = os.path.join(package, below)
     with open(source, "rb") as file:
         tree = ast.parse(file.read())
+    imports = tuple([name for name in _imports(tree) if name in modules])
     if below.startswith(f"doors{os.sep}"):
-        return marshal.dumps(compile(tree, source, "exec", dont_inherit=True))
-    tree = WithoutAnnotations().visit(tree)
-    return marshal.dumps(compile(tree, source, "exec", dont_inherit=True, optimize=2))
+        code = compile(tree, source, "exec", dont_inherit=True)
+    else:
+        tree = WithoutAnnotations().visit(tree)
+        code = compile(tree, source, "exec", dont_inherit=True, optimize=2)
+    return marshal.dumps((imports, code))
+
+
+def _imports(tree: ast.Module) -> Iterator[str]:
+    """Yield what the top level imports, and of a module also the names, which may be modules."""
+    import ast
+
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield str(node.module)
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def _sources(package: str) -> Iterator[tuple[str, Source]]:

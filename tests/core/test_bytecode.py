@@ -14,7 +14,7 @@ ASK = """
 import sys
 sys.path[:0] = sys.argv[1:3]
 from ademem.core import bytecode
-bytecode.use(sys.argv[2] + "/shop")
+bytecode.use(sys.argv[2] + "/shop", threads=sys.argv[3] == "threads")
 import shop, shop.till, shop.goods.fruit
 for module in (shop, shop.till, shop.goods, shop.goods.fruit):
     print(module.__name__, module.WORTH, type(module.__loader__).__name__, module.__file__)
@@ -46,10 +46,15 @@ class Shop:
         return Path(bytecode.path(str(self.package)))
 
     def loaded(self) -> dict[str, tuple[int, bool]]:
-        """Of each module its worth, and whether it came out of the file."""
+        """Of each module its worth, and whether it came out of the file, however that is read."""
+        found = self.ask("threads")
+        assert self.ask("one thread") == found
+        return found
+
+    def ask(self, threads: str) -> dict[str, tuple[int, bool]]:
         checkout = str(Path(__file__).parents[2])
         told = subprocess.run(
-            [sys.executable, "-IS", "-c", ASK, checkout, str(self.root)],
+            [sys.executable, "-IS", "-c", ASK, checkout, str(self.root), threads],
             capture_output=True,
             text=True,
             check=True,
@@ -137,6 +142,32 @@ def test_a_new_removed_or_changed_module_makes_it_out_of_date(shop):
     assert not bytecode.is_current(package)
 
 
+FAILING = """
+import sys
+sys.path[:0] = sys.argv[1:3]
+from ademem.core import bytecode
+bytecode.use(sys.argv[2] + "/shop", threads=False)
+try:
+    import shop.till
+except ZeroDivisionError:
+    print(sorted(name for name in sys.modules if name.startswith("shop")))
+"""
+
+
+def test_a_module_that_fails_is_not_left_half_imported(shop):
+    shop.write("goods/fruit.py", "WORTH = 1 / 0")
+    bytecode.write(str(shop.package))
+    checkout = str(Path(__file__).parents[2])
+    ran = subprocess.run(
+        [sys.executable, "-IS", "-c", FAILING, checkout, str(shop.root)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert ran.stdout == "['shop', 'shop.goods']\n"
+
+
 def test_it_has_all_of_ademem(tmp_path, monkeypatch):
     monkeypatch.setattr(bytecode, "path", lambda package: str(tmp_path / "all.bin"))
     bytecode.write(bytecode.PACKAGE)
@@ -144,7 +175,7 @@ def test_it_has_all_of_ademem(tmp_path, monkeypatch):
     bundle = Bundle(bytecode.PACKAGE)
 
     sources = {str(path) for path in Path(bytecode.PACKAGE).rglob("*.py")}
-    assert {bundle.code(name).co_filename for name in bundle.index} == sources
+    assert {bundle.read(name)[1].co_filename for name in bundle.index} == sources
 
 
 def test_a_checkout_is_left_without_one():

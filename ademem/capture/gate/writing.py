@@ -204,7 +204,7 @@ SHOWN = 500
 POOL = 500
 """Newest memories compared of those that share a group of words with a draft."""
 GROUPS = 64
-GROUP = 4
+GROUP = 3
 """Most groups of words in a query, and most words of one."""
 
 
