@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from ademem.guard.injection import instruction_in
-from ademem.guard.injection.phrases import phrases, says, sentences
+from ademem.guard.injection.phrases import first_match, phrases
 from tests.capture.gate import injections
 
 HOSTILE = injections.read("hostile")
@@ -97,6 +97,6 @@ def test_orders_of_each_kind_are_held(kind):
     ],
 )
 def test_a_phrase_has_its_words_in_order_in_one_sentence(text, said):
-    (phrase,) = phrases("ignore ... rules")
+    found = first_match(text.lower(), phrases("ignore ... rules"))
 
-    assert any(says(words, phrase) for words in sentences(text.lower())) is said
+    assert (found == 0) is said
