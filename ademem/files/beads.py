@@ -107,7 +107,6 @@ def import_files(source: str, store: Store, settings: GateSettings, now: datetim
 
 
 def save_misread(misread: Iterable[Misread], project: Project) -> None:
-    """Store the lines that the last import could not read."""
     path = os.path.join(project.log, NOT_IMPORTED)
     rows = [json.dumps(as_dict(one), ensure_ascii=False) + "\n" for one in misread]
     if rows:

@@ -224,7 +224,7 @@ def _changes(
     if name in names:
         return restored, f"{name} is there again"
     if place.has_arrived(memory):
-        return shared, f"{name} is gone, and its line on its way"
+        return shared, f"{name} was deleted after its line reached the default branch"
     heir = name
     for _ in heirs:
         heir = heirs.get(heir, heir)
@@ -237,6 +237,6 @@ def _changes(
     if memory.has_lost_branch:
         return {}, ""
     if memory.status is Status.CANDIDATE and memory.knowledge_key is None:
-        return shared, f"{name} is gone"  # it had no line that could have arrived
+        return shared, f"{name} was deleted"  # it had no line that could have arrived
     reason = f"{name} was deleted, and its line is not on the default branch"
     return transitions.forsaken(memory), reason

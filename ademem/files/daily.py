@@ -70,7 +70,6 @@ def _event_line(event: Happening) -> str:
 
 
 def days_of(project: Project) -> list[str]:
-    """Return the days that have a log, the newest first."""
     found = []
     for name in confined.names(project.root, os.path.dirname(_path(project, ""))):
         parts = name.removesuffix(".md").split("-")

@@ -93,7 +93,6 @@ def register_typed(project: Project, store: Store, environment: Mapping[str, str
 
 
 def forget(project: Project, environment: Mapping[str, str]) -> None:
-    """Remove what the person's data folder holds of the project and its database."""
     import sqlite3
     from contextlib import closing
 
@@ -110,7 +109,6 @@ def forget(project: Project, environment: Mapping[str, str]) -> None:
 
 
 def leave(project: Project) -> None:
-    """Remove the merge driver from git's settings; the files stay."""
     if git_root(project.root):
         _git(project, "--remove-section", "merge.ademem")
 

@@ -215,7 +215,7 @@ def restore(record: Record, job: Import, *, even_older: bool = False) -> Outcome
             memories.insert(job.store, row, change)
     except sqlite3.IntegrityError as error:
         raise BadLine(
-            f"says of {known.id} what another memory here says"
+            f"gives {known.id} the text of another memory here"
             if known
             else f"has the id {row.id} or the topic of another memory here"
         ) from error

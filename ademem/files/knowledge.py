@@ -315,7 +315,6 @@ def with_text_age(won: Record, source: Record | None, base: Mapping[str, Any]) -
 
 
 def _select(value: Any, names: Sequence[str] = MERGED_FIELDS) -> Record:
-    """Return the known fields of a value that may come from any file."""
     return {name: value[name] for name in names if name in value} if isinstance(value, dict) else {}
 
 
@@ -340,5 +339,4 @@ def losing_id(id: str, content: str) -> str:
 
 
 def is_losing_text(memory: str | None, id: str, content: str) -> bool:
-    """Return True if *id* is that of the memory's losing text."""
     return memory is not None and id == losing_id(memory, content)

@@ -187,7 +187,6 @@ def page_head(page: str) -> list[str] | None:
 
 
 def category_of_heading(text: str) -> Category | None:
-    """Return the category of the topic that the last heading in the text names."""
     headings = [line.strip("# ").lower() for line in text.split("\n") if line.startswith("#")]
     return next((topic.category for topic in TOPICS if headings[-1:] == [topic.name]), None)
 
@@ -272,8 +271,6 @@ HEADINGS = (BRIEF, PINNED, *(f"## {topic.name.capitalize()}" for topic in TOPICS
 
 
 class IndexLine(Value):
-    """A line that may stand on the page, and its section."""
-
     heading: str
     text: str
     memory: Memory | None = None
@@ -334,7 +331,6 @@ def _ranked_lines(memories: Sequence[Memory], document: CoreMemory | None) -> It
 
 
 def _left_out(hidden: Sequence[Memory], total: int, settings: MirrorSettings) -> list[str]:
-    """Count the memories that are not on the page, by topic, and give the reason."""
     if not hidden:
         return ["Nothing: every memory is on this page."]
     counts = {

@@ -39,8 +39,6 @@ MADE_ELSEWHERE = "(imported: from a database that was not made here)"
 
 
 class CoreMemory(Value):
-    """A brief."""
-
     project_summary: str = ""
     critical_conventions: tuple[str, ...] = ()
     user_preferences: tuple[str, ...] = ()
@@ -268,7 +266,6 @@ def text_digest(agent: str, text: str) -> str:
 
 
 def own_digests(document: CoreMemory, agent: str = "") -> list[str]:
-    """Return the digests of all texts that did not come with the files."""
     return [text_digest(agent, text) for text in document.texts - {*document.claimed}]
 
 
@@ -371,7 +368,7 @@ def _refuse_orders(texts: Mapping[str, Any]) -> None:
         found = instruction_in(value if isinstance(value, str) else "\n".join(value))
         if found:
             raise BadCore(
-                f"{name} {found}", "a person says such things with `ademem core set` in a terminal"
+                f"{name} {found}", "only a person sets that, with `ademem core set` in a terminal"
             )
 
 
@@ -384,7 +381,6 @@ def _field(word: str) -> Field:
 
 
 def _fields(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of *raw* as arguments of CoreMemory."""
     found: dict[str, Any] = {}
     for field in FIELDS:
         value = raw.get(field.key)

@@ -87,7 +87,6 @@ def import_plain(record: Record, job: Import) -> Outcome:
 
 
 def write_once(key: str, draft: Draft, status: Status | None, job: Import) -> Outcome:
-    """Write the draft of the line with this key, unless it was imported before."""
     from ademem.capture import gate  # hooks import this module for its types
 
     if not ledger.claim(job.store, SOURCE, key, job.now):
@@ -100,7 +99,7 @@ def write_once(key: str, draft: Draft, status: Status | None, job: Import) -> Ou
         return Outcome.MERGED
     if status is Status.ARCHIVED:
         change = Change(
-            operation="archive", actor=Trust.IMPORT, at=job.now, reason="the line says so"
+            operation="archive", actor=Trust.IMPORT, at=job.now, reason="the line is archived"
         )
         archived = replace(written.memory, **transitions.archived(), promoted_at=None)
         memories.update(job.store, archived, change)

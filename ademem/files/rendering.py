@@ -172,7 +172,6 @@ class _PageFields:
 
 
 def list_tombstones(present: Texts) -> list[Record]:
-    """List the tombstones in the archive, with the fields they hide."""
     found: list[Record] = []
     for records in _records_with_notes(present).values():
         last = knowledge.resolve_lines(records)

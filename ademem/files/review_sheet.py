@@ -42,8 +42,6 @@ _DETAIL = re.compile(r"  - (category|from): (.*)")
 
 
 class Candidate(Value):
-    """An item of the sheet."""
-
     item: ListItem
     ticked: bool = False
     category: str = ""

@@ -109,8 +109,6 @@ class KnowledgeLine:
 
 
 class Offer(Value):
-    """A candidate of the review sheet."""
-
     placed: PlacedItem
     ticked: bool = False
     has_category: bool = True
@@ -125,8 +123,6 @@ class Offer(Value):
 
 
 class Snapshot(Value):
-    """The files of one moment."""
-
     placed: Mapping[str, tuple[PlacedItem, ...]] = {}
     """Items by the id of their memory; a merge without our driver can leave two with one id."""
     unnamed: Iterable[PlacedItem] = ()
@@ -173,7 +169,6 @@ class ParseCache:
         self._count = 0
 
     def page(self, path: str, digest: str) -> ParsedPage | None:
-        """Return the page if it was parsed before."""
         return self._pages.get((path, digest))
 
     def parse(self, path: str, digest: str, text: str) -> ParsedPage:
@@ -195,7 +190,6 @@ class ParseCache:
         return page
 
     def items(self, path: str, texts: Texts) -> dict[str, list[PlacedItem]]:
-        """Return the items of a page by their id."""
         key = (path, texts.digests[path])
         if key not in self._items:
             self.parse(*key, texts[path])
@@ -323,7 +317,6 @@ def snapshot(texts: Texts, cache: ParseCache | None = None) -> Snapshot:
 
 
 def oversized(path: str, text: str) -> Iterator[Problem]:
-    """Yield a problem for each line that was too long to be read."""
     for number, line in enumerate(clean_lines(text), 1) if OVERSIZE in text else ():
         if line.startswith(OVERSIZE):
             yield _too_long_line(path, number, line)
@@ -340,7 +333,7 @@ def _too_long_item(path: str, item: ListItem) -> Problem | None:
 
 
 def _too_long(path: str, number: int, size: int, most: int) -> Problem:
-    message = f"has {size:,} bytes; {most:,} is the most: it stays in the file, and says nothing"
+    message = f"has {size:,} bytes; {most:,} is the most: it stays in the file and is not imported"
     return Problem(path=path, line=number, message=message)
 
 
@@ -367,13 +360,11 @@ def _values_of_record(record: Mapping[str, Any]) -> Values | None:
 
 
 def values_of(memory: Memory) -> Values:
-    """Return the values that an item of the memory has."""
     title, path = clean(memory.title or ""), clean(memory.file_scope_pattern or "")
     return _normalize(memory.category, title, clean(memory.content), memory.tags, path)
 
 
 def conflict_problems(texts: Texts, path: str) -> Iterator[Problem]:
-    """Yield a problem for each line with a conflict marker."""
     for number, line in enumerate(split_lines(texts.parts(path)), 1):
         if line.startswith(_CONFLICT):
             message = "a conflict of a git merge; settle it and commit"
@@ -435,7 +426,7 @@ def _parse_lines(
         if raw.startswith(OVERSIZE):
             beyond.append(_too_long_line(path, number, raw))
         elif knowledge.read(raw) is None:
-            message = "is not an object with a content; it is kept, and says nothing"
+            message = "is not an object with a content; it stays in the file and is not imported"
             problems.append(Problem(path=path, line=number, message=message))
         else:
             line = known.get(raw)

@@ -56,7 +56,6 @@ class Texts:
 
     @classmethod
     def of(cls, texts: Mapping[str, str]) -> Texts:
-        """Return the mapping of texts in memory."""
         digests = {path: sha256_hex(text) for path, text in texts.items()}
         return cls(texts.get, digests)
 
@@ -76,7 +75,6 @@ class Texts:
             self.digests[path] = self._digest(path)
 
     def only(self, paths: Iterable[str]) -> Texts:
-        """Return the mapping for these paths alone."""
         chosen = Texts(self._load, {path: self.digests[path] for path in paths}, self._stream)
         chosen._small = self._small
         return chosen

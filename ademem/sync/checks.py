@@ -64,8 +64,6 @@ PUT = "put a regular file or folder of your own there, or remove it"
 
 
 class Subject(Value):
-    """The input of the checks."""
-
     project: Project
     settings: MirrorSettings
     lines: tuple[Memory, ...]
@@ -138,7 +136,6 @@ def check(
 
 
 def refused_files(subject: Subject) -> Iterator[Problem]:
-    """Report paths that ademem refuses to open."""
     for refused in confined.refusals(subject.project.root, subject.project.ade):
         path = confined.printable(os.path.relpath(refused.path, subject.project.root))
         yield Problem(path=path, line=None, message=f"{refused.reason}; {PUT}")
@@ -178,7 +175,6 @@ def _first_difference(left: str, right: str) -> int:
 
 
 def machine_files(subject: Subject) -> Iterator[Problem]:
-    """Report tracked files that belong to one machine."""
     for path in admission.tracked(subject.project):
         inside = os.path.relpath(path, subject.project.root)
         recursive = "-r " if path.endswith("/") else ""
@@ -263,9 +259,9 @@ class _Ids:
         if id is None:
             return None
         if id in self._found:
-            return f"tells of {id} a second time"
+            return f"is about {id}, like an earlier one"
         self._found.add(id)
-        return None if anything or id in self._allowed else f"tells of {id}, which {self.missing}"
+        return None if anything or id in self._allowed else f"is about {id}, which {self.missing}"
 
 
 def _too_long(item: ListItem, bounds: GateSettings) -> str | None:
@@ -335,7 +331,6 @@ def index_bounds(subject: Subject) -> Iterator[Problem]:
 
 
 def index_links(subject: Subject) -> Iterator[Problem]:
-    """Report topic files that the index does not list."""
     index = subject.texts.get(INDEX, "")
     for path in subject.topic_paths:
         first = re.sub(r"\.\d+\.md$", ".md", os.path.basename(path))

@@ -101,7 +101,6 @@ class GitHistory(Value):
         return self._log("-1", "%H", "HEAD", path).strip() or None
 
     def author_of(self, path: str) -> str:
-        """Return the author of the last commit that changed the file."""
         return self._log("-1", "%an", "HEAD", path).strip()
 
     def has_returned(self, id: str) -> bool:
@@ -310,7 +309,6 @@ def _items(path: str, text: str) -> dict[object, PlacedItem]:
 
 
 def _list_changes(history: GitHistory) -> Iterator[tuple[str, list[str], str, str, str]]:
-    """Yield commits with their parents and each changed page, before and after."""
     shown = ("-m", "--patch", "--no-renames", "--relative", f"--unified={_WHOLE}")
     most = ("--full-history", f"--max-count={MOST_COMMITS}", "--ignore-missing")
     refs = ("HEAD", "--branches", "--remotes")

@@ -131,7 +131,6 @@ class ImportContext:
         self.job = replace(self.job, event_id=event)
 
     def pop_results(self) -> tuple[dict[str, list[str]], list[Problem]]:
-        """Return and clear the results and problems."""
         found = self.done, self.problems
         self.done, self.problems = {}, []
         return found
@@ -159,11 +158,9 @@ class ImportContext:
         return sha256_hex(placed.path, file, str(placed.item.line), *map(str, placed.values))
 
     def waits_on(self, id: str | None, key: str | None) -> str | None:
-        """Return the branch that a memory from the files waits on."""
         return self.place.waits_on(id, key) if self.place else None
 
     def act_of(self, source: Source) -> Act:
-        """Return the act with this source as its actor."""
         return replace(self.act, actor=source.trust, claimed_author=source.author)
 
     def job_of(self, source: Source, **changes: Any) -> Import:
@@ -226,7 +223,6 @@ class ImportContext:
                 self.archive(known, heir.updated_at + LEAST, superseded_by=heir.id)
 
     def earlier_texts(self, id: str) -> list[str]:
-        """Return the texts of the memory before this import, oldest first."""
         rows = memories.revisions(self.act.store, id)
         before = (row for row in rows if row["event_id"] != self.event)
         return list(dict.fromkeys(row["snapshot"]["content"] for row in before))
@@ -316,7 +312,6 @@ class Progress:
             self._on_batch(self.done, self._total)
 
     def end(self) -> None:
-        """Remove the record of a complete import."""
         confined.remove(self._project.root, import_path(self._project))
 
     def _add_changed(self, changed: Mapping[str, list[str]]) -> None:
@@ -343,7 +338,6 @@ def _batch(
 
 
 def hand_over(project: Project) -> None:
-    """Leave the import to the worker; later hooks do not try it."""
     confined.touch(project.root, import_path(project))
 
 

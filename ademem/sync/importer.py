@@ -150,7 +150,6 @@ def _import_changes(
 
 
 def _is_large(project: Project) -> bool:
-    """Return True if the files are too large for a hook, by their sizes."""
     size = count = 0
     for folder in (project.memory, os.path.join(project.ade, "agents")):
         with suppress(confined.Refused):
@@ -356,7 +355,6 @@ def _import_in_batches(
 
 
 def _apply(difference: Difference, context: ImportContext) -> None:
-    """Import a difference, or report why that is not possible."""
     try:
         with context.act.store.savepoint():
             try:
@@ -374,7 +372,6 @@ def _apply(difference: Difference, context: ImportContext) -> None:
 
 
 def _position(difference: Difference) -> tuple[str, int]:
-    """Return the path and the line number of a difference."""
     match difference:
         case (
             ChangedLine(line=line)

@@ -49,7 +49,6 @@ def import_difference(difference: ItemDifference, context: ImportContext) -> Non
 
 
 def _apply_edit(difference: EditedItem, context: ImportContext) -> None:
-    """Apply the fields that were changed in the file."""
     known = context.find(difference.id)
     if known is None:
         return _add_item(AddedItem(placed=difference.now), context)

@@ -91,7 +91,6 @@ def _import_line(difference: ChangedLine, context: ImportContext) -> None:
 
 
 def _import_foreign_line(difference: ForeignLine, context: ImportContext) -> None:
-    """Import a line that ademem did not write."""
     record, path = difference.line.record, difference.line.path
     waits_on = context.waits_on(None, str(record.get("key")))
     source = context.provenance.of_record(path, record, None)
@@ -99,7 +98,7 @@ def _import_foreign_line(difference: ForeignLine, context: ImportContext) -> Non
         record = record | {"status": Status.CANDIDATE}
     outcome = records.import_plain(record, context.job_of(source, branch=waits_on))
     if outcome is Outcome.REJECTED:
-        raise CannotDo("not kept; `ademem log --refused` tells why")
+        raise CannotDo("not kept; `ademem log --refused` shows the reason")
 
 
 def _status_fields(known: Memory | None) -> dict[str, Any]:
@@ -117,7 +116,6 @@ def _status_fields(known: Memory | None) -> dict[str, Any]:
 
 
 def _set_created_at(moment: datetime, id: str, context: ImportContext) -> None:
-    """Set the time of creation that the files have."""
     known = context.find(id)
     if known and known.created_at != moment:
         change = Change(
@@ -200,7 +198,6 @@ def _lost_to_memory(known: Memory) -> bool:
 
 
 def _as_export_record(line: KnowledgeLine, context: ImportContext) -> Record:
-    """Convert the line to a record of the export format."""
     record = line.record
     missing = [name for name in ("key", "category", "updated_at") if not record.get(name)]
     if missing:

@@ -36,7 +36,6 @@ _EARLIER = ("created_at", "ts")
 
 
 def merge_versions(path: str, base: str, ours: str, theirs: str) -> str:
-    """Merge the versions of the file at *path*."""
     if path.endswith(".jsonl"):
         return merge_lines(base, ours, theirs)
     if os.path.basename(path) == os.path.basename(INDEX):

@@ -52,8 +52,6 @@ _CLAIMING = ("sync_id", "content", "title", "category", "path", "topic_key")
 
 
 class Source(Value):
-    """The source of a change in the files."""
-
     trust: Trust
     """IMPORT for what came with the files."""
     author: str | None = None
@@ -90,7 +88,6 @@ class Provenance:
 
     @cached_property
     def history(self) -> GitHistory:
-        """The commits since the merge base."""
         return self._read_history()
 
     def of(self, path: str, id: str | None = None, text: str = "") -> Source:
@@ -155,7 +152,6 @@ class Provenance:
 
     @cached_property
     def own(self) -> frozenset[str]:
-        """Digests of the records and texts that stores of this person wrote."""
         if self._environment is None:
             return frozenset()
         return agreements.own_records(self._environment)

@@ -49,7 +49,6 @@ def present(project: Project) -> Texts:
 
 
 def present_text(project: Project) -> Texts:
-    """Read those of the files that are text."""
     return only_text(present(project))
 
 
@@ -59,7 +58,6 @@ def only_text(texts: Texts) -> Texts:
 
 
 def paths_of(project: Project) -> list[str]:
-    """List paths of files that may be pages or lines."""
     try:
         names = confined.names(project.root, project.memory)
     except OSError:
@@ -91,7 +89,6 @@ def _stream(project: Project, path: str) -> Iterator[str]:
 
 
 def _clipped(file: BinaryIO, most: int) -> Iterator[str]:
-    """Yield the text in parts."""
     size = os.fstat(file.fileno()).st_size
     if size > most:
         yield f"{OVERSIZE}{size} of {most}"

@@ -78,8 +78,8 @@ def test_files_behind_the_store_are_out_of_date(store, found):
 
     problems = found()
     assert f"{GOTCHAS}:None: is out of date; `ademem files refresh` updates it" in problems
-    assert f"{GOTCHAS}:7: tells of a2, which may not be shown here" in problems
-    assert f"{LINES}:2: tells of a2, which may not be shown here" in problems
+    assert f"{GOTCHAS}:7: is about a2, which may not be shown here" in problems
+    assert f"{LINES}:2: is about a2, which may not be shown here" in problems
 
 
 def test_a_missing_file_is_told(here, found):
@@ -120,14 +120,16 @@ def test_a_brief_that_cannot_be_read_is_told_with_its_reason(here, found):
     ("path", "old", "new", "problem"),
     [
         pytest.param(GOTCHAS, "- two", "<<<<<<< HEAD\n- two", "7: a conflict", id="conflict"),
-        pytest.param(GOTCHAS, "a2", "a1", "7: tells of a1 a second time", id="an id twice"),
-        pytest.param(GOTCHAS, "a2", "p1", "7: tells of p1, which may not", id="a personal row"),
-        pytest.param(GOTCHAS, "a2", "zz", "7: tells of zz, which may not", id="an unknown id"),
+        pytest.param(GOTCHAS, "a2", "a1", "7: is about a1, like an earlier one", id="an id twice"),
+        pytest.param(GOTCHAS, "a2", "p1", "7: is about p1, which may not", id="a personal row"),
+        pytest.param(GOTCHAS, "a2", "zz", "7: is about zz, which may not", id="an unknown id"),
         pytest.param(LINES, '{"key":"gotcha-two"', "{", "2: is not an object", id="no JSON"),
         pytest.param(LINES, '"bead":"",', "", "1: is not an object with key", id="no bead"),
         pytest.param(LINES, '"ts":1', '"ts":"1", "x":1', "1: has a wrong ts", id="a text for a ts"),
-        pytest.param(LINES, '"a2"', '"a1"', "2: tells of a1 a second time", id="a line twice"),
-        pytest.param(LINES, '"a2"', '"p1"', "2: tells of p1, which may not", id="personal line"),
+        pytest.param(
+            LINES, '"a2"', '"a1"', "2: is about a1, like an earlier one", id="a line twice"
+        ),
+        pytest.param(LINES, '"a2"', '"p1"', "2: is about p1, which may not", id="personal line"),
         pytest.param(LINES, '"a2"', "[]", "2: has a wrong id", id="a list for an id"),
         pytest.param(GOTCHAS, "- two", f"- {SECRET}", "7: has what looks like", id="a secret"),
         pytest.param(LINES, '"two"', f'"{SECRET}"', "2: has what looks like", id="secret in line"),

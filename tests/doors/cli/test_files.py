@@ -98,7 +98,7 @@ def test_a_fresh_clone_of_sound_files_is_sound(clone):
             FACTS,
             "- Login",
             "- other <!-- 0123456789ab -->\n\n- Login",
-            "5: tells of 0123456789ab, which has no line in knowledge.jsonl",
+            "5: is about 0123456789ab, which has no line in knowledge.jsonl",
             id="an id that no line has",
         ),
         pytest.param(
