@@ -203,7 +203,7 @@ def oversized_lines(subject: Subject) -> Iterator[Problem]:
 
 
 def wrong_lines(subject: Subject) -> Iterator[Problem]:
-    """Report lines that are no object of the known shape, or about no memory that may be shown."""
+    """Report lines of another shape or scope, and those about no memory that may be shown."""
     known = _Ids(memory.id for memory in subject.lines)
     if subject.fresh:
         known.missing = MISREAD
@@ -212,8 +212,11 @@ def wrong_lines(subject: Subject) -> Iterator[Problem]:
             try:
                 record = json.loads(line)
                 wrong = [key for key, kind in FIELD_TYPES.items() if type(record[key]) is not kind]
+                scope = record.get("scope") or "project"
                 message = f"has a wrong {', '.join(wrong)}" if wrong else None
-                if not wrong and not knowledge.is_tombstone(record):
+                if scope != "project":
+                    message = f"is of the scope {scope!r}; only memories of the project belong here"
+                elif not wrong and not knowledge.is_tombstone(record):
                     message = known.check(record["id"])
             except (ValueError, KeyError, TypeError, RecursionError):
                 message = "is not an object with " + ", ".join(FIELD_TYPES)
@@ -295,20 +298,6 @@ def secrets(subject: Subject) -> Iterator[Problem]:
             yield Problem(path=path, line=number, message=message)
 
 
-def foreign_scopes(subject: Subject) -> Iterator[Problem]:
-    """Report lines of agents and missions: files hold memories of the project alone."""
-    for path in LINES:
-        for number, raw in enumerate(subject.texts.get(path, "").splitlines(), 1):
-            try:
-                record = json.loads(raw)
-            except (ValueError, RecursionError):
-                continue
-            scope = record.get("scope") if isinstance(record, dict) else None
-            if scope not in (None, "project"):
-                message = f"is of the scope {scope!r}; only memories of the project belong here"
-                yield Problem(path=path, line=number, message=message)
-
-
 def ignored_files(subject: Subject) -> Iterator[Problem]:
     """Report tracked files that `.ade/.gitignore` excludes; none without git."""
     root, options = subject.project.root, ("-z", "--cached", "--ignored", "--exclude-standard")
@@ -351,7 +340,6 @@ CHECKS: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
     wrong_candidates,
     non_text_files,
     secrets,
-    foreign_scopes,
     ignored_files,
     index_bounds,
     index_links,

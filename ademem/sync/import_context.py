@@ -18,7 +18,6 @@ from ademem.core.memory import Draft, Trust
 from ademem.core.project import import_path
 from ademem.core.text import counted, dedupe_key, sha256_hex
 from ademem.core.value import Value, replace
-from ademem.files.records import Import
 from ademem.files.snapshot import is_imported
 from ademem.files.texts import Problem
 from ademem.guard.injection import instruction_in, order_of
@@ -112,7 +111,7 @@ class ImportContext:
         self.event = event
         branch = place.branch if place else None
         self.act = Act(store=store, now=now, actor=Trust.IMPORT, branch=branch, event_id=event)
-        self.job = Import(store=store, settings=settings, now=now, event_id=event)
+        self.settings = settings
         self.history = history
         self.provenance = provenance
         self.place = place
@@ -128,7 +127,6 @@ class ImportContext:
         """Make further changes part of this act."""
         self.event = event
         self.act = replace(self.act, event_id=event)
-        self.job = replace(self.job, event_id=event)
 
     def pop_results(self) -> tuple[dict[str, list[str]], list[Problem]]:
         found = self.done, self.problems
@@ -147,7 +145,7 @@ class ImportContext:
         from ademem.capture import gate  # edits of items need none
 
         act = self.act
-        written = gate.write(draft, act.store, self.job.settings, act.now, event_id=self.event)
+        written = gate.write(draft, act.store, self.settings, act.now, event_id=self.event)
         if written.memory is None:
             ledger.release(act.store, SOURCE, self._key(placed))
             raise CannotDo(f"not kept ({written.rule}): {written.reason}")
@@ -163,11 +161,6 @@ class ImportContext:
     def act_of(self, source: Source) -> Act:
         return replace(self.act, actor=source.trust, claimed_author=source.author)
 
-    def job_of(self, source: Source, **changes: Any) -> Import:
-        """Return the settings of an import from this source, with the trust of a file at most."""
-        trust = source.trust if source.by_agent else Trust.IMPORT
-        return replace(self.job, trust=trust, claimed_author=source.author, **changes)
-
     def edit(self, known: Memory, changes: Mapping[str, Any], source: Source) -> None:
         """Edit the memory; raises CannotDo for instructions, which need a person's command."""
         if not changes:
@@ -181,7 +174,7 @@ class ImportContext:
             raise CannotDo(
                 f"{known.id} was edited to a text that {order}", "`ademem edit` takes it"
             )
-        transitions.edit(known.id, self.act_of(source), self.job.settings, **changes)
+        transitions.edit(known.id, self.act_of(source), self.settings, **changes)
         self.note("edited", known.id)
 
     def archive(self, known: Memory, at: datetime, **changes: Any) -> None:

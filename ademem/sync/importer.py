@@ -17,7 +17,6 @@ from ademem.core.value import replace
 from ademem.files import KNOWLEDGE, LINE_FILES, SHEET, project_brief
 from ademem.files.branches import Place, follow_branches
 from ademem.files.project_brief import BadCore
-from ademem.files.records import BadLine
 from ademem.files.snapshot import (
     KnowledgeLine,
     ParseCache,
@@ -363,7 +362,7 @@ def _apply(difference: Difference, context: ImportContext) -> None:
 
                     return line_importer.import_difference(difference, context)
                 return item_importer.import_difference(difference, context)
-            except (BadLine, CannotDo) as error:
+            except CannotDo as error:
                 message = str(error)
     except _BAD_VALUES as error:
         message = f"cannot be taken over ({type(error).__name__}: {error})"

@@ -172,7 +172,7 @@ def _propose(offer: Offer, context: ImportContext) -> None:
     order = order_of(item.title, item.content)
     by_person = item.id is None and source.by_person and not order
     trust, kind, moment = _parse_origin(offer.origin_text)
-    if by_person or kind in context.job.settings.promote_sources:
+    if by_person or kind in context.settings.promote_sources:
         kind = "file"
     if source.by_agent:
         trust = source.trust

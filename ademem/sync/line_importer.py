@@ -8,7 +8,7 @@ from ademem.core.text import clean, dedupe_key
 from ademem.core.value import replace
 from ademem.files import export_format, knowledge, records
 from ademem.files.knowledge import is_losing_text
-from ademem.files.records import BadLine, Outcome
+from ademem.files.records import BadLine, Import, Outcome
 from ademem.store import memories, memory_queries, revisions, transitions
 from ademem.store.memories import Change
 from ademem.store.transitions import CannotDo
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ademem.files.knowledge import Record
     from ademem.files.snapshot import KnowledgeLine
     from ademem.sync.import_context import ImportContext
+    from ademem.sync.provenance import Source
 
 _LOWEST = {"tier": int(Tier.FADING)}
 """The tier as a line has it."""
@@ -35,13 +36,29 @@ _LOWEST = {"tier": int(Tier.FADING)}
 def import_difference(
     difference: ChangedLine | ConcurrentLine | ForeignLine, context: ImportContext
 ) -> None:
-    match difference:
-        case ChangedLine():
-            _import_line(difference, context)
-        case ConcurrentLine():
-            _keep_losing_text(difference, context)
-        case ForeignLine():
-            _import_foreign_line(difference, context)
+    try:
+        match difference:
+            case ChangedLine():
+                _import_line(difference, context)
+            case ConcurrentLine():
+                _keep_losing_text(difference, context)
+            case ForeignLine():
+                _import_foreign_line(difference, context)
+    except BadLine as error:
+        raise CannotDo(str(error)) from error
+
+
+def _job_of(source: Source, context: ImportContext, branch: str | None = None) -> Import:
+    """Return the settings of an import from this source, with the trust of a file at most."""
+    return Import(
+        store=context.act.store,
+        settings=context.settings,
+        now=context.act.now,
+        event_id=context.event,
+        branch=branch,
+        trust=source.trust if source.by_agent else Trust.IMPORT,
+        claimed_author=source.author,
+    )
 
 
 def _import_line(difference: ChangedLine, context: ImportContext) -> None:
@@ -57,7 +74,7 @@ def _import_line(difference: ChangedLine, context: ImportContext) -> None:
             source = replace(source, author=None)
     if source.by_agent:  # it may add a text, and confirm nothing
         record |= _status_fields(known)
-    job = context.job_of(source)
+    job = _job_of(source, context)
     twin = _find_duplicate(record, context)
     if twin and context.later is not None:
         return context.later.append(difference)
@@ -96,7 +113,7 @@ def _import_foreign_line(difference: ForeignLine, context: ImportContext) -> Non
     source = context.provenance.of_record(path, record, None)
     if source.by_agent:
         record = record | {"status": Status.CANDIDATE}
-    outcome = records.import_plain(record, context.job_of(source, branch=waits_on))
+    outcome = records.import_plain(record, _job_of(source, context, waits_on))
     if outcome is Outcome.REJECTED:
         raise CannotDo("not kept; `ademem log --refused` shows the reason")
 
