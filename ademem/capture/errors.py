@@ -14,8 +14,17 @@ LESSON_CHARS = 600
 COMMAND_CHARS = 160
 LINE_CHARS = 320
 
-ANSWERS = ("ademem guard:", "interrupted by user", "doesn't want to proceed")
-"""Parts of a denial by the guard or the person, which is no failure of the tool."""
+REFUSALS = (
+    "ademem guard:",
+    "interrupted by user",
+    "doesn't want to proceed",
+    "doesn't want to take this action",
+    "<tool_use_error>",
+    "permission to use",
+    "hook error:",
+)
+"""Parts of the result of a call that was not carried out, which is no failure of the tool."""
+REFUSAL_CHARS = 2_000
 
 QUIET = frozenset(
     """
@@ -61,7 +70,7 @@ def essential(error: str) -> str:
 def lesson(tool: str, command: str, error: str) -> str | None:
     """Return one paragraph on the failure; None if it is empty or a normal result."""
     line = essential(redact(without_recalled(whole_words(error, READ_CHARS))).text)
-    if not line or any(answer in error for answer in ANSWERS):
+    if not line or is_refusal(error):
         return None
     shown = redact(whole_words(command, READ_CHARS)).text
     first = next((part.strip() for part in shown.splitlines() if part.strip()), "")
@@ -69,6 +78,11 @@ def lesson(tool: str, command: str, error: str) -> str | None:
         return None
     what = f"`{preview(first, COMMAND_CHARS)}`" if first else tool
     return preview(f"{what} fails: {preview(line, LINE_CHARS)}", LESSON_CHARS)
+
+
+def is_refusal(error: str) -> bool:
+    head = error[:REFUSAL_CHARS].lower()
+    return any(refusal in head for refusal in REFUSALS)
 
 
 def _program(command: str) -> str:

@@ -41,17 +41,6 @@ PENDING = 500
 SENTENCE_CHARS = 300
 PROMPT_CHARS = 600
 
-REFUSALS = (
-    "ademem guard:",
-    "doesn't want to proceed",
-    "doesn't want to take this action",
-    "<tool_use_error>",
-    "permission to use",
-    "hook error:",
-)
-"""Texts in the result of a call that was never carried out."""
-REFUSAL_CHARS = 2_000
-
 _DECISION = re.compile(
     r"^\W*(?:decisions?|decided|entscheidung|décision|decisión)\s*:\W*(?P<named>\S.{7,})$"
     r"|^\W*(?P<stated>(?:so\W+)?(?:we|i)(?:['’]ve| have)? (?:decided|chose|agreed|settled) "
@@ -214,8 +203,7 @@ class Conversation:
 
     def _add_result(self, result: Result) -> None:
         call = self._pending.pop(result.call_id, None)
-        head = result.text[:REFUSAL_CHARS].lower()
-        if call is None or (result.failed and any(refusal in head for refusal in REFUSALS)):
+        if call is None or (result.failed and errors.is_refusal(result.text)):
             return
         action = action_of(call, self._roots)
         if action is None:

@@ -42,6 +42,12 @@ SCORE_TOLERANCE = 1e-9
 EVERGREEN = (Category.PREFERENCE, Category.CONVENTION)
 """Categories that do not age once they are promoted."""
 
+_COLUMNS = (
+    "seq id scope category status tier confidence access_score access_count origins witnesses"
+    " created_at last_accessed_at"
+).split()
+"""Columns that an `AgingMemory` has unchanged."""
+
 PROMOTE, REVIVE, DEMOTE, ARCHIVE = "promote", "revive", "demote", "archive"
 """Transitions of a sweep, by the names that revisions have."""
 COUNTED_AS = {PROMOTE: "promoted", REVIVE: "promoted", DEMOTE: "demoted", ARCHIVE: "archived"}
@@ -354,31 +360,20 @@ def _write(old: AgingMemory, new: AgingMemory, id: str, store: Store, now: datet
 def _from_row(row: sqlite3.Row, contradicted: Collection[int], now: datetime) -> AgingMemory:
     """Raises ValueError or TypeError for invalid values."""
     row["confidence"] + row["access_score"] + row["access_count"] + (row["base_score"] or 0)
+    kept = {name: row[name] for name in _COLUMNS}
     return AgingMemory(
-        seq=row["seq"],
-        id=row["id"],
-        scope=row["scope"],
+        **kept,
         owner=row["scope_owner_id"],
-        category=row["category"],
-        status=row["status"],
-        tier=row["tier"],
         pinned=bool(row["pinned"]),
         quarantined=row["quarantine_reason"] is not None,
         weight=Importance(row["importance"]).weight,
-        confidence=row["confidence"],
         base=row["access_score"] if row["base_score"] is None else row["base_score"],
-        access_score=row["access_score"],
-        access_count=row["access_count"],
-        origins=row["origins"],
-        witnesses=row["witnesses"],
         idle_days=ageing.idle_days(row, now),
         contradicted=row["seq"] in contradicted,
         used_since_faded=bool(row["used_since_faded"]),
         in_live_mission=bool(row["in_live_mission"]),
         of_ended_mission=bool(row["of_ended_mission"]),
         revision=row["revision_count"],
-        created_at=row["created_at"],
-        last_accessed_at=row["last_accessed_at"],
     )
 
 
