@@ -17,7 +17,6 @@ from ademem.guard.programs import (
     MAX_OPERANDS,
     READERS,
     READING_ARGUMENTS,
-    READING_FIRST_ARGUMENTS,
     READING_OPTIONS,
     SUBCOMMANDS,
     SYNONYMS,
@@ -234,12 +233,6 @@ def help_or_version(part: CommandPart) -> Judgement | None:
     return _reads(f"`{part.key}` only tells about itself") if asks else None
 
 
-def first_argument(part: CommandPart) -> Judgement | None:
-    first = part.arguments[0].text if part.arguments else ""
-    looks = first in READING_FIRST_ARGUMENTS.get(part.key, "").split()
-    return _reads(f"`{part.key} {first}` runs no code") if looks else None
-
-
 def git_setting(part: CommandPart) -> Judgement | None:
     """Refuse settings on the command line that may name a program to run."""
     texts = [word.text for word in part.options] if part.program == "git" else []
@@ -303,7 +296,6 @@ RULES = (
     project_entry,
     always_allowed,
     help_or_version,
-    first_argument,
     git_setting,
     not_listed,
     writing_option,

@@ -25,8 +25,8 @@ READERS = (
     " pytest py.test tox nox unittest jest vitest mocha rspec phpunit bats ctest mypy pyright"
     " flake8 pylint bandit black isort shellcheck yamllint markdownlint actionlint eslint stylelint"
     " biome prettier tsc vue-tsc gofmt staticcheck rubocop json.tool"
-    # build programs, where they only test
-    " gradle just make mvn ninja rake task"
+    # build programs that only test, and programs that only check code or a process
+    " gradle just make mvn ninja rake task bash sh zsh node kill"
     # alone they tell what they can do
     " ademem aws bd brew bundle cargo docker gem gh git go helm kubectl npm pip pnpm podman poetry"
     " ruff rustup systemctl terraform uv"
@@ -329,15 +329,6 @@ MAX_OPERANDS = {
 }
 """Numbers of operands up to which a command only reads."""
 
-READING_FIRST_ARGUMENTS = {
-    "bash": "-n",
-    "kill": "-0 -l",
-    "node": "--check",
-    "sh": "-n",
-    "zsh": "-n",
-}
-"""First arguments with which a program that may change anything only reads."""
-
 VERSION_PROGRAMS = "cc clang gcc java lua node npm perl php python ruby rustc yarn"
 """Programs for which `-v` or `-V` alone prints the version."""
 
@@ -372,6 +363,9 @@ READING_ARGUMENTS = {
     "sed": rf"(?:-[nErsuz]+\0)*(?:-[nErsuz]*e\0)?{_SED}(?:\0-e\0{_SED})*{_OPERANDS}",
     "tar": rf"(?:-?(?:[vzjJaf]*t[vzjJaf]*|(?=\w*O)(?=\w*x)[vzjJafxO]+)|--list){_OPERANDS}",
     "wget": rf"(?:-q\0)?(?:--spider|-q?O-|-q?O\0-){_OPERANDS}",
+    **dict.fromkeys(("bash", "sh", "zsh"), rf"-n{_OPERANDS}"),
+    "kill": rf"-[0l]{_OPERANDS}",
+    "node": rf"--check{_OPERANDS}",
     **dict.fromkeys(("gradle", "just", "make", "mvn", "ninja", "rake", "task"), _TESTS),
     **dict.fromkeys((".", "source"), r"[^\0]*bin/activate"),
     **dict.fromkeys(

@@ -942,6 +942,8 @@ WRITES = {
         "patch -p1 < x.diff",
     ],
     "forms that look harmless": [
+        "bash -n -i install.sh",
+        "kill -0 -9 123",
         "docker exec web rm x",
         "docker compose exec db psql -c 'drop table t'",
         "kubectl exec api-1 -- rm x",
