@@ -213,7 +213,7 @@ def _has_download(word: Word) -> bool:
 
 
 def runs_what_it_decodes(commands: Commands) -> bool:
-    """Encoded code that runs unread."""
+    """Find code that is decoded and run unread."""
     return any(
         _name(command) in _INTERPRETERS
         and (
@@ -253,7 +253,7 @@ _EXECUTES = (
 
 
 def runs_code_from_the_network(commands: Commands) -> bool:
-    """One-liners that fetch and execute, and connections that end in a shell."""
+    """Find one-liners that fetch and execute, and connections that end in a shell."""
     fetches = (
         r"urlopen|urlretrieve|requests\.|httpx\.|fetch\(|https?\.get|net::http|open-uri|lwp::|\bget\b"
         r"|file_get_contents|socket|downloadstring|\biwr\b|\birm\b|invoke-webrequest|xmlhttp"
@@ -363,7 +363,7 @@ def installs_from_an_address(commands: Commands) -> bool:
 
 
 def installs_a_misspelt_package(commands: Commands) -> bool:
-    """A package whose name is one typing error from a popular one."""
+    """Find a package whose name is one typing error from a popular one."""
     for command in commands:
         if _is_installer(" ".join([_name(command), *_texts(command)])):
             names = (re.split(r"[=<>~!\[@]", text)[0].lower() for text in _texts(command)[1:])
@@ -426,7 +426,7 @@ def _has_secret(text: str) -> bool:
 
 
 def _piped_abroad(command: Command) -> bool:
-    """The output of a command, or a file, on standard input of what sends."""
+    """Find output or a file that is piped into a program that sends it."""
     name = _name(command)
     line = command.line
     if name == "gh":
@@ -444,7 +444,7 @@ def _piped_abroad(command: Command) -> bool:
 
 
 def _lookup_with_output(command: Command) -> bool:
-    """Data in the name of a host."""
+    """Find a lookup of a host whose name carries data."""
     return _name(command) in _LOOKUPS and any(
         re.search(rf"{_OUTPUT}|{_TOKEN}", text, re.I) for text in _texts(command)
     )
@@ -456,7 +456,7 @@ _BUCKET_COPIES = (
 
 
 def _copy_of_secrets(command: Command) -> bool:
-    """Private files, or a whole tree, to another machine or bucket."""
+    """Find copies of private files, or of a whole tree, to another machine or bucket."""
     name, operands = _name(command), [t for t in _texts(command) if not t.startswith("-")]
     if command.line.startswith(_BUCKET_COPIES):
         if "public-read" in command.line:
@@ -501,7 +501,7 @@ _SENDINGS: tuple[Callable[[Command], bool], ...] = (
 
 
 def writes_to_what_starts_by_itself(commands: Commands) -> bool:
-    """Start-up files of shells, hooks of git and of the client, timers and services."""
+    """Find writes to start-up files of shells, hooks of git and the client, timers and services."""
     for command in commands:
         if any(
             re.search(_START_UP, path, re.I) or re.search(_HOME_BRIEF, path, re.I)
@@ -670,7 +670,7 @@ def _matches(patterns: Sequence[tuple[Sequence[str], str]], line: str) -> bool:
 
 
 def reads_stored_credentials(commands: Commands) -> bool:
-    """Keys and passwords printed where a model reads them."""
+    """Find keys and passwords that are printed where a model reads them."""
     piped = [command.source.words for command in commands if command.source]
     for command in commands:
         name, texts = _name(command), _texts(command)
@@ -710,7 +710,7 @@ _KEYS = (
 
 
 def resets_and_cleans(commands: Commands) -> bool:
-    """`git reset --hard` and `git clean` together, which delete all uncommitted work."""
+    """Find `git reset --hard` beside `git clean`: they delete all uncommitted work."""
     lines = [command.line for command in commands]
     return _matches_any(r"git reset\b.*--hard", lines, "git reset") and _matches_any(
         r"git clean\b.*-\w*f", lines, "git clean"
