@@ -96,21 +96,23 @@ def validate(
 ) -> Any:
     """Return the value as far as *schema* describes it, each text passed through *clean*.
 
-    Of JSON Schema, `type`, `properties`, `items`, `enum`, `minLength` and `minItems` are demanded,
-    every property included; what is longer than `maxLength` or `maxItems` is cut, and other
-    properties are left out. Raises InvalidAnswer.
+    Of JSON Schema, `type`, `properties`, `required`, `items`, `enum`, `minLength` and `minItems`
+    are demanded; what is longer than `maxLength` or `maxItems` is cut, and other properties are
+    left out. Raises InvalidAnswer.
     """
     kind, name = schema["type"], at or "the answer"
     if not isinstance(value, _TYPES[kind]):
         raise InvalidAnswer(f"{name} is no {kind}")
     if kind == "object":
         inside = f"{at}." if at else ""
-        for key in schema["properties"]:
+        required = schema["required"]
+        for key in required:
             if key not in value:
                 raise InvalidAnswer(f"{inside}{key} is missing")
         return {
             key: validate(value[key], inner, clean, f"{inside}{key}")
             for key, inner in schema["properties"].items()
+            if key in required or value.get(key) is not None
         }
     if kind == "array":
         if len(value) < schema.get("minItems", 0):

@@ -14,8 +14,8 @@ def same(text):
     return text
 
 
-def thing(**properties):
-    return {"type": "object", "properties": properties}
+def thing(required=(), **properties):
+    return {"type": "object", "properties": properties, "required": list(required)}
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,8 @@ def thing(**properties):
     [
         pytest.param(TEXT, "words", id="text"),
         pytest.param(TEXTS, ["a", "b"], id="list"),
-        pytest.param(thing(a=TEXT), {"a": "x"}, id="object"),
+        pytest.param(thing(["a"], a=TEXT), {"a": "x"}, id="object"),
+        pytest.param(thing(a=TEXT), {}, id="what is not required is missing"),
         pytest.param({"type": "string", "enum": ["yes", "no"]}, "no", id="one of a few words"),
     ],
 )
@@ -38,10 +39,10 @@ def test_what_fits_stays_as_it_is(schema, value):
         pytest.param(TEXT, None, "the answer is no string", id="nothing for a text"),
         pytest.param(thing(), [], "no object", id="list for an object"),
         pytest.param(TEXTS, "abc", "no array", id="text for a list"),
-        pytest.param(thing(a=TEXT), {}, "a is missing", id="missing"),
-        pytest.param(thing(a=TEXT), {"a": None}, "a is no string", id="null"),
+        pytest.param(thing(["a"], a=TEXT), {}, "a is missing", id="missing"),
+        pytest.param(thing(["a"], a=TEXT), {"a": None}, "a is no string", id="null"),
         pytest.param(thing(a=TEXTS), {"a": ["x", 1]}, r"a\[1\] is no string", id="in a list"),
-        pytest.param(thing(a=thing(b=TEXT)), {"a": {}}, r"a\.b is missing", id="deep"),
+        pytest.param(thing(a=thing(["b"], b=TEXT)), {"a": {}}, r"a\.b is missing", id="deep"),
         pytest.param({"type": "string", "enum": ["yes"]}, "no", "none of yes", id="other word"),
         pytest.param({"type": "string", "minLength": 1}, " \n", "too short", id="blank"),
         pytest.param({**TEXTS, "minItems": 2}, ["a"], "only 1 items", id="too few"),
@@ -60,6 +61,7 @@ def test_what_does_not_fit_is_refused_with_its_place(schema, value, complaint):
         pytest.param({**TEXTS, "maxItems": 1}, ["a", "b"], ["a"], id="bounded list"),
         pytest.param(TEXTS, ["a"] * 999, ["a"] * ITEMS, id="list without a bound"),
         pytest.param(thing(a=TEXT), {"a": "x", "b": "y"}, {"a": "x"}, id="not asked for"),
+        pytest.param(thing(a=TEXT), {"a": None}, {}, id="null for what may be missing"),
     ],
 )
 def test_what_is_too_much_is_left_out(schema, value, kept):
