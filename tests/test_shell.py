@@ -399,7 +399,7 @@ def test_reading_takes_time_in_proportion_to_the_text(repeated):
 
     seconds(500)
 
-    assert seconds(8000) < 40 * max(seconds(800), 0.001)
+    assert seconds(4000) < 40 * max(seconds(400), 0.001)
 
 
 PLAIN_WORDS = st.lists(

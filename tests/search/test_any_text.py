@@ -42,9 +42,9 @@ def found(query: str, store: Store) -> list[str]:
     return [hit.memory.content for hit in results.hits]
 
 
-def test_10000_hostile_texts_are_queries_and_the_known_word_in_them_is_found(garden):
+def test_hostile_texts_are_queries_and_the_known_word_in_them_is_found(garden):
     chance = random.Random(20_260_131)
-    for _ in range(10_000):
+    for _ in range(examples(10_000, share=5)):
         pieces = chance.choices(PIECES, k=chance.randrange(8))
         pieces.insert(chance.randint(0, len(pieces)), f" {KNOWN} ")
         text = "".join(pieces)

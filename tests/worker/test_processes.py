@@ -13,9 +13,10 @@ import pytest
 from ademem.store import jobs
 from tests import builders
 from tests.builders import memory
+from tests.examples import examples
 
 ROOT = Path(__file__).parents[2]
-KILLS = 24
+KILLS = examples(24)
 
 
 def worker(world):
