@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -35,17 +36,44 @@ def work(world: World) -> Session:
     )
 
 
-def told(ademem: Product) -> list[dict[str, Any]]:
+def told(ademem: Product) -> dict[str, dict[str, Any]]:
+    """The episodes by their session."""
     ademem("work", "--once")
-    episodes: list[dict[str, Any]] = json.loads(ademem("episodes", "--json"))["episodes"]
-    return episodes
+    episodes = json.loads(ademem("episodes", "--json"))["episodes"]
+    assert len({episode["session_id"] for episode in episodes}) == len(episodes)
+    return {episode["session_id"]: episode for episode in episodes}
 
 
-def test_a_session_is_told_as_it_was(world: World, ademem: Product) -> None:
-    session = work(world)
-    (episode,) = told(ademem)
+@dataclass(frozen=True)
+class Worked:
+    """One session after which others begin, and the episode that came of it."""
 
-    assert (episode["session_id"], episode["task"]) == (session.id, TASK)
+    ademem: Product
+    session: Session
+    episode: dict[str, Any]
+
+    def add_logout(self, *options: str) -> Session:
+        world = self.ademem.world
+        world.options = options
+        return world.chat(
+            person("Now add the logout"),
+            model(bash('ademem recall "logout"')),
+            model(write(world.project / "src/logout.py")),
+            model("Added."),
+            resume=self.session,
+        )
+
+
+@pytest.fixture(scope="module")
+def worked(shared: Product) -> Worked:
+    session = work(shared.world)
+    return Worked(shared, session, told(shared)[session.id])
+
+
+def test_a_session_is_told_as_it_was(worked: Worked) -> None:
+    episode = worked.episode
+
+    assert episode["task"] == TASK
     assert (episode["outcome"], episode["summarised_by"]) == ("succeeded", "rules")
     assert episode["files"] == ["src/auth.py", "src/helper.py"]
     assert [run["command"] for run in episode["tests"]] == [TEST]
@@ -56,48 +84,31 @@ def test_a_session_is_told_as_it_was(world: World, ademem: Product) -> None:
     assert {action["kind"] for action in episode["actions"]} >= {"search", "edit", "test"}
 
 
-def test_a_resumed_and_compacted_session_extends_its_episode(world: World, ademem: Product) -> None:
-    session = work(world)
-    (first,) = told(ademem)
-    world.chat(person("/compact"), resume=session)
-    world.chat(
-        person("Now add the logout"),
-        model(bash('ademem recall "logout"')),
-        model(write(world.project / "src/logout.py")),
-        model("Added."),
-        resume=session,
-    )
-    (second,) = told(ademem)
+def test_episodes_reach_no_other_session_by_themselves(worked: Worked) -> None:
+    later = worked.ademem.world.chat(person("How does the login work?"), model("Like this."))
 
-    assert second["memory_id"] == first["memory_id"]
+    assert worked.episode["memory_id"] not in later.requests[0].text
+    assert "episode" not in json.dumps(worked.ademem.memories()).lower()
+
+
+def test_a_fork_tells_its_own_part(worked: Worked) -> None:
+    fork = worked.add_logout("--fork-session")
+    episodes = told(worked.ademem)
+
+    assert episodes[fork.id]["files"] == ["src/logout.py"]
+    assert episodes[worked.session.id]["files"] == worked.episode["files"]
+
+
+def test_a_resumed_and_compacted_session_extends_its_episode(worked: Worked) -> None:
+    worked.ademem.world.options = ()
+    worked.ademem.world.chat(person("/compact"), resume=worked.session)
+    worked.add_logout()
+    second = told(worked.ademem)[worked.session.id]
+
+    assert second["memory_id"] == worked.episode["memory_id"]
     assert second["task"] == TASK
-    assert second["files"] == [*first["files"], "src/logout.py"]
+    assert second["files"] == [*worked.episode["files"], "src/logout.py"]
     assert not any("SUMMARY" in text for text in json.dumps(second).split())
-
-
-def test_a_fork_tells_its_own_part(world: World, ademem: Product) -> None:
-    session = work(world)
-    world.options = ("--fork-session",)
-    fork = world.chat(
-        person("Now add the logout"),
-        model(bash('ademem recall "logout"')),
-        model(write(world.project / "src/logout.py")),
-        model("Added."),
-        resume=session,
-    )
-    files = {episode["session_id"]: episode["files"] for episode in told(ademem)}
-
-    assert files[fork.id] == ["src/logout.py"]
-    assert files[session.id] == ["src/auth.py", "src/helper.py"]
-
-
-def test_episodes_reach_no_other_session_by_themselves(world: World, ademem: Product) -> None:
-    work(world)
-    (episode,) = told(ademem)
-    later = world.chat(person("How does the login work?"), model("Like this."))
-
-    assert episode["memory_id"] not in later.requests[0].text
-    assert "episode" not in json.dumps(ademem.memories()).lower()
 
 
 def test_the_client_tells_it_in_better_words(world: World, ademem: Product) -> None:
@@ -111,7 +122,7 @@ def test_the_client_tells_it_in_better_words(world: World, ademem: Product) -> N
         "decisions": [],
     }
     world.model.learn([model(Call("StructuredOutput", answer)), model("Done.")])
-    (episode,) = told(ademem)
+    (episode,) = told(ademem).values()
 
     assert (episode["task"], episode["outcome"]) == ("Repair the login", "succeeded")
     assert episode["summarised_by"] != "rules"

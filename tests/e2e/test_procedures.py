@@ -34,7 +34,7 @@ def release(world: World, version: str, *first: Reply) -> Session:
     )
 
 
-def test_what_three_sessions_did_alike_is_a_skill_of_the_fourth(
+def test_what_three_sessions_did_alike_is_a_skill_that_a_person_can_edit(
     world: World, ademem: Product
 ) -> None:
     world.write(".ade/config.toml", "[jobs]\nauto = false\n")
@@ -70,16 +70,7 @@ def test_what_three_sessions_did_alike_is_a_skill_of_the_fourth(
         world.project / f".ade/skills/{NAME}.md"
     ).read_text(encoding="utf-8")
 
-
-def test_a_skill_that_a_person_edited_is_what_the_client_loads_next(
-    world: World, ademem: Product
-) -> None:
     world.configure("[jobs]\nauto = false\n[skills]\npublish = true\n")
-    for version in ("1.1.0", "1.2.0", "1.3.0"):
-        release(world, version)
-    ademem("work", "--once")
-    (made,) = json.loads(ademem("procedures", "list", "--json"))["procedures"]
-    ademem("promote", made["id"])
     ademem("work", "--once")
     page = (world.project / SKILL).read_text(encoding="utf-8")
     lines = page.split("\n")

@@ -1,6 +1,7 @@
 """One project over three client processes: what the first taught, the next ones know.
 
-Told with the hooks in the project's settings, in a plugin, and in both at once.
+The hooks are registered by a plugin, and by the project's settings as well. In a full run also by
+the settings alone, as in all other scenarios.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.examples import FULL
 
 from .product import Product, watched
 from .script import bash, model, person, write
@@ -41,7 +44,7 @@ class Story:
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param((Product.install,), id="settings"),
+        *([pytest.param((Product.install,), id="settings")] if FULL else []),
         pytest.param((Product.plug_in,), id="plugin"),
         pytest.param((Product.install, Product.plug_in), id="settings and plugin"),
     ],
