@@ -137,7 +137,7 @@ def run(command, monkeypatch, capsys):
 
 def check_hooks(world, one):
     for event, recorded in payloads.RECORDED.items():
-        for payload in recorded:
+        for payload in recorded if FULL else recorded[:1]:
             raw = json.dumps(payload | {"cwd": str(world.root), "session_id": "s1"}).encode()
             said = world.fire(event, raw=raw)
             assert payloads.understood(event, said), f"{one.name}: {event} said {said!r}"
