@@ -15,13 +15,12 @@ from ademem.core.repository import branch
 from ademem.core.text import preview, with_title
 from ademem.session.briefing.reader import sunk
 from ademem.store import (
-    ageing,
     ai_calls,
-    consolidating,
     embeddings,
     impressions,
     jobs,
     logs,
+    maintenance,
     missions,
     relations,
     schema_version,
@@ -36,8 +35,7 @@ if TYPE_CHECKING:
 
     from ademem.core.project import Project
     from ademem.guard.mutation import Judgement
-    from ademem.store.ageing import Sweep
-    from ademem.store.consolidating import Consolidation
+    from ademem.store.maintenance import LoggedRun
     from ademem.store.runtime import Runtime
 
 TOP_TAGS = 10
@@ -116,7 +114,7 @@ def work_due(runtime: Runtime) -> dict[str, Any]:
 def get_cost(runtime: Runtime, days: int = 30) -> dict[str, Any]:
     """Return the keys of `ademem status cost --json`; `usd` is None while no call has a price."""
     since = runtime.now - timedelta(days=days - 1)
-    calls, output = ai_calls.spent(runtime.store, since), logs.told(runtime.store, since)
+    calls, output = ai_calls.spent(runtime.store, since), logs.output(runtime.store, since)
     prices = [row["usd"] for row in calls if row["usd"] is not None]
     return {
         "days": days,
@@ -147,11 +145,15 @@ def _ai(runtime: Runtime) -> dict[str, Any]:
 def lifecycle(runtime: Runtime) -> dict[str, Any]:
     """Return the last and the next sweep and consolidation, conflicts and running missions."""
     store, settings = runtime.store, runtime.settings.lifecycle
-    swept, merged = ageing.last(store), consolidating.last(store)
+    swept = maintenance.last(store, maintenance.SWEEP)
+    merged = maintenance.last(store, maintenance.CONSOLIDATION)
+    names = {"clusters": "found", "merged": "merged", "created": "created"}
     return {
-        "last_sweep": swept and _ended(swept),
+        "last_sweep": swept
+        and _ended(swept, {name: swept.counts[name] for name in maintenance.COUNTED}),
         "next_sweep": stamp(job_kinds.next_sweep(store, settings, runtime.now)),
-        "last_consolidation": merged and _consolidated(merged),
+        "last_consolidation": merged
+        and _ended(merged, {name: merged.counts[old] for name, old in names.items()}),
         "next_consolidation": stamp(job_kinds.next_consolidation(store, settings, runtime.now)),
         "conflicts": len(relations.conflicts(store)),
         "missions": [mission.id for mission in missions.listed(store, running=True)],
@@ -231,7 +233,7 @@ def find_overfull(runtime: Runtime) -> str | None:
     """Say what the next sweep archives because a scope exceeds its limit, and how to keep it."""
     settings = runtime.settings.lifecycle
     limits = {scope.value: getattr(settings, f"{scope}_limit") for scope in Scope}
-    over = ageing.above(runtime.store, limits)
+    over = maintenance.above(runtime.store, limits)
     if not over:
         return None
     above = ", ".join(f"{count:,} above {scope}_limit" for scope, count in over.items())
@@ -275,13 +277,7 @@ def judge_command(
     return judge(command, configuration.load(found, environment).settings.guard)
 
 
-def _ended(run: Sweep) -> dict[str, Any]:
-    how = {"at": run.completed_at, "trigger": run.trigger, "outcome": run.outcome}
-    return how | run.counts | {"error": run.error}
-
-
-def _consolidated(run: Consolidation) -> dict[str, Any]:
-    counts = {"clusters": run.found, "merged": run.merged, "created": run.created}
+def _ended(run: LoggedRun, counts: dict[str, int]) -> dict[str, Any]:
     how = {"at": run.completed_at, "trigger": run.trigger, "outcome": run.outcome}
     return how | counts | {"error": run.error}
 

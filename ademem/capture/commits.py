@@ -124,10 +124,11 @@ def catch_up(project: Project, store: Store, now: datetime) -> None:
     """Look in the worker, which may take longer than a hook, and store the last commits."""
     looked = look(project, store, now)
     head = commit(project.root)
-    if head and not looked:
-        table.move(store, project.root, branch(project.root) or "", head, now)
     if head:
-        table.put_latest(store, project.root, _latest(project.root, head), now)
+        here = branch(project.root) or ""
+        if not looked:
+            table.move(store, project.root, here, head, now)
+        table.put_latest(store, project.root, here, _latest(project.root, head))
     table.prune(store, now)
 
 

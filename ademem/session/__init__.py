@@ -78,7 +78,7 @@ def answer(
 def _count(said: str, event: str, runtime: Runtime) -> None:
     from ademem.store import logs  # most hooks print nothing
 
-    logs.said(runtime.store, event, len(said), runtime.now)
+    logs.count_output(runtime.store, event, len(said), runtime.now)
 
 
 def _tell(error: Exception) -> str:

@@ -61,7 +61,7 @@ def since(store: Store, moment: str) -> list[Happening]:
         "  and (created_at > :moment or promoted_at > :moment) order by 1 desc limit :most"
         ") union all select * from ("
         " select seen_at, 'committed', subject, author || ' ' || substr(sha, 1, 7), 0"
-        "  from people_commits where project_id = :project and seen_at > :moment"
+        "  from commits where project_id = :project and session_id is null and seen_at > :moment"
         "  order by id desc limit :most"
         ") order by at, kind, about",
         {"project": store.project_id, "moment": moment, "most": MOST},

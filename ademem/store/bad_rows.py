@@ -24,9 +24,10 @@ TYPES = {
     "integer": "('integer', 'null')",
     "real": "('real', 'integer', 'null')",
     "blob": "('blob', 'null')",
+    "": "('text', 'integer', 'real', 'blob')",
 }
 """Storage classes that a column of each declared type can hold."""
-TEXTS = frozenset({"anchors", "files", "errors", "decisions", "corrections"})
+TEXTS = frozenset({"anchors", "files", "errors", "decisions", "corrections", "episode_ids"})
 """Columns with a JSON array of texts."""
 INSTEAD = {
     ("unified_memories", "trust"): "import",

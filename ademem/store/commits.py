@@ -50,17 +50,18 @@ class Latest(Value):
 def by_session(store: Store, shas: Iterable[str], session_id: str, now: datetime) -> None:
     """Note that a session made them."""
     store.db.executemany(
-        "insert or ignore into session_commits (sha, project_id, session_id, created_at)"
-        " values (?, ?, ?, ?)",
-        [(sha, store.project_id, session_id, stamp(now)) for sha in shas],
+        "insert into commits (project_id, sha, session_id, seen_at) values (?, ?, ?, ?)"
+        " on conflict do update set session_id = ifnull(session_id, excluded.session_id)",
+        [(store.project_id, sha, session_id, stamp(now)) for sha in shas],
     )
 
 
 def of_sessions(store: Store, shas: Iterable[str]) -> set[str]:
     """Return commits that sessions made."""
     rows = store.db.execute(
-        "select sha from session_commits where sha in (select value from json_each(?))",
-        (array(shas),),
+        "select sha from commits where project_id = ? and session_id is not null"
+        " and sha in (select value from json_each(?))",
+        (store.project_id, array(shas)),
     )
     return {row[0] for row in rows}
 
@@ -106,7 +107,7 @@ def move(
 def by_people(store: Store, root: str, branch: str, found: Iterable[Made], now: datetime) -> None:
     """Keep them until a session is told, the oldest first."""
     store.db.executemany(
-        "insert or ignore into people_commits (project_id, root, branch, sha, author, subject,"
+        "insert or ignore into commits (project_id, root, branch, sha, author, subject,"
         " committed_at, files, seen_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (
@@ -131,13 +132,13 @@ def rewritten(store: Store, root: str, branch: str, dropped: Iterable[tuple[str,
         values = (new, store.project_id, root, branch, old)
         if new:
             store.db.execute(
-                "update or ignore people_commits set sha = ?"
+                "update or ignore commits set sha = ?"
                 " where project_id = ? and root = ? and branch = ? and sha = ? and told_at is null",
                 values,
             )
         store.db.execute(
-            "delete from people_commits"
-            " where project_id = ? and root = ? and branch = ? and sha = ? and told_at is null",
+            "delete from commits where project_id = ? and root = ? and branch = ? and sha = ?"
+            " and told_at is null and session_id is null",
             values[1:],
         )
 
@@ -145,16 +146,15 @@ def rewritten(store: Store, root: str, branch: str, dropped: Iterable[tuple[str,
 def untold(store: Store, root: str, session_id: str = "") -> list[Made]:
     """Return commits that no session, or only this one, was shown; the newest first.
 
-    What turned out to be a session's own is left out: its hook may come after our look.
+    A commit may turn out to be a session's own: its hook may run after our look.
     """
     rows = store.db.execute(
-        "select sha, author, subject, committed_at, files from people_commits"
-        " where project_id = :project and root = :root"
-        " and (told_at is null or told_session_id = :session)"
-        " and sha not in (select sha from session_commits) order by id desc",
+        "select sha, author, subject, committed_at, files from commits"
+        " where project_id = :project and root = :root and session_id is null"
+        " and (told_at is null or told_session_id = :session) order by id desc",
         {"project": store.project_id, "root": root, "session": session_id},
     )
-    return unreadable.read_rows(rows, _made, "people_commits", lambda row: row["sha"])
+    return unreadable.read_rows(rows, _made, "commits", lambda row: row["sha"])
 
 
 def _made(row: sqlite3.Row) -> Made:
@@ -170,7 +170,7 @@ def told(store: Store, root: str, session_id: str, now: datetime) -> None:
         "now": stamp(now),
     }
     news = store.db.execute(
-        "select 1 from people_commits"
+        "select 1 from commits"
         " where project_id = :project and root = :root and told_at is null"
         " union all select 1 from head_cursors"
         " where project_id = :project and root = :root and lost_sha is not null limit 1",
@@ -179,7 +179,7 @@ def told(store: Store, root: str, session_id: str, now: datetime) -> None:
     if news is None:
         return
     store.db.execute(
-        "update people_commits set told_at = :now, told_session_id = :session"
+        "update commits set told_at = :now, told_session_id = :session"
         " where project_id = :project and root = :root and told_at is null",
         values,
     )
@@ -193,31 +193,40 @@ def told(store: Store, root: str, session_id: str, now: datetime) -> None:
 def prune(store: Store, now: datetime) -> None:
     """Forget what a session was told of long ago."""
     store.db.execute(
-        "delete from people_commits where told_at < ?", (stamp(now - timedelta(days=KEPT_DAYS)),)
+        "delete from commits where told_at < ? and session_id is null",
+        (stamp(now - timedelta(days=KEPT_DAYS)),),
     )
 
 
 def latest(store: Store, root: str) -> Latest | None:
     row = store.db.execute(
-        "select sha, commits, files from worktree_commits where project_id = ? and root = ?",
+        "select latest_sha, commits, files from head_cursors"
+        " where project_id = ? and root = ? and commits is not null",
         (store.project_id, root),
     ).fetchone()
-    return unreadable.read_row(row, _latest, "worktree_commits", root)
+    return unreadable.read_row(row, _latest, "head_cursors", root)
 
 
 def _latest(row: sqlite3.Row) -> Latest:
     listed: list[Any] = loads(row["commits"])
     return Latest(
-        sha=row["sha"],
+        sha=row["latest_sha"],
         commits=tuple((sha, day, subject) for sha, day, subject in listed),
         files=tuple(loads(row["files"])),
     )
 
 
-def put_latest(store: Store, root: str, found: Latest, now: datetime) -> None:
+def put_latest(store: Store, root: str, branch: str, found: Latest) -> None:
+    """Store the last commits of a worktree with the cursor of what is checked out."""
     commits = f"[{','.join(array(each) for each in found.commits)}]"
-    store.db.execute(
-        "insert or replace into worktree_commits (project_id, root, sha, commits, files, seen_at)"
-        " values (?, ?, ?, ?, ?, ?)",
-        (store.project_id, root, found.sha, commits, array(found.files), stamp(now)),
-    )
+    with store.transaction() as db:
+        db.execute(
+            "update head_cursors set latest_sha = null, commits = null, files = null"
+            " where project_id = ? and root = ? and commits is not null",
+            (store.project_id, root),
+        )
+        db.execute(
+            "update head_cursors set latest_sha = ?, commits = ?, files = ?"
+            " where project_id = ? and root = ? and branch = ?",
+            (found.sha, commits, array(found.files), store.project_id, root, branch),
+        )

@@ -35,7 +35,16 @@ DECODE = methodcaller("decode", "utf-8", "replace")
 SCHEMA_VERSION = 26
 FIRST_WITH_SECRET = 20
 SECRET_BYTES = 16
-SECRET_TABLE = "CREATE TABLE store_secret (\n  secret blob not null\n)"
+_SECRETS = {
+    "CREATE TABLE store_values (\n"
+    "  name text primary key,"
+    "  -- secret | whitening_model | whitening_mean | … | hook_output/2026-01-31/stop\n"
+    "  value not null\n)": "select value from store_values where name = 'secret'",
+    "CREATE TABLE store_secret (\n  secret blob not null\n)": (
+        "select secret from store_secret order by rowid limit 1"
+    ),
+}
+"""How the secret is read, by the definition of its table: today's, and that before version 26."""
 SIDECARS = ("-wal", "-shm", "-journal")
 """Suffixes of the files that SQLite keeps beside a database."""
 
@@ -183,7 +192,8 @@ def path_aside(path: str) -> str:
 
 
 def add_secret(db: sqlite3.Connection) -> None:
-    db.execute("insert into store_secret (secret) values (?)", (os.urandom(SECRET_BYTES),))
+    secret = os.urandom(SECRET_BYTES)
+    db.execute("insert or replace into store_values values ('secret', ?)", (secret,))
 
 
 def read_secret(db: sqlite3.Connection) -> str:
@@ -191,10 +201,12 @@ def read_secret(db: sqlite3.Connection) -> str:
 
     It is read from a table made by the very words of our schema, so that reading runs nothing.
     """
-    made = db.execute("select sql from sqlite_master where name = 'store_secret'").fetchone()
-    if made is None or made[0] != SECRET_TABLE:
+    made = db.execute(
+        "select sql from sqlite_master where name in ('store_values', 'store_secret')"
+    ).fetchall()
+    if len(made) != 1 or made[0][0] not in _SECRETS:
         return ""
-    row = db.execute("select secret from store_secret order by rowid limit 1").fetchone()
+    row = db.execute(_SECRETS[made[0][0]]).fetchone()
     is_whole = row and isinstance(row[0], bytes) and len(row[0]) == SECRET_BYTES
     return row[0].hex() if is_whole else ""
 
@@ -234,7 +246,10 @@ def _upgrade(db: sqlite3.Connection, backup: str, now: datetime) -> None:
         from ademem.store import bad_rows
 
         mended = bad_rows.repair(db, now) if found else []
-        run_schema(db, found)  # its constraints let no bad row pass
+        db.execute("pragma ignore_check_constraints = on")
+        run_schema(db, found)
+        db.execute("pragma ignore_check_constraints = off")
+        mended += bad_rows.repair(db, now)  # of tables that have another name now
         bad_rows.keep(db, mended, now)
         if found < FIRST_WITH_SECRET:
             add_secret(db)

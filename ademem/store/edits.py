@@ -85,9 +85,9 @@ def sessions_between(store: Store, since: str, until: str) -> list[tuple[str, st
 
 def session_of_commit(store: Store, sha: str) -> str | None:
     """The session that made the commit with its shell."""
-    query = "select session_id from session_commits where project_id = ? and sha = ?"
+    query = "select session_id from commits where project_id = ? and sha = ?"
     row = store.db.execute(query, (store.project_id, sha)).fetchone()
-    return str(row[0]) if row else None
+    return row[0] if row else None
 
 
 def _forsaken(moment: str) -> str:

@@ -243,7 +243,7 @@ def state(store: Store, model: str) -> list[object]:
         " (select count(*) from unified_memory_embeddings where embedding_model = :model),"
         " (select max(updated_at) from unified_memory_embeddings where embedding_model = :model),"
         " (select max(rowid) from unified_memory_embeddings),"
-        " (select max(learned_from) from search_lenses where embedding_model = :model)",
+        " (select value from store_values where name = 'whitening_vectors')",
         {"model": model},
     ).fetchone()
     path = _database_path(store)
@@ -262,17 +262,22 @@ def _database_path(store: Store) -> str:
 
 
 def whitening(store: Store, model: str) -> StoredWhitening | None:
-    row = store.db.execute(
-        "select mean, axes, learned_from from search_lenses where embedding_model = ?", (model,)
-    ).fetchone()
-    return StoredWhitening(mean=row[0], axes=row[1], learned_from=row[2]) if row else None
+    rows = store.db.execute("select name, value from store_values where name glob 'whitening_*'")
+    values = {name.removeprefix("whitening_"): value for name, value in rows}
+    if values.pop("model", None) != model or len(values) < len(StoredWhitening._fields):
+        return None
+    return StoredWhitening(mean=values["mean"], axes=values["axes"], learned_from=values["vectors"])
 
 
 def save_whitening(store: Store, model: str, whitening: StoredWhitening) -> None:
     """Replace the whitening of all models by this one."""
+    values = {
+        "model": model,
+        "mean": whitening.mean,
+        "axes": whitening.axes,
+        "vectors": whitening.learned_from,
+    }
     with store.transaction() as db:
-        db.execute("delete from search_lenses")
-        db.execute(
-            "insert into search_lenses values (?, ?, ?, ?)",
-            (model, whitening.mean, whitening.axes, whitening.learned_from),
+        db.executemany(
+            "insert or replace into store_values values ('whitening_' || ?, ?)", values.items()
         )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from ademem.core.clock import stamp
-from ademem.core.json_text import array
+from ademem.core.json_text import array, loads
 from ademem.core.redaction import redact
 from ademem.core.value import Value
-from ademem.store import impressions
+from ademem.store import impressions, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterable
     from datetime import datetime
     from typing import Any
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 DAY_CHARS = len("2026-01-31")
+OUTPUT = "hook_output/"
+"""Prefix of the names of daily sums in `store_values`, before day and event."""
 
 
 class Refusal(Value):
@@ -39,9 +42,8 @@ class Shown(Value):
 
 def refused(store: Store, refusal: Refusal, now: datetime) -> None:
     store.db.execute(
-        "insert into gate_log (project_id, rule, reason, category, text_hash, preview,"
-        " source_type, session_id, created_at)"
-        " values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "insert into decision_log (project_id, part, decision, reason, kind, text_hash, subject,"
+        " source_type, session_id, created_at) values (?, 'gate', ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             store.project_id,
             refusal.rule,
@@ -69,8 +71,9 @@ def decided(
 ) -> None:
     """Keep a decision of the guard; its target is redacted already."""
     store.db.execute(
-        "insert into guard_log (project_id, session_id, agent_id, prompt_id, tool_use_id, tool,"
-        " target, decision, reason, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "insert into decision_log (project_id, part, session_id, agent_id, prompt_id, tool_use_id,"
+        " kind, subject, decision, reason, created_at)"
+        " values (?, 'guard', ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             store.project_id,
             key.session_id,
@@ -195,34 +198,51 @@ def searched_in(store: Store, key: TurnKey) -> bool:
 
 def refusals(store: Store, limit: int) -> list[dict[str, Any]]:
     """Return refusals of the write gate, newest first."""
-    rows = store.db.execute("select * from gate_log order by id desc limit ?", (limit,))
+    rows = store.db.execute(
+        "select id, project_id, decision as rule, reason, kind as category, text_hash,"
+        " subject as preview, source_type, session_id, created_at from decision_log"
+        " where part = 'gate' order by id desc limit ?",
+        (limit,),
+    )
     return [dict(row) for row in rows]
 
 
 def decisions(store: Store, limit: int) -> list[dict[str, Any]]:
     """Return decisions of the guard, newest first."""
-    rows = store.db.execute("select * from guard_log order by id desc limit ?", (limit,))
+    rows = store.db.execute(
+        "select id, project_id, session_id, agent_id, prompt_id, tool_use_id, kind as tool,"
+        " subject as target, decision, reason, created_at from decision_log"
+        " where part = 'guard' order by id desc limit ?",
+        (limit,),
+    )
     return [dict(row) for row in rows]
 
 
-def said(store: Store, event: str, characters: int, now: datetime) -> None:
-    """Count what a hook printed; its answer is worth more than its count."""
+def count_output(store: Store, event: str, characters: int, now: datetime) -> None:
+    """Add to the day's sums of what hooks printed; a failure must not cost the hook's answer."""
     try:
         store.db.execute(
-            "insert into hook_output (day, event, answers, characters) values (?, ?, 1, ?)"
-            " on conflict do update set answers = answers + 1,"
-            " characters = characters + excluded.characters",
-            (stamp(now)[:DAY_CHARS], event, characters),
+            "insert into store_values values (:name, json_array(1, :characters))"
+            " on conflict do update set value ="
+            " json_array(json_extract(value, '$[0]') + 1,"
+            " json_extract(value, '$[1]') + :characters)",
+            {"name": f"{OUTPUT}{stamp(now)[:DAY_CHARS]}/{event}", "characters": characters},
         )
     except store.db.Error:
         return
 
 
-def told(store: Store, since: datetime) -> list[dict[str, Any]]:
+def output(store: Store, since: datetime) -> list[dict[str, Any]]:
     """Return the sizes of hook output by day and event, newest day first."""
     rows = store.db.execute(
-        "select day, event, answers, characters from hook_output where day >= ?"
-        " order by day desc, event",
-        (stamp(since)[:DAY_CHARS],),
+        "select substr(name, 13, 10) as day, substr(name, 24) as event, value from store_values"
+        " where name >= ? and name < ? order by day desc, event",
+        (f"{OUTPUT}{stamp(since)[:DAY_CHARS]}", f"{OUTPUT}~"),
     )
-    return [dict(row) for row in rows]
+    return unreadable.read_rows(rows, _output, "store_values", lambda row: row["day"])
+
+
+def _output(row: sqlite3.Row) -> dict[str, Any]:
+    answers, characters = loads(row["value"])
+    sums = {"answers": int(answers), "characters": int(characters)}
+    return {"day": row["day"], "event": row["event"]} | sums

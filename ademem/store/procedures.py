@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from ademem.core.clock import parse, stamp
+from ademem.core.json_text import array, loads
 from ademem.core.redaction import redact
 from ademem.core.value import Value, as_dict
 from ademem.store import unreadable
@@ -77,26 +78,23 @@ def put(store: Store, details: Details) -> None:
     store.db.execute(_PUT, row)
 
 
-def link(store: Store, memory_id: str, episode_ids: Iterable[str], now: datetime) -> int:
-    """Note what it was learned from; how many of them are news."""
-    cursor = store.db.executemany(
-        "insert or ignore into memory_procedure_sources"
-        " (procedure_memory_id, episode_memory_id, created_at) values (?, ?, ?)",
-        [(memory_id, id, stamp(now)) for id in episode_ids],
-    )
-    return cursor.rowcount
+def link(store: Store, memory_id: str, episode_ids: Iterable[str]) -> None:
+    """Add episodes that the procedure was learned from."""
+    known = sources(store).get(memory_id, [])
+    linked = array(dict.fromkeys([*known, *episode_ids]))
+    query = "update memory_procedure_details set episode_ids = ? where memory_id = ?"
+    store.db.execute(query, (linked, memory_id))
 
 
 def sources(store: Store) -> dict[str, list[str]]:
     """Ids of episodes by procedure, in the order they were linked."""
-    found: dict[str, list[str]] = {}
     rows = store.db.execute(
-        "select procedure_memory_id, episode_memory_id from memory_procedure_sources"
-        " order by created_at, rowid"
+        "select memory_id, episode_ids from memory_procedure_details order by created_at, rowid"
     )
-    for procedure, episode in rows:
-        found.setdefault(procedure, []).append(episode)
-    return found
+    found = unreadable.read_rows(
+        rows, lambda row: (row[0], loads(row[1])), TABLE, lambda row: row[0]
+    )
+    return {id: episodes for id, episodes in found if episodes}
 
 
 def learned_from(store: Store) -> dict[str, list[str]]:

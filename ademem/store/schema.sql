@@ -1,7 +1,7 @@
 -- Today's schema, from which new databases are made; migrations bring older ones to it.
 -- Written by `python -m tests.store.schema_file`: add a migration, then run that.
 
--- The project this database speaks for.
+-- The project that the database belongs to.
 create table projects (
   id text primary key,
   root_path text not null,
@@ -10,7 +10,7 @@ create table projects (
   last_opened_at text not null
 );
 
--- One row a memory: what it says, who said so, how far it is believed.
+-- Memories, one a row: text, provenance, status and scores.
 create table unified_memories (
   seq integer primary key,  -- order of arrival; row number of the indexes below
   id text not null unique,
@@ -82,19 +82,19 @@ create index idx_unified_memories_rejected
 create index idx_unified_memories_claimed
   on unified_memories(project_id) where claimed_author is not null;
 
--- The words of memories. Archived rows stay findable (`--all`); a soft-deleted row leaves both indexes.
+-- Word index of memories; archived ones stay in it, deleted ones do not.
 create virtual table unified_memories_fts using fts5(
   title, content, tags, file_scope_pattern, topic_key,
   content='unified_memories', content_rowid='seq', tokenize='porter unicode61 remove_diacritics 2'
 );
 
--- Their characters in threes, for substrings and for scripts written without blanks.
+-- Index of three characters each, for substrings and scripts without blanks.
 create virtual table unified_memories_trigram using fts5(
   title, content,
   content='unified_memories', content_rowid='seq', tokenize='trigram'
 );
 
--- Vectors of memories, one a model.
+-- Vectors of memories, one for each model.
 create table unified_memory_embeddings (
   id text primary key,
   memory_id text not null references unified_memories(id) on delete cascade,
@@ -109,7 +109,7 @@ create table unified_memory_embeddings (
 );
 create index unified_memory_embeddings_by_model on unified_memory_embeddings (embedding_model, updated_at);
 
--- Every change to a memory, with the row as it was then.
+-- Every change to a memory, with the row after it.
 create table memory_revisions (
   seq integer primary key,
   memory_id text not null,  -- no reference: history outlives its memory
@@ -126,26 +126,12 @@ create table memory_revisions (
 create index idx_memory_revisions_event on memory_revisions(event_id);
 create index idx_memory_revisions_created on memory_revisions(created_at);
 
--- What the write gate refused, and why.
-create table gate_log (
-  id integer primary key,
-  project_id text not null,
-  rule text not null,
-  reason text not null,
-  category text,
-  text_hash text not null,
-  preview text not null,                -- redacted, 120 characters
-  source_type text,
-  session_id text,
-  created_at text not null
-);
-create index idx_gate_log_created on gate_log(created_at);
-
--- The steps of a procedure and how often they worked.
+-- The steps of a procedure, the episodes that it was learned from, and how often it worked.
 create table memory_procedure_details (
   memory_id text primary key references unified_memories(id) on delete cascade,
   trigger text not null,
   procedure_markdown text not null,
+  episode_ids text not null default '[]' check (case when json_valid(episode_ids) then json_type(episode_ids) = 'array' else 0 end),  -- JSON: ["id", …]
   success_count integer not null default 0 check (typeof(success_count) = 'integer' and success_count >= 0),
   failure_count integer not null default 0 check (typeof(failure_count) = 'integer' and failure_count >= 0),
   last_used_at text check (last_used_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
@@ -155,18 +141,8 @@ create table memory_procedure_details (
   created_at text not null check (created_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
   updated_at text not null check (updated_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z')
 );
-create index idx_memory_procedure_details_updated on memory_procedure_details(updated_at desc);
 
--- The episodes a procedure was learned from.
-create table memory_procedure_sources (
-  procedure_memory_id text not null references unified_memories(id) on delete cascade,
-  episode_memory_id text not null,
-  created_at text not null,
-  primary key (procedure_memory_id, episode_memory_id)
-);
-create index idx_memory_procedure_sources_episode on memory_procedure_sources(episode_memory_id);
-
--- How each use of a procedure ended.
+-- Outcomes of the uses of procedures.
 create table memory_procedure_history (
   id text primary key,
   procedure_memory_id text not null references unified_memories(id) on delete cascade,
@@ -181,7 +157,7 @@ create index idx_memory_procedure_history_recorded
   on memory_procedure_history(procedure_memory_id, recorded_at desc);
 create index idx_memory_procedure_history_event on memory_procedure_history(event_id);
 
--- Skill files of the project and the memories behind them.
+-- Skill files of the project, and the memories made of them.
 create table memory_skill_index (
   id text primary key,
   project_id text not null,
@@ -197,7 +173,7 @@ create table memory_skill_index (
   unique (project_id, path)
 );
 
--- What was captured already, so that nothing is captured twice.
+-- Events that were captured, so that each is captured once.
 create table memory_capture_ledger (
   id text primary key,
   project_id text not null,
@@ -211,52 +187,18 @@ create table memory_capture_ledger (
   unique (project_id, source_type, source_key)
 );
 
--- What each sweep moved.
-create table memory_sweep_log (
-  sweep_id text primary key,
-  project_id text not null,
-  trigger_reason text not null check (trigger_reason in ('manual', 'schedule', 'startup')),
-  started_at text not null check (started_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
-  completed_at text check (completed_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
-  entries_decayed integer not null default 0 check (typeof(entries_decayed) = 'integer' and entries_decayed >= 0),
-  entries_demoted integer not null default 0 check (typeof(entries_demoted) = 'integer' and entries_demoted >= 0),
-  entries_promoted integer not null default 0 check (typeof(entries_promoted) = 'integer' and entries_promoted >= 0),
-  entries_archived integer not null default 0 check (typeof(entries_archived) = 'integer' and entries_archived >= 0),
-  entries_orphaned integer not null default 0 check (typeof(entries_orphaned) = 'integer' and entries_orphaned >= 0),
-  duration_ms integer not null default 0 check (typeof(duration_ms) = 'integer' and duration_ms >= 0),
-  outcome text not null default 'ok' check (outcome in ('running', 'ok', 'failed')),
-  error text
-);
-create index idx_memory_sweep_log_completed on memory_sweep_log(project_id, completed_at desc);
-
--- What each consolidation merged.
-create table memory_consolidation_log (
-  consolidation_id text primary key,
-  project_id text not null,
-  trigger_reason text not null check (trigger_reason in ('manual', 'schedule', 'auto')),
-  started_at text not null check (started_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
-  completed_at text check (completed_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
-  clusters_found integer not null default 0 check (typeof(clusters_found) = 'integer' and clusters_found >= 0),
-  entries_merged integer not null default 0 check (typeof(entries_merged) = 'integer' and entries_merged >= 0),
-  entries_created integer not null default 0 check (typeof(entries_created) = 'integer' and entries_created >= 0),
-  tokens_used integer not null default 0 check (typeof(tokens_used) = 'integer' and tokens_used >= 0),
-  duration_ms integer not null default 0 check (typeof(duration_ms) = 'integer' and duration_ms >= 0),
-  outcome text not null default 'ok' check (outcome in ('ok', 'embeddings-unavailable', 'failed')),
-  error text
-);
-create index idx_memory_consolidation_log_completed
-  on memory_consolidation_log(project_id, completed_at desc);
-
--- The standing brief of the project.
+-- The standing briefs of the project and of each agent.
 create table cto_core_memory_state (
-  project_id text primary key,
+  project_id text not null,
+  agent_id text not null default '',  -- the folder under .ade/agents; empty: the project
   version integer not null check (typeof(version) = 'integer' and version > 0),
   payload_json text not null check (case when json_valid(payload_json) then json_type(payload_json) = 'object' else 0 end),
   updated_at text not null check (updated_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
-  claimed text check (case when json_valid(claimed) then ifnull(json_type(claimed, '$.texts'), '') = 'array' else claimed is null end)  -- JSON: {"author": "name", "texts": ["text of the brief", …]}; null: all is accepted
+  claimed text check (case when json_valid(claimed) then ifnull(json_type(claimed, '$.texts'), '') = 'array' else claimed is null end),  -- JSON: {"author": "name", "texts": ["text of the brief", …]}; null: all is accepted
+  primary key (project_id, agent_id)
 );
 
--- Agents that have memories of their own.
+-- Kinds of agents that worked in the project.
 create table agent_identities (
   id text primary key,
   project_id text not null,
@@ -289,7 +231,7 @@ create table sessions (
 );
 create index idx_sessions_started on sessions(project_id, started_at desc);
 
--- What was asked in them.
+-- Prompts of the person.
 create table user_prompts (
   seq integer primary key,
   sync_id text not null unique,
@@ -302,7 +244,7 @@ create table user_prompts (
 );
 create index idx_user_prompts_session on user_prompts(session_id, created_at);
 
--- The guard's state: a turn of the main thread (agent_id '') or a whole subagent (prompt_id '').
+-- State of the guard: a turn of the main thread (agent_id '') or a subagent (prompt_id '').
 create table turns (
   session_id text not null,
   agent_id text not null default '',
@@ -319,23 +261,7 @@ create table turns (
 );
 create index idx_turns_started on turns(started_at);
 
--- What the guard decided, and why.
-create table guard_log (
-  id integer primary key,
-  project_id text not null,
-  session_id text not null,
-  agent_id text not null default '',
-  prompt_id text not null default '',
-  tool_use_id text,
-  tool text not null,
-  target text not null,  -- path or command, redacted, 200 characters
-  decision text not null check (decision in ('deny', 'warn', 'pass', 'lift', 'arm', 'fail')),
-  reason text not null,
-  created_at text not null check (created_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z')
-);
-create index idx_guard_log_created on guard_log(created_at);
-
--- What was shown to whom, and where.
+-- Memories that were shown, with place, session and rank.
 create table recall_log (
   id integer primary key,
   project_id text not null,
@@ -353,7 +279,7 @@ create table recall_log (
 create index idx_recall_log_session on recall_log(session_id, place, created_at);
 create index idx_recall_log_memory on recall_log(memory_id);
 
--- How two memories relate, in whose judgment.
+-- Relations between memories, such as conflicts, and their resolution.
 create table memory_relations (
   sync_id text primary key,
   project_id text not null,
@@ -379,7 +305,7 @@ create unique index idx_memory_relations_pending
 create index idx_memory_relations_source on memory_relations(source_id);
 create index idx_memory_relations_target on memory_relations(target_id);
 
--- What was deleted for good, so that no import brings it back.
+-- Ids of memories that were deleted for good, so that no import brings them back.
 create table tombstones (
   entity text not null check (entity in ('memory', 'prompt', 'relation')),
   sync_id text not null,
@@ -388,7 +314,7 @@ create table tombstones (
   primary key (entity, sync_id)
 );
 
--- Work that is due; a job is done when its row is gone.
+-- Work that is due; a row is deleted when its job is done.
 create table jobs (
   id integer primary key,
   project_id text not null,
@@ -404,7 +330,7 @@ create table jobs (
 );
 create index idx_jobs_due on jobs(due_at) where parked_at is null;
 
--- What about a file or a command brings a memory up; derived from it, and gone when it is not current.
+-- Paths and commands at which a memory is shown; derived from its text and anchors.
 create table memory_sites (
   memory_seq integer not null,  -- no reference: `due` outlives its memory
   kind text not null check (kind in ('path', 'anchor', 'command', 'due')),  -- path | anchor | command | due: the memory is to be read again
@@ -415,15 +341,7 @@ create table memory_sites (
 ) without rowid;
 create index idx_memory_sites_memory on memory_sites(memory_seq);
 
--- What is peculiar to the vectors of a store, so that searches can look past it.
-create table search_lenses (
-  embedding_model text primary key,
-  mean blob not null,                   -- little-endian float32, as many as a vector has
-  axes blob not null,                   -- the square of that
-  learned_from integer not null         -- vectors
-);
-
--- Questions to an AI: what for, whom, what it cost, how it ended; never what was said.
+-- Calls of an AI: purpose, model, tokens, cost and outcome, without any text.
 create table ai_calls (
   id integer primary key,
   project_id text not null,
@@ -440,16 +358,7 @@ create table ai_calls (
 );
 create index idx_ai_calls_at on ai_calls(at);
 
--- How much hooks put before the model, a row an event and day.
-create table hook_output (
-  day text not null,                    -- of UTC
-  event text not null,                  -- session_start, …
-  answers integer not null,
-  characters integer not null,
-  primary key (day, event)
-) without rowid;
-
--- Undertakings with memories of their own.
+-- Missions, which have memories of their own.
 create table memory_missions (
   id text primary key,  -- owner of its memories
   project_id text not null,
@@ -461,7 +370,7 @@ create table memory_missions (
 );
 create index idx_memory_missions_running on memory_missions(project_id, started_at) where ended_at is null;
 
--- How often a memory was put before a model that had not asked, and how often it did something with it.
+-- How often a memory was shown unasked, and how often a session used it.
 create table memory_exposure (
   memory_id text primary key references unified_memories(id) on delete cascade,
   shown integer not null default 0 check (typeof(shown) = 'integer' and shown >= 0),  -- sessions and subagents that were shown it
@@ -470,7 +379,7 @@ create table memory_exposure (
   last_used_at text check (last_used_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z')
 );
 
--- One row an episode: what a session did for one task, and how it ended.
+-- Episodes: actions, files, tests and outcome of a session or a mission.
 create table episodes (
   memory_id text primary key references unified_memories(id) on delete cascade,
   project_id text not null,
@@ -494,71 +403,21 @@ create table episodes (
 );
 create index idx_episodes_ended on episodes(project_id, ended_at desc);
 
--- Commits that a session made with its shell.
-create table session_commits (
-  sha text primary key,
-  project_id text not null,
-  session_id text not null,
-  created_at text not null
-);
-
--- Up to where the history of each branch was looked at, in each worktree.
+-- Where the history of each branch was last read in each worktree, and the last commits there.
 create table head_cursors (
   project_id text not null,
   root text not null,
   branch text not null,  -- empty: HEAD was detached
   sha text not null,
   seen_at text not null check (seen_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
-  lost_sha text,  -- what was seen and is no longer part of it, until a session was told
+  lost_sha text,  -- a commit that was seen and is no longer part of it, until a session is shown that
+  latest_sha text,  -- HEAD when the last commits were listed; one row of a worktree has the list
+  commits text check (case when json_valid(commits) then json_type(commits) = 'array' else commits is null end),  -- JSON: [["sha", "date", "subject"], …]
+  files text check (case when json_valid(files) then json_type(files) = 'array' else files is null end),  -- JSON: ["path", …]
   primary key (project_id, root, branch)
 );
 
--- Commits that people made outside of sessions, until one was told of them and a while longer.
-create table people_commits (
-  id integer primary key,
-  project_id text not null,
-  root text not null,
-  branch text not null,
-  sha text not null,
-  author text not null,
-  subject text not null,
-  committed_at text not null,
-  files text not null check (case when json_valid(files) then json_type(files) = 'array' else 0 end),  -- JSON: ["path", …]
-  seen_at text not null check (seen_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
-  told_at text check (told_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
-  told_session_id text,
-  unique (project_id, sha)
-);
-create index idx_people_commits_root on people_commits(project_id, root, told_at);
-
--- The last commits of each worktree, and the files they changed, as they were when last looked at.
-create table worktree_commits (
-  project_id text not null,
-  root text not null,
-  sha text not null,  -- what was checked out
-  commits text not null check (case when json_valid(commits) then json_type(commits) = 'array' else 0 end),  -- JSON: [["sha", "date", "subject"], …]
-  files text not null check (case when json_valid(files) then json_type(files) = 'array' else 0 end),  -- JSON: ["path", …]
-  seen_at text not null check (seen_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
-  primary key (project_id, root)
-);
-
--- The standing brief of each agent.
-create table agent_core_memory_state (
-  project_id text not null,
-  agent_id text not null,  -- the folder under .ade/agents
-  version integer not null check (typeof(version) = 'integer' and version > 0),
-  payload_json text not null check (case when json_valid(payload_json) then json_type(payload_json) = 'object' else 0 end),
-  updated_at text not null check (updated_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
-  claimed text check (case when json_valid(claimed) then ifnull(json_type(claimed, '$.texts'), '') = 'array' else claimed is null end),  -- JSON: {"author": "name", "texts": ["text of the brief", …]}; null: all is accepted
-  primary key (project_id, agent_id)
-);
-
--- One row of 16 random bytes. It is in no export and never shown.
-create table store_secret (
-  secret blob not null
-);
-
--- Rows that held a value they cannot have, as they were found.
+-- Rows that held an invalid value, as they were found.
 create table bad_rows (
   id integer primary key,
   table_name text not null,
@@ -567,6 +426,66 @@ create table bad_rows (
   original text not null,               -- JSON of the whole row; bytes that are no text as {"hex": …}
   outcome text not null check (outcome in ('repaired', 'removed')),
   found_at text not null
+);
+
+-- Commits by sessions, and commits by people until a session is shown them and a while longer.
+create table commits (
+  id integer primary key,
+  project_id text not null,
+  sha text not null,
+  session_id text,  -- the session that made it; null: it was made outside of sessions
+  root text,  -- of the worktree; this and what follows is null for a session's own
+  branch text,
+  author text,
+  subject text,
+  committed_at text,
+  files text check (case when json_valid(files) then json_type(files) = 'array' else files is null end),  -- JSON: ["path", …]
+  seen_at text not null,
+  told_at text check (told_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  told_session_id text,  -- the session that was shown it
+  unique (project_id, sha)
+);
+create index idx_commits_root on commits(project_id, root, told_at);
+
+-- Sweeps and consolidations, and how each ended.
+create table maintenance_log (
+  id text primary key,
+  project_id text not null,
+  kind text not null check (kind in ('sweep', 'consolidation')),
+  trigger_reason text not null check (trigger_reason in ('manual', 'schedule', 'startup', 'auto')),
+  started_at text not null check (started_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  completed_at text check (completed_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  counts text not null default '{}' check (case when json_valid(counts) then json_type(counts) = 'object' else 0 end),  -- JSON: {"archived": 3, …}
+  tokens_used integer not null default 0 check (typeof(tokens_used) = 'integer' and tokens_used >= 0),
+  duration_ms integer not null default 0 check (typeof(duration_ms) = 'integer' and duration_ms >= 0),
+  outcome text not null default 'ok' check (outcome in ('running', 'ok', 'embeddings-unavailable', 'failed')),
+  error text
+);
+create index idx_maintenance_log_completed on maintenance_log(project_id, kind, completed_at desc);
+
+-- Decisions of the write gate and of the guard, with their reasons.
+create table decision_log (
+  id integer primary key,
+  project_id text not null,
+  part text not null check (part in ('gate', 'guard')),  -- gate: a draft was refused; guard: a call was judged
+  decision text not null,  -- the rule of the gate; deny, warn, pass, lift, arm or fail of the guard
+  subject text not null,  -- the draft, its first 120 characters; path or command, 200; redacted
+  kind text,  -- the category of the draft; the tool
+  reason text not null,
+  text_hash text,  -- of the draft
+  source_type text,  -- of the draft
+  session_id text,
+  agent_id text not null default '',
+  prompt_id text not null default '',
+  tool_use_id text,
+  created_at text not null
+);
+create index idx_decision_log_created on decision_log(part, created_at);
+
+-- Values that the store has once: its secret, the whitening of its vectors, daily sums of hook output.
+create table store_values (
+  name text primary key,  -- secret | whitening_model | whitening_mean | … | hook_output/2026-01-31/stop
+  value not null
 );
 
 create trigger unified_memories_fts_ai after insert on unified_memories when new.deleted_at is null begin

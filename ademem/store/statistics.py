@@ -51,7 +51,9 @@ def sessions(store: Store) -> int:
 def refusals(store: Store, days: int) -> int:
     """Drafts that the write gate refused in the last *days* by the database's clock."""
     return _number(
-        store, f"select count(*) from gate_log where created_at > date('now', '-{days:d} days')"
+        store,
+        "select count(*) from decision_log"
+        f" where part = 'gate' and created_at > date('now', '-{days:d} days')",
     )
 
 
@@ -65,7 +67,9 @@ def open_turns(store: Store, limit: int) -> list[sqlite3.Row]:
 
 
 def guard_decisions(store: Store) -> dict[str, int]:
-    rows = store.db.execute("select decision, count(*) from guard_log group by decision")
+    rows = store.db.execute(
+        "select decision, count(*) from decision_log where part = 'guard' group by decision"
+    )
     return {row[0]: row[1] for row in rows}
 
 

@@ -17,16 +17,15 @@ from ademem.core.text import clean, dedupe_key, unique
 from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in, order_in
 from ademem.store import (
-    consolidating,
     embeddings,
     jobs,
+    maintenance,
     memories,
     memory_queries,
     relations,
     transitions,
 )
-from ademem.store.ageing import ADEMEM
-from ademem.store.consolidating import PURPOSE, UNAVAILABLE, Consolidation
+from ademem.store.maintenance import ADEMEM, CONSOLIDATION, UNAVAILABLE, LoggedRun
 from ademem.store.memories import Change
 from ademem.synthesis import ai
 from ademem.synthesis.consolidation_plan import MERGED, PlannedMerge, conflict, make_plan
@@ -139,26 +138,25 @@ def consolidate(run: ConsolidationRun, now: Callable[[], datetime]) -> Consolida
         error = describe(failure)[: jobs.ERROR_CHARS]
         raise
     finally:
-        log = Consolidation(
+        log = LoggedRun(
             id=id,
             trigger=run.trigger,
+            started_at=stamp(started),
             completed_at=stamp(now()),
             outcome=done.outcome,
             error=error,
-            found=done.clusters,
-            merged=done.merged,
-            created=done.created,
+            counts={"found": done.clusters, "merged": done.merged, "created": done.created},
         )
-        consolidating.note(run.store, log, started, now())
+        maintenance.log_consolidation(run.store, log)
     return done
 
 
 def _plan(run: ConsolidationRun) -> Plan | None:
     """Return None when there are memories to compare but no vectors."""
     store = run.store
-    if not embeddings.has_any(store, run.model) and consolidating.any_comparable(store):
+    if not embeddings.has_any(store, run.model) and maintenance.any_comparable(store):
         return None
-    known = consolidating.known(store, run.model)
+    known = maintenance.comparable(store, run.model)
     return make_plan(known, rewritten=run.write is not None)
 
 
@@ -229,7 +227,7 @@ def ai_writer(runtime: Runtime) -> Writer | None:
             return None
         notes = "\n".join(f"{at}. {compared_text(memory)}" for at, memory in enumerate(members, 1))
         prompt = PROMPT.format(category=members[0].category, notes=notes)
-        answer = ai.ask(runtime, PURPOSE, prompt, SCHEMA)
+        answer = ai.ask(runtime, CONSOLIDATION, prompt, SCHEMA)
         return str(answer["content"]) if answer else None
 
     return write

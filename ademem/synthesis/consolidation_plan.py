@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ademem.core.memory import Memory
-    from ademem.store.consolidating import Known
+    from ademem.store.maintenance import ComparableMemory
 
     Neighbours = Sequence[Mapping[int, float]]
     """By position: the positions of near memories, with the cosine."""
@@ -72,7 +72,7 @@ class Plan(Value):
     contradictions: tuple[Contradiction, ...]
 
 
-def make_plan(known: Iterable[Known], *, rewritten: bool) -> Plan:
+def make_plan(known: Iterable[ComparableMemory], *, rewritten: bool) -> Plan:
     """Compare memories of the same scope, owner, category, branch and files.
 
     Only promoted memories are merged; a contradiction needs one promoted side. A text that names
@@ -80,7 +80,7 @@ def make_plan(known: Iterable[Known], *, rewritten: bool) -> Plan:
     """
     from ademem.synthesis.cosines import find_neighbours
 
-    groups: dict[tuple[str | None, ...], list[Known]] = {}
+    groups: dict[tuple[str | None, ...], list[ComparableMemory]] = {}
     for each in known:
         memory = each.memory
         home = (
@@ -115,7 +115,7 @@ def make_plan(known: Iterable[Known], *, rewritten: bool) -> Plan:
     return Plan(clusters=clusters, merges=tuple(merges), contradictions=tuple(contradictions))
 
 
-def _is_promoted(each: Known) -> bool:
+def _is_promoted(each: ComparableMemory) -> bool:
     return each.memory.status is Status.PROMOTED
 
 
@@ -131,7 +131,7 @@ def _count_clusters(near: Neighbours) -> int:
 
 
 def _merges(
-    group: list[Known], near: Neighbours, least: int, *, rewritten: bool
+    group: list[ComparableMemory], near: Neighbours, least: int, *, rewritten: bool
 ) -> Iterator[PlannedMerge]:
     """Yield the largest merge first, each around the memory that covers what its members say."""
     wanted = (Relation.SAME, Relation.MORE) if rewritten else (Relation.SAME,)
@@ -165,7 +165,7 @@ def _merges(
 
 
 def _contradictions(
-    group: list[Known], around: Neighbours, near: Neighbours
+    group: list[ComparableMemory], around: Neighbours, near: Neighbours
 ) -> Iterator[Contradiction]:
     """Yield contradictory pairs with a promoted side.
 

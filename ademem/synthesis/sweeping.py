@@ -12,8 +12,16 @@ from ademem.core.memory import Category, Importance, Status, Tier, combined_conf
 from ademem.core.shared_files import locked
 from ademem.core.value import Value, replace
 from ademem.guard.injection import order_in
-from ademem.store import ageing, jobs, memories, memory_queries, relations, transitions, unreadable
-from ademem.store.ageing import ADEMEM
+from ademem.store import (
+    jobs,
+    maintenance,
+    memories,
+    memory_queries,
+    relations,
+    transitions,
+    unreadable,
+)
+from ademem.store.maintenance import ADEMEM
 from ademem.store.memories import Change
 
 TYPE_CHECKING = False
@@ -289,7 +297,7 @@ def sweep(
     store: Store, settings: LifecycleSettings, now: datetime, *, trigger: str = "manual"
 ) -> Swept:
     """Age the store and log the outcome; a sweep that was killed is continued under its id."""
-    id = ageing.begin(store, memories.new_event(), trigger, now)
+    id = maintenance.begin_sweep(store, memories.new_event(), trigger, now)
     try:
         pairs = _run_passes(store, settings, now)
         scores = [
@@ -299,28 +307,28 @@ def sweep(
         ]
         for chunk in _chunks(scores):
             with store.transaction():
-                ageing.decay(store, chunk)
-                ageing.count(store, id, {"decayed": len(chunk)})
+                maintenance.decay(store, chunk)
+                maintenance.count(store, id, {"decayed": len(chunk)})
         done: list[Pair] = []
         for moving in _chunks([pair for pair in pairs if pair[1].transition]):
             with store.transaction():
                 moved = [pair for pair in moving if _write(*pair, id, store, now)]
-                ageing.count(store, id, _count(moved))
+                maintenance.count(store, id, _count(moved))
                 if moved:
                     jobs.follow(store, now)
             done += moved
     except Exception as error:
         message = describe(error)
-        ageing.end(store, id, "failed", message[: jobs.ERROR_CHARS], now)
+        maintenance.end_sweep(store, id, "failed", message[: jobs.ERROR_CHARS], now)
         raise
-    ageing.end(store, id, "ok", None, now)
+    maintenance.end_sweep(store, id, "ok", None, now)
     return _summarize(id if done else "", len(scores), done, settings)
 
 
 def _run_passes(store: Store, settings: LifecycleSettings, now: datetime) -> list[Pair]:
     contradicted = relations.all_outdated(store)
     before = unreadable.read_rows(
-        ageing.rows(store),
+        maintenance.rows(store),
         lambda row: _from_row(row, contradicted, now),
         memories.TABLE,
         lambda row: row["id"],
@@ -368,7 +376,7 @@ def _from_row(row: sqlite3.Row, contradicted: Collection[int], now: datetime) ->
         quarantined=row["quarantine_reason"] is not None,
         weight=Importance(row["importance"]).weight,
         base=row["access_score"] if row["base_score"] is None else row["base_score"],
-        idle_days=ageing.idle_days(row, now),
+        idle_days=maintenance.idle_days(row, now),
         contradicted=row["seq"] in contradicted,
         used_since_faded=bool(row["used_since_faded"]),
         in_live_mission=bool(row["in_live_mission"]),

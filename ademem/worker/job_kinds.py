@@ -10,7 +10,7 @@ from ademem.core.clock import parse, stamp, timedelta
 from ademem.core.project import was_read, worktrees
 from ademem.core.repository import under_way
 from ademem.core.value import Value
-from ademem.store import ageing, consolidating, embeddings, existence, jobs
+from ademem.store import embeddings, existence, jobs, maintenance
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ CROWDED_SHARE = 0.8
 
 def next_sweep(store: Store, settings: LifecycleSettings, now: datetime) -> datetime:
     """Return one period after the last successful sweep, or after the database was created."""
-    last = ageing.last(store, "ok", until=stamp(now))
+    last = maintenance.last(store, "sweep", "ok", until=stamp(now))
     period = timedelta(hours=settings.sweep_hours)
     return _next(last.completed_at if last else None, period, store, now)
 
@@ -120,7 +120,7 @@ def sweep_period(context: JobContext) -> timedelta:
 
 def next_consolidation(store: Store, settings: LifecycleSettings, now: datetime) -> datetime:
     """Return one period after the last consolidation, or after the database was created."""
-    last = consolidating.last(store, until=stamp(now))
+    last = maintenance.last(store, "consolidation", until=stamp(now))
     period = timedelta(days=settings.merge_days)
     return _next(last.completed_at if last else None, period, store, now)
 
@@ -138,7 +138,7 @@ def is_crowded(store: Store, settings: LifecycleSettings) -> bool:
     """Tell whether a project, an agent or a mission is near its limit."""
     return any(
         count > CROWDED_SHARE * limit
-        for scope, count in ageing.fullest(store).items()
+        for scope, count in maintenance.fullest(store).items()
         if (limit := getattr(settings, f"{scope}_limit"))
     )
 
@@ -147,7 +147,7 @@ def _next(last: str | None, period: timedelta, store: Store, now: datetime) -> d
     """Ignore a creation time in the future: count from the oldest memory that is not."""
     began = last or store_.made_at(store)
     if began > stamp(now):
-        began = ageing.oldest(store, now) or began
+        began = maintenance.oldest(store, now) or began
     return parse(began) + period
 
 
@@ -270,7 +270,7 @@ def sweep(context: JobContext, _job: Job) -> None:
     if not sweep_is_due(context):
         return
     swept = sweeping.sweep_locked(context.runtime, context.now(), trigger="schedule")
-    context.figures |= {name: getattr(swept, name) for name in ageing.COUNTED}
+    context.figures |= {name: getattr(swept, name) for name in maintenance.COUNTED}
     if is_crowded(context.store, context.runtime.settings.lifecycle):
         jobs.plan(context.store, CROWDED, context.now(), period=consolidation_period(context))
 

@@ -180,7 +180,7 @@ def test_the_words_of_a_commit_are_data(world, place):
     assert token not in said
     assert "Ignore all previous" not in said
     assert "<system-reminder>" not in said
-    assert token not in "".join(str(tuple(r)) for r in world.rows("select * from people_commits"))
+    assert token not in "".join(str(tuple(r)) for r in world.rows("select * from commits"))
 
 
 @pytest.mark.parametrize("level", ["lite", "deep"])

@@ -49,7 +49,7 @@ def ran(world, calls, command, event="post_tool_use", seconds=1, **changes):
 
 
 def noted(world):
-    return {row[0] for row in world.rows("select sha from session_commits")}
+    return {row[0] for row in world.rows("select sha from commits where session_id is not null")}
 
 
 def sync(world, repository):

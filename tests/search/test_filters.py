@@ -11,7 +11,7 @@ from ademem.core.value import replace
 from ademem.search import ranking
 from ademem.search.engine import Filters, listed
 from ademem.store import memories
-from ademem.store.ageing import ADEMEM
+from ademem.store.maintenance import ADEMEM
 from ademem.store.memories import Change
 from tests.builders import NOW
 

@@ -77,16 +77,17 @@ def test_a_whitening_is_read_as_it_was_written(store):
 
 
 @pytest.mark.parametrize(
-    "damage",
+    ("name", "damage"),
     [
-        pytest.param("axes = substr(axes, 1, length(axes) - 1)", id="cut"),
-        pytest.param("mean = x''", id="empty"),
-        pytest.param("mean = cast(x'ffffff7f' || substr(mean, 5) as blob)", id="not a number"),
+        pytest.param("axes", "substr(value, 1, length(value) - 1)", id="cut"),
+        pytest.param("mean", "x''", id="empty"),
+        pytest.param("mean", "cast(x'ffffff7f' || substr(value, 5) as blob)", id="not a number"),
     ],
 )
-def test_a_damaged_whitening_is_none(store, damage):
+def test_a_damaged_whitening_is_none(store, name, damage):
     save(store, "a", dense.learn_whitening(alike(50)))
-    store.db.execute(f"update search_lenses set {damage}")
+    update = f"update store_values set value = {damage} where name = 'whitening_{name}'"
+    store.db.execute(update)
 
     assert dense.load_whitening(store, "a", 32) is None
 

@@ -108,7 +108,7 @@ def test_the_twin_of_a_double_installation_denies_without_counting(armed, calls)
     outcomes = [armed.denial(**TURN, **calls.write(number=n)) is not None for n in (1, 1, 2, 2, 3)]
 
     assert outcomes == [True, True, True, True, False]
-    assert armed.row("select count(*) from guard_log where decision = 'deny'")[0] == 2
+    assert armed.row("select count(*) from decision_log where decision = 'deny'")[0] == 2
 
 
 def test_an_empty_store_denies_nothing(world, calls):

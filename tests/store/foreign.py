@@ -20,7 +20,7 @@ ENDLESS = "with recursive n(x) as (select 1 union all select x + 1 from n) selec
 SCRIPTS = {
     "a trigger on our table": (
         "create trigger evil after update on unified_memories begin"
-        f" insert into gate_log (id) {ENDLESS}; end"
+        f" insert into decision_log (id) {ENDLESS}; end"
     ),
     "a trigger on an adopted table": (
         "create table ade_notes (x); create trigger evil after insert on ade_notes begin"
@@ -41,8 +41,8 @@ SCRIPTS = {
         f"alter table projects rename to theirs; create view projects as {ENDLESS}"
     ),
     "another table for the secret": (
-        "drop table store_secret;"
-        " create table store_secret (x, secret blob generated always as (zeroblob(16)))"
+        "drop table store_values;"
+        " create table store_values (name, value blob generated always as (zeroblob(16)))"
     ),
 }
 """What makes a schema of ours another's, by what it is."""

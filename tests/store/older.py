@@ -65,11 +65,15 @@ VALID: dict[str | tuple[str, str], Any] = {
     "decisions": "[]",
     "corrections": "[]",
     "commits": "[]",
+    "counts": "{}",
+    "episode_ids": "[]",
     "state": "moved",
     ("tombstones", "deleted_at"): "2026-01-31T12:00:00.000Z",
     ("memory_procedure_history", "outcome"): "failure",
     ("unified_memory_embeddings", "embedding_blob"): bytes(4 * 7),
     ("bad_rows", "outcome"): "removed",
+    ("maintenance_log", "kind"): "sweep",
+    ("decision_log", "part"): "guard",
     ("memory_exposure", "used"): 7,
     ("memory_missions", "status"): "running",
     ("memory_skill_index", "kind"): "command",
@@ -120,7 +124,7 @@ def schema(path: Path) -> list[tuple[str, ...]]:
 
 def insert_one(db: sqlite3.Connection, table: str, known: dict[str, Any] | None = None) -> None:
     """Every column says its own name, so that columns that change places are noticed."""
-    samples = {"text": "the {}", "integer": 7, "real": 0.5, "blob": b"\x00\x01"}
+    samples = {"text": "the {}", "integer": 7, "real": 0.5, "blob": b"\x00\x01", "": b"\x00"}
     words = {"project_id": "atlas", "memory_id": "the id", "procedure_memory_id": "the id"}
     row = {}
     for _, name, kind, needed, *_ in db.execute(f"pragma table_info({table})"):

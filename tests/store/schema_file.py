@@ -37,14 +37,17 @@ def written() -> str:
 
 
 def comments() -> dict[str, str]:
-    """The comment above each table where it was first made."""
+    """The comment above each table where it was last made, or after its name in a later file."""
     found: dict[str, str] = {}
     for file in sorted(Path(database.MIGRATIONS).glob("*.sql")):
         lines = file.read_text(encoding="utf-8").splitlines()
         for above, line in zip(["", *lines], lines, strict=False):
             table = re.match(r"create (?:virtual )?table (\w+)", line)
-            if table:
-                found.setdefault(table[1], above.removeprefix("-- "))
+            if table and (above.startswith("-- ") or table[1] not in found):
+                found[table[1]] = above.removeprefix("-- ")
+            renamed = re.match(r"-- (\w+): (.*)", line)
+            if renamed and renamed[1] in found:
+                found[renamed[1]] = renamed[2]
     return found
 
 

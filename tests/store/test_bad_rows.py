@@ -116,7 +116,7 @@ CLAIMS = [
     pytest.param("unified_memories", "claimed_author", b"\xff", id="an author that is no text"),
     pytest.param("cto_core_memory_state", "claimed", "{", id="a claim that is no JSON"),
     pytest.param("cto_core_memory_state", "claimed", "{}", id="a claim without texts"),
-    pytest.param("agent_core_memory_state", "claimed", '{"texts": 1}', id="texts that are no list"),
+    pytest.param("cto_core_memory_state", "claimed", '{"texts": 1}', id="texts that are no list"),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
@@ -13,8 +14,10 @@ import pytest
 from ademem.store import (
     MigrationFailed,
     NewerDatabase,
+    bad_rows,
     database,
     inspection,
+    maintenance,
     open_store,
 )
 from tests import builders
@@ -29,8 +32,25 @@ DROPPED = {
     *("search_files", "search_changes"),  # about files that are no longer written
     *("memories", "sync_mutations", "sync_state", "sync_chunks", "sync_apply_deferred"),
     *("unified_memory_signatures", "unified_memory_unsigned"),  # derived from the texts
+    *("cto_core_memory_state", "agent_core_memory_state", "gate_log", "guard_log"),
+    *("memory_sweep_log", "memory_consolidation_log", "memory_procedure_sources"),
+    *("session_commits", "people_commits", "head_cursors", "worktree_commits"),
+    *("store_secret", "search_lenses", "hook_output"),
 }
-"""Tables that a migration removed: derived data, or never used."""
+"""Tables that a migration removed: derived data, never used, or merged with others."""
+MERGED = [
+    ("agent_core_memory_state", "cto_core_memory_state", {}),
+    ("cto_core_memory_state", "cto_core_memory_state", {}),
+    ("gate_log", "decision_log", {"rule": "decision", "preview": "subject", "category": "kind"}),
+    ("guard_log", "decision_log", {"target": "subject", "tool": "kind"}),
+    ("memory_sweep_log", "maintenance_log", {"sweep_id": "id"}),
+    ("memory_consolidation_log", "maintenance_log", {"consolidation_id": "id"}),
+    ("session_commits", "commits", {"created_at": None}),
+    ("people_commits", "commits", {}),
+    ("head_cursors", "head_cursors", {}),
+    ("worktree_commits", "head_cursors", {"sha": "latest_sha", "seen_at": None}),
+]
+"""Tables with those that their rows went to, and with columns of another name there."""
 
 
 def test_the_version_counts_the_migrations():
@@ -63,6 +83,69 @@ def test_an_older_database_keeps_every_row(tmp_path, path, version, journal):
 
     assert before
     assert {name: older.columns_of(before[name], after[name]) for name in before} == before
+
+
+@pytest.mark.parametrize("version", [19, 25])
+@pytest.mark.parametrize(("old", "new", "renamed"), MERGED, ids=[each[0] for each in MERGED])
+def test_rows_of_tables_that_are_one_now_are_kept(tmp_path, path, version, old, new, renamed):
+    older.build(path, version)
+    (before,) = older.rows(path)[old]
+    reopen(tmp_path)
+    after = older.rows(path)[new]
+
+    expected = {renamed.get(name, name): value for name, value in before.items()}
+    expected.pop(None, None)
+    if old.endswith("_log"):
+        expected.pop("id") if new == "decision_log" else None
+        expected = {name: value for name, value in expected.items() if "entries" not in name}
+        expected.pop("clusters_found", None)
+    assert expected.items() in [{name: row[name] for name in expected}.items() for row in after]
+
+
+def test_counts_sources_and_single_values_are_kept(tmp_path, path):
+    older.build(path, 25)
+    before = older.rows(path)
+    reopen(tmp_path)
+    after = older.rows(path)
+
+    counts = {row["kind"]: json.loads(row["counts"]) for row in after["maintenance_log"]}
+    assert counts["sweep"] == dict.fromkeys(maintenance.COUNTED, 7)
+    assert counts["consolidation"] == {"found": 7, "merged": 7, "created": 7}
+    assert after["memory_procedure_details"][0]["episode_ids"] == '["the episode_memory_id"]'
+    values = {row["name"]: row["value"] for row in after["store_values"]}
+    (whitening,) = before["search_lenses"]
+    assert values == {
+        "secret": before["store_secret"][0]["secret"],
+        "whitening_model": whitening["embedding_model"],
+        "whitening_mean": whitening["mean"],
+        "whitening_axes": whitening["axes"],
+        "whitening_vectors": whitening["learned_from"],
+        "hook_output/the day/the event": "[7,7]",
+    }
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value"),
+    [
+        pytest.param("agent_core_memory_state", "payload_json", "no JSON", id="no JSON"),
+        pytest.param("people_commits", "told_at", "yesterday", id="no moment"),
+        pytest.param("memory_sweep_log", "entries_decayed", b"\xff", id="no number"),
+        pytest.param("guard_log", "target", b"\xff", id="bytes"),
+        pytest.param("memory_procedure_sources", "episode_memory_id", b"\xff", id="no id"),
+    ],
+)
+def test_a_bad_value_in_a_table_that_is_merged_stops_no_migration(
+    tmp_path, path, table, column, value
+):
+    older.build(path, 25)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("pragma ignore_check_constraints = on")
+        db.execute(f"update {table} set {column} = ?", (value,))
+        db.commit()
+    reopen(tmp_path)
+
+    with closing(sqlite3.connect(path)) as db:
+        assert bad_rows.find(db) == []
 
 
 @pytest.mark.parametrize("version", VERSIONS)

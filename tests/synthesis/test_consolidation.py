@@ -9,7 +9,7 @@ from ademem.core.clock import stamp
 from ademem.core.memory import Status
 from ademem.core.settings import Settings
 from ademem.search.engine import Filters, search
-from ademem.store import consolidating, jobs, memories, relations, transitions
+from ademem.store import jobs, maintenance, memories, relations, transitions
 from ademem.store.transitions import Act
 from ademem.synthesis import consolidation
 from ademem.synthesis.consolidation import ConsolidationRun
@@ -285,9 +285,9 @@ def test_where_no_memory_has_a_vector_it_says_so(store):
     insert(store, *(memory(each.text) for each in group(UPLOADS)))
     done = run(store, trigger="schedule")
 
-    logged = consolidating.last(store)
+    logged = maintenance.last(store, maintenance.CONSOLIDATION)
     assert done.outcome == logged.outcome == "embeddings-unavailable"
-    assert (logged.trigger, logged.merged) == ("schedule", 0)
+    assert (logged.trigger, logged.counts["merged"]) == ("schedule", 0)
     assert len(live(store)) == 3
 
 
@@ -299,9 +299,9 @@ def test_the_log_counts_what_was_done(store):
     put(store, [*group(UPLOADS), *group(INVOICES)[:2]])
     done = run(store)
 
-    logged = consolidating.last(store)
+    logged = maintenance.last(store, maintenance.CONSOLIDATION)
     assert (logged.id, logged.outcome, logged.error) == (done.id, "ok", None)
-    assert (logged.found, logged.merged, logged.created) == (2, 3, 1)
+    assert logged.counts == {"found": 2, "merged": 3, "created": 1}
 
 
 def test_a_failure_changes_nothing_and_is_logged_without_secrets(store, monkeypatch):
@@ -315,9 +315,9 @@ def test_a_failure_changes_nothing_and_is_logged_without_secrets(store, monkeypa
     with pytest.raises(OSError, match="cannot reach"):
         run(store)
 
-    logged = consolidating.last(store)
+    logged = maintenance.last(store, maintenance.CONSOLIDATION)
     assert live(store) == before
-    assert (logged.outcome, logged.merged) == ("failed", 0)
+    assert (logged.outcome, logged.counts["merged"]) == ("failed", 0)
     assert "OSError: cannot reach" in logged.error
     assert "hunter2hunter2" not in logged.error
 
@@ -342,6 +342,6 @@ def test_a_preview_says_what_would_be_done_and_does_nothing(store):
     )
     assert (seen.merged, len(seen.conflicts), asked) == (3, 1, [])
     assert live(store) == before
-    assert consolidating.last(store) is None
+    assert maintenance.last(store, maintenance.CONSOLIDATION) is None
 
     assert run(store).merges[0].members == seen.merges[0].members

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ademem.store import consolidating
+from ademem.store import maintenance
 from ademem.synthesis import consolidation
 from ademem.synthesis.consolidation import ai_writer
 from tests.builders import NOW
@@ -44,7 +44,7 @@ def test_an_ai_writes_the_text_and_is_shown_the_memories_as_data(ask, run, tmp_p
     assert all(each.text in asked for each in group(UPLOADS))
     (call,) = ask.calls()
     assert (call["purpose"], call["outcome"]) == ("consolidation", "ok")
-    (used,) = ask.runtime.store.db.execute("select tokens_used from memory_consolidation_log")
+    (used,) = ask.runtime.store.db.execute("select tokens_used from maintenance_log")
     assert used["tokens_used"] == 42
 
 
@@ -77,7 +77,7 @@ def test_where_the_day_has_had_its_questions_one_of_them_speaks_for_all(ask, run
 
     assert (done.created, len(ask.calls())) == (2, 1)
     assert ai_writer(ask.runtime) is None
-    assert consolidating.last(ask.runtime.store).outcome == "ok"
+    assert maintenance.last(ask.runtime.store, maintenance.CONSOLIDATION).outcome == "ok"
 
 
 def test_nobody_is_asked_unless_somebody_was_named(ask):

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from ademem.api import history
 from ademem.core.clock import stamp
 from ademem.core.settings import LifecycleSettings
-from ademem.store import ageing, impressions, jobs, memories, relations, transitions
-from ademem.store.ageing import ADEMEM
+from ademem.store import impressions, jobs, maintenance, memories, relations, transitions
+from ademem.store.maintenance import ADEMEM
 from ademem.store.transitions import Act
 from ademem.synthesis import sweeping
 from tests.builders import NOW, insert
@@ -131,7 +131,7 @@ def test_what_faded_and_was_recalled_since_is_active_again(store):
         pytest.param(
             lambda store, row, now: store.db.execute(
                 "insert into memory_procedure_details values"
-                " (:id, '', '', 1, 0, :now, null, null, null, :now, :now)",
+                " (:id, '', '', '[]', 1, 0, :now, null, null, null, :now, :now)",
                 {"id": row.id, "now": stamp(now)},
             ),
             id="as a procedure",
@@ -294,7 +294,7 @@ def test_a_plan_says_what_the_sweep_then_does(store):
     before = state(store)
     plan = sweeping.preview_sweep(store, LifecycleSettings(), NOW)
     assert state(store) == before
-    assert ageing.last(store) is None
+    assert maintenance.last(store, maintenance.SWEEP) is None
 
     swept = sweep(store)
     assert (plan.moves, plan.decayed) == (swept.moves, swept.decayed)
@@ -306,7 +306,7 @@ class TestTheLog:
         insert(store, aged("a", 100), aged("b", 200), aged("c", 0))
         swept = sweep(store)
 
-        logged = ageing.last(store)
+        logged = maintenance.last(store, maintenance.SWEEP)
         assert (logged.id, logged.outcome, logged.trigger) == (swept.id, "ok", "manual")
         assert logged.counts == {
             "decayed": 2,
@@ -324,7 +324,7 @@ class TestTheLog:
         with pytest.raises(OSError, match="cannot reach"):
             sweep(store)
 
-        logged = ageing.last(store)
+        logged = maintenance.last(store, maintenance.SWEEP)
         assert logged.outcome == "failed"
         assert "OSError: cannot reach" in logged.error
         assert "hunter2hunter2" not in logged.error
@@ -349,21 +349,21 @@ class TestTheLog:
         assert len(done) == sweeping.CHUNK
         swept = sweep(store, NOW + DAY)
 
-        assert store.db.execute("select count(*) from memory_sweep_log").fetchone()[0] == 1
-        assert ageing.last(store).counts["archived"] == 600
+        assert store.db.execute("select count(*) from maintenance_log").fetchone()[0] == 1
+        assert maintenance.last(store, "sweep").counts["archived"] == 600
         assert len(history.undo_event(swept.id, Act(store=store, now=NOW))) == 600
 
 
 def test_what_changed_after_it_was_looked_at_is_left_for_the_next_sweep(store, monkeypatch):
     pinned, other = insert(store, aged("a", 200), aged("b", 200))
-    begin = ageing.count
+    begin = maintenance.count
 
     def meanwhile(*arguments):
         begin(*arguments)
         if memories.get(store, pinned.id).revision_count == 1:
             transitions.pin(pinned.id, Act(store=store, now=NOW))
 
-    monkeypatch.setattr(ageing, "count", meanwhile)
+    monkeypatch.setattr(maintenance, "count", meanwhile)
     swept = sweep(store)
 
     assert [move.id for move in swept.moves] == [other.id]

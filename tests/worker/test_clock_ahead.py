@@ -8,7 +8,7 @@ import pytest
 
 from ademem import api
 from ademem.core.clock import stamp
-from ademem.store import ageing, ai_calls, jobs, sessions
+from ademem.store import ai_calls, jobs, maintenance, sessions
 from ademem.synthesis.sweeping import sweep
 from ademem.worker import job_kinds
 from tests import builders
@@ -28,7 +28,7 @@ def test_the_next_sweep_is_due_when_it_was(world, settings):
 
     assert job_kinds.next_sweep(world.store, settings, world.now) <= world.now + DAY
     sweep(world.store, settings, world.now)
-    assert ageing.last(world.store, "ok", until=stamp(world.now)) is not None
+    assert maintenance.last(world.store, "sweep", "ok", until=stamp(world.now)) is not None
     assert world.now < job_kinds.next_sweep(world.store, settings, world.now) <= world.now + DAY
 
 
@@ -78,9 +78,9 @@ def test_a_memory_recalled_then_ages_by_its_last_change(world, settings):
     world.store.db.execute(
         "update unified_memories set last_accessed_at = '2262-01-01T00:00:00.000Z'"
     )
-    (found,) = ageing.rows(world.store)
+    (found,) = maintenance.rows(world.store)
 
-    assert ageing.idle_days(found, row.updated_at + 100 * DAY) == 100
+    assert maintenance.idle_days(found, row.updated_at + 100 * DAY) == 100
 
 
 def test_no_score_is_above_one(world):

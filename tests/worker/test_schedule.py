@@ -12,7 +12,7 @@ from ademem import api, worker
 from ademem.core import clock
 from ademem.core.shared_files import locked
 from ademem.core.value import replace
-from ademem.store import ageing, jobs
+from ademem.store import jobs, maintenance
 from ademem.synthesis import sweeping
 from ademem.worker import running
 from tests import builders
@@ -36,7 +36,9 @@ def world(world):
 
 
 def sweeps(world):
-    return world.store.db.execute("select outcome from memory_sweep_log").fetchall()
+    return world.store.db.execute(
+        "select outcome from maintenance_log where kind = 'sweep'"
+    ).fetchall()
 
 
 def test_the_first_sweep_is_due_a_day_after_the_project_began(world):
@@ -137,12 +139,12 @@ def test_a_project_may_want_it_more_often(world):
     world.later(hours=1)
 
     assert world.due() == ["sweep"]
-    assert ageing.last(world.store) is None
+    assert maintenance.last(world.store, maintenance.SWEEP) is None
     assert world.now > NOW
 
 
 def consolidations(world):
-    query = "select trigger_reason, outcome from memory_consolidation_log"
+    query = "select trigger_reason, outcome from maintenance_log where kind = 'consolidation'"
     return [tuple(row) for row in world.store.db.execute(query)]
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 
 from ademem.core.clock import parse
 from ademem.store import Store, memories
-from ademem.store.ade.copying import COPIED, best_first, copy
+from ademem.store.ade.copying import COPIED, best_first, copy, logged, with_sources
 from ademem.store.ade.memory import adopted, from_legacy, once, quarantined, unite
 from ademem.store.ade.values import PROSE, lost, text
 from ademem.store.inspection import plain_tables, read_rows
@@ -59,6 +59,15 @@ def adopt(
     ]
     copy(db, "unified_memory_embeddings", best_first(vectors, project), project, now_stamp)
     steps[ORDERS] = [row for row in steps[ORDERS] if not find_order(_prose(row))]
+    steps["memory_procedure_details"] = with_sources(
+        steps["memory_procedure_details"], rows("memory_procedure_sources")
+    )
+    for table, kind in (
+        ("memory_sweep_log", "sweep"),
+        ("memory_consolidation_log", "consolidation"),
+    ):
+        runs = [logged(table, kind, row) for row in rows(table)]
+        copy(db, "maintenance_log", best_first(runs, project), project, now_stamp)
     for table, found in steps.items():
         copy(db, table, best_first(found, project), project, now_stamp)
 

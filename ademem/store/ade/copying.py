@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem.core.json_text import array, flat
 from ademem.core.redaction import redact
 from ademem.core.text import sha256_hex
 from ademem.store.ade.values import PROSE, moment, number, text, whole
@@ -15,29 +16,25 @@ if TYPE_CHECKING:
 
 COPIED = (
     "memory_procedure_details",
-    "memory_procedure_sources",
     "memory_procedure_history",
     "memory_skill_index",
     "memory_capture_ledger",
-    "memory_sweep_log",
-    "memory_consolidation_log",
     "cto_core_memory_state",
     "agent_identities",
 )
 
-RENAMED = {
+COUNTS = {
     "memory_sweep_log": {
-        "id": "sweep_id",
-        "trigger": "trigger_reason",
-        "ended_at": "completed_at",
+        f"entries_{name}": name
+        for name in ("decayed", "demoted", "promoted", "archived", "orphaned")
     },
     "memory_consolidation_log": {
-        "id": "consolidation_id",
-        "trigger": "trigger_reason",
-        "ended_at": "completed_at",
+        "clusters_found": "found",
+        "entries_merged": "merged",
+        "entries_created": "created",
     },
 }
-"""Columns that ADE's documents name otherwise than its code does."""
+"""Columns of ADE's logs that are counts of ours, with their names there."""
 
 BLANK = {"text": "", "blob": b"", "integer": 0, "real": 0}
 
@@ -57,10 +54,8 @@ def best_first(rows: Iterable[Row], project: str) -> list[Row]:
 def copy(db: sqlite3.Connection, table: str, rows: list[Row], project: str, now: str) -> None:
     """Insert the rows, the best first, as far as they find a place."""
     columns = db.execute("select * from pragma_table_info(?)", (table,)).fetchall()
-    renamed = RENAMED.get(table, {})
     for row in rows:
-        old = {renamed.get(name, name): value for name, value in row.items()}
-        new = _fitted(old, columns, project, now)
+        new = _fitted(row, columns, project, now)
         marks = ", ".join("?" * len(new))
         db.execute(
             f"insert or ignore into {table} ({', '.join(new)}) values ({marks})",
@@ -68,6 +63,27 @@ def copy(db: sqlite3.Connection, table: str, rows: list[Row], project: str, now:
         )
     for orphan in db.execute(f"pragma foreign_key_check({table})").fetchall():
         db.execute(f"delete from {table} where rowid = ?", (orphan["rowid"],))
+
+
+def logged(table: str, kind: str, row: Row) -> Row:
+    """A row of `maintenance_log`, by the columns of ADE's code or of its documents."""
+    counts = {ours: whole(row.get(name), 0) for name, ours in COUNTS[table].items()}
+    return row | {
+        "id": row.get(f"{kind}_id", row.get("id")),
+        "kind": kind,
+        "trigger_reason": row.get("trigger_reason", row.get("trigger")),
+        "completed_at": row.get("completed_at", row.get("ended_at")),
+        "counts": flat(counts),
+    }
+
+
+def with_sources(details: Iterable[Row], sources: Iterable[Row]) -> list[Row]:
+    """Rows of `memory_procedure_details` with the ids of the episodes they were learned from."""
+    found: dict[object, list[str]] = {}
+    for source in sorted(sources, key=lambda row: moment(row.get("created_at")) or ""):
+        if episode := text(source.get("episode_memory_id")):
+            found.setdefault(source.get("procedure_memory_id"), []).append(episode)
+    return [row | {"episode_ids": array(found.get(row.get("memory_id"), []))} for row in details]
 
 
 def _fitted(old: Row, columns: list[sqlite3.Row], project: str, now: str) -> Row:

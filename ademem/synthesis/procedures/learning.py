@@ -224,7 +224,7 @@ def _learn_from(cluster: list[Work], run: LearningRun, figures: dict[str, int]) 
     if owner is None:  # a person, or its failures, archived it
         return
     added = [work for work in cluster if owner.id not in run.learned.get(work.id, ())]
-    table.link(store, owner.id, [work.id for work in added], run.now)
+    table.link(store, owner.id, [work.id for work in added])
     for work in added:
         figures["outcomes"] += _count_outcome(owner, work, "a session like it", run)
     figures["superseded"] += _renew(cluster, owner, run)

@@ -177,7 +177,7 @@ def insert(
     with store.transaction():
         memory = memories.insert(store, memory, _change("insert", "learned from sessions", now))
         table.put(store, details)
-        table.link(store, memory.id, sources, now)
+        table.link(store, memory.id, sources)
         jobs.follow(store, now)
     return Procedure(memory=memory, details=details)
 

@@ -56,7 +56,10 @@ def test_a_silent_hook_is_not_counted(ademem):
 def test_a_hook_answers_though_its_answer_cannot_be_counted(ademem):
     ademem("add", "Tokens expire in UTC", "--category", "gotcha")
     with api.open_memories() as memories:
-        memories.store.db.execute("drop table hook_output")
+        memories.store.db.execute(
+            "create trigger full before insert on store_values"
+            " begin select raise(abort, 'full'); end"
+        )
     raw = b'{"session_id": "s1", "hook_event_name": "SessionStart", "source": "startup"}'
 
     assert "Tokens expire in UTC" in answer(session_start.handle, raw, os.environ, clock.now())

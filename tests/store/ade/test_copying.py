@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem.store import maintenance
 from tests.store.ade.adopting import table, tables
 from tests.store.ade_file import DOCUMENTED, STAMP, embedding, memory
 
@@ -23,16 +24,10 @@ def test_the_newest_embedding_of_a_memory_and_model_is_kept(adopt):
 
 def test_the_other_memory_tables_come_along(adopt):
     times = {"created_at": STAMP, "updated_at": STAMP}
-    run = {"project_id": "atlas", "started_at": STAMP, "completed_at": STAMP}
     rows = {
         "memory_procedure_details": times
         | {"memory_id": "p", "trigger": "a release", "procedure_markdown": "1. tag"}
         | {"success_count": 2, "failure_count": 1, "last_used_at": STAMP},
-        "memory_procedure_sources": {
-            "procedure_memory_id": "p",
-            "episode_memory_id": "e",
-            "created_at": STAMP,
-        },
         "memory_procedure_history": {
             "id": "h",
             "procedure_memory_id": "p",
@@ -45,10 +40,6 @@ def test_the_other_memory_tables_come_along(adopt):
         | {"memory_id": "p", "content_hash": "h"},
         "memory_capture_ledger": times
         | {"id": "l", "project_id": "atlas", "source_type": "pr", "source_key": "1"},
-        "memory_sweep_log": run
-        | {"sweep_id": "w", "trigger_reason": "startup", "entries_decayed": 3},
-        "memory_consolidation_log": run
-        | {"consolidation_id": "c", "trigger_reason": "auto", "tokens_used": 9},
         "cto_core_memory_state": {
             "project_id": "atlas",
             "version": 3,
@@ -60,12 +51,29 @@ def test_the_other_memory_tables_come_along(adopt):
     }
     store = adopt(
         unified_memories=[memory("p", category="procedure"), memory("e", category="episode")],
+        memory_procedure_sources=[
+            {"procedure_memory_id": "p", "episode_memory_id": "e", "created_at": STAMP}
+        ],
         **{name: [row] for name, row in rows.items()},
     )
     for name, row in rows.items():
         (found,) = table(store, name)
 
         assert {column: found[column] for column in row} == row
+    assert table(store, "memory_procedure_details")[0]["episode_ids"] == '["e"]'
+
+
+def test_the_logs_come_along(adopt):
+    run = {"project_id": "atlas", "started_at": STAMP, "completed_at": STAMP}
+    sweep = {"sweep_id": "w", "trigger_reason": "startup", "entries_decayed": 3}
+    consolidation = {"consolidation_id": "c", "trigger_reason": "auto", "tokens_used": 9}
+    store = adopt(memory_sweep_log=[run | sweep], memory_consolidation_log=[run | consolidation])
+
+    swept = maintenance.last(store, maintenance.SWEEP)
+    merged = maintenance.last(store, maintenance.CONSOLIDATION)
+    assert (swept.id, swept.trigger, swept.counts["decayed"]) == ("w", "startup", 3)
+    assert (merged.id, merged.trigger, merged.counts["found"]) == ("c", "auto", 0)
+    assert {row["tokens_used"] for row in table(store, "maintenance_log")} == {0, 9}
 
 
 def test_the_logs_of_the_documents_are_read_as_well(adopt):
@@ -90,16 +98,10 @@ def test_the_logs_of_the_documents_are_read_as_well(adopt):
             }
         ],
     )
-    (sweep,) = table(store, "memory_sweep_log")
-    (consolidation,) = table(store, "memory_consolidation_log")
+    logged = {row["id"]: row for row in table(store, "maintenance_log")}
 
-    assert (sweep["sweep_id"], sweep["trigger_reason"], sweep["completed_at"]) == (
-        "w",
-        "schedule",
-        None,
-    )
-    assert consolidation["consolidation_id"] == "c"
-    assert consolidation["completed_at"] == STAMP
+    assert (logged["w"]["trigger_reason"], logged["w"]["completed_at"]) == ("schedule", None)
+    assert (logged["c"]["kind"], logged["c"]["completed_at"]) == ("consolidation", STAMP)
     assert not {"ade_memory_sweep_log", "ade_memory_consolidation_log"} & tables(store)
 
 

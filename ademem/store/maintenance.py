@@ -1,11 +1,13 @@
-"""Rows that a sweep reads and writes, and its log."""
+"""Rows that sweeps and consolidations read and write, and the log of both."""
 
 from __future__ import annotations
 
 from ademem.core.clock import days_between, parse, stamp
+from ademem.core.json_text import flat, loads
 from ademem.core.memory import SKILL
-from ademem.core.value import Value
-from ademem.store import FOREVER, LIVE
+from ademem.core.value import Value, as_dict
+from ademem.store import CURRENT, FOREVER, LIVE, unreadable
+from ademem.store.memories import TABLE, TURN, columns, from_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,14 +15,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
+    from ademem.core.memory import Memory
     from ademem.store import Store
 
+SWEEP, CONSOLIDATION = "sweep", "consolidation"
+"""Kinds of runs; `ademem cost` counts what an AI is asked under the latter."""
+UNAVAILABLE = "embeddings-unavailable"
+"""The outcome of a consolidation when no memory has a vector to be compared by."""
 ADEMEM = "ademem"
 """The actor of what is done by itself."""
 RUNNING = "running"
 """The outcome of a sweep that has not come to its end, or never will."""
 COUNTED = ("decayed", "demoted", "promoted", "archived", "orphaned")
-"""Counts of the log, each with its column."""
+"""Counts of a sweep."""
 
 # Whoever says the same in one session, by whatever way, has said it once.
 _SAID = """
@@ -52,8 +59,21 @@ where memory.project_id = :project and {LIVE} and source_type <> '{SKILL}'
 order by memory.seq
 """
 
+# A merge that a person took back is not tried again with the same memories.
+_TAKEN_BACK = """
+exists (select 1 from memory_revisions as undone join maintenance_log as log
+  on undone.reason = 'takes back ' || log.id
+  where undone.memory_id = memory.id and log.kind = 'consolidation')
+"""
+_COMPARABLE = f"""
+memory.project_id = :project and {CURRENT} and pinned = 0 and tier > 1
+and topic_key is null and source_type <> '{SKILL}'
+and not {TURN}
+and category in ('fact', 'pattern', 'gotcha', 'decision', 'convention', 'preference')
+"""
 
-class Sweep(Value):
+
+class LoggedRun(Value):
     """A row of the log."""
 
     id: str
@@ -63,6 +83,16 @@ class Sweep(Value):
     outcome: str
     error: str | None
     counts: dict[str, int]
+    """Of a sweep COUNTED; of a consolidation groups found, memories merged and created."""
+
+
+class ComparableMemory(Value):
+    """A memory that a consolidation may compare, with the vector of its text."""
+
+    memory: Memory
+    vector: bytes
+    taken_back: bool
+    """A person undid a merge that it was part of."""
 
 
 def rows(store: Store) -> Iterator[sqlite3.Row]:
@@ -125,57 +155,97 @@ def decay(store: Store, scores: Iterable[tuple[float, int, str]]) -> None:
     )
 
 
-def begin(store: Store, id: str, trigger: str, now: datetime) -> str:
+def comparable(store: Store, model: str) -> Iterator[ComparableMemory]:
+    """Yield memories to consolidate by age: neither pinned nor records of events."""
+    rows = store.db.execute(
+        f"select memory.*, vector.embedding_blob as vector, {_TAKEN_BACK} as taken_back"
+        " from unified_memories as memory join unified_memory_embeddings as vector"
+        " on vector.memory_id = memory.id and vector.embedding_model = :model"
+        f" where {_COMPARABLE} and status in ('promoted', 'candidate') order by memory.seq",
+        {"project": store.project_id, "model": model},
+    )
+    for row in rows:
+        values = columns(row)
+        vector, taken_back = values.pop("vector"), bool(values.pop("taken_back"))
+        memory = unreadable.read_row(values, from_values, TABLE, row["id"])
+        if memory:
+            yield ComparableMemory(memory=memory, vector=vector, taken_back=taken_back)
+
+
+def any_comparable(store: Store) -> bool:
+    query = (
+        f"select 1 from unified_memories as memory where {_COMPARABLE} and status = 'promoted'"
+        " limit 1"
+    )
+    return store.db.execute(query, {"project": store.project_id}).fetchone() is not None
+
+
+def begin_sweep(store: Store, id: str, trigger: str, now: datetime) -> str:
     """The id under which this sweep is logged: its own, or that of one which was killed."""
     with store.transaction() as db:
         unfinished = db.execute(
-            "select sweep_id from memory_sweep_log where project_id = ? and outcome = ?",
+            "select id from maintenance_log where project_id = ? and outcome = ?",
             (store.project_id, RUNNING),
         ).fetchone()
         if unfinished:
             return str(unfinished[0])
         db.execute(
-            "insert into memory_sweep_log"
-            " (sweep_id, project_id, trigger_reason, started_at, outcome) values (?, ?, ?, ?, ?)",
-            (id, store.project_id, trigger, stamp(now), RUNNING),
+            "insert into maintenance_log"
+            " (id, project_id, kind, trigger_reason, started_at, counts, outcome)"
+            " values (?, ?, ?, ?, ?, ?, ?)",
+            (id, store.project_id, SWEEP, trigger, stamp(now), flat(_counts({})), RUNNING),
         )
     return id
 
 
 def count(store: Store, id: str, counts: dict[str, int]) -> None:
     """Add to what the sweep is known to have done; in the transaction that does it."""
-    store.db.execute(
-        "update memory_sweep_log set "
-        + ", ".join(f"entries_{name} = entries_{name} + :{name}" for name in COUNTED)
-        + " where sweep_id = :id",
-        dict.fromkeys(COUNTED, 0) | counts | {"id": id},
-    )
+    row = store.db.execute("select counts from maintenance_log where id = ?", (id,)).fetchone()
+    known = _counts(loads(row[0]))
+    total = {name: known[name] + counts.get(name, 0) for name in COUNTED}
+    store.db.execute("update maintenance_log set counts = ? where id = ?", (flat(total), id))
 
 
-def end(store: Store, id: str, outcome: str, error: str | None, now: datetime) -> None:
+def end_sweep(store: Store, id: str, outcome: str, error: str | None, now: datetime) -> None:
     """Log how it ended; its duration, in milliseconds, counts from its very beginning."""
     store.db.execute(
-        "update memory_sweep_log set completed_at = :now, outcome = :outcome, error = :error,"
+        "update maintenance_log set completed_at = :now, outcome = :outcome, error = :error,"
         " duration_ms = max(0, round((julianday(:now) - julianday(started_at)) * 86400000))"
-        " where sweep_id = :id",
+        " where id = :id",
         {"id": id, "outcome": outcome, "error": error, "now": stamp(now)},
     )
 
 
-def last(store: Store, outcome: str = "%", *, until: str = FOREVER) -> Sweep | None:
-    """The sweep that came to its end last, with this outcome and by this stamp if asked for."""
-    row = store.db.execute(
-        "select * from memory_sweep_log"
-        " where project_id = ? and completed_at <= ? and outcome like ?"
-        " order by completed_at desc, rowid desc limit 1",
-        (store.project_id, until, outcome),
-    ).fetchone()
-    return row and Sweep(
-        id=row["sweep_id"],
-        trigger=row["trigger_reason"],
-        started_at=row["started_at"],
-        completed_at=row["completed_at"],
-        outcome=row["outcome"],
-        error=row["error"],
-        counts={name: row[f"entries_{name}"] for name in COUNTED},
+def log_consolidation(store: Store, done: LoggedRun) -> None:
+    """Log a consolidation with the tokens that an AI was asked for."""
+    store.db.execute(
+        "insert into maintenance_log (id, project_id, kind, trigger_reason, started_at,"
+        " completed_at, counts, tokens_used, duration_ms, outcome, error)"
+        " values (:id, :project, :kind, :trigger, :started_at, :completed_at, :counts,"
+        " (select ifnull(sum(tokens_in + tokens_out), 0) from ai_calls"
+        "  where purpose = :kind and at >= :started_at),"
+        " max(0, round((julianday(:completed_at) - julianday(:started_at)) * 86400000)),"
+        " :outcome, :error)",
+        as_dict(done)
+        | {"project": store.project_id, "kind": CONSOLIDATION, "counts": flat(done.counts)},
     )
+
+
+def last(store: Store, kind: str, outcome: str = "%", *, until: str = FOREVER) -> LoggedRun | None:
+    """The run that came to its end last, with this outcome and by this stamp if asked for."""
+    row = store.db.execute(
+        "select id, trigger_reason, started_at, completed_at, outcome, error, counts"
+        " from maintenance_log where project_id = ? and kind = ? and completed_at <= ?"
+        " and outcome like ? order by completed_at desc, rowid desc limit 1",
+        (store.project_id, kind, until, outcome),
+    ).fetchone()
+    return unreadable.read_row(row, _logged, "maintenance_log", kind)
+
+
+def _logged(row: sqlite3.Row) -> LoggedRun:
+    values = dict(zip(LoggedRun._fields, row, strict=True))
+    return LoggedRun(**values | {"counts": dict(loads(values["counts"]))})
+
+
+def _counts(known: dict[str, int]) -> dict[str, int]:
+    return {name: int(known.get(name, 0)) for name in COUNTED}
