@@ -278,7 +278,7 @@ def test_sql_stands_in_the_store():
 
 
 ROWS = {
-    "store/ade/memory.py": "rows of another database",
+    "store/ade.py": "rows of another database",
     "synthesis/procedures/export.py": "a dry run, which stores nothing",
     "sync/line_importer.py": "a line of the files, before it is a row",
 }

@@ -60,7 +60,9 @@ def accept_files(runtime: Runtime) -> int:
 def list_claimed_briefs(runtime: Runtime) -> tuple[str, ...]:
     """Return texts of briefs that came with the files and were not accepted."""
     store = runtime.store
-    documents = (project_brief.load(store, name) for name in ("", *sorted(briefs.agents(store))))
+    documents = (
+        project_brief.load(store, name) for name in ("", *sorted(briefs.list_folders(store)))
+    )
     return tuple(text for document in documents if document for text in document.claimed)
 
 

@@ -11,7 +11,7 @@ from ademem.core.memory import Trust
 from ademem.core.project import files_changed
 from ademem.core.repository import under_way
 from ademem.files import project_brief
-from ademem.store import admission, identities, jobs, mission_binding, store_aside
+from ademem.store import admission, briefs, jobs, missions, store_aside
 from ademem.store.runtime import Runtime, is_writable, open_runtime
 from ademem.sync import checks, importer, mirror
 
@@ -172,7 +172,7 @@ def import_lines(
         runtime.settings,
         runtime.clock(),
         on_progress,
-        mission=mission_binding.mission_of(runtime.environment),
+        mission=missions.mission_of(runtime.environment),
     )
 
 
@@ -230,7 +230,7 @@ def update_brief(
         **({"agent": project_brief.agent_folder(agent)} if agent else {}),
     )
     if agent:
-        identities.meet(runtime.store, agent, runtime.clock())
+        briefs.register_agent(runtime.store, agent, runtime.clock())
     return document
 
 

@@ -12,7 +12,7 @@ from ademem.core.json_text import loads
 from ademem.core.memory import Category, Draft, Importance, Origin, Trust
 from ademem.core.text import counted
 from ademem.store import admission, inspection, salvage
-from ademem.store.ade.values import text, word
+from ademem.store.ade import text, word
 from ademem.store.database import (
     NewerDatabase,
 )

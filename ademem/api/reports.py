@@ -17,7 +17,6 @@ from ademem.session.briefing.reader import sunk
 from ademem.store import (
     ai_calls,
     embeddings,
-    impressions,
     jobs,
     logs,
     maintenance,
@@ -179,14 +178,14 @@ def get_knowledge(runtime: Runtime) -> dict[str, Any]:
 def get_impressions(runtime: Runtime, limit: int = 20) -> dict[str, Any]:
     """Return how often memories were shown and used: `ademem status impressions --json`."""
     store = runtime.store
-    total = impressions.totals(store)
+    total = logs.impression_totals(store)
     return {
         "memories": total["memories"],
         "shown": total["shown"],
         "used": total["used"],
         "used_memories": total["used_memories"],
         "sinking": total["sinking"],
-        "patience": impressions.PATIENCE,
+        "patience": logs.PATIENCE,
         "by_memory": [
             {
                 "id": row["id"],
@@ -200,7 +199,7 @@ def get_impressions(runtime: Runtime, limit: int = 20) -> dict[str, Any]:
                 "worth": 1.0 if row["pinned"] else round(sunk(row["unused"]), 3),
                 "last_used_at": row["last_used_at"],
             }
-            for row in impressions.of_memories(store, limit)
+            for row in logs.most_shown(store, limit)
         ],
     }
 

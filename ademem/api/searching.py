@@ -11,7 +11,7 @@ from ademem.search import embedding, engine
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.search.engine import recall as recall_
 from ademem.search.parameters import DEFAULTS
-from ademem.store import embeddings, logs, memories, mission_binding
+from ademem.store import embeddings, logs, memories, missions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def list_memories(
     runtime: Runtime, filters: Filters | None = None, limit: int | None = 100
 ) -> list[Memory]:
     """Filter without ranking, newest first; by default all but the archive."""
-    mission = mission_binding.mission_of(runtime.environment)
+    mission = missions.mission_of(runtime.environment)
     filters = filters or Filters(statuses=UNARCHIVED, mission=mission)
     return engine.listed(runtime.store, filters, limit)
 
@@ -146,7 +146,7 @@ def _filters(runtime: Runtime, filters: Filters | None) -> Filters:
         filters,
         faded=True,
         here=filters.here or runtime.branch,
-        mission=filters.mission or mission_binding.mission_of(runtime.environment),
+        mission=filters.mission or missions.mission_of(runtime.environment),
     )
 
 

@@ -9,7 +9,7 @@ from ademem.core import client
 from ademem.core.errors import UsageError
 from ademem.core.memory import Draft, Origin, Scope, Trust
 from ademem.core.value import replace
-from ademem.store import mission_binding
+from ademem.store import missions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,12 +76,12 @@ def place_draft(
     """
     if scope is None:
         if not start_mission:
-            return mission_binding.placed(draft, runtime.environment)
-        return mission_binding.bound(draft, runtime.environment, runtime.store, runtime.clock())
+            return missions.placed(draft, runtime.environment)
+        return missions.bound(draft, runtime.environment, runtime.store, runtime.clock())
     if Scope.is_mission(scope):
-        owner = owner or mission_binding.mission_of(runtime.environment)
+        owner = owner or missions.mission_of(runtime.environment)
         if not owner:
-            raise UsageError("which mission?", f"--owner ID, or {mission_binding.VARIABLE}")
+            raise UsageError("which mission?", f"--owner ID, or {missions.VARIABLE}")
     return replace(draft, scope=scope, owner=owner)
 
 

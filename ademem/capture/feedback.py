@@ -11,7 +11,7 @@ from ademem.core.json_text import loads
 from ademem.core.memory import Category, Draft, Origin, Trust
 from ademem.core.text import bounded, clean, sha256_hex
 from ademem.core.value import Value
-from ademem.store import imports, jobs, ledger, memories, memory_queries, transitions
+from ademem.store import jobs, ledger, memories, memory_queries, transitions
 from ademem.store.transitions import Act
 
 TYPE_CHECKING = False
@@ -185,7 +185,7 @@ def _write_comment(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
 
 
 def _edit(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
-    id = imports.credited(runtime.store, SOURCE, remark.key)
+    id = ledger.memory_of(runtime.store, SOURCE, remark.key)
     found = memory_queries.by_id(runtime.store, id)
     if not found or not found.live:
         return None

@@ -7,7 +7,7 @@ from ademem.core.text import sha256_hex, unique
 from ademem.core.value import replace
 from ademem.store import ledger, memories, memory_queries, transitions
 from ademem.store.memories import Change
-from ademem.store.mission_binding import bound
+from ademem.store.missions import bound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

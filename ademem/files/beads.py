@@ -22,7 +22,7 @@ from ademem.core.value import Value, as_dict, replace
 from ademem.files import records
 from ademem.files.export_format import Imported
 from ademem.files.records import BadLine, Import, Outcome, text, texts, unix_moment
-from ademem.store import imports
+from ademem.store import database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def import_files(source: str, store: Store, settings: GateSettings, now: datetim
     counts: Counter[Outcome] = Counter()
     misread = [_misread(line, line.fault) for line in lines if line.record is None]
     sound = (line for line in lines if line.record is not None)
-    with imports.in_bulk(store), store.transaction():
+    with database.BulkWrites(store.db), store.transaction():
         for line in sorted(sound, key=lambda line: line.moment):
             record = line.record or {}
             try:

@@ -10,7 +10,7 @@ from ademem.core.clock import stamp, timedelta
 from ademem.core.text import counted
 from ademem.files import project_brief
 from ademem.files.markdown import one_line
-from ademem.store import activity
+from ademem.store import statistics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ademem.core.project import Project
     from ademem.files.project_brief import Agent, CoreMemory
     from ademem.store import Store
-    from ademem.store.activity import Happening, Session
+    from ademem.store.statistics import Event, SessionSummary
 
 
 EVENT_CHARS = 180
@@ -39,7 +39,7 @@ def append_log(project: Project, store: Store, now: datetime) -> list[str]:
     """Add new activity to the logs of its days, in UTC; return these days."""
     marker = os.path.join(project.run, "daily.seen")
     last = (confined.read_text(project.root, marker) or "").strip()
-    found = activity.since(store, last or stamp(now - timedelta(days=FIRST_DAYS)))
+    found = statistics.events_since(store, last or stamp(now - timedelta(days=FIRST_DAYS)))
     days = []
     for day, events in groupby(found, key=lambda event: event.at[:10]):
         path = _path(project, day)
@@ -58,7 +58,7 @@ def append_log(project: Project, store: Store, now: datetime) -> list[str]:
     return days
 
 
-def _event_line(event: Happening) -> str:
+def _event_line(event: Event) -> str:
     text = one_line(event.text, EVENT_CHARS)
     if event.kind == "session":
         where = f" on {event.about}" if event.about else ""
@@ -94,7 +94,7 @@ def write_current(project: Project, store: Store, now: datetime) -> bool:
     append_log(project, store, now)
     text = render_current(
         project_brief.labelled(store, project_brief.load(store)),
-        activity.sessions(store, SESSIONS),
+        statistics.latest_sessions(store, SESSIONS),
         project_brief.list_agents(store, project),
         [
             (day, log_lines(project, day)[-most:])
@@ -107,7 +107,7 @@ def write_current(project: Project, store: Store, now: datetime) -> bool:
 
 def render_current(
     document: CoreMemory | None,
-    sessions: Sequence[Session],
+    sessions: Sequence[SessionSummary],
     agents: Sequence[Agent],
     logs: Sequence[tuple[str, Sequence[str]]],
 ) -> str:
@@ -127,7 +127,7 @@ def render_current(
     return "\n".join(parts)
 
 
-def _session_line(session: Session) -> str:
+def _session_line(session: SessionSummary) -> str:
     where = f" on {session.branch}" if session.branch else ""
     asked = f": {one_line(session.asked, SESSION_CHARS)}" if session.asked else ""
     state = "" if session.ended_at else ", open"

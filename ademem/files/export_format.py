@@ -17,7 +17,7 @@ from ademem.core.redaction import redact
 from ademem.core.value import Value, replace
 from ademem.files import records
 from ademem.files.records import BadLine, Import, Outcome, choice, home, moment, text, texts
-from ademem.store import imports, jobs, memories, memory_queries
+from ademem.store import database, jobs, ledger, memories, memory_queries
 from ademem.store.memories import Change
 
 TYPE_CHECKING = False
@@ -138,7 +138,7 @@ def import_lines(
     counts: Counter[Outcome] = Counter()
     errors: list[tuple[int, str]] = []
     numbered = enumerate(lines, 1)
-    with imports.in_bulk(store):
+    with database.BulkWrites(store.db):
         while chunk := list(islice(numbered, CHUNK)):
             with store.transaction():
                 for number, line in chunk:
@@ -164,7 +164,7 @@ def _import_line(line: str, job: Import) -> Outcome:
 
 def memory_of(line: str, store: Store) -> str | None:
     """Return the id of the memory that a plain line became or was merged into; None if refused."""
-    return imports.credited(store, records.SOURCE, records.key_of(records.read(line)))
+    return ledger.memory_of(store, records.SOURCE, records.key_of(records.read(line)))
 
 
 def restore(record: Record, job: Import, *, even_older: bool = False) -> Outcome:
@@ -176,7 +176,7 @@ def restore(record: Record, job: Import, *, even_older: bool = False) -> Outcome
     if record[MARK] != VERSION:
         raise BadLine(f"is of export version {record[MARK]!r}; this ademem reads {VERSION}")
     sync_id = _id(record, "sync_id")
-    if imports.is_dead(job.store, sync_id):
+    if memory_queries.is_dead(job.store, sync_id):
         return Outcome.REJECTED
     lookup = StoreLookup(job.store)
     gate = Gate(lookup=lookup, settings=job.settings, now=job.now)

@@ -13,7 +13,7 @@ from ademem.core.errors import AdememError, UsageError
 from ademem.core.json_text import loads
 from ademem.core.text import clean, sha256_hex, slug, unique
 from ademem.core.value import Value, replace
-from ademem.store import briefs, identities, jobs, ledger, unreadable
+from ademem.store import briefs, jobs, ledger, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -436,8 +436,8 @@ def agent_folder(name: str) -> str:
 
 def list_agents(store: Store, project: Project) -> list[Agent]:
     """Return all agents that worked here, have memories, or have a brief, by name."""
-    met = {agent_folder(row["name"]): row for row in identities.all_of(store)}
-    owners = {agent_folder(name): (name, count) for name, count in identities.owners(store)}
+    met = {agent_folder(row["name"]): row for row in briefs.list_agents(store)}
+    owners = {agent_folder(name): (name, count) for name, count in briefs.list_owners(store)}
     found = [
         Agent(
             folder=each,
@@ -479,7 +479,7 @@ def refresh_agents(
 
 def _with_brief(store: Store, project: Project) -> set[str]:
     """Return the folders of agents that have a brief in the database or in a file."""
-    found = set(briefs.agents(store))
+    found = set(briefs.list_folders(store))
     with_files = os.path.join(project.ade, "agents")
     try:
         names = confined.names(project.root, with_files)

@@ -8,7 +8,7 @@ from ademem.core.clock import UTC, datetime, parse
 from ademem.core.memory import DIALOGUE, Category, Draft, Origin, Scope, Status, Trust
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, replace
-from ademem.store import imports, ledger, memories, transitions
+from ademem.store import ledger, memories, transitions
 from ademem.store.memories import Change
 
 TYPE_CHECKING = False
@@ -90,7 +90,7 @@ def write_once(key: str, draft: Draft, status: Status | None, job: Import) -> Ou
     from ademem.capture import gate  # hooks import this module for its types
 
     if not ledger.claim(job.store, SOURCE, key, job.now):
-        return Outcome.MERGED if imports.credited(job.store, SOURCE, key) else Outcome.REJECTED
+        return Outcome.MERGED if ledger.memory_of(job.store, SOURCE, key) else Outcome.REJECTED
     written = gate.write(draft, job.store, job.settings, job.now, event_id=job.event_id)
     if written.memory is None:
         return Outcome.REJECTED

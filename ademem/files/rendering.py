@@ -11,7 +11,7 @@ from ademem.core.memory import Memory, Scope, Status
 from ademem.core.text import number
 from ademem.files import ARCHIVE, BRIEF_PAGE, FOLDER, INDEX, KNOWLEDGE, LINE_FILES, knowledge, pages
 from ademem.files.texts import clean_lines
-from ademem.store import imports, memories, memory_queries, revisions
+from ademem.store import memories, memory_queries, revisions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def tombstones_of(store: Store, place: Place, carried: Sequence[Record] = ()) ->
             texts += [row["snapshot"]["content"] for row in reversed(rows)]
         created = parse(created_at)
         yield knowledge.tombstone(id, sync_id, parse(at), category, created, texts)
-    for sync_id, at in imports.tombstones(store):  # deleted for good
+    for sync_id, at in memory_queries.tombstones(store):  # deleted for good
         id = id_of(sync_id)
         for revision in memories.revisions(store, id)[-1:]:
             last = revision["snapshot"]

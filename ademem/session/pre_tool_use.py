@@ -136,7 +136,7 @@ def _assist(turn: Turn, runtime: Runtime) -> str:
     from ademem.core import untrusted
     from ademem.search import engine
     from ademem.search.parameters import Parameters
-    from ademem.store.mission_binding import mission_of
+    from ademem.store.missions import mission_of
 
     parameters = Parameters(answer_words=0.0)
     mission = mission_of(runtime.environment)

@@ -11,7 +11,7 @@ from ademem.search.engine import UNARCHIVED, Filters, current, search
 from ademem.search.parameters import PROMPT_FLOOR, Parameters
 from ademem.session import briefing
 from ademem.session.briefing.reader import session_reader
-from ademem.store.mission_binding import mission_of
+from ademem.store.missions import mission_of
 from ademem.store.runtime import program
 from ademem.worker import read_only
 

@@ -20,7 +20,7 @@ from ademem.session import briefing, notices
 from ademem.session.briefing import Brief
 from ademem.session.briefing.reader import session_reader
 from ademem.store import commits as table
-from ademem.store import edits, jobs, ledger, logs, sessions, turns
+from ademem.store import jobs, ledger, logs, sessions, turns
 from ademem.store.hints import any_of
 from ademem.store.runtime import program
 from ademem.synthesis import skill_files
@@ -90,7 +90,7 @@ def _arrived(runtime: Runtime) -> str:
             jobs.queue(runtime.store, "mirror", "project", runtime.now)
             return ""
         if not files_changed(runtime.project):
-            edits.was_read(runtime.store, runtime.project.root, runtime.now)
+            ledger.note_reading(runtime.store, runtime.project.root, runtime.now)
             return ""
         from ademem.sync.importer import import_changes_until
 

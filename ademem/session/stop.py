@@ -9,7 +9,7 @@ from ademem.core.project import files_changed
 from ademem.guard import flags
 from ademem.search import hints
 from ademem.session.turn_tracking import key_of
-from ademem.store import edits, jobs, ledger, memory_queries, turns
+from ademem.store import jobs, ledger, memory_queries, turns
 from ademem.store.runtime import program
 
 TYPE_CHECKING = False
@@ -44,7 +44,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     if files_changed(runtime.project):
         jobs.queue(runtime.store, "mirror", "project", runtime.now)
     else:
-        edits.was_read(runtime.store, runtime.project.root, runtime.now)
+        ledger.note_reading(runtime.store, runtime.project.root, runtime.now)
     hints.refresh(runtime)
     worker.start(runtime)
     return None

@@ -9,8 +9,8 @@ from ademem.files import project_brief
 from ademem.guard import flags
 from ademem.session import briefing
 from ademem.session.briefing import Reader
-from ademem.store import identities, logs, turns
-from ademem.store.mission_binding import mission_of
+from ademem.store import briefs, logs, turns
+from ademem.store.missions import mission_of
 from ademem.store.runtime import program
 
 TYPE_CHECKING = False
@@ -39,7 +39,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         if turns.get(store, key):
             return None  # another installation of the hook handled it
         if payload.agent_type:
-            identities.meet(store, payload.agent_type, runtime.now)
+            briefs.register_agent(store, payload.agent_type, runtime.now)
         if main:
             turns.begin(store, key, main.turn_class, main.why, main.hint, runtime.now)
             if runtime.settings.guard.mode == "orient":

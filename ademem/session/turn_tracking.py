@@ -7,7 +7,7 @@ import os
 from ademem.core.client import TurnKey
 from ademem.guard import flags
 from ademem.guard.policy import OUR_SEARCHES, SHELL_TOOLS, WRITING_TOOLS
-from ademem.store import edits, logs, sessions, turns
+from ademem.store import ledger, logs, sessions, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,8 +103,8 @@ def note_edit(call: ToolCall, payload: Payload, runtime: Runtime) -> None:
 
         if call.tool not in SHELL_TOOLS or not judge(call.command, runtime.settings.guard).mutates:
             return
-        path = edits.ANY
-    edits.note(
+        path = ledger.ANY_FILE
+    ledger.note_edit(
         runtime.store, path, f"{payload.session_id}:{_turn_id(payload, runtime)}", runtime.now
     )
 

@@ -15,7 +15,7 @@ from ademem.search.query import keywords
 from ademem.session.turn_tracking import new_key
 from ademem.store import logs, sessions, turns
 from ademem.store.filters import visible
-from ademem.store.mission_binding import mission_of
+from ademem.store.missions import mission_of
 from ademem.worker import warm
 
 TYPE_CHECKING = False

@@ -1,4 +1,4 @@
-"""Rows that hold a value they cannot have: find them, keep the originals, repair or remove them."""
+"""Rows with invalid values: find them, keep the originals, repair or remove them."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ def repair(db: sqlite3.Connection, now: datetime) -> list[Mended]:
     with _raw(db):
         tables = {table.name: table for table in _tables(db)}
         found = [bad for table in tables.values() for bad in _bad_rows(db, table)]
-        if found:
-            _rebuild_indexes(db)
+        for index in full_text.present(db) if found else ():  # triggers fail on rows that differ
+            full_text.fill(db, index)
         return [_mended(db, tables[bad.table], bad, now) for bad in found]
 
 
@@ -103,7 +103,10 @@ def repair_references(db: sqlite3.Connection) -> list[Mended]:
     """Let rows of a project that is not there belong to this one; remove what lost its memory."""
     with _raw(db):
         tables = {table.name: table for table in _tables(db)}
-        _restore_project(db)
+        named = db.execute("select distinct project_id from unified_memories limit 2").fetchall()
+        known = {row[0] for row in db.execute("select id from projects")}
+        if len(named) == 1 and len(known) == 1 and named[0][0] not in known:
+            db.execute("update projects set id = ?", named[0])  # its own row lost it
         done = []
         for name, rowid, parent, _ in db.execute("pragma foreign_key_check").fetchall():
             bad = BadRow(table=name, key=(rowid,), columns=(f"reference to {parent}",))
@@ -129,7 +132,7 @@ def keep(db: sqlite3.Connection, mended: list[Mended], now: datetime) -> None:
                 one.bad.table,
                 " ".join(map(str, one.bad.key)),
                 " ".join(one.bad.columns),
-                json.dumps({name: _as_json(value) for name, value in one.original.items()}),
+                json.dumps(one.original, default=lambda value: {"hex": value.hex()}),
                 "removed" if one.removed else "repaired",
                 stamp(now),
             )
@@ -240,7 +243,7 @@ _LOST = object()
 
 
 def _replacement(db: sqlite3.Connection, column: Column, row: Row, now: datetime) -> object:
-    """The first candidate that the column can hold."""
+    """Return the first candidate that the column can hold, or _LOST."""
     for value in _candidates(db, column, row, now):
         query = f"select {column.check} from (select ? as {column.name})"
         if db.execute(query, (value,)).fetchone()[0] and _is_read(column, value):
@@ -253,7 +256,11 @@ def _candidates(
 ) -> Iterator[object]:
     value = row[column.name]
     if column.table == "unified_memories":
-        yield from _in_history(db, row, column.name)
+        latest = "select snapshot from memory_revisions where memory_id is ?"
+        query = f"{latest} order by revision desc limit 1"
+        for (snapshot,) in db.execute(query, (row.get("id"),)).fetchall():
+            with suppress(ValueError, TypeError, KeyError, RecursionError):
+                yield json.loads(snapshot)[column.name]
     if column.name in ("snapshot", "claimed"):  # no default is as careful as to go without the row
         return
     if isinstance(value, bytes) and "('text'" in column.check:
@@ -262,7 +269,8 @@ def _candidates(
     if isinstance(value, str):
         yield value.strip().lower()
     if column.is_moment and isinstance(value, str):
-        yield _moment(value)
+        with suppress(ValueError, OverflowError):
+            yield stamp(parse(value))
     if isinstance(value, int | float):
         yield min(max(value, 0), 1)
     if column.name == "scope":
@@ -281,24 +289,6 @@ def _candidates(
         yield from ("", 0, "[]", "{}", 1)
 
 
-def _in_history(db: sqlite3.Connection, row: Row, name: str) -> Iterator[object]:
-    """Return the valid value of the column in the newest revision of the memory, if any."""
-    found = db.execute(
-        "select snapshot from memory_revisions where memory_id is ? order by revision desc limit 1",
-        (row.get("id"),),
-    ).fetchone()
-    with suppress(ValueError, TypeError, KeyError, RecursionError):
-        if found:
-            yield json.loads(found[0])[name]
-
-
-def _moment(text: str) -> str | None:
-    try:
-        return stamp(parse(text))
-    except (ValueError, OverflowError):
-        return None
-
-
 def _row(db: sqlite3.Connection, table: Table, key: tuple[Any, ...]) -> Row | None:
     names = [column.name for column in table.columns]
     where = _where(table, key)
@@ -309,24 +299,6 @@ def _row(db: sqlite3.Connection, table: Table, key: tuple[Any, ...]) -> Row | No
 def _where(table: Table, key: tuple[Any, ...]) -> str:
     marks = ("cast(? as text)" if isinstance(value, NoText) else "?" for value in key)
     return " and ".join(f"{name} is {mark}" for name, mark in zip(table.key, marks, strict=True))
-
-
-def _restore_project(db: sqlite3.Connection) -> None:
-    """Give the project the id that all its memories name, where its own row lost it."""
-    named = db.execute("select distinct project_id from unified_memories limit 2").fetchall()
-    known = {row[0] for row in db.execute("select id from projects")}
-    if len(named) == 1 and len(known) == 1 and named[0][0] not in known:
-        db.execute("update projects set id = ?", named[0])
-
-
-def _rebuild_indexes(db: sqlite3.Connection) -> None:
-    """Their triggers fail on rows that the indexes do not agree with."""
-    for index in full_text.present(db):
-        full_text.fill(db, index)
-
-
-def _as_json(value: object) -> object:
-    return {"hex": value.hex()} if isinstance(value, bytes) else value
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.store import BROWSED, CURRENT, LIVE, memories
-from ademem.store.impressions import SINKING
+from ademem.store.logs import SINKING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,12 +1,59 @@
-"""Rows of `cto_core_memory_state`: the brief of the project, and that of each agent."""
+"""Agents that worked here, and the briefs of the project and of each agent."""
 
 from __future__ import annotations
+
+from ademem.core.clock import stamp
+from ademem.core.redaction import redact
+from ademem.core.text import sha256_hex
+from ademem.store import LIVE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
+    from datetime import datetime
 
     from ademem.store import Store
+
+
+def register_agent(store: Store, name: str, now: datetime) -> None:
+    """Add a kind of agent that works here; one that is there costs a look."""
+    name = redact(name).text
+    known = store.db.execute(
+        "select 1 from agent_identities where project_id = ? and name = ?",
+        (store.project_id, name),
+    ).fetchone()
+    if known is None:
+        store.db.execute(
+            "insert or ignore into agent_identities (id, project_id, name, created_at, updated_at)"
+            " values (?, ?, ?, ?, ?)",
+            (
+                sha256_hex(store.project_id, name)[:16],
+                store.project_id,
+                name,
+                stamp(now),
+                stamp(now),
+            ),
+        )
+
+
+def list_agents(store: Store) -> list[sqlite3.Row]:
+    """Name and first day of every kind of agent that worked here."""
+    return store.db.execute(
+        "select name, created_at from agent_identities where project_id = ?"
+        " order by created_at desc, name",
+        (store.project_id,),
+    ).fetchall()
+
+
+def list_owners(store: Store) -> list[tuple[str, int]]:
+    """Agents that have live memories of their own, and how many."""
+    rows = store.db.execute(
+        "select scope_owner_id, count(*) from unified_memories"
+        f" where project_id = ? and scope = 'agent' and scope_owner_id is not null and {LIVE}"
+        " group by scope_owner_id order by scope_owner_id",
+        (store.project_id,),
+    )
+    return [(row[0], row[1]) for row in rows]
 
 
 def get(store: Store, agent: str = "") -> sqlite3.Row | None:
@@ -37,7 +84,7 @@ def put(
     )
 
 
-def agents(store: Store) -> set[str]:
+def list_folders(store: Store) -> set[str]:
     """Folders of the agents that have a brief."""
     query = "select agent_id from cto_core_memory_state where project_id = ? and agent_id <> ''"
     return {row[0] for row in store.db.execute(query, (store.project_id,))}

@@ -35,6 +35,10 @@ DECODE = methodcaller("decode", "utf-8", "replace")
 SCHEMA_VERSION = 26
 FIRST_WITH_SECRET = 20
 SECRET_BYTES = 16
+BULK_CACHE_KIB = 64 * 1024
+"""Memory for pages while many rows come: each touches a page of a dozen indexes."""
+BULK_CHECKPOINT_PAGES = 16_000
+"""Pages of the log, 64 MB, before it is written back then."""
 _SECRETS = {
     "CREATE TABLE store_values (\n"
     "  name text primary key,"
@@ -143,6 +147,25 @@ class Savepoint:
         if kind is not None:
             self.db.execute("rollback to block")
         self.db.execute("release block")
+
+
+class BulkWrites:
+    """`with` block in which the connection trades memory for speed."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self.db = db
+
+    def __enter__(self) -> None:
+        self.cache, self.pages = (
+            self.db.execute(f"pragma {name}").fetchone()[0]
+            for name in ("cache_size", "wal_autocheckpoint")
+        )
+        self.db.execute(f"pragma cache_size = -{BULK_CACHE_KIB}")
+        self.db.execute(f"pragma wal_autocheckpoint = {BULK_CHECKPOINT_PAGES}")
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self.db.execute(f"pragma cache_size = {self.cache}")
+        self.db.execute(f"pragma wal_autocheckpoint = {self.pages}")
 
 
 def log_bytes(db: sqlite3.Connection) -> int:

@@ -116,7 +116,7 @@ def visible(
 ) -> list[Memory]:
     """The first *limit* of the ranked rows that the filters let through, best first."""
     given = {"limit": limit, "ranked": numbers(ranked)}
-    return memories.from_rows(store.db.execute(_ROWS, _bound(store, filters, statuses) | given))
+    return memories.from_rows(store.db.execute(_ROWS, _bind(store, filters, statuses) | given))
 
 
 def visible_rows(
@@ -124,7 +124,7 @@ def visible_rows(
 ) -> dict[int, bool]:
     """`visible` as row numbers, and whether each is a turn of a dialogue."""
     given = {"limit": limit, "ranked": numbers(ranked)}
-    rows = store.db.execute(_VISIBLE_ROWS, _bound(store, filters, statuses) | given)
+    rows = store.db.execute(_VISIBLE_ROWS, _bind(store, filters, statuses) | given)
     return {seq: bool(turn) for seq, turn in rows}
 
 
@@ -132,32 +132,22 @@ def listed(store: Store, filters: Filters, limit: int | None) -> list[Memory]:
     """Memories by filter alone, newest first; no *limit* means all."""
     given = {"limit": -1 if limit is None else limit}
     for statuses in filters.stages:
-        rows = store.db.execute(_NEWEST, _bound(store, filters, statuses) | given)
+        rows = store.db.execute(_NEWEST, _bind(store, filters, statuses) | given)
         if found := memories.from_rows(rows):
             return found
     return []
 
 
-def _bound(store: Store, filters: Filters, statuses: tuple[str, ...]) -> dict[str, Any]:
+def _bind(store: Store, filters: Filters, statuses: tuple[str, ...]) -> dict[str, Any]:
     """The values of `_CONDITIONS`; `any` includes memories that a person or a merge archived."""
-    given = {
+    values = as_dict(filters)
+    for name, value in values.items():
+        if isinstance(value, tuple):
+            values[name] = array(value)
+        elif isinstance(value, datetime):
+            values[name] = stamp(value)
+    return values | {
         "project": store.project_id,
         "statuses": array(statuses),
         "any": bool(filters.statuses),
     }
-    return _values(filters) | given
-
-
-def _values(filters: Filters) -> dict[str, Any]:
-    return {name: _value(given) for name, given in as_dict(filters).items()}
-
-
-def _value(given: object) -> object:
-    """As SQLite takes it: a tuple as JSON, a moment as stored."""
-    match given:
-        case tuple():
-            return array(given)
-        case datetime():
-            return stamp(given)
-        case _:
-            return given

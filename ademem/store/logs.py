@@ -1,4 +1,4 @@
-"""Logs of refusals, guard decisions and shown memories."""
+"""Logs of decisions, of shown memories and of hook output, and counts of impressions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ademem.core.clock import stamp
 from ademem.core.json_text import array, loads
 from ademem.core.redaction import redact
 from ademem.core.value import Value
-from ademem.store import impressions, unreadable
+from ademem.store import unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,18 @@ if TYPE_CHECKING:
 DAY_CHARS = len("2026-01-31")
 OUTPUT = "hook_output/"
 """Prefix of the names of daily sums in `store_values`, before day and event."""
+
+
+PLACES = frozenset({"briefing", "agent", "prompt", "site", "failure", "guard"})
+"""Of `recall_log`: where a memory is shown to a model that did not ask for it."""
+PATIENCE = 10
+"""Unused impressions that cost a memory nothing; more of them lower its worth."""
+SINKING = f"select memory_id from memory_exposure where unused > {PATIENCE}"
+"""Memories that were shown more often than that since they were last used."""
+
+
+_ONE_MORE = "min(max(cast({} as integer), 0), 999999) + 1"
+"""SQL for a counter after one more, also where it holds an impossible value."""
 
 
 class Refusal(Value):
@@ -107,9 +119,9 @@ def shown(
     session_id, agent_id, prompt_id = (
         (key.session_id, key.agent_id, key.prompt_id) if key else (None, "", "")
     )
-    if items and place in impressions.PLACES:
+    if items and place in PLACES:
         known = shown_in(store, key.session_id, agent_id=agent_id, asked=False) if key else set()
-        impressions.shown(store, {item.memory_id for item in items if item.memory_id} - known)
+        _count_shown(store, {item.memory_id for item in items if item.memory_id} - known)
     store.db.executemany(
         "insert into recall_log (project_id, session_id, agent_id, prompt_id, place, query,"
         " memory_id, rank, score, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -144,7 +156,7 @@ def shown_in(
         " and (:place = '' or place = :place) and memory_id is not null",
         {"session": session_id, "agent": agent_id, "place": place},
     )
-    return {row[0] for row in rows if asked or row[1] in impressions.PLACES}
+    return {row[0] for row in rows if asked or row[1] in PLACES}
 
 
 def first_shown(store: Store, session_id: str) -> dict[str, str]:
@@ -173,7 +185,7 @@ def used(store: Store, session_id: str, ids: Iterable[str], now: datetime) -> in
             " where session_id = ? and memory_id in (select value from json_each(?))",
             (session_id, listed),
         )
-        impressions.used(store, fresh, now)
+        count_use(store, fresh, now)
     return len(fresh)
 
 
@@ -246,3 +258,59 @@ def _output(row: sqlite3.Row) -> dict[str, Any]:
     answers, characters = loads(row["value"])
     sums = {"answers": int(answers), "characters": int(characters)}
     return {"day": row["day"], "event": row["event"]} | sums
+
+
+def count_unused(store: Store, ids: Iterable[str]) -> dict[str, int]:
+    """By id: how often it was shown since it was last used; of those that were shown at all."""
+    rows = store.db.execute(
+        "select memory_id, cast(unused as integer) from memory_exposure"
+        " where memory_id in (select value from json_each(?))",
+        (array(ids),),
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+def _count_shown(store: Store, ids: Iterable[str]) -> None:
+    """Count one showing of each memory that there still is."""
+    store.db.execute(
+        "insert into memory_exposure (memory_id, shown, unused)"
+        " select id, 1, 1 from unified_memories where id in (select value from json_each(?))"
+        f" on conflict do update set shown = {_ONE_MORE.format('shown')},"
+        f" unused = {_ONE_MORE.format('unused')}",
+        (array(ids),),
+    )
+
+
+def count_use(store: Store, ids: Iterable[str], now: datetime) -> None:
+    """A session did something with each of them: what was shown before counts as well spent."""
+    store.db.execute(
+        "insert into memory_exposure (memory_id, used, last_used_at)"
+        " select id, 1, :now from unified_memories where id in (select value from json_each(:ids))"
+        f" on conflict do update set used = {_ONE_MORE.format('used')}, unused = 0,"
+        " last_used_at = :now",
+        {"ids": array(ids), "now": stamp(now)},
+    )
+
+
+def impression_totals(store: Store) -> sqlite3.Row:
+    """Count shown, used and sinking memories, and how often they were shown and used."""
+    row: sqlite3.Row = store.db.execute(
+        "select count(*) as memories, ifnull(sum(shown), 0) as shown, ifnull(sum(used), 0) as used,"
+        " ifnull(sum(used > 0), 0) as used_memories,"
+        f" ifnull(sum(unused > {PATIENCE} and not pinned), 0) as sinking"
+        " from memory_exposure join unified_memories on id = memory_id"
+        " where project_id = :project",
+        {"project": store.project_id},
+    ).fetchone()
+    return row
+
+
+def most_shown(store: Store, limit: int) -> list[sqlite3.Row]:
+    """The memories that were shown most, with how often they were used."""
+    return store.db.execute(
+        "select id, category, title, content, pinned, quarantine_reason, shown, used, unused,"
+        " last_used_at from memory_exposure join unified_memories on id = memory_id"
+        " where project_id = ? and deleted_at is null"
+        " order by shown desc, used, seq limit ?",
+        (store.project_id, limit),
+    ).fetchall()

@@ -1,19 +1,23 @@
-"""Rows of `memory_missions`: undertakings whose memories are their own until they end."""
+"""Missions, whose memories are visible in them alone until they end."""
 
 from __future__ import annotations
 
 from ademem.core.clock import stamp
 from ademem.core.redaction import redact
-from ademem.core.value import Value
+from ademem.core.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Mapping
     from datetime import datetime
 
+    from ademem.core.memory import Draft
     from ademem.store import Store
 
 RUNNING = "running"
+VARIABLE = "ADEMEM_MISSION"
+"""Environment variable with the mission of a process; its memories belong to that mission."""
 
 
 class Mission(Value):
@@ -64,3 +68,28 @@ def listed(store: Store, *, running: bool = False) -> list[Mission]:
 
 def _from_row(row: sqlite3.Row) -> Mission:
     return Mission(**{name: row[name] for name in Mission._fields})
+
+
+def mission_of(environment: Mapping[str, str]) -> str | None:
+    """The mission that this process works for."""
+    return environment.get(VARIABLE, "").strip() or None
+
+
+def placed(draft: Draft, environment: Mapping[str, str]) -> Draft:
+    """The draft as one of that mission's; what has a scope of its own keeps it."""
+    mission = mission_of(environment)
+    if mission is None:
+        return draft
+    from ademem.core.memory import Scope  # most processes work for no mission
+
+    if draft.scope != Scope.PROJECT:
+        return draft
+    return replace(draft, scope=Scope.MISSION, owner=mission)
+
+
+def bound(draft: Draft, environment: Mapping[str, str], store: Store, now: datetime) -> Draft:
+    """Do the same, and start the mission if it has not been started."""
+    home = placed(draft, environment)
+    if home is not draft and home.owner:
+        start(store, home.owner, "", now)
+    return home

@@ -134,31 +134,27 @@ def record(
 
 
 def take_back(store: Store, event: str, by: str) -> None:
-    """The outcomes that the act *event* told count no more; those that it took back do again."""
-    told = store.db.execute(
+    """Discount the outcomes that the act *event* recorded; count again what it took back."""
+    undone = store.db.execute(
         "update memory_procedure_history set taken_back_by = :by"
         " where event_id = :event and taken_back_by is null returning procedure_memory_id, outcome",
         {"event": event, "by": by},
     ).fetchall()
-    retold = store.db.execute(
+    redone = store.db.execute(
         "update memory_procedure_history set taken_back_by = null"
         " where taken_back_by = ? returning procedure_memory_id, outcome",
         (event,),
     ).fetchall()
-    for rows, step in ((told, -1), (retold, 1)):
-        for memory_id, outcome in rows:
-            _recount(store, memory_id, outcome, step)
-
-
-def _recount(store: Store, memory_id: str, outcome: str, step: int) -> None:
-    store.db.execute(
+    steps = [{"id": id, "outcome": outcome, "step": -1} for id, outcome in undone]
+    steps += [{"id": id, "outcome": outcome, "step": 1} for id, outcome in redone]
+    store.db.executemany(
         "update memory_procedure_details set"
         " success_count = success_count + iif(:outcome = 'success', :step, 0),"
         " failure_count = failure_count + iif(:outcome = 'failure', :step, 0),"
         " last_used_at = (select max(recorded_at) from memory_procedure_history"
         "  where procedure_memory_id = :id and taken_back_by is null)"
         " where memory_id = :id",
-        {"id": memory_id, "outcome": outcome, "step": step},
+        steps,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.core.json_text import array, loads, numbers
+from ademem.core.json_text import array, loads
 from ademem.core.value import Value
 from ademem.store import memories, unreadable
 
@@ -21,14 +21,6 @@ _TELLING = (
     " 'delete', 'supersede'"
 )
 """Operations after which a memory says something else, or stands differently."""
-
-_SAID = f"""
-select memory.seq, max(memory.created_at, ifnull(
-  (select max(created_at) from memory_revisions
-   where memory_id = memory.id and operation in {memories.SAID_ANEW}), ''))
-from json_each(:rows) as asked cross join unified_memories as memory on memory.seq = asked.value
-"""
-
 
 TABLE = "memory_revisions"
 
@@ -59,11 +51,6 @@ class Revision(Value):
         """The fields of the memory that history keeps, by name."""
         memory = self.memory()
         return {name: getattr(memory, name) for name in memories.KEPT}
-
-
-def last_said(store: Store, rows: Sequence[int]) -> dict[int, str]:
-    """When somebody last said what each of the rows says, as a stamp."""
-    return {row[0]: row[1] for row in store.db.execute(_SAID, {"rows": numbers(rows)})}
 
 
 def newest_events(store: Store, limit: int) -> list[str]:

@@ -105,7 +105,8 @@ def mend(store: Store, now: datetime) -> list[str]:
             done += [
                 f"{'removed' if one.removed else 'repaired'} {one.bad.named}" for one in mended
             ]
-            vectors = _drop_bad_vectors(db)
+            cut = "length(embedding_blob) <> 4 * dimensions"
+            vectors = db.execute(f"delete from unified_memory_embeddings where {cut}").rowcount
             if vectors:
                 done.append(f"dropped {counted(vectors, 'damaged vector')}; they are made anew")
     finally:
@@ -150,13 +151,6 @@ def _restore_memories(db: sqlite3.Connection) -> list[bad_rows.Mended]:
                 original = {"seq": row["seq"], column: row[column]}
                 done.append(bad_rows.Mended(bad=bad, original=original, removed=False))
     return done
-
-
-def _drop_bad_vectors(db: sqlite3.Connection) -> int:
-    cursor = db.execute(
-        "delete from unified_memory_embeddings where length(embedding_blob) <> 4 * dimensions"
-    )
-    return cursor.rowcount
 
 
 def salvage(store: Store, damaged: str) -> int:
@@ -233,7 +227,11 @@ def _copy(source: sqlite3.Connection, store: Store) -> int:
         plain = {}
     try:
         with store.transaction():
-            for table in _tables(db):
+            shadows = ("sqlite_", *(index.name for index in full_text.INDEXES))
+            rows = db.execute("select name from sqlite_master where type = 'table' order by rowid")
+            tables = [row[0] for row in rows if not row[0].startswith(shadows)]
+            # Memories first: triggers on them write to other tables, whose own rows replace that.
+            for table in sorted(tables, key=lambda name: name != memories.TABLE):
                 db.execute(f"savepoint {table}")
                 copied += _copy_table(source, db, table, plain.get(table, []))
                 db.execute(f"release {table}")
@@ -244,14 +242,6 @@ def _copy(source: sqlite3.Connection, store: Store) -> int:
         db.execute("pragma ignore_check_constraints = off")
         db.execute("pragma foreign_keys = on")
     return copied
-
-
-def _tables(db: sqlite3.Connection) -> list[str]:
-    """Memories first: triggers on them write to other tables, whose own rows replace that."""
-    shadows = ("sqlite_", *(index.name for index in full_text.INDEXES))
-    rows = db.execute("select name from sqlite_master where type = 'table' order by rowid")
-    names = [row[0] for row in rows if not row[0].startswith(shadows)]
-    return sorted(names, key=lambda name: name != memories.TABLE)
 
 
 def _copy_table(
@@ -266,11 +256,11 @@ def _copy_table(
     listed = ", ".join(name for name in names if name in there)
     marks = ", ".join("?" for name in names if name in there)
     insert = f"insert or ignore into {table} ({listed}) values ({marks})"
-    return sum(db.execute(insert, row).rowcount for row in _readable(source, table, listed))
+    return sum(db.execute(insert, row).rowcount for row in _read_rows(source, table, listed))
 
 
-def _readable(source: sqlite3.Connection, table: str, columns: str) -> Iterator[tuple[Any, ...]]:
-    """Rows by rising and falling key until the damage is met from both sides."""
+def _read_rows(source: sqlite3.Connection, table: str, columns: str) -> Iterator[tuple[Any, ...]]:
+    """Yield rows by rising and falling key until the damage is met from both sides."""
     for order in ("", " order by rowid desc"):
         try:
             yield from source.execute(f"select {columns} from {table} not indexed{order}")

@@ -1,14 +1,49 @@
-"""Counts over the tables, for `ademem status`."""
+"""Counts over the tables, and the latest events, for reports and logs."""
 
 from __future__ import annotations
 
-from ademem.store import LIVE
+from ademem.core.value import Value
+from ademem.store import BROWSED, LIVE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
 
     from ademem.store import Store
+
+
+MOST = 500
+"""Of each kind of event, the last ones."""
+
+
+class Event(Value):
+    at: str
+    """A stamp."""
+    kind: str
+    """session | learned | confirmed | committed."""
+    text: str
+    about: str
+    """Branch, category with the id, or author with the commit."""
+    count: int = 0
+    """Prompts of a session."""
+
+
+class SessionSummary(Value):
+    started_at: str
+    ended_at: str | None
+    branch: str | None
+    prompts: int
+    asked: str
+    """The first prompt; empty when prompts are not kept."""
+
+
+_ASKED = (
+    "ifnull((select content from user_prompts where session_id = sessions.id"
+    " and deleted_at is null order by seq limit 1), '')"
+)
+_PROMPTS = (
+    "(select count(*) from user_prompts where session_id = sessions.id and deleted_at is null)"
+)
 
 
 def memories(store: Store) -> dict[str, int]:
@@ -75,3 +110,39 @@ def guard_decisions(store: Store) -> dict[str, int]:
 
 def _number(store: Store, query: str) -> int:
     return int(store.db.execute(query).fetchone()[0])
+
+
+def events_since(store: Store, moment: str) -> list[Event]:
+    """Return events after the stamp; agents' own and quarantined memories are left out."""
+    rows = store.db.execute(
+        "select * from ("
+        f" select ended_at as at, 'session' as kind, {_ASKED} as text,"
+        f"  ifnull(branch, '') as about, {_PROMPTS} as count"
+        "  from sessions where project_id = :project and ended_at > :moment"
+        "  order by ended_at desc limit :most"
+        ") union all select * from ("
+        " select max(created_at, ifnull(promoted_at, '')),"
+        "  iif(ifnull(promoted_at, '') > created_at, 'confirmed', 'learned'),"
+        "  ifnull(title || ': ', '') || content, '[' || category || '] ' || id, 0"
+        "  from unified_memories where project_id = :project and scope = 'project'"
+        "  and status = 'promoted' and quarantine_reason is null and deleted_at is null"
+        f" and category <> 'episode' and {BROWSED}"
+        "  and (created_at > :moment or promoted_at > :moment) order by 1 desc limit :most"
+        ") union all select * from ("
+        " select seen_at, 'committed', subject, author || ' ' || substr(sha, 1, 7), 0"
+        "  from commits where project_id = :project and session_id is null and seen_at > :moment"
+        "  order by id desc limit :most"
+        ") order by at, kind, about",
+        {"project": store.project_id, "moment": moment, "most": MOST},
+    )
+    return [Event(**dict(row)) for row in rows]
+
+
+def latest_sessions(store: Store, limit: int) -> list[SessionSummary]:
+    """The last sessions, the newest first."""
+    rows = store.db.execute(
+        f"select started_at, ended_at, branch, {_PROMPTS} as prompts, {_ASKED} as asked"
+        " from sessions where project_id = ? order by started_at desc, id limit ?",
+        (store.project_id, limit),
+    )
+    return [SessionSummary(**dict(row)) for row in rows]

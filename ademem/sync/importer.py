@@ -26,7 +26,7 @@ from ademem.files.snapshot import (
     snapshot,
 )
 from ademem.files.texts import Problem, Texts, split_lines
-from ademem.store import edits, made_at
+from ademem.store import ledger, made_at
 from ademem.store.memories import new_event
 from ademem.store.runtime import filed
 from ademem.store.transitions import CannotDo
@@ -142,7 +142,7 @@ def _import_changes(
     agreed = combine_texts(dict.fromkeys(base.texts, base.texts) | read)
     save_agreement(project, replace(base, texts=agreed), refused_lines(texts, report.refused))
     record_state(project, place.watched(store))
-    edits.was_read(store, project.root, now)
+    ledger.note_reading(store, project.root, now)
     if progress:
         progress.end()
     return report

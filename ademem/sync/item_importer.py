@@ -11,7 +11,7 @@ from ademem.files import SHEET
 from ademem.files.snapshot import values_of
 from ademem.files.texts import Problem
 from ademem.guard.injection import order_in, order_of
-from ademem.store import imports, memories, transitions
+from ademem.store import memories, memory_queries, transitions
 from ademem.store.transitions import CannotDo
 from ademem.sync.differences import (
     AddedItem,
@@ -118,7 +118,7 @@ def _apply_review(difference: ReviewedCandidate, context: ImportContext) -> None
     known = _find_candidate(id, context)
     if known is None:
         store = context.act.store
-        is_known = id and (context.find(id) is not None or imports.is_dead_by_id(store, id))
+        is_known = id and (context.find(id) is not None or memory_queries.is_dead_by_id(store, id))
         if not is_known:
             _propose(now, context)
         return

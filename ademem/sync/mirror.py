@@ -19,7 +19,7 @@ from ademem.files.project_brief import BadCore
 from ademem.files.review_sheet import make_sheet, parse_sheet, render_sheet
 from ademem.files.snapshot import is_imported
 from ademem.files.texts import OVERSIZE, Texts, clean_lines
-from ademem.store import briefs, edits, made_at, memory_queries
+from ademem.store import briefs, ledger, made_at, memory_queries
 from ademem.sync.git_history import GitHistory
 from ademem.sync.import_context import ImportReport, Progress
 from ademem.sync.importer import (
@@ -131,7 +131,7 @@ def refresh(
                 _note_own_records(store, due, environment)
             record_state(project, place.watched(store))
             if due or report.count:
-                edits.was_read(store, project.root, now)
+                ledger.note_reading(store, project.root, now)
             progress.end()
     return Refreshed(
         written=tuple(file.path for file in due if file.wanted is not None),
@@ -313,7 +313,7 @@ def _note_own_records(store: Store, due: Iterable[File], environment: Mapping[st
         claimed = memory_queries.claimed_sync_ids(store)
         lines = (line for text in texts for line in map(knowledge.read, clean_lines(text)) if line)
         own += [record_digest(line) for line in lines if line.get("sync_id") not in claimed]
-    for agent in ("", *sorted(briefs.agents(store))):
+    for agent in ("", *sorted(briefs.list_folders(store))):
         document = project_brief.load(store, agent)
         own += project_brief.own_digests(document, agent) if document else []
     trust.note_own_records(own, environment)

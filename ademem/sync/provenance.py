@@ -22,7 +22,7 @@ from ademem.core.memory import Status, Trust
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value
 from ademem.files.project_brief import FileSource
-from ademem.store import edits, made_at
+from ademem.store import ledger, made_at
 from ademem.sync.git_history import read_history
 from ademem.sync.tracked_files import load_base
 
@@ -184,7 +184,7 @@ class Provenance:
     def _writer(self, path: str, commits: Iterable[str]) -> Trust:
         """Return USER, or the trust of the agent that may have changed the file."""
         for sha in commits:
-            if session := edits.session_of_commit(self._store, sha):
+            if session := ledger.session_of_commit(self._store, sha):
                 return provenance.trust_of_session(session, self._store)
         if path not in self._writers:
             self._writers[path] = _last_writer(self._project, self._store, path)
@@ -236,13 +236,14 @@ def _last_writer(project: Project, store: Store, path: str) -> Trust:
     if status is None:
         return Trust.USER
     changed = stamp(datetime.fromtimestamp(status.st_ctime, UTC))
-    since = edits.last_reading(store, project.root)
+    since = ledger.last_reading(store, project.root)
     found = [
-        provenance.trust_of_turn(turn, store) for turn in edits.naming(store, path, since=since)
+        provenance.trust_of_turn(turn, store)
+        for turn in ledger.turns_naming(store, path, since=since)
     ]
     found += [
         provenance.trust_of_session(session, store)
-        for session, transcript in edits.sessions_between(store, since, changed)
+        for session, transcript in ledger.sessions_between(store, since, changed)
         if _may_have_changed(transcript, os.path.join(project.root, path), since, changed)
     ]
     if not found:

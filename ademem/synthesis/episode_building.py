@@ -13,7 +13,7 @@ from ademem.core.text import bounded, preview, unique
 from ademem.core.value import replace
 from ademem.store import ai_calls, episodes, ledger, memories, memory_queries, missions, sessions
 from ademem.store.episodes import SESSION, Action, Episode
-from ademem.store.mission_binding import VARIABLE, bound
+from ademem.store.missions import VARIABLE, bound
 from ademem.synthesis import ai
 from ademem.synthesis.conversation import FILES, ITEMS, TESTS, Conversation
 

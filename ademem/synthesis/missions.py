@@ -9,7 +9,7 @@ from ademem.core.redaction import redact
 from ademem.core.text import clean, slug
 from ademem.core.value import Value
 from ademem.guard.injection import instruction_in
-from ademem.store import imports, jobs, ledger, memories, memory_queries, missions
+from ademem.store import jobs, ledger, memories, memory_queries, missions
 from ademem.store.memories import new_event
 from ademem.store.missions import Mission
 from ademem.store.transitions import CannotDo
@@ -231,5 +231,5 @@ def _key(memory: Memory) -> str:
 
 
 def _find_copy(memory: Memory, store: Store) -> Memory | None:
-    id = imports.credited(store, PROMOTION, _key(memory))
+    id = ledger.memory_of(store, PROMOTION, _key(memory))
     return memories.get(store, id) if id else None

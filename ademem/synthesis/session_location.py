@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.core.value import Value, replace
-from ademem.store.mission_binding import VARIABLE, bound, mission_of
+from ademem.store.missions import VARIABLE, bound, mission_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from contextlib import closing
 from ademem import __version__
 from ademem.core import confined
 from ademem.core.json_text import loads, quoted
-from ademem.store.mission_binding import mission_of
+from ademem.store.missions import mission_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from ademem.core.memory import Category, Scope
 from ademem.core.settings import Settings
 from ademem.files import project_brief
 from ademem.files.project_brief import StaleCore
-from ademem.store import identities
+from ademem.store import briefs
 from ademem.sync import mirror
 from tests.builders import NOW, insert, memory
 from tests.repositories import Repository
@@ -112,8 +112,8 @@ def test_a_file_that_cannot_be_read_keeps_nobody_waiting(store, here):
 
 
 def test_everybody_who_worked_here_or_has_something_is_listed(store, here):
-    identities.meet(store, "Plan", NOW)
-    identities.meet(store, "Plan", LATER)
+    briefs.register_agent(store, "Plan", NOW)
+    briefs.register_agent(store, "Plan", LATER)
     insert(store, own("mine"), own("mine too"))
     project_brief.patch(store, here, {"notes": ["x"]}, NOW, agent="zoe")
 

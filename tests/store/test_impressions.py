@@ -3,7 +3,7 @@
 import pytest
 
 from ademem.core.client import TurnKey
-from ademem.store import impressions, logs
+from ademem.store import logs
 from tests.builders import NOW, insert, memory
 
 
@@ -12,27 +12,27 @@ def show(store, memory, place="briefing", session="s1", agent=""):
     logs.shown(store, place, [logs.Shown(memory_id=memory.id)], NOW, key=key)
 
 
-@pytest.mark.parametrize("place", sorted(impressions.PLACES))
+@pytest.mark.parametrize("place", sorted(logs.PLACES))
 def test_what_nobody_asked_for_counts_as_shown_once_a_session(store, place):
     (known,) = insert(store, memory("known"))
     show(store, known, place)
     show(store, known, place)
     show(store, known, "briefing")
-    assert impressions.unused(store, [known.id]) == {known.id: 1}
+    assert logs.count_unused(store, [known.id]) == {known.id: 1}
 
     show(store, known, place, session="s2")
     show(store, known, place, agent="a1")
-    assert impressions.unused(store, [known.id]) == {known.id: 3}
+    assert logs.count_unused(store, [known.id]) == {known.id: 3}
 
 
 @pytest.mark.parametrize("place", ["recall", "search"])
 def test_what_was_asked_for_is_no_showing(store, place):
     (known,) = insert(store, memory("known"))
     show(store, known, place)
-    assert impressions.unused(store, [known.id]) == {}
+    assert logs.count_unused(store, [known.id]) == {}
 
     show(store, known, "prompt")
-    assert impressions.unused(store, [known.id]) == {known.id: 1}
+    assert logs.count_unused(store, [known.id]) == {known.id: 1}
 
 
 def test_a_memory_that_is_gone_is_shown_without_a_count(store):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ademem.api import history
 from ademem.core.clock import stamp
 from ademem.core.settings import LifecycleSettings
-from ademem.store import impressions, jobs, maintenance, memories, relations, transitions
+from ademem.store import jobs, logs, maintenance, memories, relations, transitions
 from ademem.store.maintenance import ADEMEM
 from ademem.store.transitions import Act
 from ademem.synthesis import sweeping
@@ -126,7 +126,7 @@ def test_what_faded_and_was_recalled_since_is_active_again(store):
     "use",
     [
         pytest.param(
-            lambda store, row, now: impressions.used(store, [row.id], now), id="in a session"
+            lambda store, row, now: logs.count_use(store, [row.id], now), id="in a session"
         ),
         pytest.param(
             lambda store, row, now: store.db.execute(

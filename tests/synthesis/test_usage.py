@@ -9,7 +9,7 @@ import pytest
 from ademem import api
 from ademem.capture.transcript import Call, Prompt
 from ademem.core.settings import GuardSettings
-from ademem.store import impressions
+from ademem.store import logs
 from ademem.synthesis import usage
 from ademem.synthesis.usage import Clue
 from tests.builders import insert, memory
@@ -161,7 +161,7 @@ def test_a_session_that_used_a_memory_is_counted_once(world, known):
 def test_a_use_takes_back_all_that_was_shown_in_vain(world, known):
     with world.memories() as memories:
         for _ in range(24):
-            impressions.shown(memories.store, known)
+            logs._count_shown(memories.store, known)
     counts = session(world, known, id="v0")
     assert counts[known[0]]["worth"] == counts[known[1]]["worth"] == 0.4
 

@@ -13,16 +13,9 @@ from ademem.core.memory import Origin, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean, fold, is_cjk, jaccard, preview, sha256_hex, words
 from ademem.core.value import Value
-from ademem.store import (
-    gate_queries,
-    jobs,
-    logs,
-    memories,
-    memory_queries,
-    revisions,
-)
-from ademem.store.gate_queries import Home
+from ademem.store import jobs, logs, memories, memory_queries, revisions
 from ademem.store.memories import Change
+from ademem.store.memory_queries import Home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +25,7 @@ if TYPE_CHECKING:
     from ademem.core.memory import Draft, Memory, Origin
     from ademem.core.settings import GateSettings
     from ademem.store import Store
-    from ademem.store.gate_queries import Index
+    from ademem.store.memory_queries import Index
 
 
 def is_known_source(store: Store, memory: Memory, origin: Origin) -> bool:
@@ -229,7 +222,7 @@ class StoreLookup:
 
     def rejected(self, draft: Reviewed) -> list[Memory]:
         """Find rejected memories with the same text or key, and near duplicates."""
-        if not gate_queries.has_rejected(self._store):
+        if not memory_queries.has_rejected(self._store):
             return []
         same = self._home(draft).rejected_by("dedupe_key", draft.dedupe_key)
         if draft.knowledge_key:
@@ -258,7 +251,7 @@ class StoreLookup:
             for seq, theirs in texts.items()
             if not least or jaccard(mine, words(theirs)) >= least
         ]
-        return gate_queries.by_seqs(self._store, near) if near else []
+        return memory_queries.by_seqs(self._store, near) if near else []
 
 
 def _probes(text: str, share: float) -> tuple[Index, list[list[str]]]:

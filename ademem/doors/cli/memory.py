@@ -37,7 +37,7 @@ from ademem.doors.cli.options import (
     words_of,
 )
 from ademem.search.engine import UNARCHIVED, Filters
-from ademem.store.mission_binding import mission_of
+from ademem.store.missions import mission_of
 
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="The memory; - reads standard input.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Show how each result came about.")]

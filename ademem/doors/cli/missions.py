@@ -14,7 +14,7 @@ from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, Id, Project, opened
-from ademem.store.mission_binding import VARIABLE, mission_of
+from ademem.store.missions import VARIABLE, mission_of
 
 if TYPE_CHECKING:
     from ademem.store.missions import Mission

@@ -7,9 +7,9 @@ from ademem.core.client import units
 from ademem.core.clock import days_between
 from ademem.core.settings import LEVELS
 from ademem.core.value import Value
-from ademem.store import briefing_queries, impressions, relations
-from ademem.store.impressions import PATIENCE
-from ademem.store.mission_binding import mission_of
+from ademem.store import briefing_queries, logs, relations
+from ademem.store.logs import PATIENCE
+from ademem.store.missions import mission_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Reader(Value):
     def by_worth(self, found: Iterable[Memory], chars: int = ENTRY_CHARS) -> list[Entry]:
         """Entries of those that no later one contradicts, the worthiest first."""
         rows = list(found)
-        unused = impressions.unused(self.store, [memory.id for memory in rows])
+        unused = logs.count_unused(self.store, [memory.id for memory in rows])
         outdated = relations.outdated(self.store, [memory.seq for memory in rows])
         entries = [
             told(memory, chars, worth(memory, self.now, unused.get(memory.id, 0)))

@@ -7,7 +7,7 @@ import pytest
 from ademem.core.clock import stamp
 from ademem.core.text import dedupe_key
 from ademem.store import memories
-from ademem.store.ade.memory import adopted, from_legacy
+from ademem.store.ade import convert_memory, from_legacy
 from tests.builders import NOW
 from tests.store.ade.adopting import one, reason, table, tables
 from tests.store.ade_file import CODE, STAMP, legacy, memory
@@ -145,7 +145,7 @@ def test_memories_arrive_in_the_order_of_their_age(adopt):
     ],
 )
 def test_odd_values_become_what_ade_takes_them_for(odd, expected):
-    found = adopted(memory("m") | odd, "atlas", stamp(NOW))
+    found = convert_memory(memory("m") | odd, "atlas", stamp(NOW))
 
     assert {name: found[name] for name in expected} == expected
 
@@ -171,7 +171,7 @@ def test_odd_values_become_what_ade_takes_them_for(odd, expected):
 )
 def test_times_are_read_in_any_form_and_taken_from_their_neighbours(times, expected):
     names = ("created_at", "updated_at", "last_accessed_at")
-    found = adopted(memory("m") | dict(zip(names, times, strict=True)), "atlas", stamp(NOW))
+    found = convert_memory(memory("m") | dict(zip(names, times, strict=True)), "atlas", stamp(NOW))
 
     assert tuple(found[name] for name in names) == expected
 
@@ -291,7 +291,7 @@ def test_the_same_text_elsewhere_is_left_alone(adopt, other):
     ],
 )
 def test_rows_of_the_legacy_table_mean_what_ade_moves_them_to(row, expected):
-    found = adopted(from_legacy(legacy("m", **row)), "atlas", stamp(NOW))
+    found = convert_memory(from_legacy(legacy("m", **row)), "atlas", stamp(NOW))
 
     assert {name: found[name] for name in expected} == expected
     assert found["source_type"] == "system"

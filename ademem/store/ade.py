@@ -1,0 +1,440 @@
+"""Adoption of the database of an ADE installation: its rows, our schema.
+
+Whatever a column holds, reading it cannot fail.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter, defaultdict
+
+from ademem.core.clock import parse, stamp
+from ademem.core.json_text import array, flat
+from ademem.core.memory import Category, Importance, Scope, Status, Tier, Trust
+from ademem.core.redaction import redact
+from ademem.core.text import dedupe_key, sha256_hex
+from ademem.store import Store, memories
+from ademem.store.inspection import plain_tables, read_rows
+from ademem.store.memories import COLUMNS, Change
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterable
+    from enum import StrEnum
+    from typing import Any, TypeVar
+
+    Row = dict[str, Any]
+    Word = TypeVar("Word", bound=StrEnum)
+
+ORDERS = "cto_core_memory_state"
+"""The table of briefs, which are put before every session."""
+COPIED = (
+    "memory_procedure_details",
+    "memory_procedure_history",
+    "memory_skill_index",
+    "memory_capture_ledger",
+    "cto_core_memory_state",
+    "agent_identities",
+)
+
+COUNTS = {
+    "memory_sweep_log": {
+        f"entries_{name}": name
+        for name in ("decayed", "demoted", "promoted", "archived", "orphaned")
+    },
+    "memory_consolidation_log": {
+        "clusters_found": "found",
+        "entries_merged": "merged",
+        "entries_created": "created",
+    },
+}
+"""Columns of ADE's logs that are counts of ours, with their names there."""
+
+BLANK = {"text": "", "blob": b"", "integer": 0, "real": 0}
+PROSE = ("content", "trigger", "procedure_markdown", "payload_json")
+"""Columns that people and agents write, so that a secret may be in them."""
+
+LARGEST = 2**31
+
+
+def adopt(
+    source: sqlite3.Connection,
+    db: sqlite3.Connection,
+    now_stamp: str,
+    find_order: Callable[[str], str | None],
+) -> None:
+    """Copy every row that has a place in our schema into *db*, which has nothing but that.
+
+    What *find_order* finds to be an order to a model is quarantined, or left out where there is no
+    quarantine. Belongs in a transaction, with foreign keys off. Raises sqlite3.Error or TooMuch.
+    """
+    tables = plain_tables(source)
+
+    def rows(table: str) -> list[Row]:
+        columns = tables.get(table, [])
+        names = [column.lower() for column in columns]
+        found = read_rows(source, table, columns) if columns else ()
+        return [dict(zip(names, row, strict=True)) for row in found]
+
+    known = _unique([*rows("unified_memories"), *map(from_legacy, rows("memories"))])
+    projects = _ranked(rows("projects"), known)
+    project = str(projects[0]["id"])
+    _copy(db, "projects", projects, project, now_stamp)
+    steps = {table: rows(table) for table in COPIED}
+    orders = _orders_in_steps(steps, find_order)
+    unchanged = _adopt_memories(db, known, project, now_stamp, orders, find_order)
+    vectors = [
+        row
+        for row in rows("unified_memory_embeddings")
+        if row.get("memory_id") in unchanged and row.get("embedding_blob")
+    ]
+    _copy(db, "unified_memory_embeddings", _best_first(vectors, project), project, now_stamp)
+    steps[ORDERS] = [row for row in steps[ORDERS] if not find_order(_prose(row))]
+    steps["memory_procedure_details"] = _with_sources(
+        steps["memory_procedure_details"], rows("memory_procedure_sources")
+    )
+    for table, kind in (
+        ("memory_sweep_log", "sweep"),
+        ("memory_consolidation_log", "consolidation"),
+    ):
+        runs = [_convert_run(table, kind, row) for row in rows(table)]
+        _copy(db, "maintenance_log", _best_first(runs, project), project, now_stamp)
+    for table, found in steps.items():
+        _copy(db, table, _best_first(found, project), project, now_stamp)
+
+
+def _orders_in_steps(
+    tables: dict[str, list[Row]], find_order: Callable[[str], str | None]
+) -> dict[str, str]:
+    """Why procedures are to be quarantined, by the id of their memory."""
+    found = {
+        str(row.get("memory_id")): find_order(_prose(row))
+        for row in tables["memory_procedure_details"]
+    }
+    return {id: order for id, order in found.items() if order}
+
+
+def _prose(row: Row) -> str:
+    """All that somebody wrote in the row; texts inside of JSON as they read."""
+    said = []
+    for name in PROSE:
+        written = text(row.get(name)) or ""
+        try:
+            said.append(_texts(json.loads(written)))
+        except (ValueError, RecursionError):
+            said.append(written)
+    return "\n".join(filter(None, said))
+
+
+def _texts(value: object) -> str:
+    if isinstance(value, dict):
+        return "\n".join(map(_texts, (*value.keys(), *value.values())))
+    if isinstance(value, list):
+        return "\n".join(map(_texts, value))
+    return str(value)
+
+
+def _ranked(given: list[Row], known: list[Row]) -> list[Row]:
+    """The projects ADE knew, first the one these memories are of; there is always one."""
+    counts = Counter(text(row.get("project_id")) for row in known)
+    rows = {text(row.get("id")): row for row in given}
+    ids = [id for id in rows or counts if id] or ["project"]
+    ids.sort(key=lambda id: -counts[id])
+    return [rows.get(id, {"id": id, "display_name": id}) for id in ids]
+
+
+def _adopt_memories(
+    db: sqlite3.Connection,
+    known: list[Row],
+    project: str,
+    now: str,
+    orders: dict[str, str],
+    find_order: Callable[[str], str | None],
+) -> set[str]:
+    """Insert them by age, each with a revision that keeps what was changed in it.
+
+    Hands back the ids of those whose text is what it was.
+    """
+    pairs = [(old, convert_memory(old, project, now)) for old in known]
+    pairs.sort(key=lambda pair: (pair[1]["created_at"], pair[1]["id"]))
+    for _, new in pairs:
+        if shape := find_order(new["content"]) or orders.get(new["id"]):
+            new |= _quarantine(shape, new["status"])
+    _merge_duplicates(new for _, new in pairs)
+    event = memories.new_event()
+    for old, new in pairs:
+        gone = _find_losses(old, new)
+        change = Change(
+            operation="adopt",
+            actor="system",
+            at=parse(now),
+            reason=f"ADE had {json.dumps(gone, default=repr)}" if gone else None,
+            event_id=event,
+        )
+        memories.insert(Store(db, project), memories.from_values(new), change)
+    return {new["id"] for old, new in pairs if new["content"] == old.get("content")}
+
+
+def _unique(rows: Iterable[Row]) -> list[Row]:
+    """Every row with an id of its own; of two with the same id the first."""
+    found: dict[str, Row] = {}
+    for place, row in enumerate(rows):
+        id = text(row.get("id")) or sha256_hex(str(place), repr(row.get("content")))[:32]
+        found.setdefault(id, row | {"id": id})
+    return list(found.values())
+
+
+def from_legacy(row: Row) -> Row:
+    """A row of the table before `unified_memories`, as ADE itself moves it."""
+    owners: tuple[str, ...] = ("agent_id", "source_session_id")
+    if _parse_scope(row.get("scope")) is Scope.MISSION:
+        owners = ("source_run_id", *owners)
+    return row | {
+        "scope_owner_id": next((row[name] for name in owners if text(row.get(name))), None),
+        "tier": 3 if row.get("status") in ("candidate", "archived") else 2,
+        "observation_count": row.get("access_count") or 1,
+        "source_type": "system",
+    }
+
+
+def convert_memory(old: Row, project: str, now: str) -> Row:
+    """A row of `unified_memories`; odd words and numbers become what ADE takes them for."""
+    content = redact(text(old.get("content")) or "").text
+    source_type = text(old.get("source_type")) or "agent"
+    return (
+        dict.fromkeys(COLUMNS)
+        | {"seq": 0, "anchors": "[]", "tags": "", "revision_count": 1}
+        | {
+            "id": old["id"],
+            "sync_id": sha256_hex("ade", old["id"])[:32],
+            "project_id": project,
+            "content": content,
+            "dedupe_key": dedupe_key(content),
+            "category": word(Category, old.get("category"), Category.FACT),
+            "importance": word(Importance, old.get("importance"), Importance.MEDIUM),
+            "confidence": min(1.0, max(0.0, number(old.get("confidence"), 1.0))),
+            "observation_count": max(1, whole(old.get("observation_count"), 1)),
+            "trust": Trust.USER if source_type == "user" else Trust.AGENT,
+            "source_type": source_type,
+            "source_id": text(old.get("source_id")),
+            "source_session_id": text(old.get("source_session_id")),
+            "source_pack_key": text(old.get("source_pack_key")),
+            "source_run_id": text(old.get("source_run_id")),
+            "file_scope_pattern": text(old.get("file_scope_pattern")),
+            "agent_id": text(old.get("agent_id")),
+            "write_gate_reason": text(old.get("write_gate_reason")),
+        }
+        | _owner(old)
+        | _rank(old)
+        | _access(old)
+        | _state(old, content, now)
+    )
+
+
+def _quarantine(order: str, status: Status) -> Row:
+    """The changes by which a row waits for a person's approval, unseen by any search."""
+    waiting = Status.CANDIDATE if status is Status.PROMOTED else status
+    return {
+        "quarantine_reason": order,
+        "status": waiting,
+        "promoted_at": None,
+        "pinned": 0,
+        "tier": Tier.FADING,
+    }
+
+
+def _owner(old: Row) -> Row:
+    scope = _parse_scope(old.get("scope"))
+    owner = None if scope is Scope.PROJECT else text(old.get("scope_owner_id"))
+    return {"scope": scope, "scope_owner_id": owner.strip() if owner else None}
+
+
+def _rank(old: Row) -> Row:
+    """Tier 1 and pinned are one thing."""
+    tier = number(old.get("tier"), 2)
+    pinned = tier == 1 or number(old.get("pinned"), 0) != 0
+    return {"tier": 1 if pinned else 3 if tier == 3 else 2, "pinned": int(pinned)}
+
+
+def _access(old: Row) -> Row:
+    """A row that was never scored starts from how often it was used."""
+    count = max(0, whole(old.get("access_count"), 0))
+    composite = max(0.0, number(old.get("composite_score"), 0))
+    score = max(0.0, number(old.get("access_score"), 0))
+    return {
+        "access_count": count,
+        "access_score": score or composite or min(1.0, count / 10),
+        "composite_score": composite,
+    }
+
+
+def _state(old: Row, content: str, now: str) -> Row:
+    """A row without text is archived; a time that cannot be read is taken from its neighbours."""
+    status = word(Status, old.get("status"), Status.PROMOTED)
+    names = ("created_at", "updated_at", "last_accessed_at")
+    created, updated, accessed = (moment(old.get(name)) for name in names)
+    created = created or updated or accessed or now
+    updated = updated or created
+    promoted = moment(old.get("promoted_at"))
+    return {
+        "status": status if content.strip() else Status.ARCHIVED,
+        "created_at": created,
+        "updated_at": updated,
+        "last_accessed_at": accessed or updated,
+        "promoted_at": promoted or (created if status is Status.PROMOTED else None),
+    }
+
+
+def _merge_duplicates(rows: Iterable[Row]) -> None:
+    """Of live rows of one owner that say the same, one speaks for all; the others are archived."""
+    alike = defaultdict(list)
+    for row in rows:
+        if row["status"] is not Status.ARCHIVED:
+            alike[row["scope"], row["scope_owner_id"], row["dedupe_key"]].append(row)
+    for group in alike.values():
+        first, *others = sorted(group, key=_precedence)
+        first["observation_count"] = sum(row["observation_count"] for row in group)
+        first["pinned"] = max(row["pinned"] for row in group)
+        first["tier"] = min(row["tier"] for row in group)
+        for row in others:
+            row["status"], row["superseded_by"] = Status.ARCHIVED, first["id"]
+
+
+def _precedence(row: Row) -> tuple[bool, bool, int, str, str]:
+    return (
+        row["status"] is not Status.PROMOTED,
+        not row["pinned"],
+        -row["observation_count"],
+        row["created_at"],
+        row["id"],
+    )
+
+
+def _best_first(rows: Iterable[Row], project: str) -> list[Row]:
+    """Sort rows of which one can stay: this project's before others', newest first."""
+    return sorted(
+        rows,
+        key=lambda row: (
+            row.get("project_id") == project,
+            max((moment(row[name]) or "" for name in row if name.endswith("_at")), default=""),
+        ),
+        reverse=True,
+    )
+
+
+def _copy(db: sqlite3.Connection, table: str, rows: list[Row], project: str, now: str) -> None:
+    """Insert the rows, the best first, as far as they find a place."""
+    columns = db.execute("select * from pragma_table_info(?)", (table,)).fetchall()
+    for row in rows:
+        new = _fitted(row, columns, project, now)
+        marks = ", ".join("?" * len(new))
+        db.execute(
+            f"insert or ignore into {table} ({', '.join(new)}) values ({marks})",
+            tuple(new.values()),
+        )
+    for orphan in db.execute(f"pragma foreign_key_check({table})").fetchall():
+        db.execute(f"delete from {table} where rowid = ?", (orphan["rowid"],))
+
+
+def _convert_run(table: str, kind: str, row: Row) -> Row:
+    """A row of `maintenance_log`, by the columns of ADE's code or of its documents."""
+    counts = {ours: whole(row.get(name), 0) for name, ours in COUNTS[table].items()}
+    return row | {
+        "id": row.get(f"{kind}_id", row.get("id")),
+        "kind": kind,
+        "trigger_reason": row.get("trigger_reason", row.get("trigger")),
+        "completed_at": row.get("completed_at", row.get("ended_at")),
+        "counts": flat(counts),
+    }
+
+
+def _with_sources(details: Iterable[Row], sources: Iterable[Row]) -> list[Row]:
+    """Rows of `memory_procedure_details` with the ids of the episodes they were learned from."""
+    found: dict[object, list[str]] = {}
+    for source in sorted(sources, key=lambda row: moment(row.get("created_at")) or ""):
+        if episode := text(source.get("episode_memory_id")):
+            found.setdefault(source.get("procedure_memory_id"), []).append(episode)
+    return [row | {"episode_ids": array(found.get(row.get("memory_id"), []))} for row in details]
+
+
+def _fitted(old: Row, columns: list[sqlite3.Row], project: str, now: str) -> Row:
+    """The row as our columns can take it; a column left out takes its default."""
+    new: Row = {}
+    for column in columns:
+        name, kind = column["name"], column["type"].lower()
+        needed = column["notnull"] or column["pk"]
+        value = project if name == "project_id" else _read(name, kind, old.get(name))
+        if value is None and needed and column["dflt_value"] is None:
+            if name == "id":
+                value = sha256_hex(*map(repr, old.values()))[:32]
+            else:
+                value = now if name.endswith("_at") else BLANK[kind]
+        if value is not None:
+            new[name] = value
+    return new
+
+
+def _read(name: str, kind: str, value: object) -> object:
+    if name.endswith("_at"):
+        return moment(value)
+    if kind == "text":
+        return redact(text(value) or "").text or None if name in PROSE else text(value)
+    if value is None or kind == "blob":
+        return value
+    return whole(value, 0) if kind == "integer" else number(value, 0)
+
+
+def text(value: object) -> str | None:
+    """None for what is blank."""
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    return None if value is None or not str(value).strip() else str(value)
+
+
+def number(value: object, default: float) -> float:
+    try:
+        found = float(str(value))
+    except ValueError:
+        return default
+    return found if math.isfinite(found) else default
+
+
+def whole(value: object, default: int) -> int:
+    """A number of things, within what sums of it can bear."""
+    return int(max(-LARGEST, min(LARGEST, number(value, default))))
+
+
+def moment(value: object) -> str | None:
+    """A stamp for any ISO-8601 time, None for anything else."""
+    try:
+        return stamp(parse(str(value)))
+    except (ValueError, OverflowError):
+        return None
+
+
+def word(words: type[Word], value: object, default: Word) -> Word:
+    try:
+        return words(str(value).strip().lower())
+    except ValueError:
+        return default
+
+
+def _parse_scope(value: object) -> Scope:
+    """ADE shows what it does not know to the whole project."""
+    try:
+        return Scope.parse(str(value))
+    except ValueError:
+        return Scope.PROJECT
+
+
+def _find_losses(old: Row, new: Row) -> Row:
+    """Return values of a row that its new form lacks; prose only loses secrets."""
+    return {
+        name: value
+        for name, value in old.items()
+        if value not in (None, "")
+        and name not in (*PROSE, "dedupe_key")
+        and new.get(name) not in (value, moment(value) or value)
+    }
