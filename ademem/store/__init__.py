@@ -1,4 +1,4 @@
-"""The authority: one SQLite database a repository."""
+"""The store: one SQLite database for each repository."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ CURRENT = "deleted_at is null and superseded_by is null and quarantine_reason is
 BROWSED = "source_type not in ('skill', 'episode')"
 """Not `Memory.hidden`, in SQL."""
 FOREVER = "~"
-"""Sorts after every stamp."""
+"""A text that sorts after every stamp."""
 WRITES = (
     "insert on main.unified_memories",
     "delete on main.unified_memories",
@@ -69,7 +69,7 @@ WRITES = (
 
 
 JUDGING_S = 0.5
-"""Longest search for orders in a database that was not made here, at one opening."""
+"""Seconds that one opening may search a database that was not made here for instructions."""
 
 
 class Store:
@@ -93,14 +93,14 @@ class Store:
         """Last row of such a database that was searched for orders; None where all were."""
 
     def transaction(self) -> Transaction:
-        """Look-then-write as one step; inside another transaction it joins that one."""
+        """Read and write as one step; a nested transaction joins the outer one."""
         return Transaction(self.db)
 
     def close(self) -> None:
         self.db.close()
 
     def believe(self) -> None:
-        """Take back `distrust`: the person says that the database is theirs."""
+        """Undo `distrust` for a database that the person accepts."""
         if not self.is_trusted:
             self.db.execute("drop view if exists temp.unified_memories")
             self.is_trusted = True
@@ -116,7 +116,6 @@ class Store:
             )
 
     def savepoint(self) -> Savepoint:
-        """A part of a transaction that is undone alone when it raises."""
         return Savepoint(self.db)
 
     def leave(self) -> None:
@@ -129,7 +128,6 @@ class Store:
 
 
 def _assume_order(_text: str) -> str:
-    """The order in a text that was not judged."""
     return "was not judged"
 
 
@@ -207,7 +205,7 @@ def _quarantine_orders(
 def _open_noted(
     project: Project, now: datetime, wait_s: float, environment: Mapping[str, str]
 ) -> Store | None:
-    """Open a database that was looked at before; None where another one has its inode."""
+    """Open a database that was inspected before; None where another one has its inode."""
     db = connect(project.database, wait_s)
     try:
         if not is_outdated(db):
@@ -263,7 +261,7 @@ def _has_shipped_schema(db: sqlite3.Connection) -> bool:
 
 
 def _forget_readings(project: Project) -> None:
-    """A new database knows nothing of the files: let all worktrees have them read."""
+    """Let all worktrees read their files again, which a new database does not know."""
     from ademem.core.project import worktrees
 
     for each in (project, *worktrees(project)):
@@ -272,7 +270,6 @@ def _forget_readings(project: Project) -> None:
 
 
 def _register(secret: str, environment: Mapping[str, str]) -> None:
-    """Register the secret; where that fails, the store counts as one that was not made here."""
     if secret:
         with suppress(OSError):
             trust.register_store(secret, environment)
@@ -303,7 +300,7 @@ def _has_sessions_of(
 
 
 def distrust(db: sqlite3.Connection, judged: int | None = None) -> None:
-    """Let every query read what the database calls its person's word as imported and not pinned.
+    """Let every query read memories that claim a person's trust as imported and not pinned.
 
     Rows after the last *judged* one are read as quarantined.
 
@@ -327,7 +324,7 @@ def distrust(db: sqlite3.Connection, judged: int | None = None) -> None:
 
 
 def store_aside(project: Project, now: datetime) -> Store:
-    """An empty store in memory; the project's own is neither read nor made."""
+    """Return an empty store in memory."""
     db = connect(":memory:", 0)
     run_schema(db)
     return Store(db, _project_id(db, project, now))
@@ -338,14 +335,14 @@ def schema_version(store: Store) -> int:
 
 
 def made_at(store: Store) -> str:
-    """The moment this database was made: another file at the same place has another."""
+    """Return the time at which this database was made, which tells it from another at its path."""
     query = "select created_at from projects where id = ?"
     row = store.db.execute(query, (store.project_id,)).fetchone()
     return str(row[0]) if row else ""
 
 
 def _project_id(db: sqlite3.Connection, project: Project, now: datetime) -> str:
-    """The database's own project; its first opening names it."""
+    """Return the id of the database's project, which its first opening adds."""
     row = db.execute("select id from projects order by rowid limit 1").fetchone()
     if row is None:
         moment = stamp(now)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Word = TypeVar("Word", bound=StrEnum)
 
 ORDERS = "cto_core_memory_state"
-"""The table of briefs, which are put before every session."""
+"""The table of briefs, which every session is shown."""
 COPIED = (
     "memory_procedure_details",
     "memory_procedure_history",
@@ -108,7 +108,6 @@ def adopt(
 def _orders_in_steps(
     tables: dict[str, list[Row]], find_order: Callable[[str], str | None]
 ) -> dict[str, str]:
-    """Why procedures are to be quarantined, by the id of their memory."""
     found = {
         str(row.get("memory_id")): find_order(_prose(row))
         for row in tables["memory_procedure_details"]
@@ -117,7 +116,7 @@ def _orders_in_steps(
 
 
 def _prose(row: Row) -> str:
-    """All that somebody wrote in the row; texts inside of JSON as they read."""
+    """Return the texts of the row, those inside JSON without its syntax."""
     said = []
     for name in PROSE:
         written = text(row.get(name)) or ""
@@ -137,7 +136,7 @@ def _texts(value: object) -> str:
 
 
 def _ranked(given: list[Row], known: list[Row]) -> list[Row]:
-    """The projects ADE knew, first the one these memories are of; there is always one."""
+    """Return the projects, at least one, that with most memories first."""
     counts = Counter(text(row.get("project_id")) for row in known)
     rows = {text(row.get("id")): row for row in given}
     ids = [id for id in rows or counts if id] or ["project"]
@@ -178,7 +177,7 @@ def _adopt_memories(
 
 
 def _unique(rows: Iterable[Row]) -> list[Row]:
-    """Every row with an id of its own; of two with the same id the first."""
+    """Give each row an id, and keep the first of two with the same one."""
     found: dict[str, Row] = {}
     for place, row in enumerate(rows):
         id = text(row.get("id")) or sha256_hex(str(place), repr(row.get("content")))[:32]
@@ -200,7 +199,7 @@ def from_legacy(row: Row) -> Row:
 
 
 def convert_memory(old: Row, project: str, now: str) -> Row:
-    """A row of `unified_memories`; odd words and numbers become what ADE takes them for."""
+    """Return a row of `unified_memories`; invalid words and numbers are read as ADE reads them."""
     content = redact(text(old.get("content")) or "").text
     source_type = text(old.get("source_type")) or "agent"
     return (
@@ -234,7 +233,6 @@ def convert_memory(old: Row, project: str, now: str) -> Row:
 
 
 def _quarantine(order: str, status: Status) -> Row:
-    """The changes by which a row waits for a person's approval, unseen by any search."""
     waiting = Status.CANDIDATE if status is Status.PROMOTED else status
     return {
         "quarantine_reason": order,
@@ -252,14 +250,14 @@ def _owner(old: Row) -> Row:
 
 
 def _rank(old: Row) -> Row:
-    """Tier 1 and pinned are one thing."""
+    """Return tier and pin, of which tier 1 is one."""
     tier = number(old.get("tier"), 2)
     pinned = tier == 1 or number(old.get("pinned"), 0) != 0
     return {"tier": 1 if pinned else 3 if tier == 3 else 2, "pinned": int(pinned)}
 
 
 def _access(old: Row) -> Row:
-    """A row that was never scored starts from how often it was used."""
+    """Return the scores; a row without one gets one from its number of accesses."""
     count = max(0, whole(old.get("access_count"), 0))
     composite = max(0.0, number(old.get("composite_score"), 0))
     score = max(0.0, number(old.get("access_score"), 0))
@@ -271,7 +269,7 @@ def _access(old: Row) -> Row:
 
 
 def _state(old: Row, content: str, now: str) -> Row:
-    """A row without text is archived; a time that cannot be read is taken from its neighbours."""
+    """Return status and times; a row without text is archived, an invalid time is replaced."""
     status = word(Status, old.get("status"), Status.PROMOTED)
     names = ("created_at", "updated_at", "last_accessed_at")
     created, updated, accessed = (moment(old.get(name)) for name in names)
@@ -288,7 +286,7 @@ def _state(old: Row, content: str, now: str) -> Row:
 
 
 def _merge_duplicates(rows: Iterable[Row]) -> None:
-    """Of live rows of one owner that say the same, one speaks for all; the others are archived."""
+    """Archive all but one of live rows of one owner with the same text."""
     alike = defaultdict(list)
     for row in rows:
         if row["status"] is not Status.ARCHIVED:
@@ -325,7 +323,7 @@ def _best_first(rows: Iterable[Row], project: str) -> list[Row]:
 
 
 def _copy(db: sqlite3.Connection, table: str, rows: list[Row], project: str, now: str) -> None:
-    """Insert the rows, the best first, as far as they find a place."""
+    """Insert the rows in this order, without those that violate a constraint."""
     columns = db.execute("select * from pragma_table_info(?)", (table,)).fetchall()
     for row in rows:
         new = _fitted(row, columns, project, now)
@@ -360,7 +358,7 @@ def _with_sources(details: Iterable[Row], sources: Iterable[Row]) -> list[Row]:
 
 
 def _fitted(old: Row, columns: list[sqlite3.Row], project: str, now: str) -> Row:
-    """The row as our columns can take it; a column left out takes its default."""
+    """Convert the values of a row to the types of our columns."""
     new: Row = {}
     for column in columns:
         name, kind = column["name"], column["type"].lower()
@@ -387,7 +385,6 @@ def _read(name: str, kind: str, value: object) -> object:
 
 
 def text(value: object) -> str | None:
-    """None for what is blank."""
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
     return None if value is None or not str(value).strip() else str(value)
@@ -402,12 +399,12 @@ def number(value: object, default: float) -> float:
 
 
 def whole(value: object, default: int) -> int:
-    """A number of things, within what sums of it can bear."""
+    """Read an integer, within bounds that sums of it cannot exceed."""
     return int(max(-LARGEST, min(LARGEST, number(value, default))))
 
 
 def moment(value: object) -> str | None:
-    """A stamp for any ISO-8601 time, None for anything else."""
+    """Return the stamp of any ISO-8601 time; None for anything else."""
     try:
         return stamp(parse(str(value)))
     except (ValueError, OverflowError):
@@ -422,7 +419,7 @@ def word(words: type[Word], value: object, default: Word) -> Word:
 
 
 def _parse_scope(value: object) -> Scope:
-    """ADE shows what it does not know to the whole project."""
+    """Read a scope; as in ADE, an unknown one is the project."""
     try:
         return Scope.parse(str(value))
     except ValueError:

@@ -38,7 +38,7 @@ FOREIGN = ".foreign-"
 JOURNAL_END = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 """The last bytes of a rollback journal that names a file which SQLite deletes afterwards."""
 PAUSE_S = 0.02
-"""Between two looks at whether another process is done."""
+"""Seconds between two attempts to get the lock."""
 _NAMES = tuple(DATABASE + suffix for suffix in ("", *SIDECARS))
 _SCRATCH = ("run", "log")
 """Folders below `.ade/` that never come from somebody else."""
@@ -123,7 +123,7 @@ def _admit(
 
 
 def why_foreign(project: Project) -> str:
-    """Why the database may not be opened; empty for one that may."""
+    """Return the reason not to open the database; empty for none."""
     if came := repository.tracked(project.home, _NAMES):
         return f"{came[0]} came with git"
     try:
@@ -138,7 +138,7 @@ def why_foreign(project: Project) -> str:
 
 
 def tracked(project: Project) -> list[str]:
-    """Paths that git tracks though they belong to one machine alone; a folder's with a slash."""
+    """Return paths of machine-local files that git tracks, those of folders with a slash."""
     found = repository.tracked(project.home, _NAMES, as_written=False)
     scratch = [f"{name}/" for name in _SCRATCH]
     below = repository.tracked(project.ade, scratch, as_written=False)
@@ -197,7 +197,7 @@ def foreign(project: Project) -> list[str]:
 
 
 def _names_another_file(journal: str) -> bool:
-    """Rolling such a journal back would delete the file it names, wherever that is."""
+    """Return True for a journal whose rollback would delete another file."""
     try:
         handle = os.open(journal, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | os.O_NONBLOCK)
     except OSError:

@@ -72,7 +72,6 @@ def today(store: Store, now: datetime) -> int:
 
 
 def last(store: Store) -> dict[str, Any] | None:
-    """The newest call, with its outcome and error."""
     row = store.db.execute(
         "select at, purpose, provider, model, outcome, error from ai_calls order by id desc limit 1"
     ).fetchone()

@@ -48,7 +48,7 @@ class Column(Value):
     """An SQL expression that is false for what the column cannot hold."""
     nullable: bool
     default: str
-    """As SQL."""
+    """An SQL expression."""
     is_moment: bool
 
 
@@ -81,7 +81,7 @@ class NoText(bytes):
 
 
 def find(db: sqlite3.Connection) -> list[BadRow]:
-    """Every bad row of the tables that there are; raises sqlite3.Error where these are damaged."""
+    """Return every bad row; raises sqlite3.Error where tables are damaged."""
     with _raw(db):
         return [bad for table in _tables(db) for bad in _bad_rows(db, table)]
 
@@ -100,7 +100,7 @@ def repair(db: sqlite3.Connection, now: datetime) -> list[Mended]:
 
 
 def repair_references(db: sqlite3.Connection) -> list[Mended]:
-    """Let rows of a project that is not there belong to this one; remove what lost its memory."""
+    """Move rows of a missing project to this one; remove rows of missing memories."""
     with _raw(db):
         tables = {table.name: table for table in _tables(db)}
         named = db.execute("select distinct project_id from unified_memories limit 2").fetchall()
@@ -123,7 +123,6 @@ def repair_references(db: sqlite3.Connection) -> list[Mended]:
 
 
 def keep(db: sqlite3.Connection, mended: list[Mended], now: datetime) -> None:
-    """Store the rows as they were found."""
     db.executemany(
         "insert into bad_rows (table_name, row_key, bad_columns, original, outcome, found_at)"
         " values (?, ?, ?, ?, ?, ?)",
@@ -303,7 +302,7 @@ def _where(table: Table, key: tuple[Any, ...]) -> str:
 
 @contextmanager
 def _raw(db: sqlite3.Connection) -> Iterator[None]:
-    """Read rows as tuples, and text that is not UTF-8 as bytes of a kind of their own."""
+    """Read rows as tuples, and text that is not UTF-8 as NoText."""
     before = db.text_factory, db.row_factory
     db.text_factory, db.row_factory = decode, None
     try:
@@ -313,7 +312,6 @@ def _raw(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def decode(read: bytes) -> str | NoText:
-    """A text factory that tells what is not UTF-8."""
     try:
         return read.decode()
     except UnicodeDecodeError:

@@ -47,7 +47,6 @@ class VisibleMemories:
         return self._find(f"{_ESTABLISHED} and seq in ({', '.join(map(str, seqs))})")
 
     def of_agent(self) -> list[Memory]:
-        """Promoted, unpinned knowledge of the agent alone."""
         return self._find(f"scope = 'agent' and {_ESTABLISHED}") if self._agent else []
 
     def of_project(self, importance: str, limit: int, *, sinking: bool) -> list[Memory]:
@@ -66,7 +65,6 @@ class VisibleMemories:
         )
 
     def of_mission(self, mission: str | None, limit: int) -> list[Memory]:
-        """The newest memories of the mission, confirmed or not."""
         return memories.find(
             self._store,
             "scope = 'mission' and scope_owner_id = :mission"
@@ -78,7 +76,6 @@ class VisibleMemories:
         )
 
     def _find(self, where: str, tail: str = "", **values: object) -> list[Memory]:
-        """Current memories of the project and the agent."""
         return memories.find(
             self._store,
             f"{where} and {CURRENT} and {_HERE}"

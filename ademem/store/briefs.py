@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def register_agent(store: Store, name: str, now: datetime) -> None:
-    """Add a kind of agent that works here; one that is there costs a look."""
+    """Add a kind of agent if it is new."""
     name = redact(name).text
     known = store.db.execute(
         "select 1 from agent_identities where project_id = ? and name = ?",
@@ -37,7 +37,7 @@ def register_agent(store: Store, name: str, now: datetime) -> None:
 
 
 def list_agents(store: Store) -> list[sqlite3.Row]:
-    """Name and first day of every kind of agent that worked here."""
+    """Return name and first day of every kind of agent, the newest first."""
     return store.db.execute(
         "select name, created_at from agent_identities where project_id = ?"
         " order by created_at desc, name",
@@ -46,7 +46,7 @@ def list_agents(store: Store) -> list[sqlite3.Row]:
 
 
 def list_owners(store: Store) -> list[tuple[str, int]]:
-    """Agents that have live memories of their own, and how many."""
+    """Return agents with live memories, and their number."""
     rows = store.db.execute(
         "select scope_owner_id, count(*) from unified_memories"
         f" where project_id = ? and scope = 'agent' and scope_owner_id is not null and {LIVE}"
@@ -75,7 +75,7 @@ def put(
     updated_at: str,
     claimed: str | None = None,
 ) -> None:
-    """Replace the brief; *claimed* says what of it came with the files."""
+    """Replace the brief; *claimed* is the JSON of its parts from the files."""
     store.db.execute(
         "insert or replace into cto_core_memory_state"
         " (project_id, agent_id, version, payload_json, updated_at, claimed)"
@@ -91,6 +91,6 @@ def list_folders(store: Store) -> set[str]:
 
 
 def accept(store: Store) -> None:
-    """Forget what of the briefs came with the files."""
+    """Accept the parts of briefs that came with the files."""
     query = "update cto_core_memory_state set claimed = null where project_id = ?"
     store.db.execute(query, (store.project_id,))

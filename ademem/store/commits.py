@@ -1,4 +1,4 @@
-"""Rows about commits: made by sessions, made by people, and how far they were looked at."""
+"""Commits by sessions and by people, and cursors of the histories that were read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 KEPT_DAYS = 90
 """Days that a commit is kept after a session was shown it."""
 BRANCHES = 20
-"""Cursors, the last moved first, beyond which what is checked out is new."""
+"""Number of cursors, the last moved first, that are compared with HEAD."""
 
 
 class Cursor(Value):
@@ -30,7 +30,7 @@ class Cursor(Value):
 
 
 class Made(Value):
-    """A commit that somebody made outside of any session."""
+    """A commit made outside of sessions."""
 
     sha: str
     author: str
@@ -48,7 +48,6 @@ class Latest(Value):
 
 
 def by_session(store: Store, shas: Iterable[str], session_id: str, now: datetime) -> None:
-    """Note that a session made them."""
     store.db.executemany(
         "insert into commits (project_id, sha, session_id, seen_at) values (?, ?, ?, ?)"
         " on conflict do update set session_id = ifnull(session_id, excluded.session_id)",
@@ -57,7 +56,7 @@ def by_session(store: Store, shas: Iterable[str], session_id: str, now: datetime
 
 
 def of_sessions(store: Store, shas: Iterable[str]) -> set[str]:
-    """Return commits that sessions made."""
+    """Return those commits that sessions made."""
     rows = store.db.execute(
         "select sha from commits where project_id = ? and session_id is not null"
         " and sha in (select value from json_each(?))",
@@ -67,7 +66,7 @@ def of_sessions(store: Store, shas: Iterable[str]) -> set[str]:
 
 
 def cursors(store: Store, root: str) -> list[Cursor]:
-    """Of this worktree first, and of the others; the last moved first."""
+    """Return cursors of this worktree, then of others, the last moved first."""
     rows = store.db.execute(
         "select branch, sha, seen_at, lost_sha from head_cursors where project_id = ?"
         " order by root <> ?, seen_at desc limit ?",
@@ -88,7 +87,7 @@ def cursor(store: Store, root: str, branch: str) -> Cursor | None:
 def move(
     store: Store, root: str, branch: str, sha: str, now: datetime, lost: str | None = None
 ) -> None:
-    """History was looked at up to there; *lost* is what was seen before and is gone from it."""
+    """Set the cursor; *lost* is a commit that history no longer has."""
     store.db.execute(
         "insert into head_cursors (project_id, root, branch, sha, seen_at, lost_sha)"
         " values (:project, :root, :branch, :sha, :now, :lost)"
@@ -105,7 +104,7 @@ def move(
 
 
 def by_people(store: Store, root: str, branch: str, found: Iterable[Made], now: datetime) -> None:
-    """Keep them until a session is told, the oldest first."""
+    """Add commits, the oldest first."""
     store.db.executemany(
         "insert or ignore into commits (project_id, root, branch, sha, author, subject,"
         " committed_at, files, seen_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -127,7 +126,7 @@ def by_people(store: Store, root: str, branch: str, found: Iterable[Made], now: 
 
 
 def rewritten(store: Store, root: str, branch: str, dropped: Iterable[tuple[str, str]]) -> None:
-    """What nobody was told of yet and is gone is no news; what has a like goes by its new name."""
+    """Give commits that were not shown their new sha; remove those without one."""
     for old, new in dropped:
         values = (new, store.project_id, root, branch, old)
         if new:
@@ -162,7 +161,7 @@ def _made(row: sqlite3.Row) -> Made:
 
 
 def told(store: Store, root: str, session_id: str, now: datetime) -> None:
-    """The session has heard of all there is; with nothing to hear, nothing is written."""
+    """Mark all commits of the worktree as shown to the session, if there are any."""
     values = {
         "project": store.project_id,
         "root": root,
@@ -191,7 +190,7 @@ def told(store: Store, root: str, session_id: str, now: datetime) -> None:
 
 
 def prune(store: Store, now: datetime) -> None:
-    """Forget what a session was told of long ago."""
+    """Delete commits that were shown long ago."""
     store.db.execute(
         "delete from commits where told_at < ? and session_id is null",
         (stamp(now - timedelta(days=KEPT_DAYS)),),

@@ -29,14 +29,14 @@ CHECKPOINT_PAGES = 400
 """Pages of the log beyond which a commit writes it back."""
 LONG_LOG_BYTES = CHECKPOINT_PAGES * 4096
 PAGES_KIB = 16_384
-"""Memory for pages of the database: the next write needs many of the last one's again."""
+"""KiB of memory for pages of the database."""
 DECODE = methodcaller("decode", "utf-8", "replace")
-"""Reads a text with damaged bytes, too; a failure would take every other row with it."""
+"""Reads a text with damaged bytes, too, so that one row cannot fail a whole query."""
 SCHEMA_VERSION = 26
 FIRST_WITH_SECRET = 20
 SECRET_BYTES = 16
 BULK_CACHE_KIB = 64 * 1024
-"""Memory for pages while many rows come: each touches a page of a dozen indexes."""
+"""KiB of memory for pages in bulk writes."""
 BULK_CHECKPOINT_PAGES = 16_000
 """Pages of the log, 64 MB, before it is written back then."""
 _SECRETS = {
@@ -73,7 +73,7 @@ class NewerDatabase(AdememError):
 
 
 class MigrationFailed(AdememError):
-    """The database is as it was before."""
+    """A migration failed, and the database is as it was before."""
 
     def __init__(self, error: sqlite3.Error, backup: str) -> None:
         super().__init__(
@@ -83,7 +83,7 @@ class MigrationFailed(AdememError):
 
 
 def connect(path: str, wait_s: float) -> sqlite3.Connection:
-    """A connection that commits by itself outside `transaction`."""
+    """Return a connection in autocommit mode."""
     db = sqlite3.connect(path, timeout=wait_s, isolation_level=None)
     try:
         db.row_factory = sqlite3.Row
@@ -182,7 +182,7 @@ def version(db: sqlite3.Connection) -> int:
 
 
 def create(path: str) -> str:
-    """Build a new database aside and put it into place; whoever comes second keeps the first.
+    """Build a new database aside and move it into place, unless another process was first.
 
     Return the secret of the new one; empty when there was one already.
     """
@@ -248,7 +248,7 @@ def migrate(db: sqlite3.Connection, path: str, now: datetime) -> None:
 
 
 def write_ahead(db: sqlite3.Connection, path: str) -> None:
-    """Let readers and a writer work at once; when that must wait, the next opening does it."""
+    """Set WAL mode; where that would wait, the next opening does it."""
     if db.execute("pragma journal_mode").fetchone()[0] != "wal":
         from contextlib import closing, suppress
 

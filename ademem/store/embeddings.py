@@ -69,16 +69,16 @@ class StoredWhitening(Value):
 
 
 def fresh(store: Store, model: str, *, limit: int, below: int = sys.maxsize) -> list[Memory]:
-    """Memories to embed, newest first: what was learned last is what will be asked for.
+    """Return memories to embed, newest first.
 
-    Those with a row number of *below* or more were looked at before; those that failed come last.
+    Without those from row *below* on, and without those that failed.
     """
     where = f"memory.seq < :below and not exists ({_FAILURE})"
     return _memories(store, where, {"model": model, "below": below, "limit": limit})
 
 
 def retries(store: Store, model: str, now: datetime, *, limit: int) -> list[Memory]:
-    """Memories that failed, have not given up, and may try again by now."""
+    """Return memories whose last try failed and whose next one is due."""
     where = f"exists ({_FAILURE} and failure.parked_at is null and failure.due_at <= :now)"
     return _memories(store, where, {"model": model, "now": stamp(now), "limit": limit})
 
@@ -107,7 +107,7 @@ def any_waiting(store: Store, model: str) -> bool:
 
 
 def put(store: Store, model: str, vectors: Sequence[Vector], now: datetime) -> int:
-    """Keep the vectors of texts that are still what was embedded; tells how many those are."""
+    """Store the vectors of texts that did not change since; return their number."""
     with store.transaction() as db:
         written = 0
         for vector in vectors:
@@ -137,12 +137,11 @@ def put(store: Store, model: str, vectors: Sequence[Vector], now: datetime) -> i
 
 
 def failed(store: Store, model: str, memory: Memory, error: str, now: datetime) -> None:
-    """Count one more failed try of this text with this model."""
     jobs.count_failure(store, FAILURES, f"{memory.id} {model} {memory.dedupe_key}", error, now)
 
 
 def named(store: Store, model: str, memory: Memory, error: str) -> None:
-    """Give the failure that was counted last its error."""
+    """Set the error of the last failure."""
     store.db.execute(
         "update jobs set last_error = ? where project_id = ? and kind = ? and key = ?",
         (
@@ -155,7 +154,7 @@ def named(store: Store, model: str, memory: Memory, error: str) -> None:
 
 
 def drop_others(store: Store, model: str) -> int:
-    """Remove the vectors of other models and failures that no memory has; tells how many."""
+    """Remove vectors of other models and obsolete failures; return the number of vectors."""
     dropped = 0
     after = -1
     while rows := store.db.execute(
@@ -189,7 +188,6 @@ def counts(store: Store, model: str) -> Counts:
 
 
 def forgive(store: Store, memory: Memory) -> None:
-    """Forget that it failed."""
     store.db.execute(
         "delete from jobs where project_id = :project and kind = :kind"
         " and key > :id || ' ' and key < :id || '!'",

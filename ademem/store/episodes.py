@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 RULES = "rules"
 """Author of an episode that no model summarised."""
 SESSION = "session"
-"""The tool of what a mission did: each of its sessions is one action of it."""
+"""The tool of an action of a mission, which is one of its sessions."""
 
 
 class Action(Value):
@@ -69,7 +69,7 @@ _COLUMNS = ", ".join(Episode._fields)
 
 
 def put(store: Store, episode: Episode, now: datetime) -> None:
-    """Keep it; an episode of the same session and mission is replaced."""
+    """Add or replace the episode of its session and mission."""
     row = as_dict(episode)
     for name in _TEXTS:
         row[name] = _json(row[name])

@@ -1,4 +1,4 @@
-"""Cheap questions about memories and procedures, without the model of a memory: hooks ask them."""
+"""Fast checks for memories and procedures, for hooks, without the class Memory."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def any_quarantined(store: Store, id: str = "") -> bool:
 
 
 def any_procedure(store: Store, *, export: bool) -> bool:
-    """One that nobody took note of; with *export* also one whose file is not as it should be."""
+    """Return True for a procedure without details, or with *export* one whose file is outdated."""
     queries = (_UNEXPORTED, _ARRIVED) if export else (_ARRIVED,)
     project = {"project": store.project_id}
     return any(store.db.execute(query, project).fetchone() for query in queries)
@@ -85,7 +85,7 @@ def claimed_authors(store: Store) -> list[str]:
 
 
 class DatabaseClaims(Value):
-    """Memories that a database which was not made here gives out as a person's."""
+    """Numbers of memories that claim to be of a person, in a database that was not made here."""
 
     user: int
     pinned: int

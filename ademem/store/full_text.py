@@ -72,7 +72,7 @@ _LOOKUPS = {
 }
 
 _TOTALS = "select block from unified_memories_fts_data where id = 1"
-"""FTS5's record about all rows; counting them would take longer, the more there are."""
+"""FTS5's record of totals, which is faster to read than rows are to count."""
 
 _NAMED = """
 select seq from unified_memories

@@ -1,4 +1,4 @@
-"""Rows of `memory_sites`: at which paths and commands a memory comes up."""
+"""Rows of `memory_sites`: paths and commands at which memories are shown."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ class Site(Value):
 
 
 def at_path(store: Store, path: str, keys: Iterable[str], agent: str) -> list[sqlite3.Row]:
-    """Memories with a pattern or an anchor that matches the path; one row a site."""
+    """Return memories with a pattern or an anchor that matches the path, one row a site."""
     return _found(store, keys, agent, kind="path", other="anchor", path=path)
 
 
 def at_programs(store: Store, programs: Iterable[str], agent: str) -> list[sqlite3.Row]:
-    """Memories that name a command of one of these programs; one row a site."""
+    """Return memories with a command of one of these programs, one row a site."""
     return _found(store, programs, agent, kind="command", other="command", path="")
 
 
 def told(store: Store, key: TurnKey) -> set[str]:
-    """Ids of what came up by itself for this reader since it last forgot, or in this very turn."""
+    """Return ids of memories shown unasked since the last compaction, or in this turn."""
     rows = store.db.execute(
         _TOLD, {"session": key.session_id, "agent": key.agent_id, "prompt": key.prompt_id}
     )
@@ -72,7 +72,7 @@ def any_of(store: Store, kind: str) -> bool:
 
 
 def changed(store: Store) -> list[Memory]:
-    """Showable memories that changed since their sites were stored; their old ones are gone."""
+    """Return showable memories whose sites have to be derived again."""
     from ademem.store import memories  # with the model of a memory, which few calls need
 
     due = "seq in (select memory_seq from memory_sites where kind = 'due')"
@@ -84,7 +84,6 @@ def clear_due(store: Store) -> None:
 
 
 def put(store: Store, seq: int, sites: Iterable[Site]) -> None:
-    """Add sites of a memory."""
     store.db.executemany(
         "insert or ignore into memory_sites (memory_seq, kind, key, pattern, state)"
         " values (?, ?, ?, ?, ?)",
@@ -93,7 +92,7 @@ def put(store: Store, seq: int, sites: Iterable[Site]) -> None:
 
 
 def everywhere(store: Store, told: Iterable[str] = ()) -> list[Site]:
-    """All sites of memories that can come up, without those told already."""
+    """Return all sites of showable memories, without those of the ids *told*."""
     rows = store.db.execute(
         "select distinct site.kind, site.key, site.pattern from memory_sites as site"
         " join unified_memories as memory on memory.seq = site.memory_seq"
@@ -105,7 +104,6 @@ def everywhere(store: Store, told: Iterable[str] = ()) -> list[Site]:
 
 
 def note(store: Store, seq: int, anchor: str, state: str) -> None:
-    """Keep how an anchor stood when it was checked."""
     store.db.execute(
         "update memory_sites set state = ?"
         " where kind = 'anchor' and memory_seq = ? and pattern = ?",
@@ -114,7 +112,7 @@ def note(store: Store, seq: int, anchor: str, state: str) -> None:
 
 
 def astray(store: Store, seqs: Iterable[int]) -> set[int]:
-    """Return memories whose place in the code was changed or gone when last checked."""
+    """Return rows of memories whose anchor was changed or gone at the last check."""
     rows = store.db.execute(
         "select distinct memory_seq from memory_sites"
         " where memory_seq in (select value from json_each(?)) and state in ('changed', 'gone')",

@@ -1,4 +1,4 @@
-"""Telling by its schema alone whether a database is ours, ADE's, or none of ours.
+"""Classification of a database by its schema: ours, ADE's, or another's.
 
 The database is opened read-only and with bounds on time and sizes; of what is in it only
 `sqlite_schema` and `user_version` are read. A row there is text that SQLite parses: no trigger,
@@ -75,11 +75,11 @@ SHIPPED = (
 """Digests of the schemas that were shipped, from version 1 on; see `fingerprint`."""
 
 LOOK_S = 5.0
-"""Longest look at a schema."""
+"""Seconds to read a schema."""
 COPY_S = 60.0
-"""Longest copying of rows into a database of ours."""
+"""Seconds to copy rows into a database of ours."""
 OPERATIONS = 100_000
-"""Steps of SQLite's machine between two looks at the clock."""
+"""Steps of SQLite's virtual machine between two checks of the time."""
 SCHEMA_ROWS = 5_000
 _OBJECTS = (
     "select type, name, tbl_name, ifnull(sql, '') as sql from sqlite_master"
@@ -116,7 +116,7 @@ def admit(
     wait_s: float,
     find_order: Callable[[str], str | None],
 ) -> None:
-    """Leave a database of ours; make one of ADE's rows; set anything else aside."""
+    """Keep a database of ours, convert one of ADE, and set any other aside."""
     match kind_of(project.database, environment, wait_s):
         case Kind.ADE:
 

@@ -1,4 +1,4 @@
-"""Work that is due: a mark a worker removes only when it has done what the mark asked for."""
+"""The queue of jobs: a row is deleted when its work is done and was not requested again."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 ATTEMPTS = 5
 """Tries after which a job is parked until a person looks."""
 LONGEST = timedelta(days=2)
-"""No job is put off for so long."""
+"""Longer than any delay of a job."""
 ERROR_CHARS = 500
 ABANDONED = "the process that did it ended in the middle"
-"""The error of a job that was begun, until it tells its own end."""
+"""The error of a job from its start until it ends."""
 FOLLOWING = ("mirror", "embed")
 """Kinds that are due whenever a memory changes."""
 
@@ -28,7 +28,7 @@ class Job(Value):
     key: str
     attempts: int
     asked: int
-    """Number of requests; more by the end of the work means that there is more to do."""
+    """Number of requests; a higher one at the end of the work means more to do."""
     since: str
     """When it was first asked for, as a stamp."""
     abandoned: bool
@@ -62,7 +62,7 @@ def _queue(store: Store, kinds: tuple[str, ...], key: str, now: datetime) -> Non
 
 
 def plan(store: Store, kind: str, now: datetime, *, period: timedelta) -> None:
-    """Make work due that nobody asked for, once; after a *period* also what gave up."""
+    """Queue scheduled work if it is not queued; parked work again after a *period*."""
     before = stamp(now - period)
     values = {"project": store.project_id, "kind": kind, "now": stamp(now), "before": before}
     waiting = store.db.execute(
@@ -81,7 +81,6 @@ def plan(store: Store, kind: str, now: datetime, *, period: timedelta) -> None:
 
 
 def due(store: Store, kind: str, now: datetime) -> list[Job]:
-    """The waiting jobs of one kind, oldest first."""
     rows = store.db.execute(
         "select key, attempts, asked, created_at, last_error from jobs"
         " where project_id = ? and kind = ? and parked_at is null"
@@ -102,7 +101,6 @@ def due(store: Store, kind: str, now: datetime) -> list[Job]:
 
 
 def any_due(store: Store, kinds: tuple[str, ...], now: datetime) -> bool:
-    """Return True if a job of one of the kinds waits for nothing but a worker."""
     query = (
         "select 1 from jobs where project_id = ? and parked_at is null"
         " and (due_at <= ? or due_at > ?)"
@@ -113,23 +111,23 @@ def any_due(store: Store, kinds: tuple[str, ...], now: datetime) -> bool:
 
 
 def _too_late(now: datetime) -> str:
-    """A stamp after which no job waits, unless a clock was ahead when it was put off."""
+    """Return the stamp after which a due time comes from a clock that was ahead."""
     return stamp(now + LONGEST)
 
 
 def is_known(store: Store, kind: str) -> bool:
-    """Return True if a job of this kind is due, waits for its time, or gave up."""
+    """Return True if there is a job of this kind, waiting or parked."""
     query = "select 1 from jobs where project_id = ? and kind = ? limit 1"
     return store.db.execute(query, (store.project_id, kind)).fetchone() is not None
 
 
 def begun(store: Store, job: Job) -> None:
-    """Note that somebody is at it, for whoever finds it unfinished."""
+    """Mark the job as started, so that an aborted one is noticed."""
     _set(store, job, "last_error = :error", {"error": ABANDONED})
 
 
 def done(store: Store, job: Job) -> None:
-    """The work succeeded; what was asked for meanwhile stays due."""
+    """Delete the job, unless it was requested again meanwhile."""
     store.db.execute(
         "delete from jobs where project_id = ? and kind = ? and key = ? and asked = ?",
         (store.project_id, job.kind, job.key, job.asked),
@@ -138,7 +136,7 @@ def done(store: Store, job: Job) -> None:
 
 
 def later(store: Store, job: Job, at: datetime) -> None:
-    """The work succeeded as far as it goes now; what was asked for meanwhile stays due."""
+    """Delay the job, unless it was requested again meanwhile."""
     _set(
         store,
         job,
@@ -148,7 +146,7 @@ def later(store: Store, job: Job, at: datetime) -> None:
 
 
 def failed(store: Store, job: Job, error: str, now: datetime) -> None:
-    """Due again after 1, 2, 4 … minutes, parked after ATTEMPTS tries."""
+    """Retry after 1, 2, 4 … minutes; park the job after ATTEMPTS tries."""
     _set(
         store,
         job,
@@ -158,7 +156,7 @@ def failed(store: Store, job: Job, error: str, now: datetime) -> None:
 
 
 def count_failure(store: Store, kind: str, key: str, error: str, now: datetime) -> None:
-    """One more failed try of work that has no mark of its own while all is well."""
+    """Count a failed try of work that has a row only while it fails."""
     values = {"project": store.project_id, "kind": kind, "key": key}
     row = store.db.execute(
         "select attempts from jobs where project_id = :project and kind = :kind and key = :key",
@@ -175,7 +173,7 @@ def count_failure(store: Store, kind: str, key: str, error: str, now: datetime) 
 
 
 def next_try(store: Store, kind: str, now: datetime) -> str | None:
-    """The stamp at which, after *now*, the first job of the kind is due; None: none is."""
+    """Return the stamp at which the next job of the kind is due; None for none."""
     row = store.db.execute(
         "select min(due_at) from jobs"
         " where project_id = ? and kind = ? and parked_at is null and due_at > ?",
@@ -185,12 +183,12 @@ def next_try(store: Store, kind: str, now: datetime) -> str | None:
 
 
 def parked(store: Store) -> list[tuple[str, str, str]]:
-    """Kind, key and error of the jobs that gave up."""
+    """Return kind, key and error of parked jobs."""
     return _errors(store, "parked_at is not null")
 
 
 def failing(store: Store) -> list[tuple[str, str, str]]:
-    """Kind, key and error of the jobs that failed and wait to be tried again."""
+    """Return kind, key and error of failed jobs that will be retried."""
     return _errors(store, "parked_at is null and attempts > 0")
 
 
@@ -200,7 +198,7 @@ def _errors(store: Store, where: str) -> list[tuple[str, str, str]]:
 
 
 def unpark(store: Store, now: datetime) -> None:
-    """Make every job due again, also those that gave up."""
+    """Make every job due now, parked ones too."""
     store.db.execute(
         "update jobs set parked_at = null, attempts = 0, due_at = ? where project_id = ?",
         (stamp(now), store.project_id),

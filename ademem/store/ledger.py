@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 
 NAMED = "file_edit"
-"""Entries of the ledger: a tool call named a file; the key is its path, a tab, session and turn."""
+"""Type of an entry for a tool call that named a file; its key is path, tab, session and turn."""
 ANY_FILE = "*"
 """The path of a call that may change any file."""
 READ = "files_read"
-"""The entry that says when the files of a work tree were last read and nothing was left to do."""
+"""Type of an entry for the last complete reading of the files of a work tree."""
 
 
 ABANDONED = timedelta(days=1)
-"""A turn that began so long before and was not ended is over."""
+"""Time after which a turn without an end counts as ended."""
 
 
 def claim(store: Store, source_type: str, source_key: str, now: datetime) -> bool:
-    """Enter the event, in the transaction of its capture; False when it was captured before."""
+    """Add the event, in the transaction of its capture; False if it was there."""
     cursor = store.db.execute(
         "insert or ignore into memory_capture_ledger"
         " (id, project_id, source_type, source_key, created_at, updated_at)"
@@ -43,7 +43,6 @@ def claim(store: Store, source_type: str, source_key: str, now: datetime) -> boo
 
 
 def claimed(store: Store, source_type: str, source_key: str) -> bool:
-    """Return True if the event was entered before."""
     row = store.db.execute(
         "select 1 from memory_capture_ledger"
         " where project_id = ? and source_type = ? and source_key = ?",
@@ -53,7 +52,7 @@ def claimed(store: Store, source_type: str, source_key: str) -> bool:
 
 
 def any_claimed(store: Store, source_type: str, beginning: str) -> bool:
-    """Return True if an event was entered whose key has this prefix."""
+    """Return True if there is an event whose key has this prefix."""
     row = store.db.execute(
         "select 1 from memory_capture_ledger where project_id = :project"
         " and source_type = :type and substr(source_key, 1, length(:beginning)) = :beginning"
@@ -64,7 +63,7 @@ def any_claimed(store: Store, source_type: str, beginning: str) -> bool:
 
 
 def release(store: Store, source_type: str, source_key: str) -> None:
-    """Nothing came of the claimed event: it may be tried again."""
+    """Remove an event, so that it can be captured again."""
     store.db.execute(
         "delete from memory_capture_ledger"
         " where project_id = ? and source_type = ? and source_key = ?",
@@ -73,7 +72,7 @@ def release(store: Store, source_type: str, source_key: str) -> None:
 
 
 def credit(store: Store, source_type: str, source_key: str, memory_id: str) -> None:
-    """Note which memory came of a claimed event."""
+    """Set the memory of an event."""
     store.db.execute(
         "update memory_capture_ledger set memory_id = ?"
         " where project_id = ? and source_type = ? and source_key = ?",
@@ -82,7 +81,7 @@ def credit(store: Store, source_type: str, source_key: str, memory_id: str) -> N
 
 
 def credit_episode(store: Store, source_type: str, source_key: str, memory_id: str) -> None:
-    """Note which episode came of a claimed event."""
+    """Set the episode of an event."""
     store.db.execute(
         "update memory_capture_ledger set episode_memory_id = ?"
         " where project_id = ? and source_type = ? and source_key = ?",
@@ -91,7 +90,7 @@ def credit_episode(store: Store, source_type: str, source_key: str, memory_id: s
 
 
 def memory_of(store: Store, source_type: str, source_key: str) -> str | None:
-    """The memory that came of a claimed event; None if the gate refused it."""
+    """Return the memory of an event; None if the gate refused it."""
     row = store.db.execute(
         "select memory_id from memory_capture_ledger"
         " where project_id = ? and source_type = ? and source_key = ?",
@@ -101,12 +100,12 @@ def memory_of(store: Store, source_type: str, source_key: str) -> str | None:
 
 
 def note_edit(store: Store, path: str, turn: str, now: datetime) -> None:
-    """Enter that a tool call of the turn, `session:turn`, is about to change the file."""
+    """Record that a tool call of the turn, `session:turn`, is about to change the file."""
     _renew(store, NAMED, f"{path}\t{turn}", now)
 
 
 def turns_naming(store: Store, path: str, *, since: str) -> list[str]:
-    """Turns in which a tool call named the file, or files of memory, since a moment, a stamp."""
+    """Return turns since the stamp in which a tool call named the file, or any file."""
     rows = store.db.execute(
         "select source_key from memory_capture_ledger"
         " where project_id = ? and source_type = ? and created_at >= ?",
@@ -117,14 +116,14 @@ def turns_naming(store: Store, path: str, *, since: str) -> list[str]:
 
 
 def note_reading(store: Store, root: str, now: datetime) -> None:
-    """Enter that store and files of the work tree agree now."""
+    """Record that store and files of the work tree agree now."""
     _renew(store, READ, root, now)
 
 
 def last_reading(store: Store, root: str) -> str:
-    """When that was last so, as a stamp; empty for never.
+    """Return the stamp of the last `note_reading`; empty for none.
 
-    A turn that ran at that moment may have been about to change something: then, its beginning.
+    If a turn was running then, the stamp of its start: it may have changed files.
     """
     row = store.db.execute(
         "select created_at from memory_capture_ledger"
@@ -143,7 +142,7 @@ def last_reading(store: Store, root: str) -> str:
 
 
 def sessions_between(store: Store, since: str, until: str) -> list[tuple[str, str]]:
-    """Sessions with a turn between two stamps, and their transcripts."""
+    """Return sessions with a turn between two stamps, with their transcripts."""
     rows = store.db.execute(
         "select distinct sessions.id, ifnull(sessions.transcript_path, '') from turns"
         " join sessions on sessions.id = turns.session_id"
@@ -161,7 +160,6 @@ def sessions_between(store: Store, since: str, until: str) -> list[tuple[str, st
 
 
 def session_of_commit(store: Store, sha: str) -> str | None:
-    """The session that made the commit with its shell."""
     query = "select session_id from commits where project_id = ? and sha = ?"
     row = store.db.execute(query, (store.project_id, sha)).fetchone()
     return row[0] if row else None

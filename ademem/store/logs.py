@@ -24,11 +24,11 @@ OUTPUT = "hook_output/"
 
 
 PLACES = frozenset({"briefing", "agent", "prompt", "site", "failure", "guard"})
-"""Of `recall_log`: where a memory is shown to a model that did not ask for it."""
+"""Places in `recall_log` at which memories are shown unasked."""
 PATIENCE = 10
 """Unused impressions that cost a memory nothing; more of them lower its worth."""
 SINKING = f"select memory_id from memory_exposure where unused > {PATIENCE}"
-"""Memories that were shown more often than that since they were last used."""
+"""SQL for the ids of memories that were shown more often since their last use."""
 
 
 _ONE_MORE = "min(max(cast({} as integer), 0), 999999) + 1"
@@ -46,7 +46,7 @@ class Refusal(Value):
 
 
 class Shown(Value):
-    """A memory and why it was shown; no memory: the search ran and found none."""
+    """A memory that was shown, or None for a search without results."""
 
     memory_id: str | None = None
     score: float | None = None
@@ -81,7 +81,7 @@ def decided(
     reason: str,
     now: datetime,
 ) -> None:
-    """Keep a decision of the guard; its target is redacted already."""
+    """Add a decision of the guard, whose target is redacted."""
     store.db.execute(
         "insert into decision_log (project_id, part, session_id, agent_id, prompt_id, tool_use_id,"
         " kind, subject, decision, reason, created_at)"
@@ -110,9 +110,9 @@ def shown(
     key: TurnKey | None = None,
     query: str | None = None,
 ) -> None:
-    """Keep what a search or a briefing put before the model, in order.
+    """Add the memories that a search or a briefing showed, in order.
 
-    What the model did not ask for counts as one showing to a session or subagent.
+    Each memory shown unasked counts as one impression for a session or subagent.
     """
     items = list(items)
     asked, moment = query and redact(query).text, stamp(now)
@@ -146,9 +146,9 @@ def shown(
 def shown_in(
     store: Store, session_id: str, *, agent_id: str = "", place: str = "", asked: bool = True
 ) -> set[str]:
-    """Ids of the memories this session (or subagent) has seen, anywhere or in one place.
+    """Return ids of memories that a session or subagent was shown, anywhere or in one place.
 
-    With *asked* false, only those that it had not asked for.
+    With *asked* false, only those shown unasked.
     """
     rows = store.db.execute(
         "select distinct memory_id, place from recall_log"
@@ -160,7 +160,7 @@ def shown_in(
 
 
 def first_shown(store: Store, session_id: str) -> dict[str, str]:
-    """By id: the stamp at which the session, or a subagent of it, was first shown the memory."""
+    """Return by id the stamp at which the session was first shown the memory."""
     rows = store.db.execute(
         "select memory_id, min(created_at) from recall_log"
         " where session_id = ? and memory_id is not null group by memory_id",
@@ -170,7 +170,7 @@ def first_shown(store: Store, session_id: str) -> dict[str, str]:
 
 
 def used(store: Store, session_id: str, ids: Iterable[str], now: datetime) -> int:
-    """Note that the session used these memories; how many it was not known of before."""
+    """Mark memories as used by the session; return the number of new ones."""
     listed = array(ids)
     with store.transaction() as db:
         rows = db.execute(
@@ -261,7 +261,7 @@ def _output(row: sqlite3.Row) -> dict[str, Any]:
 
 
 def count_unused(store: Store, ids: Iterable[str]) -> dict[str, int]:
-    """By id: how often it was shown since it was last used; of those that were shown at all."""
+    """Return impressions since the last use, by id, of memories with any."""
     rows = store.db.execute(
         "select memory_id, cast(unused as integer) from memory_exposure"
         " where memory_id in (select value from json_each(?))",
@@ -271,7 +271,7 @@ def count_unused(store: Store, ids: Iterable[str]) -> dict[str, int]:
 
 
 def _count_shown(store: Store, ids: Iterable[str]) -> None:
-    """Count one showing of each memory that there still is."""
+    """Count one impression of each existing memory."""
     store.db.execute(
         "insert into memory_exposure (memory_id, shown, unused)"
         " select id, 1, 1 from unified_memories where id in (select value from json_each(?))"
@@ -282,7 +282,7 @@ def _count_shown(store: Store, ids: Iterable[str]) -> None:
 
 
 def count_use(store: Store, ids: Iterable[str], now: datetime) -> None:
-    """A session did something with each of them: what was shown before counts as well spent."""
+    """Count a use of each, which resets its unused impressions."""
     store.db.execute(
         "insert into memory_exposure (memory_id, used, last_used_at)"
         " select id, 1, :now from unified_memories where id in (select value from json_each(:ids))"
@@ -306,7 +306,7 @@ def impression_totals(store: Store) -> sqlite3.Row:
 
 
 def most_shown(store: Store, limit: int) -> list[sqlite3.Row]:
-    """The memories that were shown most, with how often they were used."""
+    """Return the memories with most impressions, with their uses."""
     return store.db.execute(
         "select id, category, title, content, pinned, quarantine_reason, shown, used, unused,"
         " last_used_at from memory_exposure join unified_memories on id = memory_id"

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 SWEEP, CONSOLIDATION = "sweep", "consolidation"
-"""Kinds of runs; `ademem cost` counts what an AI is asked under the latter."""
+"""Kinds of runs; the latter is also the purpose of its calls of an AI."""
 UNAVAILABLE = "embeddings-unavailable"
 """The outcome of a consolidation when no memory has a vector to be compared by."""
 ADEMEM = "ademem"
-"""The actor of what is done by itself."""
+"""The actor of automatic changes."""
 RUNNING = "running"
-"""The outcome of a sweep that has not come to its end, or never will."""
+"""The outcome of a sweep that has not ended."""
 COUNTED = ("decayed", "demoted", "promoted", "archived", "orphaned")
 """Counts of a sweep."""
 
@@ -96,22 +96,22 @@ class ComparableMemory(Value):
 
 
 def rows(store: Store) -> Iterator[sqlite3.Row]:
-    """Every live memory and what else decides about its age, in the order they came.
+    """Yield live memories, oldest first, with the facts that their ageing depends on.
 
-    Skills are as old as their files.
+    Skills do not age.
     """
     return iter(store.db.execute(_LIVE_ROWS, {"project": store.project_id}))
 
 
 def oldest(store: Store, now: datetime) -> str | None:
-    """When the first of the memories that are not of the future was made, as a stamp."""
+    """Return the stamp of the oldest memory, without those of the future."""
     query = "select min(created_at) from unified_memories where project_id = ? and created_at <= ?"
     row = store.db.execute(query, (store.project_id, stamp(now))).fetchone()
     return row[0] if row[0] else None
 
 
 def fullest(store: Store) -> dict[str, int]:
-    """By scope, the live memories of the owner that has most of them."""
+    """Return by scope the number of live memories of the fullest owner."""
     rows = store.db.execute(
         "select scope, max(held) from (select scope, count(*) as held from unified_memories"
         f" where project_id = ? and {LIVE} group by scope, scope_owner_id) group by scope",
@@ -121,9 +121,9 @@ def fullest(store: Store) -> dict[str, int]:
 
 
 def above(store: Store, limits: Mapping[str, int]) -> dict[str, int]:
-    """By scope, the live memories beyond the limit of their owner, if there are any; 0: no limit.
+    """Return by scope the number of live memories beyond the limits, where 0 is none.
 
-    Those of a running mission have none.
+    Memories of running missions do not count.
     """
     rows = store.db.execute(
         "select scope, count(*) as held from unified_memories"
@@ -141,13 +141,13 @@ def above(store: Store, limits: Mapping[str, int]) -> dict[str, int]:
 
 
 def idle_days(row: sqlite3.Row, now: datetime) -> float:
-    """Days since the last use; a use that a clock ahead noted counts as the last change before."""
+    """Return days since the last use, or the last change where the use is of the future."""
     moments = (parse(row[name]) for name in ("last_use", "updated_at", "created_at"))
     return next((days for each in moments if (days := days_between(each, now)) > -1), 0.0)
 
 
 def decay(store: Store, scores: Iterable[tuple[float, int, str]]) -> None:
-    """Store scores by memory, each with the last access that it was worked out from."""
+    """Store scores by row, where the last access did not change since."""
     store.db.executemany(
         "update main.unified_memories set base_score = ifnull(base_score, access_score),"
         " access_score = ? where seq = ? and last_accessed_at = ?",
@@ -181,7 +181,7 @@ def any_comparable(store: Store) -> bool:
 
 
 def begin_sweep(store: Store, id: str, trigger: str, now: datetime) -> str:
-    """The id under which this sweep is logged: its own, or that of one which was killed."""
+    """Log a sweep; return its id, or that of an unfinished one, which it continues."""
     with store.transaction() as db:
         unfinished = db.execute(
             "select id from maintenance_log where project_id = ? and outcome = ?",
@@ -199,7 +199,7 @@ def begin_sweep(store: Store, id: str, trigger: str, now: datetime) -> str:
 
 
 def count(store: Store, id: str, counts: dict[str, int]) -> None:
-    """Add to what the sweep is known to have done; in the transaction that does it."""
+    """Add to the counts of the sweep, in the transaction of the changes."""
     row = store.db.execute("select counts from maintenance_log where id = ?", (id,)).fetchone()
     known = _counts(loads(row[0]))
     total = {name: known[name] + counts.get(name, 0) for name in COUNTED}
@@ -207,7 +207,7 @@ def count(store: Store, id: str, counts: dict[str, int]) -> None:
 
 
 def end_sweep(store: Store, id: str, outcome: str, error: str | None, now: datetime) -> None:
-    """Log how it ended; its duration, in milliseconds, counts from its very beginning."""
+    """Log the end of the sweep and its duration in milliseconds."""
     store.db.execute(
         "update maintenance_log set completed_at = :now, outcome = :outcome, error = :error,"
         " duration_ms = max(0, round((julianday(:now) - julianday(started_at)) * 86400000))"
@@ -217,7 +217,7 @@ def end_sweep(store: Store, id: str, outcome: str, error: str | None, now: datet
 
 
 def log_consolidation(store: Store, done: LoggedRun) -> None:
-    """Log a consolidation with the tokens that an AI was asked for."""
+    """Log a consolidation, with the tokens of its calls of an AI."""
     store.db.execute(
         "insert into maintenance_log (id, project_id, kind, trigger_reason, started_at,"
         " completed_at, counts, tokens_used, duration_ms, outcome, error)"
@@ -232,7 +232,7 @@ def log_consolidation(store: Store, done: LoggedRun) -> None:
 
 
 def last(store: Store, kind: str, outcome: str = "%", *, until: str = FOREVER) -> LoggedRun | None:
-    """The run that came to its end last, with this outcome and by this stamp if asked for."""
+    """Return the run that ended last, by the stamp, with an outcome `like` this."""
     row = store.db.execute(
         "select id, trigger_reason, started_at, completed_at, outcome, error, counts"
         " from maintenance_log where project_id = ? and kind = ? and completed_at <= ?"

@@ -56,11 +56,11 @@ _MEMBERS = tuple(
         ("trust", Trust),
     )
 )
-"""Calling an enum costs ten times what finding its member does, and a search reads fifty rows."""
+"""Members by value; calling the enum takes ten times as long."""
 TURN = f"instr(' ' || tags || ' ', ' {DIALOGUE} ') > 0"
 """SQL for a turn of a dialogue."""
 SAID_ANEW = "('merge', 'revise', 'edit')"
-"""Operations by which somebody says what a memory says."""
+"""Operations that confirm or change the text of a memory."""
 BOOKKEEPING = (
     "seq",
     "access_score",
@@ -94,7 +94,7 @@ class UnreadableMemory(AdememError):
 
 
 class Change(Value):
-    """Why a row is about to differ, for its history."""
+    """Provenance of a change, for the history."""
 
     operation: str
     actor: str
@@ -102,11 +102,11 @@ class Change(Value):
     session_id: str | None = None
     reason: str | None = None
     event_id: str = ""
-    """Shared by all changes of one act; empty: an act of its own."""
+    """Shared by all changes of one act; empty for a single change."""
 
 
 def insert(store: Store, memory: Memory, change: Change) -> Memory:
-    """Add the row; its `seq` is decided here."""
+    """Add the row and return it with its `seq`."""
     with store.transaction() as db:
         row = _row(memory)
         memory = replace(memory, seq=db.execute(_INSERT, row).lastrowid)
@@ -117,13 +117,13 @@ def insert(store: Store, memory: Memory, change: Change) -> Memory:
 def update(store: Store, memory: Memory, change: Change) -> Memory:
     """Store the changed row as its next revision and return it as stored.
 
-    Read it in the same transaction: what others wrote since is overwritten.
+    Read it in the same transaction, or changes by others are lost.
     """
     return put_back(store, replace(memory, updated_at=change.at), change)
 
 
 def put_back(store: Store, memory: Memory, change: Change) -> Memory:
-    """Like `update`, and the row is as old as it says: the change makes it what it was."""
+    """Do the same without setting `updated_at`."""
     with store.transaction() as db:
         revision = _last_revision(db, memory.id) + 1
         row = _row(replace(memory, revision_count=revision))
@@ -138,7 +138,7 @@ def put_back(store: Store, memory: Memory, change: Change) -> Memory:
 
 
 def delete(store: Store, memory: Memory, change: Change) -> None:
-    """Remove the row for good: history keeps that it went, never what it said."""
+    """Delete the row for good; history keeps the deletion and no text."""
     with store.transaction() as db:
         db.execute("delete from memory_revisions where memory_id = ?", (memory.id,))
         db.execute("delete from main.unified_memories where id = ?", (memory.id,))
@@ -165,7 +165,7 @@ def delete(store: Store, memory: Memory, change: Change) -> None:
 
 
 def touch(store: Store, memory: Memory, score: float, now: datetime) -> None:
-    """Count an access and store the access score after it: the one write that is no change."""
+    """Count an access, without a revision."""
     store.db.execute(
         "update main.unified_memories set access_count = access_count + 1, last_accessed_at = ?,"
         " access_score = ?, base_score = null where id = ?",
@@ -195,7 +195,7 @@ def find(store: Store, where: str, tail: str = "", **values: Any) -> list[Memory
 
 
 def each(store: Store, where: str, tail: str = "", **values: Any) -> Iterator[Memory]:
-    """`find` one by one, for more than should be in memory at once."""
+    """Yield what `find` returns, one by one."""
     query = f"select * from unified_memories where project_id = :project and ({where}) {tail}"
     found = store.db.execute(query, values | {"project": store.project_id})
     return _each(Memory, [column[0] for column in found.description], found)
@@ -211,7 +211,7 @@ def any_of(store: Store, statuses: Iterable[str]) -> bool:
 
 
 def revisions(store: Store, id: str) -> list[dict[str, Any]]:
-    """The history of one memory, oldest first, snapshots as dictionaries."""
+    """Return the revisions of a memory, oldest first, with parsed snapshots."""
     rows = store.db.execute(
         "select * from memory_revisions where memory_id = ? order by revision", (id,)
     )
@@ -238,7 +238,7 @@ def entries(store: Store, seqs: Iterable[int]) -> list[Entry]:
 
 
 def from_row(row: sqlite3.Row) -> Memory:
-    """The memory in a whole row; raises UnreadableMemory."""
+    """Read a whole row; raises UnreadableMemory."""
     values = columns(row)
     try:
         return of(Memory, _read(values))
@@ -247,7 +247,7 @@ def from_row(row: sqlite3.Row) -> Memory:
 
 
 def from_rows(found: sqlite3.Cursor) -> list[Memory]:
-    """All that a query for whole rows finds, but for those that hold what no memory can."""
+    """Read whole rows, leaving out those with invalid values."""
     return _all(Memory, [column[0] for column in found.description], found)
 
 
@@ -264,7 +264,7 @@ def _each(kind: type[Made], names: Sequence[str], rows: Iterable[sqlite3.Row]) -
 
 
 def columns(row: sqlite3.Row) -> dict[str, Any]:
-    """As `dict(row)`, which looks each name up among all of them and takes four times as long."""
+    """Return `dict(row)`, in a quarter of its time."""
     return dict(zip(row.keys(), row, strict=True))
 
 
@@ -273,13 +273,13 @@ def from_values(given: dict[str, Any]) -> Memory:
 
 
 def from_snapshot(snapshot: dict[str, Any]) -> Memory:
-    """The memory of then; what history leaves out is zero, its last access its last change."""
+    """Read a snapshot; BOOKKEEPING is zero, the last access is the last change."""
     left_out = dict.fromkeys(BOOKKEEPING, 0)
     return from_values(left_out | snapshot | {"last_accessed_at": snapshot["updated_at"]})
 
 
 def _read(values: dict[str, Any]) -> dict[str, Any]:
-    """The values as a Memory has them; changes what it is given, raises one of MISREAD."""
+    """Convert values in place to those of a Memory; raises one of MISREAD."""
     if bytes in map(type, values.values()):
         raise TypeError("bytes where a text or a number is expected")
     # Sums of unlike kinds raise TypeError.
@@ -323,7 +323,7 @@ def _row(memory: Memory) -> dict[str, Any]:
 
 
 def _claims(db: sqlite3.Connection, row: dict[str, Any]) -> dict[str, Any]:
-    """Values that a store that was not made here has, and that nothing changed as it reads them."""
+    """Return values that a distrusted store masks, where the change leaves them alone."""
     query = "select trust, pinned, tier from {} where id = ?"
     stored, read = (
         db.execute(query.format(table), (row["id"],)).fetchone()

@@ -29,7 +29,6 @@ _OWN_OR_PROJECT = "(scope = 'project' or scope = 'agent' and scope_owner_id is :
 
 
 def by_id(store: Store, id: str | None) -> Memory | None:
-    """The memory with exactly this id; unlike `memories.get`, without prefixes and errors."""
     return _first(memories.find(store, "id = :id", id=id)) if id else None
 
 
@@ -125,7 +124,6 @@ def claimed_sync_ids(store: Store) -> set[str]:
 
 
 def on_branches(store: Store) -> list[Memory]:
-    """Live memories that wait for a branch."""
     return memories.find(store, f"source_branch is not null and {LIVE}")
 
 
@@ -134,7 +132,6 @@ def with_anchors(store: Store) -> list[Memory]:
 
 
 def of_mission(store: Store, mission_id: str) -> list[Memory]:
-    """Live memories of the mission, oldest first."""
     return memories.find(
         store,
         f"scope = 'mission' and scope_owner_id = :id and {LIVE}",
@@ -144,12 +141,10 @@ def of_mission(store: Store, mission_id: str) -> list[Memory]:
 
 
 def of_session(store: Store, session_id: str) -> list[Memory]:
-    """Every memory that the session left, by row number."""
     return memories.find(store, "source_session_id = :id", "order by seq", id=session_id)
 
 
 def merged_into(store: Store, id: str) -> list[Memory]:
-    """Memories that this one superseded."""
     return memories.find(store, "superseded_by = :id", "order by seq", id=id)
 
 
@@ -165,7 +160,6 @@ def learned_in_session(store: Store, session_id: str, limit: int) -> list[Memory
 
 
 def has_session_text(store: Store, session_id: str, dedupe_key: str) -> bool:
-    """True if the session left a memory with this text."""
     row = store.db.execute(
         "select 1 from unified_memories where source_session_id = ? and dedupe_key = ? limit 1",
         (session_id, dedupe_key),
@@ -213,7 +207,6 @@ def promoted_errors(
 
 
 def skills(store: Store) -> list[Memory]:
-    """Live memories of skill files."""
     return memories.find(store, f"source_type = '{SKILL}' and {LIVE}")
 
 
@@ -324,19 +317,18 @@ def shown_in_session(store: Store, session_id: str | None, most: int) -> list[Me
 
 
 def tombstones(store: Store) -> list[tuple[str, str]]:
-    """Sync id and moment of every memory that was deleted for good."""
+    """Return sync id and time of every memory that was deleted for good."""
     query = "select sync_id, deleted_at from tombstones where entity = 'memory' and project_id = ?"
     return [(row[0], row[1]) for row in store.db.execute(query, (store.project_id,)).fetchall()]
 
 
 def is_dead(store: Store, sync_id: str) -> bool:
-    """Return True if the memory was deleted for good here."""
     query = "select 1 from tombstones where entity = 'memory' and sync_id = ?"
     return store.db.execute(query, (sync_id,)).fetchone() is not None
 
 
 def is_dead_by_id(store: Store, id: str) -> bool:
-    """Return True if a memory with this id, a prefix of its sync id, was deleted for good."""
+    """The same by its id, a prefix of the sync id."""
     query = "select 1 from tombstones where entity = 'memory' and sync_id >= ? and sync_id < ?"
     return store.db.execute(query, (id, id + "~")).fetchone() is not None
 
@@ -349,7 +341,6 @@ class Home:
         self._values = {"scope": scope, "owner": owner or ""}
 
     def live_by(self, key: Key, value: str | None) -> Memory | None:
-        """The newest live memory with this key."""
         where = f"{_HOME} and {key} = :key and {LIVE}"
         found = self._find(where, "order by seq desc limit 1", key=value)
         return found[0] if found else None

@@ -31,7 +31,7 @@ class Mission(Value):
 
 
 def start(store: Store, id: str, goal: str, now: datetime) -> bool:
-    """Enter a mission; False when there is, or was, one of this id."""
+    """Add a mission; False if there is one with this id."""
     cursor = store.db.execute(
         "insert or ignore into memory_missions (id, project_id, goal, status, started_at)"
         " values (?, ?, ?, ?, ?)",
@@ -41,7 +41,7 @@ def start(store: Store, id: str, goal: str, now: datetime) -> bool:
 
 
 def end(store: Store, id: str, status: str, reason: str | None, now: datetime) -> None:
-    """The first end counts as its time; what came of it is what was said last."""
+    """End a mission; ending it again changes its outcome alone."""
     store.db.execute(
         "update memory_missions set status = ?, reason = ?, ended_at = ifnull(ended_at, ?)"
         " where id = ? and project_id = ?",
@@ -57,7 +57,6 @@ def get(store: Store, id: str) -> Mission | None:
 
 
 def listed(store: Store, *, running: bool = False) -> list[Mission]:
-    """Newest first."""
     rows = store.db.execute(
         "select * from memory_missions where project_id = :project"
         " and (ended_at is null or not :running) order by started_at desc, rowid desc",
@@ -71,12 +70,11 @@ def _from_row(row: sqlite3.Row) -> Mission:
 
 
 def mission_of(environment: Mapping[str, str]) -> str | None:
-    """The mission that this process works for."""
     return environment.get(VARIABLE, "").strip() or None
 
 
 def placed(draft: Draft, environment: Mapping[str, str]) -> Draft:
-    """The draft as one of that mission's; what has a scope of its own keeps it."""
+    """Move a draft of the project to the mission of the process."""
     mission = mission_of(environment)
     if mission is None:
         return draft
@@ -88,7 +86,7 @@ def placed(draft: Draft, environment: Mapping[str, str]) -> Draft:
 
 
 def bound(draft: Draft, environment: Mapping[str, str], store: Store, now: datetime) -> Draft:
-    """Do the same, and start the mission if it has not been started."""
+    """Do the same, and start the mission if it is new."""
     home = placed(draft, environment)
     if home is not draft and home.owner:
         start(store, home.owner, "", now)

@@ -1,4 +1,4 @@
-"""Rows about procedures: their steps, what they were learned from, and how their uses ended."""
+"""Details of procedures, the episodes behind them, and outcomes of their uses."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Use(Value):
     procedure_id: str
     session_id: str
     asked: bool
-    """It came as an answer: to a prompt, or to a recall."""
+    """Shown as an answer to a prompt or a recall."""
 
 
 _COLUMNS = Details._fields
@@ -60,7 +60,6 @@ _PUT = (
 
 
 def all_of(store: Store) -> list[Details]:
-    """The oldest first."""
     query = f"select {', '.join(_COLUMNS)} from memory_procedure_details order by created_at, rowid"
     rows = store.db.execute(query)
     return unreadable.read_rows(rows, _details, TABLE, lambda row: row["memory_id"])
@@ -79,7 +78,6 @@ def put(store: Store, details: Details) -> None:
 
 
 def link(store: Store, memory_id: str, episode_ids: Iterable[str]) -> None:
-    """Add episodes that the procedure was learned from."""
     known = sources(store).get(memory_id, [])
     linked = array(dict.fromkeys([*known, *episode_ids]))
     query = "update memory_procedure_details set episode_ids = ? where memory_id = ?"
@@ -87,7 +85,7 @@ def link(store: Store, memory_id: str, episode_ids: Iterable[str]) -> None:
 
 
 def sources(store: Store) -> dict[str, list[str]]:
-    """Ids of episodes by procedure, in the order they were linked."""
+    """Return ids of episodes by procedure."""
     rows = store.db.execute(
         "select memory_id, episode_ids from memory_procedure_details order by created_at, rowid"
     )
@@ -98,7 +96,7 @@ def sources(store: Store) -> dict[str, list[str]]:
 
 
 def learned_from(store: Store) -> dict[str, list[str]]:
-    """Ids of procedures by the episode that they were learned from."""
+    """Return ids of procedures by episode."""
     found: dict[str, list[str]] = {}
     for procedure, ids in sources(store).items():
         for episode in ids:
@@ -116,7 +114,7 @@ def record(
     *,
     event: str = "",
 ) -> None:
-    """One more row of history, of the act *event*."""
+    """Add an outcome, of the act *event*."""
     store.db.execute(
         "insert into memory_procedure_history"
         " (id, procedure_memory_id, confidence, outcome, reason, recorded_at, event_id)"
@@ -170,7 +168,7 @@ def history(store: Store, memory_id: str) -> list[dict[str, Any]]:
 
 
 def uses(store: Store) -> list[Use]:
-    """In which sessions procedures were shown, in a briefing or as an answer."""
+    """Return sessions that were shown procedures."""
     rows = store.db.execute(
         "select memory_id, session_id, max(place <> 'briefing') from recall_log"
         " where project_id = ? and session_id is not null"

@@ -75,7 +75,7 @@ where relation = 'conflicts_with' and judgment_status = 'pending'
 def conflict(
     store: Store, left: Memory, right: Memory, reason: str, actor: str, now: datetime
 ) -> bool:
-    """Note that the two contradict each other; False when somebody judged of them before."""
+    """Add a conflict between two memories; False if there is one, or was."""
     one, other = sorted((left.sync_id, right.sync_id))
     cursor = store.db.execute(
         "insert or ignore into memory_relations (sync_id, project_id, source_id, target_id,"
@@ -106,7 +106,7 @@ def conflicts(store: Store) -> list[Conflict]:
 def outdated(store: Store, rows: Sequence[int]) -> dict[int, str]:
     """Return rows that a later memory contradicts, with its id, unless they were confirmed since.
 
-    What a person said yields to a person's words alone.
+    A person's memory is outdated by a person's alone.
     """
     if not rows or store.db.execute(_UNSETTLED).fetchone() is None:  # the rule, and cheap to tell
         return {}
@@ -114,7 +114,6 @@ def outdated(store: Store, rows: Sequence[int]) -> dict[int, str]:
 
 
 def all_outdated(store: Store) -> dict[int, str]:
-    """Return the same for the whole project."""
     rows = store.db.execute(
         "select memory.seq from memory_relations as said join unified_memories as memory"
         " on memory.sync_id in (said.source_id, said.target_id)"
@@ -125,7 +124,7 @@ def all_outdated(store: Store) -> dict[int, str]:
 
 
 def settle(store: Store, left: Memory, right: Memory, actor: str, now: datetime) -> bool:
-    """Somebody says that both can be true; False when nothing was said against it."""
+    """Resolve a conflict: both memories can be true; False if there is none."""
     one, other = sorted((left.sync_id, right.sync_id))
     cursor = store.db.execute(
         "update memory_relations set relation = :settled, judgment_status = 'judged',"

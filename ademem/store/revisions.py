@@ -1,4 +1,4 @@
-"""Rows of `memory_revisions`: each a memory as one change left it."""
+"""Rows of `memory_revisions`: memories as changes left them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TELLING = (
     "'insert', 'import', 'adopt', 'revise', 'edit', 'promote', 'reject', 'archive', 'restore',"
     " 'delete', 'supersede'"
 )
-"""Operations after which a memory says something else, or stands differently."""
+"""Operations that change the text or the state of a memory."""
 
 TABLE = "memory_revisions"
 
@@ -40,11 +40,10 @@ class Revision(Value):
 
     @property
     def said(self) -> dict[str, Any]:
-        """The fields without the count of changes, by which alone two of them may differ."""
+        """The fields without `revision_count`, to compare two revisions."""
         return self.fields() | {"revision_count": 0}
 
     def memory(self) -> Memory:
-        """The memory of then."""
         return memories.from_snapshot(self.snapshot)
 
     def fields(self) -> dict[str, Any]:
@@ -62,7 +61,7 @@ def newest_events(store: Store, limit: int) -> list[str]:
 
 
 def of_events(store: Store, events: Sequence[str]) -> list[Revision]:
-    """Their changes, one event after the other, each in the order it went."""
+    """Return the changes of events, in order."""
     rows = store.db.execute(
         "select revision.* from memory_revisions as revision"
         " join (select event_id, max(seq) as end from memory_revisions"
@@ -74,9 +73,9 @@ def of_events(store: Store, events: Sequence[str]) -> list[Revision]:
 
 
 def since(store: Store, moment: str, limit: int) -> list[tuple[Memory, bool]]:
-    """Memories as they are now that changed after the *moment*, a stamp; and whether they are new.
+    """Return memories that changed after the stamp *moment*, each with True if it is new.
 
-    By the newest so many changes, the last one first.
+    Of the newest *limit* changes, the last one first.
     """
     rows = store.db.execute(
         f"select memory.*, min(revision.revision) = 1 as is_new from ("

@@ -1,4 +1,4 @@
-"""A project opened for use: its settings and its store at one moment."""
+"""An open project: its settings, its store and the time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Runtime:
-    """An open project, as a door hands it to a capability; a context manager that closes it."""
+    """An open project; a context manager that closes it."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Runtime:
 
     @property
     def branch(self) -> str | None:
-        """The branch that what is learned now waits on; None: it is everybody's at once."""
+        """The branch of new memories; None for the default one."""
         return branch_of(self.project, self.settings.mirror)
 
     def __enter__(self) -> Self:
@@ -100,13 +100,13 @@ def find_order(text: str) -> str | None:
 
 
 def branch_of(project: Project, settings: MirrorSettings) -> str | None:
-    """`repository.staging`, as memories are filed under it."""
+    """Return `repository.staging`, normalized."""
     name = staging(project.root, settings.default_branch)
     return filed(name) if name else None
 
 
 def filed(branch: str) -> str:
-    """The name of a branch as it is stored: one spelling, and no secret."""
+    """Normalize and redact the name of a branch."""
     from ademem.core.redaction import redact
 
     return redact(clean(branch)).text

@@ -24,7 +24,7 @@ LEFT_DAYS = 14
 """Older sessions that were left open stay as they are; the client forgets them, too."""
 MOST_LEFT = 10
 ACTIVE_MINUTES = 30
-"""An open session in which no turn began for so long was left rather than ended."""
+"""Minutes without a turn after which an open session counts as left."""
 
 
 CONTINUED = ("resume", "fork")
@@ -32,7 +32,7 @@ CONTINUED = ("resume", "fork")
 
 
 class Session(Value):
-    """A session; fields without a value are empty."""
+    """A session; fields without a value are empty texts."""
 
     id: str
     directory: str
@@ -105,17 +105,16 @@ def _is_twin(db: sqlite3.Connection, id: str, source: str, now: datetime) -> boo
 
 
 def compacting(store: Store, id: str, now: datetime) -> None:
-    """The session is about to start anew, after a compaction."""
     store.db.execute("update sessions set compacting_at = ? where id = ?", (stamp(now), id))
 
 
 def _path(transcript: str) -> str | None:
-    """The path to keep; none of a file that has a secret in its name."""
+    """Return the path, or None for one with a secret in it."""
     return None if not transcript or redact(transcript).found else transcript
 
 
 def end(store: Store, id: str, reason: str, now: datetime, *, transcript: str = "") -> None:
-    """Close the session; one never seen to start is its own from when on we saw it.
+    """End the session; add it if its start was missed.
 
     Older clients start a fork under the name of the session that it was copied from.
     """
@@ -138,9 +137,9 @@ def end(store: Store, id: str, reason: str, now: datetime, *, transcript: str = 
 
 
 def left_open(store: Store, now: datetime, beside: str) -> list[str]:
-    """The newest sessions, *beside* one, that nobody ended and nobody was active in for long.
+    """Return the newest open sessions without a recent turn, except *beside*.
 
-    Those of which an episode tells that began after they were last opened are left out.
+    Without those whose episode was written after their last start.
     """
     rows = store.db.execute(
         "select id from sessions where project_id = :project and ended_at is null and id <> :beside"
@@ -173,7 +172,7 @@ def prompts(store: Store, session_id: str) -> list[tuple[str, str]]:
 
 
 def add_prompt(store: Store, session_id: str, prompt_id: str, content: str, now: datetime) -> bool:
-    """Keep a prompt once; False when this very prompt of this turn is there already."""
+    """Add a prompt; False if the turn has it already."""
     cursor = store.db.execute(
         "insert or ignore into user_prompts"
         " (sync_id, project_id, session_id, prompt_id, content, created_at)"
@@ -196,7 +195,7 @@ def count_prompts(store: Store, session_id: str) -> int:
 
 
 def last_seen(store: Store, now: datetime, *, but: str) -> str | None:
-    """The stamp at which a session other than *but* ended, or at least started, last."""
+    """Return the last stamp of an end, or start, of a session other than *but*."""
     rows = store.db.execute(
         "select ifnull(ended_at, last_started_at) from sessions"
         " where project_id = ? and id <> ? and ifnull(ended_at, last_started_at) <= ?"
@@ -207,7 +206,7 @@ def last_seen(store: Store, now: datetime, *, but: str) -> str | None:
 
 
 def is_active(store: Store, now: datetime) -> bool:
-    """Return True if an open session started, or began a turn, lately."""
+    """Return True if an open session started or began a turn recently."""
     row = store.db.execute(
         "select 1 from sessions where project_id = :project and ended_at is null"
         " and last_started_at >= :since and last_started_at <= :ahead"

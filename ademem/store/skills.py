@@ -1,4 +1,4 @@
-"""Rows of `memory_skill_index`."""
+"""Rows of `memory_skill_index`: skill files and their memories."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOMENTS = ("last_modified_at", "archived_at", "created_at", "updated_at")
 
 
 class Entry(Value):
-    """One file, there or gone."""
+    """A skill file, existing or removed."""
 
     id: str
     path: str
@@ -28,7 +28,7 @@ class Entry(Value):
     content_hash: str
     last_modified_at: datetime | None = None
     archived_at: datetime | None = None
-    """Since when it is gone."""
+    """Time of its removal."""
     created_at: datetime
     updated_at: datetime
 
@@ -58,7 +58,7 @@ def count_hidden(store: Store) -> int:
 
 
 def put(store: Store, entry: Entry) -> None:
-    """Add the file, or say anew how it stands."""
+    """Add or replace the row of the file."""
     row = as_dict(entry) | {"project_id": store.project_id}
     row |= {name: stamp(row[name]) if row[name] else None for name in _MOMENTS}
     store.db.execute(

@@ -41,11 +41,11 @@ class InUse(Exception):
 
 
 class _DryRun(Exception):
-    """Takes the transaction back."""
+    """Raised to roll the transaction back."""
 
 
 def scrub(store: Store, change: Change, *, dry_run: bool) -> dict[str, int]:
-    """Do *change* to every text in one transaction, then rewrite the file; raises InUse."""
+    """Apply *change* to every text in one transaction, then rewrite the file; raises InUse."""
     store.db.execute("pragma secure_delete = on")
     try:
         with store.transaction():
@@ -61,7 +61,7 @@ def scrub(store: Store, change: Change, *, dry_run: bool) -> dict[str, int]:
 
 
 def _renew_digests(store: Store) -> None:
-    """A digest tells whether a text was just that; of two that are one now, one is archived."""
+    """Recompute digests; of two live memories with the same text now, archive one."""
     db = store.db
     rows = db.execute("select seq, content, topic_key, dedupe_key from unified_memories")
     for row in rows.fetchall():
@@ -84,7 +84,7 @@ def _renew_digests(store: Store) -> None:
 
 
 def _shake(store: Store) -> None:
-    """Leave nothing in the word indexes, the free pages and the log of the database."""
+    """Rewrite the word indexes, the file and its log, which may hold old texts."""
     try:
         for index in full_text.present(store.db):
             full_text.rebuild(store, index)
@@ -97,7 +97,7 @@ def _shake(store: Store) -> None:
 
 
 def rewrite(store: Store, change: Change) -> dict[str, int]:
-    """Do *change* to every text; how many rows of which column it changed."""
+    """Apply *change* to every text; return the number of changed rows by column."""
     indexes = tuple(index.name for index in full_text.present(store.db))
     tables = store.db.execute(
         "select name from main.sqlite_master where type = 'table'"
@@ -132,7 +132,7 @@ def _rewrite(table: str, name: str, store: Store, change: Change) -> int:
 
 
 def _put(table: str, name: str, rowid: int, text: str, store: Store) -> None:
-    """Two rows may differ in their secrets only: then the second gives up its name, or goes."""
+    """Store a text; a row that equals another now loses the text, or is deleted."""
     try:
         store.db.execute(f"update main.{table} set {name} = ? where rowid = ?", (text, rowid))
     except sqlite3.IntegrityError:
@@ -143,7 +143,7 @@ def _put(table: str, name: str, rowid: int, text: str, store: Store) -> None:
 
 
 def _in_json(text: str, change: Change) -> str:
-    """Every text inside; what is no JSON is a text itself, and what needs no change stays as is."""
+    """Apply *change* to the texts inside JSON; text that is no JSON is changed as a whole."""
     try:
         value = json.loads(text)
     except ValueError:

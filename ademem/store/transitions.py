@@ -46,13 +46,13 @@ class Act(Value):
     actor: str = "user"
     session_id: str | None = None
     said_by: str = ""
-    """Whose text an edit brings, if not the actor's own."""
+    """Author of the text that an edit brings, if not the actor."""
     claimed_author: str | None = None
     """Author claimed by the files in which it was found; None: it was done here."""
     branch: str | None = None
     """Branch of the act, if not the default one."""
     event_id: str = ""
-    """Shared by all that is done in one go; empty: each is an act of its own."""
+    """Shared by all changes of one act; empty for single changes."""
 
 
 def tier_of(status: Status, *, pinned: bool = False) -> Tier:
@@ -127,9 +127,9 @@ def quarantined(reason: str) -> dict[str, Any]:
 
 
 def promote(id: str, act: Act, *, pinned: bool = False) -> Memory:
-    """Confirm a candidate; a quarantined one is approved by a person's word only.
+    """Confirm a candidate; only a person can confirm a quarantined one.
 
-    It goes on waiting for its branch if it is confirmed there.
+    Confirmed on its branch, it still waits for the merge of that branch.
     """
     memory = memories.get(act.store, id)
     _check_held(memory, act)
@@ -153,7 +153,7 @@ def promote(id: str, act: Act, *, pinned: bool = False) -> Memory:
 
 
 def accept(memory: Memory, act: Act) -> Memory:
-    """Take over what came with the files as it is; its line in the files stays the same."""
+    """Accept a memory from the files as it is."""
     change = Change(
         operation="promote",
         actor=act.actor,
@@ -166,7 +166,7 @@ def accept(memory: Memory, act: Act) -> Memory:
 
 
 def accept_all(act: Act) -> int:
-    """Take over all that came with the files, but for what is quarantined; return how many."""
+    """Accept all memories from the files but quarantined ones; return their number."""
     with act.store.transaction():
         found = memory_queries.claimed_and_not_quarantined(act.store)
         for memory in found:
@@ -190,7 +190,7 @@ def archive(id: str, act: Act) -> Memory:
 
 
 def restore(id: str, act: Act) -> Memory:
-    """Bring an archived or deleted memory back as what it was."""
+    """Bring back an archived or deleted memory."""
     memory = memories.get(act.store, id)
     if memory.live:
         raise CannotDo(f"{memory.id} is not archived", "nothing to do")
@@ -220,7 +220,7 @@ def delete(id: str, act: Act, *, hard: bool = False) -> Memory:
 
 
 def pin(id: str, act: Act, *, pinned: bool = True) -> Memory:
-    """Always in the briefing, or no longer so; an archived memory cannot be pinned."""
+    """Pin or unpin a live memory; briefings always show pinned ones."""
     memory = memories.get(act.store, id)
     if pinned:
         _check_held(memory, act)
@@ -268,7 +268,7 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
 
 
 def waits_for(memory: Memory) -> str:
-    """Why a memory needs a person's word."""
+    """Return the reason why a memory needs a person."""
     if memory.quarantine_reason:
         return f"quarantined: it {memory.quarantine_reason}"
     if memory.claimed_author is not None and memory.status is Status.PROMOTED:
@@ -294,7 +294,7 @@ def _check_held(memory: Memory, act: Act) -> None:
 
 
 def _provenance(memory: Memory, act: Act, changes: dict[str, Any]) -> dict[str, Any]:
-    """Whoever wrote the new text is who says it; an order that no person typed is held."""
+    """Return trust for the new text; quarantine an instruction that no person typed."""
     from ademem.guard.injection import order_of
 
     title, content = changes.get("title", memory.title), changes.get("content", memory.content)

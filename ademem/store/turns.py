@@ -1,4 +1,4 @@
-"""The guard's state: one row a turn of the main thread, one row a subagent."""
+"""State of the guard: a row for each turn of the main thread and each subagent."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def begin(store: Store, key: TurnKey, turn_class: str, why: str, hint: str, now:
 
 
 def carry_on(store: Store, earlier: TurnKey, key: TurnKey, now: datetime) -> bool:
-    """Start a turn nobody typed a prompt for: it is the earlier one, continued.
+    """Start a turn without a prompt as the continuation of an earlier one.
 
-    False for a turn that has begun already.
+    False if it has started already.
     """
     cursor = store.db.execute(
         "insert or ignore into turns"
@@ -78,7 +78,7 @@ def carry_on(store: Store, earlier: TurnKey, key: TurnKey, now: datetime) -> boo
 
 
 def searched(store: Store, key: TurnKey, now: datetime | None) -> None:
-    """Note that memory was consulted in the turn; None takes the note back."""
+    """Record that memory was consulted in the turn; None removes the record."""
     store.db.execute(
         "update turns set searched_at = ? where session_id = ? and agent_id = ? and prompt_id = ?",
         (stamp(now) if now else None, key.session_id, key.agent_id, key.prompt_id),
@@ -110,7 +110,7 @@ def end(store: Store, key: TurnKey, now: datetime) -> None:
 
 
 def latest(store: Store, session_id: str) -> TurnKey | None:
-    """The turn of the main thread that began last, whatever the clock has done since."""
+    """Return the turn of the main thread that was added last."""
     row = store.db.execute(
         "select prompt_id from turns where session_id = ? and agent_id = ''"
         " order by rowid desc limit 1",

@@ -1,4 +1,4 @@
-"""Rows that hold a value they cannot have: readers leave them out and note them."""
+"""The tolerant reader of rows: rows with invalid values are left out and noted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ noted: dict[str, str] = {}
 """Table and key of each row that this process left out, with the reason."""
 
 MISREAD = (ValueError, TypeError, AttributeError, KeyError, OverflowError, RecursionError)
-"""Raised by readers for a value that cannot be."""
+"""Exceptions of readers for an invalid value."""
 
 
 def note(table: str, key: object, error: Exception) -> None:
@@ -35,7 +35,7 @@ def read_rows(
 
 
 def read_row(row: Any, read: Callable[[Any], V], table: str, key: object) -> V | None:
-    """Read a row that may not be there; one that cannot be read counts as that."""
+    """Read a row; None for a missing one, and for one that cannot be read."""
     if row is None:
         return None
     try:
