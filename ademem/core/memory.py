@@ -1,4 +1,4 @@
-"""The words everybody uses: what a memory is, and what may become one."""
+"""Memories, drafts and their origin."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Scope(StrEnum):
 
     @classmethod
     def is_mission(cls, text: str) -> bool:
-        """Whether a mission is meant; of any other word it is not said that it is a scope."""
+        """True for a name of the mission scope."""
         return text.strip().lower() in (cls.MISSION, "lane")
 
 
@@ -53,24 +53,24 @@ TYPES = {
     "policy": Category.CONVENTION,
     "session_summary": Category.HANDOFF,
 }
-"""Engram's observation types that are not categories by name; the type is kept as a tag."""
+"""Categories of Engram's other observation types, which become tags."""
 
 
 MAX_TITLED_BYTES = 50_000
 """Longest text of a memory with a title, in UTF-8 bytes."""
 
 DIALOGUE = "dialogue"
-"""The tag of a turn of a dialogue; its title is who said it."""
+"""Tag of a turn of a dialogue, whose title is the speaker."""
 
 
 SKILL = "skill"
-"""The source type of a memory that stands for a skill file, which is where people read it."""
+"""Source type of the memory of a skill file."""
 EPISODE = "episode"
-"""The source type of a memory that tells what a session did."""
+"""Source type of a summary of a session."""
 PROCEDURE = "procedure"
-"""The source type of what was learned from the steps of sessions."""
+"""Source type of steps learned from sessions."""
 HIDDEN = (SKILL, EPISODE)
-"""Source types of memories that are shown to those alone who ask for their category."""
+"""Source types that are shown only if their category is asked for."""
 
 
 class Status(StrEnum):
@@ -99,7 +99,7 @@ _WEIGHTS = {Importance.LOW: 0.3, Importance.MEDIUM: 0.6, Importance.HIGH: 1.0}
 
 
 class Trust(StrEnum):
-    """Where a text came from, which decides how far it is believed."""
+    """Source of a text, which decides its confidence."""
 
     USER = "user"
     AGENT = "agent"
@@ -109,7 +109,7 @@ class Trust(StrEnum):
 
 
 class Origin(Value):
-    """Who says so, and in which session."""
+    """Writer and session of a text."""
 
     trust: Trust = Trust.AGENT
     source_type: str = "agent"
@@ -120,11 +120,11 @@ class Origin(Value):
     agent_id: str | None = None
     branch: str | None = None
     claimed_author: str | None = None
-    """Who wrote it, as the files claim that it came with; empty: they name nobody."""
+    """Author that imported files claim; empty if they name none, None for a text of this clone."""
 
 
 class Draft(Value):
-    """A text on its way through the gate."""
+    """A text before the write gate."""
 
     content: str
     category: str = Category.FACT
@@ -136,26 +136,26 @@ class Draft(Value):
     topic_key: str | None = None
     tags: tuple[str, ...] = ()
     path: str | None = None
-    """Glob of the files the memory is about."""
+    """Glob of files."""
     anchors: tuple[str, ...] = ()
-    """`path:first-last@hash`, places in the code the memory speaks of; `$ words`, commands."""
+    """Places in the code, `path:first-last@hash`, and commands, `$ words`."""
     pinned: bool = False
     promoted: bool = False
-    """A trusted caller vouches for it: no candidate stage."""
+    """Confirmed by a trusted caller, without a candidate stage."""
     strict: bool = False
     bead: str | None = None
     knowledge_key: str | None = None
     created_at: datetime | None = None
-    """When it was learned, if earlier than now (imports)."""
+    """Earlier time of an import."""
     origin: Origin = Origin()
 
 
 LOST_BRANCH = "its branch was deleted before it was merged"
-"""The reason that makes a candidate of a memory whose line never reached the default branch."""
+"""Reason that makes a memory of a deleted branch a candidate again."""
 
 
 class Entry(Value):
-    """What of a memory decides its place among others: a search reads fifty and shows ten."""
+    """The columns by which a search ranks a memory."""
 
     seq: int = 0
     id: str
@@ -170,20 +170,20 @@ class Entry(Value):
     source_branch: str | None = None
     anchors: tuple[str, ...] = ()
     pinned: bool = False
-    """As it was marked: `is_pinned` tells whether this person, or somebody trusted, did so."""
+    """The mark itself, which for imported memories does not count: see `is_pinned`."""
     claimed_author: str | None = None
-    """Of what came with the files and was not accepted here: who the files claim wrote it."""
+    """Author that imported files claim, until the memory is accepted."""
     tags: tuple[str, ...] = ()
     access_score: float = 0.0
     base_score: float | None = None
-    """The access score at the last access, when a sweep has decayed it since."""
+    """Access score at the last access, if a sweep has decayed it since."""
     created_at: datetime
     updated_at: datetime
     last_accessed_at: datetime
 
     @property
     def used(self) -> float:
-        """The access score at the last access, from which it decays."""
+        """Access score at the last access."""
         return self.access_score if self.base_score is None else self.base_score
 
     @property
@@ -192,7 +192,6 @@ class Entry(Value):
 
     @property
     def speaker(self) -> str | None:
-        """Who said it, of a turn of a dialogue."""
         return self.title if DIALOGUE in self.tags else None
 
 
@@ -223,7 +222,7 @@ class Memory(Entry):
     dedupe_key: str
     promoted_at: datetime | None = None
     rejected_at: datetime | None = None
-    """When somebody refused it; no machine brings it back while it is archived."""
+    """Time of a rejection by a person, after which no machine restores it."""
     review_after: datetime | None = None
     deleted_at: datetime | None = None
 
@@ -233,17 +232,15 @@ class Memory(Entry):
 
     @property
     def hidden(self) -> bool:
-        """Shown to those alone who ask for its category: others read a file, or what it taught."""
         return self.source_type in HIDDEN
 
     @property
     def has_lost_branch(self) -> bool:
-        """Whether only a person can tell what it is still worth."""
         return self.write_gate_reason == LOST_BRANCH and self.status is Status.CANDIDATE
 
     @property
     def shareable(self) -> bool:
-        """May leave the database for a tracked file, export or queue; promise 3 rests on this."""
+        """True if it may leave the database for a tracked file, an export or a queue."""
         held_back = self.quarantine_reason or self.hidden
         return self.live and self.scope is Scope.PROJECT and not held_back
 

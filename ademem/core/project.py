@@ -30,7 +30,7 @@ _HEAD = f"{_REF}HEAD"
 
 
 class Ambiguous(AdememError):
-    """Several enrolled projects lie below the folder."""
+    """Several enrolled projects are below the folder."""
 
     hint = "name one with --project, or `cd` into it"
 
@@ -43,9 +43,9 @@ class Project(Value):
     """A folder with `.ade/`, and the folder whose database it shares."""
 
     root: str
-    """The worktree with the files."""
+    """Worktree with the files."""
     home: str
-    """The folder of `ade.db`, which all worktrees of a repository share."""
+    """Folder of `ade.db`, which all worktrees of a repository share."""
 
     @property
     def ade(self) -> str:
@@ -53,7 +53,7 @@ class Project(Value):
 
     @property
     def home_root(self) -> str:
-        """The folder below which files in `home` are opened without following links."""
+        """Root below which files in `home` are opened without following links."""
         return os.path.dirname(self.home)
 
     @property
@@ -71,7 +71,7 @@ class Project(Value):
 
     @property
     def main(self) -> str:
-        """The main worktree, which names the project in agreements; git's folder without one."""
+        """Main worktree, which names the project in agreements; git's folder without one."""
         folder, kind = os.path.split(self.home)
         return folder if kind == ".ade" else self.home
 
@@ -81,7 +81,7 @@ class Project(Value):
 
     @property
     def readings(self) -> str:
-        """The record of the state of the files that was read last."""
+        """Record of the state of the files at the last import."""
         return os.path.join(self.run, "files.seen")
 
     @property
@@ -94,7 +94,7 @@ class Project(Value):
 
     @property
     def name(self) -> str:
-        """The name in sessions and exports: the main worktree's folder in lower case."""
+        """Name in sessions and exports: the main worktree's folder in lower case."""
         main, kind = os.path.split(self.home)
         folder = os.path.basename(main if kind in (".ade", "ademem") else self.root)
         words = folder.removesuffix(".git").strip(".").lower().replace("_", "-").split()
@@ -231,9 +231,9 @@ def _only_child(where: str) -> str | None:
 
 
 def files_changed(project: Project) -> bool:
-    """Return True if something changed; before the first reading, if there are files.
+    """Return True if files, branch or merges changed since `record_state`.
 
-    While git is in the middle of something the files are its own, and nothing has changed yet.
+    During an operation of git, such as a rebase, nothing has changed yet.
     """
     if under_way(project.root):
         return False
@@ -246,12 +246,12 @@ def files_changed(project: Project) -> bool:
 
 
 def record_state(project: Project, refs: Iterable[str] = ()) -> None:
-    """Record the present state as read; from now on, changes of the *refs* count, too."""
+    """Record the present state as imported, with the *refs* whose changes count, too."""
     confined.write_text(project.root, project.readings, _listing(project, refs))
 
 
 def import_path(project: Project) -> str:
-    """Return the file that exists while an import waits or is incomplete."""
+    """Return the file that marks a waiting or incomplete import."""
     return os.path.join(project.run, "import")
 
 
@@ -260,7 +260,6 @@ def import_waits(project: Project) -> bool:
 
 
 def was_read(project: Project) -> bool:
-    """Return True if its files were updated before."""
     return confined.exists(project.root, project.readings)
 
 

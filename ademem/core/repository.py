@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 DEFAULT_BRANCHES = ("main", "master")
-"""Names of the default branch where neither the settings nor a remote name it."""
+"""Default branches where neither the settings nor a remote name one."""
 
 MOST = 65_536
 """Bytes read of one of git's small files."""
@@ -79,10 +79,9 @@ def default_branch(root: str, configured: str = "") -> str | None:
 
 
 def staging(root: str, configured: str = "") -> str | None:
-    """Return the branch that new memories wait on until it is merged.
+    """Return the branch that new memories belong to until it is merged.
 
-    None where it is everybody's at once: on the default branch, where there is none, when detached,
-    and without git.
+    None on the default branch, without one, when detached, and without git.
     """
     on = branch(root)
     default = default_branch(root, configured) if on else None
@@ -99,7 +98,7 @@ def under_way(root: str) -> bool:
 
 
 def index_state(where: str) -> str:
-    """Return an identity of git's index, which changes with what git tracks."""
+    """Return the identity of git's index, which changes with the tracked files."""
     top = git_root(where)
     if top is None:
         return ""
@@ -113,10 +112,9 @@ def index_state(where: str) -> str:
 def tracked(folder: str, names: Iterable[str], *, as_written: bool = True) -> list[str]:
     """Return those of the *names* in *folder* that git tracks and that exist.
 
-    With *as_written* the file has to be the one that git checked out or added itself: the index
-    tells its inode, and a file that was made anew since then has another. A name that ends in a
-    slash stands for a folder. Upper and lower case count as the file system has it. A process is
-    started only for an index of a kind that is not read here.
+    With *as_written* the file is the one that git checked out or added: the index records its
+    inode, which a replaced file has not. A name with a slash at its end is a folder. Case counts as
+    on the file system. Git is started only for an index of another version.
     """
     top = git_root(folder)
     if top is None:
@@ -144,7 +142,7 @@ def tracked(folder: str, names: Iterable[str], *, as_written: bool = True) -> li
 
 
 def tip(common: str, ref: str, links: int = 5) -> str | None:
-    """Return the commit that a ref names, through so many symbolic refs; None without one."""
+    """Return the commit of a ref, through at most *links* symbolic refs; None without one."""
     packed = os.path.join(common, "packed-refs")
     found = first_line(os.path.join(common, ref)) or _packed(packed, ref) or ""
     if found.startswith("ref: "):
@@ -153,7 +151,7 @@ def tip(common: str, ref: str, links: int = 5) -> str | None:
 
 
 def is_commit_id(text: str) -> bool:
-    """Return True for 40 or 64 hexadecimal digits, which git cannot take for an option."""
+    """Return True for 40 or 64 hexadecimal digits."""
     return len(text) in (40, 64) and set(text) <= _DIGITS
 
 
@@ -212,7 +210,7 @@ def config_value(folder: str, key: str) -> str:
 def _beginning(path: str) -> str:
     """Read the first MOST bytes of a regular file as text; raises OSError.
 
-    An unpacked archive may have a pipe or a device in git's place: no hook waits for it.
+    An unpacked archive may contain a pipe or a device of that name, which must not block a hook.
     """
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
@@ -297,9 +295,9 @@ def _is_at(path: str, wish: str) -> bool:
 
 
 def _is_same(top: str, path: str, wish: str, entry: tuple[int, int], as_written: bool) -> bool:
-    """Return True if *path*, as git spells it, is the wished file, or that of the index.
+    """Return True if *path*, as git spells it, is the wished file, and that of the index.
 
-    An index holds 32 bits of an inode. Some programs that write one leave it out.
+    An index has 32 bits of an inode, or none if another program wrote it.
     """
     inode, written = entry
     spelled = wish + path[len(wish) :]

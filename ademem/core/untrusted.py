@@ -1,4 +1,4 @@
-"""Recalled text is data: fenced, labelled, unable to leave its fence, known when it comes back."""
+"""Show untrusted text as data: fenced, labelled, and without hidden characters."""
 
 from __future__ import annotations
 
@@ -21,19 +21,18 @@ _OURS = (
     r"\b[0-9a-f]{12}\s+\[\w+\] "
     r"|\[\w+\] .*\((?:[0-9a-f]{12}, |[\w-]{4,64}, (?:user|agent|tool|web|import), \d{4}-)"
 )
-"""A memory as `ademem recall` or `entry` prints it."""
+"""A memory in the form of `ademem recall` or `entry`."""
 
 
 def fenced(lines: Iterable[str]) -> str:
-    """The lines between the tags; each was made by `entry` or is our own."""
+    """Enclose lines, each from `entry` or our own, in the tags."""
     return "\n".join((OPEN, *lines, CLOSE))
 
 
 def escaped(text: str, angle: str = "&lt;") -> str:
-    """*text* without unseen signs, or a tag that could end the fence or speak for somebody else.
+    """Remove hidden characters, and replace the bracket of a tag that could end the fence.
 
-    *angle* takes the place of what opens such a tag.
-    A tag is judged by how it looks: full-width and other look-alike signs count as what they seem.
+    Characters count as those that they look like, such as a full-width bracket.
     """
     text = visible(text)
     if text.isascii() and "<" not in text:
@@ -55,7 +54,7 @@ def escaped(text: str, angle: str = "&lt;") -> str:
 
 
 def entry(memory: Memory, chars: int) -> str:
-    """One line: category, the text or its first sentences, and who says so."""
+    """Format a memory as one line: category, text or its first sentences, provenance."""
     title = f"{memory.title}: " if memory.title else ""
     text = opening(title + memory.content, chars)
     told = text.removesuffix("…")  # which alone would have plain text looked at sign by sign
@@ -63,7 +62,7 @@ def entry(memory: Memory, chars: int) -> str:
 
 
 def provenance(memory: Memory) -> str:
-    """Id, who said it, when; and whether anybody confirmed it."""
+    """Format id, writer, date and status."""
     # `%Y` would load `time` and its locale for half a millisecond.
     parts = [memory.id, memory.trust.value, memory.created_at.date().isoformat()]
     if memory.status == "candidate":
@@ -74,12 +73,12 @@ def provenance(memory: Memory) -> str:
 
 
 def import_label(author: str) -> str:
-    """The label of what nobody here accepted; the name is a claim, and was made safe to show."""
+    """Label a memory that came with the files; the author is a claim, and safe to show."""
     return f"came with the files, by {author}" if author else "came with the files"
 
 
 def without_recalled(text: str) -> str:
-    """*text* without what we ourselves had shown: fenced blocks, and single lines of them."""
+    """Remove memories that we showed: fenced blocks and single lines of them."""
     kept: list[str] = []
     inside = False
     for line in text.splitlines(keepends=True):
@@ -110,7 +109,7 @@ _AS_LATIN = {
     for latin, letters in zip(_LATIN, _SEEMING, strict=True)
     for seeming in letters
 }
-"""Cyrillic, Greek and Armenian letters that UTS 39 calls confusable with Latin ones."""
+"""Cyrillic, Greek and Armenian letters that are confusable with Latin ones (UTS 39)."""
 
 _ANGLES = dict.fromkeys(map(ord, "\uff1c\ufe64\u2039\u2329\u3008\u27e8\u276e\u02c2\u1438"), "<")
 _SLASHES = dict.fromkeys(map(ord, "\u2044\u2215\u29f8\uff0f\u2571"), "/")
@@ -118,10 +117,10 @@ _SKELETON = _AS_LATIN | _ANGLES | _SLASHES
 
 UNSEEN = (
     r"[\x00-\x08\x0e-\x1f\x7f\u200b\ufeff\u00ad\u180e\u115f\u1160\u3164\uffa0"
-    r"\u200e\u200f\u061c\u202a-\u202e\u2060-\u206f"  # what turns the writing direction round
+    r"\u200e\u200f\u061c\u202a-\u202e\u2060-\u206f"  # controls of the writing direction
     r"\ufff9-\ufffb\U000e0000-\U000e007f]"  # tags, which spell whole messages
 )
-"""Signs without a glyph that no script needs inside a sentence."""
+"""Characters without a glyph that no script needs inside a sentence."""
 
 _FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{2,6}\U000e007f"
 """The one use of tags that Unicode recommends: the flags of regions."""
@@ -136,7 +135,7 @@ _SMUGGLING = (
 
 
 def has_hidden_characters(text: str) -> bool:
-    """Whether it has signs that a reader does not see and a model does."""
+    """True for characters that a person does not see and a model reads."""
     if text.isascii():
         return False
     import re  # which a hook whose texts are ASCII need not load
@@ -145,7 +144,7 @@ def has_hidden_characters(text: str) -> bool:
 
 
 def visible(text: str) -> str:
-    """*text* without the signs that nobody sees; joiners and accents stay."""
+    """Remove characters without a glyph, except joiners and accents."""
     if text.isascii() and text.isprintable():
         return text
     import re
@@ -154,7 +153,7 @@ def visible(text: str) -> str:
 
 
 def skeleton(char: str) -> str:
-    """What one character seems to be, folded; empty for one that is not seen."""
+    """Return the folded Latin look of one character; empty for an invisible one."""
     if char.isascii():
         return char.lower()
     import unicodedata  # which a hook whose text is ASCII need not load
@@ -166,17 +165,17 @@ def skeleton(char: str) -> str:
 
 
 def as_latin(text: str) -> str:
-    """The text with letters of other scripts replaced by those they look like."""
+    """Replace letters of other scripts by the Latin ones that they look like."""
     return text if text.isascii() else text.translate(_AS_LATIN)
 
 
 def as_displayed(text: str) -> str:
-    """The text as it looks: one case, compatibility forms and look-alikes replaced."""
+    """Fold a text by its look: case, compatibility forms and look-alikes."""
     return text.lower() if text.isascii() else "".join(map(skeleton, text))
 
 
 def is_disguised(text: str) -> bool:
-    """Whether a word mixes Latin letters with letters of another script that look like them."""
+    """True if a word mixes Latin letters with look-alikes of another script."""
     if text.isascii():
         return False
     import re

@@ -1,4 +1,4 @@
-"""What nobody may read again is taken out of a text before it is hashed, stored or logged."""
+"""Redact secrets and private spans before a text is hashed, stored or logged."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Redacted(Value):
 
 
 def redact(text: str) -> Redacted:
-    """Mark what was taken out by `[private]` and `[redacted:<name>]`; redacting twice adds nothing.
+    """Replace private spans by `[private]` and secrets by `[redacted:<name>]`; idempotent.
 
-    Taking out can join what stood apart, so we look again until nothing is found; a text that
-    goes on producing secrets is withheld whole.
+    A replacement can join parts of another secret, so this repeats until nothing is found; a text
+    that goes on to produce secrets is withheld whole.
     """
     if len(text) <= _WORD_CHARS and text.isalpha():
         return Redacted(text=text)
@@ -45,7 +45,7 @@ def redact(text: str) -> Redacted:
 
 
 def suspicious(text: str) -> bool:
-    """Plain string tests that let clean text pass without compiling a pattern."""
+    """Pass clean text by plain string tests, without compiling a pattern."""
     return _may_have_tags(text) or any(hinted(text)) or may_give_away(text.lower())
 
 
