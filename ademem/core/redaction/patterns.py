@@ -1,13 +1,14 @@
-"""The shapes of credentials, as their issuers document them."""
+"""Patterns of credentials, as their issuers document them."""
 
 from __future__ import annotations
 
 from ademem.core.redaction import sentences
-from ademem.core.redaction.encodings import is_basic, may_be_escaped, unescaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_ESCAPE = r"\\(?:u00([2-7][0-9a-fA-F])|(/))|%([2-7][0-9a-fA-F])"
 
 # A key starts where a word does, also behind an escaped line break or a percent-encoded sign.
 _EDGE = r"(?:(?<![\w-])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
@@ -38,7 +39,7 @@ OPAQUE = rf"(?!{_WORDS})(?:{_DIGIT}{_LETTER}|(?=[\w-]{{0,40}}?[A-Za-z]{{16}}))"
 
 
 def _assigned(names: str, quoted: str, bare: str) -> str:
-    """A literal given to one of the *names*, as code, configuration and command lines write it."""
+    """Match a literal assigned to one of the *names* in code, configuration or command lines."""
     return (
         rf"(?i)(?:(?<![^\s\"'`(])--?[\w-]{{0,30}}?(?:{names})[ \t]+"
         rf"|(?:{names})(?:_base)?(?:[_-]?(?:prod|production|staging|dev|live|test|\d))?{_IS})"
@@ -51,7 +52,7 @@ def _assigned(names: str, quoted: str, bare: str) -> str:
 
 
 _ASSIGNING = frozenset("-:=>")
-"""One of these is in whatever a pattern with `_IS` matches; prose with "token" often has none."""
+"""Every match of a pattern with `_IS` has one of these; prose with "token" often has none."""
 
 _PASSWORD = _assigned(
     r"passw(?:or)?d|passphrase|passcode|(?<=[_;-])(?:pwd|pass)",
@@ -338,7 +339,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
 
 _RANKS = {name: rank for rank, (name, _, _) in enumerate(TABLE)}
 _RANKS_OF: dict[str, list[int]] = {}
-"""Rows of the table by their hints."""
+"""Rows of the table by hint."""
 for _rank, _row in enumerate(TABLE):
     for _hint in _row[1]:
         _RANKS_OF.setdefault(_hint, []).append(_rank)
@@ -351,7 +352,7 @@ _PLACEHOLDER = (
 
 
 def hinted(text: str) -> Iterator[tuple[int, str, str]]:
-    """The rows of the table that can match *text*, or what it escapes: rank, name, pattern."""
+    """Yield the rows (rank, name, pattern) that can match *text* or its decoded form."""
     yield from _hinted(text)
     if may_be_escaped(text) and (unwrapped := unescaped(text)):
         yield from _hinted(unwrapped[0])
@@ -367,7 +368,7 @@ def _hinted(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def mask(text: str) -> tuple[str, tuple[str, ...]]:
-    """Put `[redacted:<name>]` in the place of each secret; overlapping ones become one."""
+    """Replace each secret by `[redacted:<name>]`; overlapping ones become one."""
     kept: list[str] = []
     names: list[str] = []
     end = 0
@@ -415,3 +416,41 @@ def _merged(spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
             start, end, rank = first, max(last, end), min(upper, rank)
         merged.append((start, end, rank))
     return merged
+
+
+def unescaped(text: str) -> tuple[str, list[int]] | None:
+    """Decode escapes of JSON and URLs, save quotes and line breaks; None without escapes.
+
+    The second value has the place in *text* of each character and of the end.
+    """
+    import re
+
+    escapes = list(re.finditer(_ESCAPE, text))
+    if not escapes:
+        return None
+    plain: list[str] = []
+    places: list[int] = []
+    end = 0
+    for escape in escapes:
+        code = escape[1] or escape[3]
+        plain += text[end : escape.start()], chr(int(code, 16)) if code else "/"
+        places += [*range(end, escape.start()), escape.start()]
+        end = escape.end()
+    plain.append(text[end:])
+    places += range(end, len(text) + 1)
+    return "".join(plain), places
+
+
+def may_be_escaped(text: str) -> bool:
+    return "%" in text or "\\u00" in text or "\\/" in text
+
+
+def is_basic(encoded: str) -> bool:
+    """True for `user:password` in base64."""
+    from binascii import Error, a2b_base64
+
+    try:
+        user, colon, password = a2b_base64(encoded).partition(b":")
+    except Error:
+        return False
+    return bool(colon and user and password) and (user + password).decode("latin-1").isprintable()

@@ -1,4 +1,4 @@
-"""Secrets that a sentence gives away: "the staging password is …", "api key for stripe: …"."""
+"""Find secrets in sentences: "the staging password is …", "api key for stripe: …"."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ PIN_HINTS = ("pin ", "pin:")
 SECRET_HINTS = ("key", "token", "secret", "seed", "clave")
 OTHER_PASSWORD_HINTS = ("hasło", "пароль", "密码", "密碼", "口令", "パスワード", "비밀번호")
 OTHER_SECRET_HINTS = ("schlüssel", "clé", "密钥", "令牌")
-"""In texts that have more than ASCII."""
+"""Hints in texts with more than ASCII."""
 
 NAME_CHARS = 24
-"""Longest beginning of a name before its hint."""
+"""Longest part of a name before its hint."""
 WINDOW_CHARS = 160
-"""How far behind its name a secret is looked for."""
+"""Characters after a name in which its secret begins."""
 OPAQUE_CHARS = 16
-"""A shorter word behind "token" or "key" is no secret."""
+"""Shortest secret after "token" or "key"."""
 PHRASE_CHARS = 100
 _PASSWORDS = (
     r"passwor[dt]|passphrase|passcode|kennwort|mot\ de\ passe|contrase[ñn]a|senha|wachtwoord"
@@ -38,7 +38,7 @@ _NAMED = rf"""(?ix)
         | ["'`]?[ ]?[:：=][ ]? | [ ][—–-][ ] | [ ]?(?:是|为|為|は|는|은)[ :：]? | [ ]{_IS}:?[ ] )
 |   (?P<direct> [ ] ) )
 """
-"""The name of a secret and what leads to its value; the value begins where the match ends."""
+"""The name of a secret and the words up to its value, which begins at the end of the match."""
 
 _IS_SIGNS = (" is", " was ", " are ", " ist ", " lautet", " es ", " est ", " era ", " é ", " è ")
 _SIGNS = (*_IS_SIGNS, " to ", " auf ", " à ", " heißt ", '"', "'", "`", "„", "“", "«", "：")
@@ -59,7 +59,7 @@ _TECHNICAL = (
     r"|(?:sha|md|aes|rsa|oauth|utf|base|[ehpr]s|ed|python|ipv|http|tls|web)-?\d{1,4}\w{0,2}(?:-\w+)*"
     r"|[a-z]+(?:_[a-z]+)*_(?:v?\d|[a-z]+\d?))\Z"
 )
-"""Versions, sizes, algorithms and identifiers, which have digits as well."""
+"""Versions, sizes, algorithms and identifiers."""
 _ENDS_SENTENCE = r"[.!,;)\"'”]*(?:\s*\Z|\s*\n|[.!,;)\"'”]\s)"
 _DESCRIBING = (
     r"(?i)(?:\w*(?:ed|en|ing|ble|al|ive|ous|ory|ary|ful|less|ent|ant|ic|id|ly|ete|ect|ord|ise|ext"
@@ -77,12 +77,12 @@ _MESSAGE = (
 
 
 def may_give_away(lowered: str) -> bool:
-    """Plain string tests that let most texts pass without compiling a pattern."""
+    """Pass most texts by plain string tests, without compiling a pattern."""
     return any(True for _ in _places(lowered))
 
 
 def spans(text: str) -> Iterator[tuple[int, int, str]]:
-    """Start and end of each secret that a sentence gives away, and what to call it."""
+    """Yield start, end and kind of each secret in a sentence."""
     regions = _regions(text.lower())
     if not regions:
         return
@@ -97,7 +97,7 @@ def spans(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _places(lowered: str) -> Iterator[int]:
-    """Where a hint ends behind which a secret can be."""
+    """Yield the ends of hints after which a secret is possible."""
     passwords: tuple[str, ...] = PASSWORD_HINTS
     secrets: tuple[str, ...] = SECRET_HINTS
     if not lowered.isascii():
@@ -117,7 +117,7 @@ def _places(lowered: str) -> Iterator[int]:
 
 
 def _regions(lowered: str) -> list[tuple[int, int]]:
-    """Parts of the text around such places, so that no sign is looked at twice."""
+    """Return disjoint parts of the text around such places."""
     regions: list[tuple[int, int]] = []
     for at in sorted(_places(lowered)):
         start, end = max(0, at - NAME_CHARS), at + WINDOW_CHARS
@@ -142,7 +142,7 @@ def _has_opaque(window: str) -> bool:
 
 
 def _opaque(named: re.Match[str], text: str) -> tuple[int, int] | None:
-    """A long word of letters and digits that chance, not a language, put together."""
+    """Find a long random word of letters and digits."""
     import re
 
     from ademem.core.redaction.patterns import OPAQUE
@@ -181,7 +181,7 @@ def _password(named: re.Match[str], text: str) -> tuple[int, int] | None:
 
 
 def _quoted(named: re.Match[str], text: str, start: int, closing: str) -> tuple[int, int] | None:
-    """A phrase in quotes, unless it is a message to people or a name in code."""
+    """Find a quoted phrase, unless it is a message or a name in code."""
     import re
 
     line = text[start : start + PHRASE_CHARS].partition("\n")[0]
@@ -203,7 +203,7 @@ def _quoted(named: re.Match[str], text: str, start: int, closing: str) -> tuple[
 
 
 def _is_assigned(named: re.Match[str]) -> bool:
-    """Whether it is written as `password: …`, which is in the table of patterns."""
+    """True for `password: …`, which the table of patterns matches."""
     return (
         not named["about"]
         and named["link"].strip() in (":", "=")
@@ -212,7 +212,7 @@ def _is_assigned(named: re.Match[str]) -> bool:
 
 
 def _is_strong(value: str) -> bool:
-    """Letters with digits or signs among them, as policies of passwords ask for."""
+    """True for letters with digits or symbols, as password policies require."""
     letter = any(sign.isalpha() for sign in value)
     digit = any(sign.isdigit() for sign in value)
     sign = any(each in "!@#$%^&*?~+" for each in value[1:-1])
@@ -220,14 +220,14 @@ def _is_strong(value: str) -> bool:
 
 
 def _is_led_in(named: re.Match[str], text: str) -> bool:
-    """Whether what stands before the name makes the next word its value: "with password …"."""
+    """True if the words before the name make the next one its value: "with password …"."""
     import re
 
     return re.match(_LEADING_IN, text[max(0, named.start() - 60) : named.start()], re.S) is not None
 
 
 def _is_bare_word(named: re.Match[str], value: str, text: str) -> bool:
-    """Whether "the password is …" ends with a word that does not describe a password."""
+    """True if "the password is …" ends with a word that does not describe a password."""
     import re
 
     return (
