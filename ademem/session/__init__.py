@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 WAIT_S = 2.0
 """Longest wait for another writer; SessionEnd has 1.5 s for everything."""
 WAIT_END_S = 0.6
+READ_ONLY = ("session_start", "user_prompt_submit")
+"""Events that are answered from a copy where the project cannot be written."""
 
 
 def run(handle: Handle) -> None:
@@ -51,17 +53,16 @@ def answer(
     try:
         found = project.find(None, environment, _working_folder())
         payload = client.read(raw)
-        if not is_writable(found):
-            from ademem.session import read_only
-
-            return read_only.answer(event, payload, found, environment, now)
-        wait_s = WAIT_END_S if event == "session_end" else WAIT_S
-        runtime = open_runtime(found, environment, now, wait_s=wait_s)
+        runtime = _open(found, event, environment, now)
+        if runtime is None:
+            return ""
         try:
-            said = handle(payload, runtime) or ""
-            if said:
-                _count(said, event, runtime)
-            return said
+            text = handle(payload, runtime) or ""
+            if text and not runtime.is_read_only:
+                from ademem.store import logs  # most hooks print nothing
+
+                logs.count_output(runtime.store, event, len(text), runtime.now)
+            return text
         finally:
             runtime.leave() if leaving else runtime.close()
     except NotEnrolled:
@@ -71,17 +72,31 @@ def answer(
 
         failure_log.log(found, event, error, environment, now)
         if event == "session_start":
-            return _tell(error)
+            return _report_refused(error)
         return _guard_failed(found, error, environment) if event == "pre_tool_use" else ""
 
 
-def _count(said: str, event: str, runtime: Runtime) -> None:
-    from ademem.store import logs  # most hooks print nothing
+def _open(
+    found: Project, event: str, environment: Mapping[str, str], now: datetime
+) -> Runtime | None:
+    if is_writable(found):
+        wait_s = WAIT_END_S if event == "session_end" else WAIT_S
+        return open_runtime(found, environment, now, wait_s=wait_s)
+    if event not in READ_ONLY:
+        return None
+    from ademem.worker.read_only import open_copy
 
-    logs.count_output(runtime.store, event, len(said), runtime.now)
+    return open_copy(found, environment, now)
 
 
-def _tell(error: Exception) -> str:
+def _working_folder() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:  # the model may remove its working folder
+        return os.sep
+
+
+def _report_refused(error: Exception) -> str:
     """Name the refused file that keeps the memory from opening."""
     from ademem.core.confined import Refused
 
@@ -92,15 +107,8 @@ def _tell(error: Exception) -> str:
     return client.notice(of_refused(error))
 
 
-def _working_folder() -> str:
-    try:
-        return os.getcwd()
-    except FileNotFoundError:  # the model may remove its working folder
-        return os.sep
-
-
 def _guard_failed(found: Project | None, error: Exception, environment: Mapping[str, str]) -> str:
-    """The guard fails open unless the project asked for the opposite."""
+    """Let the call pass, or deny it where the project sets `guard.fail = "closed"`."""
     try:
         settings = configuration.load(found, environment).settings
         closed = found is not None and settings.guard.fail == "closed"
@@ -108,7 +116,7 @@ def _guard_failed(found: Project | None, error: Exception, environment: Mapping[
         closed = False
     what = type(error).__name__
     return (
-        client.deny(f"ademem: the guard failed ({what}); `ademem doctor` tells why")
+        client.deny(f"ademem: the guard failed ({what}); `ademem doctor` shows why")
         if closed
         else ""
     )

@@ -1,4 +1,4 @@
-"""What comes up by itself: memories of the file, the command or the error at hand."""
+"""Show memories of the file, the command or the error of a tool call, within a budget."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 ENTRY_CHARS = 600
 """Length of one memory."""
 ERROR_CHARS = 1000
-"""Of the line that names an error, how much is looked for."""
+"""Length of the line that names an error."""
 WHAT_CHARS = 120
 READ_CHARS = 20_000
-"""Length of the path or command that is named above them."""
+"""Length of a path or command that is redacted before its beginning is shown."""
 TOKEN_BYTES = 4
 """UTF-8 bytes of text that make about one token."""
-ASTRAY = " [the code it speaks of has changed since]"
+STALE = " [the code it speaks of has changed since]"
 
 
 def before(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
-    """Memories of what a call is about to touch, beside it: a few, each once a session."""
+    """Return memories of the file or command of a call, each once a session."""
     find: Callable[[str, Payload, Runtime], list[sqlite3.Row]]
     if payload.tool_name in WRITING_TOOLS:
         what, find = _relative(payload, runtime), _at_path
@@ -43,23 +43,23 @@ def before(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
         write_lists(runtime.project, runtime.store)
     lines: list[str] = []
     if find(what, payload, runtime):
-        with runtime.store.transaction():  # the twin of a double installation finds none left
+        with runtime.store.transaction():  # a second installation of the hook finds none left
             rows = find(what, payload, runtime)
-            lines = _tell("site", _best(rows), what, key, runtime)
+            lines = _show("site", _best(rows), what, key, runtime)
     if lines or lacks_lists(runtime.project, key):
         write_rest(runtime.project, runtime.store, key, table.told(runtime.store, key))
     return client.context("PreToolUse", _page(what, lines)) if lines else None
 
 
 def failed(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
-    """What is known of the error: by its fingerprint, then by its words."""
+    """Return memories of the error: by its fingerprint, then by its words."""
     from ademem.capture import errors
 
     line = errors.essential(payload.error)[:ERROR_CHARS]
     if not line or payload.is_interrupt:
         return None
     with runtime.store.transaction():
-        lines = _tell("failure", _of_error(payload, line, runtime), line, key, runtime)
+        lines = _show("failure", _of_error(payload, line, runtime), line, key, runtime)
     return client.context("PostToolUseFailure", _page(line, lines)) if lines else None
 
 
@@ -72,7 +72,7 @@ def _at_path(path: str, payload: Payload, runtime: Runtime) -> list[sqlite3.Row]
 
 
 def _at_command(command: str, payload: Payload, runtime: Runtime) -> list[sqlite3.Row]:
-    """The shell's grammar is asked only when one of the programs has a memory."""
+    """Find rows by program first, as parsing the command takes longer."""
     if not table.any_of(runtime.store, "command"):
         return []
     from ademem.search import hint_patterns as patterns
@@ -88,14 +88,14 @@ def _at_command(command: str, payload: Payload, runtime: Runtime) -> list[sqlite
 
 
 def _here(rows: list[sqlite3.Row], runtime: Runtime) -> list[sqlite3.Row]:
-    """Without what waits on a branch that is not checked out; git is looked at if any waits."""
+    """Drop memories of unmerged branches other than the current one."""
     waiting = any(row["source_branch"] for row in rows)
     current = (None, runtime.branch) if waiting else (None,)
     return [row for row in rows if row["source_branch"] in current]
 
 
 def _best(rows: list[sqlite3.Row]) -> list[tuple[Memory, str]]:
-    """Each memory once, the most to the point first, and how its place in the code stands."""
+    """Return each memory once with the state of its anchor, the most specific first."""
     from ademem.store import memories
 
     rows.sort(
@@ -139,14 +139,14 @@ def _of_error(payload: Payload, line: str, runtime: Runtime) -> list[tuple[Memor
     return [(memory, "") for memory in found.values()]
 
 
-def _tell(
+def _show(
     place: str,
     found: Iterable[tuple[Memory, str]],
     what: str,
     key: TurnKey,
     runtime: Runtime,
 ) -> list[str]:
-    """Entries for what this reader was not told yet, within the budget; they count as told."""
+    """Return entries that this session was not shown, within the budget, and record them."""
     from ademem.core import untrusted
     from ademem.store import logs
 
@@ -155,7 +155,7 @@ def _tell(
     lines: list[str] = []
     shown: list[logs.Shown] = []
     for memory, state in found:
-        mark = ASTRAY if state in ("changed", "gone") else ""
+        mark = STALE if state in ("changed", "gone") else ""
         entry = untrusted.entry(memory, ENTRY_CHARS) + mark
         room -= _tokens(entry) if memory.id not in told else 0
         if memory.id in told or room < 0 or len(lines) == settings.hints:
@@ -187,7 +187,7 @@ def _tokens(text: str) -> int:
 
 
 def _relative(payload: Payload, runtime: Runtime) -> str:
-    """The file within the project, however the client spells it; empty when it is elsewhere."""
+    """Return the path below the project's root; empty for a file elsewhere."""
     if not payload.path:
         return ""
     path = os.path.normpath(os.path.join(payload.cwd, payload.path))

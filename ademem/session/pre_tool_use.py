@@ -1,4 +1,4 @@
-"""PreToolUse: the guard, and what memory has on the thing about to be touched."""
+"""PreToolUse: the guard, and memories of the file or command of the call."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ from ademem.store.runtime import program
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.core.client import Payload, Turn, TurnKey
-    from ademem.core.project import Project
     from ademem.store.runtime import Runtime
 
 TARGET_CHARS = 200
 READ_CHARS = 20_000
-"""How much of a command is looked at for its log line."""
+"""Length of a command that is redacted for its log line."""
 MEMORY = ".ade"
-"""What a call has in its path or command that names a file of memory; the shell line knows it."""
+"""Part of the path or command of a call that names a file of memory; `start.sh` knows it too."""
 
 
 def handle(payload: Payload, runtime: Runtime) -> str | None:
-    """Deny a mutation in a turn that has to consult memory first; else tell what is known of it."""
+    """Deny a change in a turn that has to search memory first; else return memories about it."""
     key = key_of(payload, runtime)
     call = ToolCall(
         tool=payload.tool_name,
@@ -53,7 +52,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
 
 
 def _approval(call: ToolCall, runtime: Runtime) -> str | None:
-    """The command that only a person may run; asked of few calls, so read for these alone."""
+    """Return the command that only a person may run, if the call has one."""
     guard = runtime.settings.guard
     if call.tool not in SHELL_TOOLS or guard.mode == "off" or not _names_us(call.command):
         return None
@@ -65,30 +64,26 @@ def _approval(call: ToolCall, runtime: Runtime) -> str | None:
 
 
 def _names_us(command: str) -> bool:
-    """Whether the program's name may be in it, be it in quotes or behind a variable."""
+    """Tell whether the command may run ademem, even in quotes or by a variable."""
     bare = command.replace("'", "").replace('"', "").replace("\\", "")
     return "ademem" in bare or any(f" {verb}" in bare for verb in ("promote", "trust", "review"))
 
 
 def known(turn: Turn | None, runtime: Runtime) -> CallContext:
-    """The facts a decision rests on, as they are on this machine."""
+    """Collect the facts for a decision."""
     config = os.path.realpath(client.config_dir(runtime.environment))
-    ade = runtime.project.ade
+    project = runtime.project
     return CallContext(
         turn=turn,
         settings=runtime.settings.guard,
-        ours=(*_memory_folders(config), os.path.join(config, "plans"), ade),
-        switches=_switches(runtime.project),
+        ours=(*_memory_folders(config), os.path.join(config, "plans"), project.ade),
+        switches=(project.config, project.local_config, project.run, project.database),
         empty_store=lambda: not existence.any_promoted(runtime.store),
     )
 
 
-def _switches(project: Project) -> tuple[str, ...]:
-    return project.config, project.local_config, project.run, project.database
-
-
 def _memory_folders(config: str) -> list[str]:
-    """The client keeps its own memory in `projects/<slug>/memory` of its configuration."""
+    """List the folders `projects/<slug>/memory` of the client's configuration."""
     projects = os.path.join(config, "projects")
     try:
         return [os.path.join(projects, slug, "memory") for slug in os.listdir(projects)]
@@ -97,7 +92,7 @@ def _memory_folders(config: str) -> list[str]:
 
 
 def _deny(call: ToolCall, key: TurnKey, runtime: Runtime) -> str | None:
-    """Deny once more under the write lock, where parallel calls and twin hooks cannot miscount."""
+    """Decide again under the write lock, so that parallel hooks count each denial once."""
     mode = runtime.settings.guard.mode
     with runtime.store.transaction():
         turn = turns.get(runtime.store, key)
@@ -120,7 +115,7 @@ def _deny(call: ToolCall, key: TurnKey, runtime: Runtime) -> str | None:
 
 
 def reason(turn: Turn, runtime: Runtime) -> str:
-    """Which rule, why, and the command that gets past it."""
+    """Name the rule, its reason, and the command that satisfies it."""
     words = turn.hint or "what you are about to change"
     return (
         f"ademem guard: this turn changes things ({turn.why})"
@@ -132,7 +127,7 @@ def reason(turn: Turn, runtime: Runtime) -> str:
 
 
 def _assist(turn: Turn, runtime: Runtime) -> str:
-    """The denial carries what a search would have said, so it is the consultation itself."""
+    """Search memory in place of the model; the denial carries the hits and counts as the search."""
     from ademem.core import untrusted
     from ademem.search import engine
     from ademem.search.parameters import Parameters
@@ -150,10 +145,10 @@ def _assist(turn: Turn, runtime: Runtime) -> str:
     shown = engine.as_shown(hits)
     logs.shown(runtime.store, "guard", shown, runtime.now, key=turn.key, query=turn.hint)
     lines = [untrusted.entry(hit.memory, runtime.settings.briefing.prompt_chars) for hit in hits]
-    told = untrusted.fenced(lines) if lines else "Nothing in it answers this turn."
+    answer = untrusted.fenced(lines) if lines else "Nothing in it answers this turn."
     return (
         "ademem guard: project memory comes before changes. It says:\n"
-        f"{told}\n"
+        f"{answer}\n"
         "Now make the call again."
     )
 

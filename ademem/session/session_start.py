@@ -18,7 +18,7 @@ from ademem.guard import flags
 from ademem.search.hints import prune_lists, remove_lists, update_sites, write_lists
 from ademem.session import briefing, notices
 from ademem.session.briefing import Brief
-from ademem.session.briefing.reader import session_reader
+from ademem.session.briefing.reader import make_reader
 from ademem.store import commits as table
 from ademem.store import jobs, ledger, logs, sessions, turns
 from ademem.store.hints import any_of
@@ -48,9 +48,15 @@ FLUSH = (
 def handle(payload: Payload, runtime: Runtime) -> str | None:
     """The briefing at a start; with one question after compaction; only the news on resume."""
     source = payload.source or "startup"
-    if source == "compact":
+    if source == "compact" and not runtime.is_read_only:
         _rearm(payload, runtime)  # also for one that looks like the twin of another just before
     here = branch(runtime.project.root)
+    if runtime.is_read_only:
+        from ademem.worker.read_only import LINE
+
+        reader = make_reader(payload, runtime, here)
+        text = briefing.session(reader, program(runtime.environment)).text
+        return client.context("SessionStart", text, [LINE] if source == "startup" else [])
     fresh = sessions.start(
         runtime.store,
         payload.session_id,
@@ -129,7 +135,7 @@ def _note(brief: Brief, source: str, payload: Payload, runtime: Runtime) -> None
 def _brief(source: str, here: str | None, payload: Payload, runtime: Runtime) -> Brief:
     goes_on = source in ("resume", "fork")
     seen = logs.shown_in(runtime.store, payload.session_id) if goes_on else ()
-    reader = session_reader(payload, runtime, here, seen)
+    reader = make_reader(payload, runtime, here, seen=seen)
     if reader.seen:
         return briefing.news(reader)
     name = program(runtime.environment)

@@ -8,9 +8,8 @@ from ademem.core.repository import branch
 from ademem.files import project_brief
 from ademem.guard import flags
 from ademem.session import briefing
-from ademem.session.briefing import Reader
+from ademem.session.briefing.reader import make_reader
 from ademem.store import briefs, logs, turns
-from ademem.store.missions import mission_of
 from ademem.store.runtime import program
 
 TYPE_CHECKING = False
@@ -25,14 +24,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     store = runtime.store
     key = TurnKey(session_id=payload.session_id, agent_id=payload.agent_id)
     main = turns.get(store, TurnKey(session_id=payload.session_id, prompt_id=payload.prompt_id))
-    reader = Reader(
-        store=store,
-        settings=runtime.settings.briefing,
-        now=runtime.now,
-        agent=payload.agent_type or None,
-        mission=mission_of(runtime.environment),
-        branch=branch(runtime.project.root),
-    )
+    here = branch(runtime.project.root)
+    reader = make_reader(payload, runtime, here, agent=payload.agent_type or None)
     own = _own_brief(payload.agent_type, runtime)
     brief = briefing.agent(reader, program(runtime.environment), own)
     with store.transaction():

@@ -11,9 +11,11 @@ from ademem.store import ledger, logs, sessions, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ademem.core.client import Payload, TurnKey
+    from ademem.core.client import Payload
     from ademem.guard.policy import ToolCall
     from ademem.store.runtime import Runtime
+
+VERBS = frozenset({"recall", "search"})
 
 
 def key_of(payload: Payload, runtime: Runtime) -> TurnKey:
@@ -33,9 +35,20 @@ def new_key(payload: Payload, runtime: Runtime) -> TurnKey:
     return TurnKey(session_id=payload.session_id, prompt_id=prompt_id)
 
 
-def lift(payload: Payload, runtime: Runtime, reason: str) -> None:
-    """Record that memory was searched, so that the guard allows changes in this turn."""
+def note_search(payload: Payload, runtime: Runtime) -> None:
+    """Lift the guard for the turn after a search of memory, even one without hits."""
+    by_mcp = payload.tool_name in OUR_SEARCHES and not payload.error
+    by_command = payload.tool_name in SHELL_TOOLS and "ademem" in payload.command
+    if not (by_mcp or by_command):
+        return
     key = key_of(payload, runtime)
+    turn = turns.get(runtime.store, key)
+    if turn is None or turn.searched:
+        return
+    if by_command and not (
+        _calls_search(payload.command) and _search_ran(payload, turn.key, runtime)
+    ):
+        return
     with runtime.store.transaction():
         turn = turns.get(runtime.store, key)
         if turn is None or turn.searched:
@@ -48,33 +61,14 @@ def lift(payload: Payload, runtime: Runtime, reason: str) -> None:
             tool=payload.tool_name,
             target=turn.hint,
             decision="lift",
-            reason=reason,
+            reason=f"memory was searched {'by MCP tool' if by_mcp else 'on the command line'}",
             now=runtime.now,
         )
     flags.set_quiet(runtime.project, key, True)
 
 
-VERBS = frozenset({"recall", "search"})
-
-
-def note_search(payload: Payload, runtime: Runtime) -> None:
-    """Lift the guard for the turn after a search, even one without hits."""
-    if payload.tool_name in OUR_SEARCHES:
-        if not payload.error:
-            lift(payload, runtime, "memory was searched by MCP tool")
-    elif payload.tool_name in SHELL_TOOLS and "ademem" in payload.command:
-        turn = turns.get(runtime.store, key_of(payload, runtime))
-        if (
-            turn
-            and not turn.searched
-            and _calls_search(payload.command)
-            and _search_ran(payload, turn.key, runtime)
-        ):
-            lift(payload, runtime, "memory was searched on the command line")
-
-
 def _search_ran(payload: Payload, key: TurnKey, runtime: Runtime) -> bool:
-    """A search leaves a row under its session; without a session id the exit status counts."""
+    """Tell whether the search left a row, or succeeded where the shell has no session id."""
     if logs.searched_in(runtime.store, key):
         return True
     return not payload.error and not runtime.environment.get("CLAUDE_CODE_SESSION_ID")

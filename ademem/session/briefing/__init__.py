@@ -1,4 +1,4 @@
-"""What a session is told at its start: the best of memory within a budget, whole entries only."""
+"""Compose the briefing of a session or subagent: whole entries within a budget."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ from ademem.core import untrusted
 from ademem.core.client import units
 from ademem.core.value import Value
 from ademem.files import project_brief
-from ademem.session.briefing.reader import Reader, chosen
+from ademem.session.briefing.reader import Reader, select_entries
 from ademem.session.briefing.sections import NEWS, SECTIONS, knowledge, of_mission, pinned, standing
 from ademem.store import briefing_queries, skills
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from ademem.core.memory import Memory
     from ademem.files.project_brief import CoreMemory
-    from ademem.session.briefing.reader import Entry
     from ademem.session.briefing.sections import Section
 
 __all__ = ["SECTIONS", "Brief", "Reader", "agent", "count", "how_to", "news", "session"]
 
 COUNTED = 2500
-"""Where counting ends: above the limit of a scope, "at least" says enough."""
+"""Most memories that are counted; beyond, "at least" is said."""
 
 
 class Brief(Value):
@@ -33,7 +32,7 @@ class Brief(Value):
 
 
 class Page:
-    """A briefing under way: what it says so far, shows, and had to leave out."""
+    """The lines of a briefing so far, the memories they show, and what did not fit."""
 
     def __init__(self, reader: Reader, intro: str, most: int) -> None:
         self.reader = reader
@@ -43,14 +42,14 @@ class Page:
         self.lines: list[str] = []
         self.shown: list[Memory] = []
         self.cut: dict[str, int] = {}
-        """Entries for which there was no room, by the title of their section."""
+        """Number of entries that did not fit, by the title of their section."""
 
     @property
     def text(self) -> str:
         return f"{self.intro}\n{untrusted.fenced(self.lines)}"
 
     def add(self, section: Section, reserve: int = 0) -> None:
-        """Tell what of the section fits into its share, and into what is left of the page."""
+        """Add the entries of a section that fit its share and the rest of the page."""
         known = {memory.id for memory in self.shown}
         entries = [
             entry
@@ -63,40 +62,54 @@ class Page:
         left = self.most - units(self.text) - reserve
         room = min(int(section.share * self.most), left) - len(heading) - 2
         most = self.reader.level if section.ranked else len(entries)
-        told = chosen(entries, most, room)
-        if told:
-            self.lines += [heading, *(entry.text for entry in told)]
-            self.shown += [entry.memory for entry in told if entry.memory]
-        if len(told) < min(most, len(entries)):
-            self.cut[section.title.lower()] = min(most, len(entries)) - len(told)
+        fitting = select_entries(entries, most, room)
+        if fitting:
+            self.lines += [heading, *(entry.text for entry in fitting)]
+            self.shown += [entry.memory for entry in fitting if entry.memory]
+        if len(fitting) < min(most, len(entries)):
+            self.cut[section.title.lower()] = min(most, len(entries)) - len(fitting)
+
+    def brief(self, empty: str = "") -> Brief:
+        """Return the page; without lines the text is *empty*."""
+        return Brief(text=self.text if self.lines else empty, shown=tuple(self.shown))
 
 
 def session(reader: Reader, program: str, sections: Sequence[Section] = SECTIONS) -> Brief:
-    """The briefing of a session; with nothing to tell, how memory is used in one line."""
+    """Compose the briefing of a session; an empty memory gives one line on its use."""
     intro, total = how_to(program), count(reader)
     page = Page(reader, intro, reader.settings.max_chars)
-    longest = _left_out(total, total, dict.fromkeys(_titles(sections), COUNTED), program)
+    titles = [section.title.lower() for section in sections]
+    longest = _left_out(total, total, dict.fromkeys(titles, COUNTED), program)
     for section in sections:
         page.add(section, reserve=len(longest) + 1)
-    left = total - sum(memory.status == "promoted" and _is_shared(memory) for memory in page.shown)
+    left = total - sum(
+        memory.status == "promoted" and memory.scope == "project" for memory in page.shown
+    )
     if left or page.cut:
         page.lines.append(_left_out(left, total, page.cut, program))
-    return Brief(text=page.text if page.lines else intro, shown=tuple(page.shown))
+    return page.brief(empty=intro)
 
 
 def news(reader: Reader) -> Brief:
-    """What a resumed session has not seen; nothing new, no text."""
-    return _told(reader, "New in project memory since you last looked:", NEWS)
+    """Compose the news for a resumed session; no text without any."""
+    page = Page(reader, "New in project memory since you last looked:", reader.settings.max_chars)
+    for section in NEWS:
+        page.add(section)
+    return page.brief()
 
 
 def agent(reader: Reader, program: str, own: CoreMemory | None = None) -> Brief:
-    """A subagent's brief: its *own* brief, what is pinned, and the best of the rest.
+    """Compose the briefing of a subagent: its *own* brief, then memories.
 
-    What the mission it works for has learned comes before what is everybody's.
+    Pinned memories come first, then those of its mission, then the best of the project.
     """
-    entries = [*pinned(reader), *of_mission(reader), *knowledge(reader)][: reader.settings.agent]
-    brief = standing(project_brief.labelled(reader.store, own), reader)
-    return _listed(reader, how_to(program), [*brief, *entries])
+    memories = [*pinned(reader), *of_mission(reader), *knowledge(reader)][: reader.settings.agent]
+    entries = [*standing(project_brief.labelled(reader.store, own), reader), *memories]
+    page = Page(reader, how_to(program), reader.settings.max_chars)
+    fitting = select_entries(entries, len(entries), page.most - units(page.text))
+    page.lines = [entry.text for entry in fitting]
+    page.shown = [entry.memory for entry in fitting if entry.memory]
+    return page.brief()
 
 
 def how_to(program: str) -> str:
@@ -108,38 +121,14 @@ def how_to(program: str) -> str:
 
 
 def count(reader: Reader) -> int:
-    """Promoted project memories, which all readers may see; counting ends at COUNTED."""
+    """Count promoted memories of the project, at most COUNTED."""
     found = briefing_queries.count_promoted(reader.store, COUNTED)
     return found if found == COUNTED else found - skills.count_hidden(reader.store)
 
 
-def _told(reader: Reader, intro: str, sections: Iterable[Section]) -> Brief:
-    page = Page(reader, intro, reader.settings.max_chars)
-    for section in sections:
-        page.add(section)
-    return Brief(text=page.text if page.lines else "", shown=tuple(page.shown))
-
-
-def _listed(reader: Reader, intro: str, entries: list[Entry]) -> Brief:
-    """The intro and those of the entries that fit; no text when there is nothing to list."""
-    page = Page(reader, intro, reader.settings.max_chars)
-    told = chosen(entries, len(entries), page.most - units(page.text))
-    page.lines = [entry.text for entry in told]
-    shown = tuple(entry.memory for entry in told if entry.memory)
-    return Brief(text=page.text if page.lines else "", shown=shown)
-
-
 def _left_out(left: int, total: int, cut: dict[str, int], program: str) -> str:
-    """What the briefing does not say, and where to find it."""
+    """Say how much the briefing leaves out, and where to find it."""
     least = "at least " if total == COUNTED else ""
     for_room = ", ".join(f"{number} {title}" for title, number in cut.items())
-    told = f"{least}{left} more: `{program} list`, or `{program} recall` what you need."
-    return f"{told} No room here for: {for_room}." if for_room else told
-
-
-def _titles(sections: Iterable[Section]) -> list[str]:
-    return [section.title.lower() for section in sections]
-
-
-def _is_shared(memory: Memory) -> bool:
-    return memory.scope == "project"
+    text = f"{least}{left} more: `{program} list`, or `{program} recall` what you need."
+    return f"{text} No room here for: {for_room}." if for_room else text

@@ -1,4 +1,4 @@
-"""For whom a briefing is made, and what of the store this reader may see."""
+"""The reader of a briefing, entries ranked for it, and their selection within a budget."""
 
 from __future__ import annotations
 
@@ -27,10 +27,14 @@ HALF_LIFE_DAYS = 30.0
 """Age at which half of what a memory's freshness adds is gone."""
 FRESH = 0.5
 """Part of the worth that is freshness; the rest does not age."""
+ENTRY_CHARS = 400
+"""Length of an entry; `get` shows a longer memory whole."""
+MISSION_MEMORIES = 200
+"""Most memories of a mission that are compared."""
 
 
 class Entry(Value):
-    """A line that is told whole or not at all."""
+    """A line that is shown whole or not at all."""
 
     text: str
     chars: int
@@ -39,77 +43,71 @@ class Entry(Value):
     memory: Memory | None = None
 
 
+def memory_entry(memory: Memory, chars: int = ENTRY_CHARS, worth: float = 1.0) -> Entry:
+    text = untrusted.entry(memory, chars)
+    return Entry(text=text, chars=units(text) + 1, worth=worth, memory=memory)
+
+
+def line(text: str) -> Entry:
+    """Return an entry of escaped text that is no memory."""
+    text = untrusted.escaped(text)
+    return Entry(text=text, chars=units(text) + 1)
+
+
 def worth(memory: Memory, now: datetime, unused: int, patience: int = PATIENCE) -> float:
-    """Importance times confidence, the new above the old, and less for what nobody uses."""
+    """Multiply importance, confidence, freshness, and the discount of unused memories."""
     age_days = max(0.0, days_between(memory.updated_at, now))
     freshness = 1 - FRESH + FRESH * 2 ** (-age_days / HALF_LIFE_DAYS)
-    return memory.importance.weight * memory.confidence * freshness * sunk(unused, patience)
+    return memory.importance.weight * memory.confidence * freshness * discount(unused, patience)
 
 
-def sunk(unused: int, patience: int = PATIENCE) -> float:
-    """What is left of the worth of a memory shown so often since it was last used."""
+def discount(unused: int, patience: int = PATIENCE) -> float:
+    """Return the remaining part of the worth after so many impressions since the last use."""
     return 1.0 if unused <= patience else patience / unused
 
 
-def chosen(entries: Sequence[Entry], most: int, room: int) -> list[Entry]:
-    """At most so many entries that fit whole, in their order.
+def select_entries(entries: Sequence[Entry], most: int, room: int) -> list[Entry]:
+    """Return at most so many entries that fit whole, in their order.
 
-    Taken by worth, or by worth per character, whichever comes to more.
+    Of a greedy choice by worth and one by worth per character, the one with more worth wins.
     """
-    ways: tuple[Callable[[Entry], float], ...] = (_worth, _density)
-    filled = [_filled(sorted(entries, key=way, reverse=True), most, room) for way in ways]
-    best = max(filled, key=_total)
+    best: list[Entry] = []
+    orders: tuple[Callable[[Entry], float], ...] = (
+        lambda entry: entry.worth,
+        lambda entry: entry.worth / entry.chars,
+    )
+    for order in orders:
+        left = room
+        found: list[Entry] = []
+        for entry in sorted(entries, key=order, reverse=True):
+            if entry.chars <= left and len(found) < most:
+                found.append(entry)
+                left -= entry.chars
+        if not best or sum(entry.worth for entry in found) > sum(entry.worth for entry in best):
+            best = found
     return [entry for entry in entries if entry in best]
 
 
-def _filled(entries: Iterable[Entry], most: int, room: int) -> list[Entry]:
-    taken: list[Entry] = []
-    for entry in entries:
-        if entry.chars <= room and len(taken) < most:
-            taken.append(entry)
-            room -= entry.chars
-    return taken
-
-
-def _worth(entry: Entry) -> float:
-    return entry.worth
-
-
-def _density(entry: Entry) -> float:
-    return entry.worth / entry.chars
-
-
-def _total(entries: Iterable[Entry]) -> float:
-    return sum(entry.worth for entry in entries)
-
-
-ENTRY_CHARS = 400
-"""Of a longer memory its first sentences are told; `get` shows it whole."""
-MISSION_MEMORIES = 200
-"""Most of a mission that are compared; it may have as many."""
-
-
 class Reader(Value):
-    """For whom, when, and with what budget a briefing is made."""
+    """The session or agent that a briefing is for, with its budget."""
 
     store: Store
     settings: BriefingSettings
     now: datetime
     agent: str | None = None
     session: str = ""
-    """The id of the session that is about to hear it."""
     root: str = ""
-    """The worktree that the session is in."""
+    """Worktree of the session."""
     mission: str | None = None
-    """The one that the session works for; its memories are the reader's, too."""
+    """Mission that the session works for, whose memories it sees."""
     branch: str | None = None
-    """Where it works; what waits on another branch is not told."""
+    """Current branch; memories of other unmerged branches are not shown."""
     seen: frozenset[str] = frozenset()
-    """Ids the reader still has before its eyes."""
+    """Ids of memories that the session's context has."""
 
     @property
     def level(self) -> int:
-        """Entries of a kind that is chosen from."""
+        """Number of entries of a ranked section."""
         return LEVELS[self.settings.level]
 
     @property
@@ -118,45 +116,39 @@ class Reader(Value):
         return briefing_queries.VisibleMemories(self.store, self.agent, self.branch)
 
     def of_mission(self) -> list[Memory]:
-        """The newest memories of the mission, confirmed or not."""
+        """Return the newest memories of the mission, confirmed or not."""
         return self.visible.of_mission(self.mission, MISSION_MEMORIES)
 
     def by_worth(self, found: Iterable[Memory], chars: int = ENTRY_CHARS) -> list[Entry]:
-        """Entries of those that no later one contradicts, the worthiest first."""
+        """Return entries of memories that no later one contradicts, by worth."""
         rows = list(found)
         unused = logs.count_unused(self.store, [memory.id for memory in rows])
         outdated = relations.outdated(self.store, [memory.seq for memory in rows])
         entries = [
-            told(memory, chars, worth(memory, self.now, unused.get(memory.id, 0)))
+            memory_entry(memory, chars, worth(memory, self.now, unused.get(memory.id, 0)))
             for memory in rows
             if memory.seq not in outdated
         ]
         return sorted(entries, key=lambda entry: -entry.worth)
 
 
-def session_reader(
-    payload: Payload, runtime: Runtime, branch: str | None, seen: Iterable[str] = ()
+def make_reader(
+    payload: Payload,
+    runtime: Runtime,
+    branch: str | None,
+    *,
+    agent: str | None = None,
+    seen: Iterable[str] = (),
 ) -> Reader:
-    """The main thread of a session; *seen* are ids that its context still has."""
+    """Describe the main thread of a session, or its subagent of the type *agent*."""
     return Reader(
         store=runtime.store,
         settings=runtime.settings.briefing,
         now=runtime.now,
+        agent=agent,
         session=payload.session_id,
         root=runtime.project.root,
         mission=mission_of(runtime.environment),
         branch=branch,
         seen=frozenset(seen),
     )
-
-
-def told(memory: Memory, chars: int = ENTRY_CHARS, value: float = 1.0) -> Entry:
-    """The line of a memory."""
-    text = untrusted.entry(memory, chars)
-    return Entry(text=text, chars=units(text) + 1, worth=value, memory=memory)
-
-
-def line(text: str) -> Entry:
-    """A line that is no memory, from text that somebody wrote."""
-    text = untrusted.escaped(text)
-    return Entry(text=text, chars=units(text) + 1)

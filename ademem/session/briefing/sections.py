@@ -8,7 +8,7 @@ from ademem.core.untrusted import import_label
 from ademem.core.value import Value, replace
 from ademem.files import project_brief
 from ademem.session.briefing.committed import by_people, latest
-from ademem.session.briefing.reader import Reader, line, told
+from ademem.session.briefing.reader import Reader, line, memory_entry
 from ademem.store import briefing_queries, missions, revisions, sessions
 
 TYPE_CHECKING = False
@@ -51,7 +51,7 @@ def since_last_session(reader: Reader) -> list[Entry]:
     least = "at least " if len(turned) == LOOKED_AT else ""
     return [
         line(f"{least}{said} since {moment[:16].replace('T', ' ')} UTC"),
-        *(told(memory) for memory in other[: reader.level]),
+        *(memory_entry(memory) for memory in other[: reader.level]),
         *(line(f"- no longer valid: {opening(m.content, CHARS)}") for m in shown[: reader.level]),
     ]
 
@@ -83,7 +83,7 @@ class Section(Value):
 
 
 def pinned(reader: Reader) -> list[Entry]:
-    return [told(memory) for memory in reader.visible.pinned()]
+    return [memory_entry(memory) for memory in reader.visible.pinned()]
 
 
 def core_brief(reader: Reader) -> list[Entry]:
@@ -139,7 +139,7 @@ def by_branch(reader: Reader) -> list[Entry]:
 
 def recent_knowledge(reader: Reader) -> list[Entry]:
     """The newest things learned, confirmed or not."""
-    return [told(memory) for memory in _newest(reader)]
+    return [memory_entry(memory) for memory in _newest(reader)]
 
 
 def procedures(reader: Reader) -> list[Entry]:
@@ -167,7 +167,7 @@ def fresh(reader: Reader) -> list[Entry]:
     if reader.mission:
         newest = [*reader.of_mission()[: reader.settings.recent], *newest]
     found = [entry.memory for entry in pinned(reader) if entry.memory not in newest] + newest
-    return [told(memory) for memory in found if memory and memory.id not in reader.seen]
+    return [memory_entry(memory) for memory in found if memory and memory.id not in reader.seen]
 
 
 def branch_words(branch: str) -> list[str]:

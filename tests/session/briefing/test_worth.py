@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ademem.core.memory import Importance
-from ademem.session.briefing.reader import Entry, chosen, sunk, worth
+from ademem.session.briefing.reader import Entry, discount, select_entries, worth
 from tests.builders import NOW, memory
 
 counts = st.integers(0, 500)
@@ -33,7 +33,7 @@ def test_a_memory_keeps_its_worth_until_it_was_shown_too_often_without_use(shown
 
 @given(shown=counts, patience=patience)
 def test_a_memory_sinks_with_every_showing_beyond(shown, patience):
-    assert 0 < sunk(shown + 1, patience) <= sunk(shown, patience) <= 1
+    assert 0 < discount(shown + 1, patience) <= discount(shown, patience) <= 1
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_of_two_memories_the_one_with_more_of_it_is_worth_more(better, worse):
 
 @given(entries=entries, most=st.integers(0, 8), room=st.integers(0, 1500))
 def test_what_is_chosen_fits_whole_and_keeps_its_order(entries, most, room):
-    told = chosen(entries, most, room)
+    told = select_entries(entries, most, room)
 
     assert len(told) <= most
     assert sum(entry.chars for entry in told) <= room
@@ -65,7 +65,7 @@ def test_what_is_chosen_fits_whole_and_keeps_its_order(entries, most, room):
 @given(entries=entries, most=st.integers(1, 8), room=st.integers(0, 1500))
 def test_no_entry_that_would_fit_alone_is_worth_more_than_all_that_is_chosen(entries, most, room):
     """So the choice is at least half as good as the best there is."""
-    told = sum(entry.worth for entry in chosen(entries, most, room))
+    told = sum(entry.worth for entry in select_entries(entries, most, room))
 
     assert all(entry.worth <= told + 1e-9 for entry in entries if entry.chars <= room)
 
@@ -74,11 +74,11 @@ def test_with_room_for_all_the_worthiest_are_chosen_however_long():
     long = Entry(text="long", chars=400, worth=0.9)
     short = Entry(text="short", chars=10, worth=0.2)
 
-    assert chosen([short, long], 1, 1000) == [long]
+    assert select_entries([short, long], 1, 1000) == [long]
 
 
 def test_where_room_is_scarce_two_short_ones_go_before_a_long_one():
     long = Entry(text="long", chars=100, worth=0.9)
     short = [Entry(text=text, chars=50, worth=0.6) for text in ("one", "two")]
 
-    assert chosen([long, *short], 8, 100) == short
+    assert select_entries([long, *short], 8, 100) == short

@@ -12,7 +12,6 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 
-import numpy as np
 import pytest
 
 from ademem import __version__, api
@@ -69,14 +68,6 @@ def test_it_says_who_it_is(world):
         }
 
 
-def test_it_embeds(world):
-    with answering(world):
-        answer = world.ask("embed", texts=["passkeys", "invoices"])
-
-    vectors = [np.frombuffer(bytes.fromhex(text), "<f4") for text in answer["vectors"]]
-    np.testing.assert_array_equal(vectors, Synonyms().embed(["passkeys", "invoices"]))
-
-
 def test_it_searches_and_hands_out_row_numbers_and_scores(world):
     world.know("We moved to passkeys in March", "Invoices are rounded half to even")
     (known,) = api.search(world.memories, "passkeys").hits
@@ -117,11 +108,7 @@ def test_it_sees_a_database_and_settings_that_took_the_place_of_others(world):
         pytest.param(frame(method="ping", params=[]), "`params` is an object", id="no params"),
         pytest.param(frame(method="nothing", params={}), "no method 'nothing'", id="no method"),
         pytest.param(frame(params={}), "no method None", id="no name of a method"),
-        pytest.param(frame(method="embed", params={}), "`texts` is a list", id="no texts"),
-        pytest.param(
-            frame(method="embed", params={"texts": ["x"] * 17}), "1 to 16", id="too many texts"
-        ),
-        pytest.param(frame(method="embed", params={"texts": [3]}), "text is missing", id="no text"),
+        pytest.param(frame(method="search", params={"query": 3}), "text is missing", id="a number"),
         pytest.param(frame(method="search", params={}), "text is missing", id="no query"),
         pytest.param(
             frame(method="search", params={"query": "x", "limit": 101}), "1 to 100", id="too much"
@@ -164,13 +151,13 @@ def test_garbage_gets_no_answer_and_does_no_harm(world, garbage):
     assert world.failures() == ""
 
 
-def test_a_failure_of_its_own_is_told_logged_and_survived(world):
-    class Broken(Synonyms):
-        def embed(self, texts):
-            raise RuntimeError("out of paper")
+def test_a_failure_of_its_own_is_told_logged_and_survived(world, monkeypatch):
+    def broken(_server, _runtime, _params):
+        raise RuntimeError("out of paper")
 
-    with answering(world, Broken()):
-        reply = json.loads(said(world, frame(method="embed", params={"texts": ["x"]})))
+    monkeypatch.setattr(server_, "METHODS", (*server_.METHODS, broken))
+    with answering(world):
+        reply = json.loads(said(world, frame(method="broken", params={})))
         assert world.ask("ping") is not None
 
     assert reply["error"] == "RuntimeError"
@@ -222,19 +209,19 @@ def test_a_client_that_says_nothing_blocks_nobody(world):
             connection.close()
 
 
-def test_who_comes_when_all_places_are_taken_is_turned_away(world):
+def test_who_comes_when_all_places_are_taken_is_turned_away(world, monkeypatch):
     gate = Event()
 
-    class Slow(Synonyms):
-        def embed(self, texts):
-            gate.wait(60)
-            return super().embed(texts)
+    def slow(_server, _runtime, _params):
+        gate.wait(60)
+        return {}
 
-    with answering(world, Slow()):
+    monkeypatch.setattr(server_, "METHODS", (*server_.METHODS, slow))
+    with answering(world):
         asking = [connected(world) for _ in range(server_.CONNECTIONS + 4)]
         for connection in asking:
             with suppress(ConnectionError):
-                connection.sendall(frame(method="embed", params={"texts": ["x"]}))
+                connection.sendall(frame(method="slow", params={}))
         until(lambda: len(select.select(asking, [], [], 0)[0]) >= 4)
         gate.set()
         answered = [is_answered(connection) for connection in asking]
