@@ -1,4 +1,4 @@
-"""The settings of a project: looking at them, changing one, and agreeing to what came with it."""
+"""List and write settings, and record a person's trust in what came with a project."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ if TYPE_CHECKING:
 
 
 class Setting(Value):
-    """One key as it is in force."""
+    """A setting in force."""
 
     key: str
     value: Any
     source: str
-    """A path, the name of a variable, or `default`."""
+    """Path, name of a variable, or `default`."""
     owner: str
 
 
 class Changed(Value):
-    """One key after it was set."""
+    """A setting after it was written."""
 
     path: str
     others_are_asked: bool
-    """It counts for others only after they agreed."""
+    """Other people have to agree to it first."""
     in_force: bool
     source: str
-    """Where the value in force comes from."""
+    """Source of the value in force."""
 
 
 class Unnoted(AdememError):
@@ -55,20 +55,19 @@ class Unnoted(AdememError):
 
 
 class Arrived(Value):
-    """Parts that came with a project's files and wait for the person."""
+    """Parts of a project's files that wait for a person's trust."""
 
     settings: dict[str, Any]
     """Values of `config.toml` that the person did not agree to."""
     local: SourceValues | None
     """A `config.local.toml` that was not written here."""
     memories: int
-    """Memories that came with the files and were not accepted, but for quarantined ones."""
+    """Unaccepted memories of the files, except quarantined ones."""
     briefs: tuple[str, ...]
-    """Texts of briefs that came with the files."""
     authors: tuple[str, ...]
-    """Names that the memories claim."""
+    """Authors that the memories claim."""
     trusts_files: bool
-    """The person agreed to what comes with the files, later pulls included."""
+    """The person trusts the files, and what later pulls bring."""
     database: DatabaseClaims | None
     """Claims of a database that was not made here."""
 
@@ -76,7 +75,7 @@ class Arrived(Value):
 def list_settings(
     root: str | None = None, *, environment: Mapping[str, str] = os.environ
 ) -> tuple[list[Setting], tuple[SettingWarning, ...]]:
-    """All keys as they are in force, and the warnings."""
+    """Return all settings in force, and warnings."""
     found = configuration.load(_project(root, environment), environment)
     return [
         Setting(
@@ -99,7 +98,8 @@ def set_value(
 ) -> Changed:
     """Write one value into a file.
 
-    Raises BadSetting, Unnoted, or NotByPerson for a key of the person that no person typed.
+    Raises BadSetting, Unnoted, or NotByPerson for a personal setting that no person typed.
+
     """
     yours = not key_of(key).is_shared
     value = as_value(key, text)
@@ -125,7 +125,7 @@ def set_value(
 
 
 def _write_shared(here: Project, key: str, value: Any, environment: Mapping[str, str]) -> None:
-    """Write the tracked file; agree to the key unless others in it wait already."""
+    """Write the tracked file, and record trust in it unless other settings of it wait."""
     waited = configuration.load(here, environment).held
     _write(here.root, here.config, key, value)
     held = configuration.load(here, environment).held
@@ -143,7 +143,7 @@ def _write_local(here: Project, key: str, value: Any, environment: Mapping[str, 
 
 
 def arrived(root: str | None = None, *, environment: Mapping[str, str] = os.environ) -> Arrived:
-    """Look for what `ademem trust` asks about."""
+    """Collect the parts that `ademem trust` asks about."""
     here = project.find(root, environment, os.getcwd())
     with open_memories(root, environment=environment) as runtime:
         imported = curation.review_imported(runtime, limit=None)
@@ -170,9 +170,10 @@ def agree(
     root: str | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> None:
-    """Note the person's agreement to just what *arrived* shows.
+    """Record the person's trust in just what *arrived* shows.
 
     *part* is `settings`, `local`, `database` or `files`. Raises NotByPerson.
+
     """
     caller.require_person(environment, "trust in a project")
     here = project.find(root, environment, os.getcwd())
@@ -195,7 +196,7 @@ def agree(
 def revoke(
     root: str | None = None, *, database: bool = False, environment: Mapping[str, str] = os.environ
 ) -> None:
-    """Forget all agreements; with *database* also that the store is the person's."""
+    """Forget all recorded trust; with *database* also that in the database."""
     here = project.find(root, environment, os.getcwd())
     if database:
         enrolment.forget(here, environment)
@@ -210,7 +211,7 @@ def _unnoted(here: Project, environment: Mapping[str, str]) -> SourceValues | No
 
 
 def _project(root: str | None, environment: Mapping[str, str]) -> Project | None:
-    """The project you are in; settings of yours are for outside of them, too."""
+    """Return the current project; None outside of one, for the user's own settings."""
     try:
         return project.find(root, environment, os.getcwd())
     except (NotEnrolled, project.Ambiguous):
@@ -224,7 +225,11 @@ def _write(root: str, path: str, key: str, value: Any) -> None:
 
 
 def with_value(text: str, name: str, value: Any) -> str:
-    """Set `section.key`; raises BadSetting where the file has to be edited by hand."""
+    """Return the TOML text with one value set, its comments and order kept.
+
+    Raises BadSetting where the file has to be edited by hand.
+
+    """
     section, _, key = name.partition(".")
     line = f"{key} = {written(value)}"
     try:
@@ -242,7 +247,6 @@ def with_value(text: str, name: str, value: Any) -> str:
 
 
 def written(value: Any) -> str:
-    """A value as TOML has it."""
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(written, value))}]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
@@ -268,13 +272,13 @@ def _with_line(lines: list[str], section: str, key: str, line: str) -> str:
 
 
 def _replaced(lines: list[str], at: int, line: str) -> str:
-    """Put *line* in place of the value that begins there; the comment behind it stays."""
+    """Replace the value that begins there, and keep the comment behind it."""
     end = next(end for end in range(at + 1, len(lines) + 1) if _is_toml("\n".join(lines[at:end])))
     return "\n".join([*lines[:at], line + _comment(lines[end - 1]), *lines[end:], ""])
 
 
 def _comment(line: str) -> str:
-    """The comment at the end of a line, with the blanks before it."""
+    """Return the comment at the end of a line, with the blanks before it."""
     for at, sign in enumerate(line):
         if sign == "#" and (_is_toml(line[:at]) or _is_toml(f"x = [{line[:at]}")):
             return line[len(line[:at].rstrip()) :]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def act(runtime: Runtime) -> Act:
-    """Describe who acts now: the person, or the turn in whose shell this process runs."""
+    """Describe the actor: the person, or the session in whose shell this process runs."""
     return Act(
         store=runtime.store,
         now=runtime.clock(),
@@ -38,27 +38,24 @@ def get_speaker(runtime: Runtime) -> Trust:
 
 
 def review(runtime: Runtime, limit: int | None = 100) -> list[Memory]:
-    """List what waits for a decision: first what is quarantined, then candidates, oldest first."""
+    """List memories that wait for review: quarantined ones, then candidates, oldest first."""
     return memory_queries.in_review(runtime.store, limit)
 
 
 def review_imported(runtime: Runtime, limit: int | None = 100) -> list[Memory]:
-    """List what came with the files and was not accepted: first what is quarantined."""
+    """List unaccepted memories of the files, quarantined ones first."""
     return memory_queries.claimed(runtime.store, limit)
 
 
 def accept_files(runtime: Runtime) -> int:
-    """Accept all that came with the files, briefs too, but no quarantined text.
-
-    Return the number of memories.
-    """
+    """Accept memories and briefs of the files, except quarantined texts; return the number."""
     with runtime.store.transaction():
         briefs.accept(runtime.store)
         return transitions.accept_all(replace(act(runtime), event_id=memories.new_event()))
 
 
 def list_claimed_briefs(runtime: Runtime) -> tuple[str, ...]:
-    """Return texts of briefs that came with the files and were not accepted."""
+    """Return unaccepted texts of briefs."""
     store = runtime.store
     documents = (
         project_brief.load(store, name) for name in ("", *sorted(briefs.list_folders(store)))
@@ -104,7 +101,7 @@ def edit(runtime: Runtime, id: str, **changes: Any) -> Memory:
 def _decide(
     runtime: Runtime, decide: Callable[..., Memory], id: str, *arguments: Any, **options: Any
 ) -> Memory:
-    """Read and change in one transaction, so that of two edits neither undoes the other."""
+    """Read and write in one transaction, so that concurrent edits do not undo each other."""
     with runtime.store.transaction():
         return decide(id, act(runtime), *arguments, **options)
 
@@ -123,12 +120,12 @@ def propose(runtime: Runtime, branch: str | None = None, *, dry_run: bool = Fals
 
 
 def list_conflicts(runtime: Runtime) -> list[Conflict]:
-    """List pairs of live memories that contradict each other and are not settled."""
+    """List unsettled pairs of live memories that contradict each other."""
     return relations.conflicts(runtime.store)
 
 
 def settle_conflict(runtime: Runtime, id: str, other: str) -> bool:
-    """Note that both memories can be true; return False where no conflict was known."""
+    """Record that both memories are true; return False where no conflict was known."""
     store = runtime.store
     left, right = memories.get(store, id), memories.get(store, other)
     return relations.settle(store, left, right, get_speaker(runtime), runtime.clock())

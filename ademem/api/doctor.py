@@ -1,4 +1,4 @@
-"""Is everything in order? Each check says what it found and what to do about it."""
+"""Check installation, settings, database, files, hooks and model, and repair them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NETWORK_FILE_SYSTEMS = frozenset(
 
 
 class Finding(Value):
-    """What one check found; not ok comes with the next step."""
+    """Result of one check; a failed one has a hint."""
 
     check: str
     ok: bool
@@ -78,7 +78,7 @@ def settings_are_readable(patient: Patient) -> Finding:
 
 
 def nothing_is_refused(patient: Patient) -> Finding:
-    """Links, pipes, files of other users and the like below `.ade/` are left alone."""
+    """List the links, pipes and files of other users below `.ade/`, which are not used."""
     project = patient.project
     found = confined.refusals(project.root, project.ade)
     if project.home != project.ade:
@@ -118,7 +118,7 @@ def database_is_sound(patient: Patient) -> Finding:
 
 
 def database_was_made_here(patient: Patient) -> Finding:
-    """Git tracks none, none was set aside, and the one in use is the person's."""
+    """Check that git tracks no database, none is set aside, and the person trusts this one."""
     project = patient.project
     if tracked := admission.tracked(project):
         hint = "`ademem files check` tells how to take it out of git"
@@ -176,7 +176,7 @@ def hooks_are_installed(patient: Patient) -> Finding:
 
 
 def hooks_fire(patient: Patient) -> Finding:
-    """Every registered command line as a real process, in a project made for it."""
+    """Run every registered command in a temporary project."""
     commands = next(
         (found for where in install.Where if (found := _installed(patient, where))), None
     )
@@ -229,7 +229,7 @@ def files_are_current(patient: Patient) -> Finding:
 
 
 def model_is_sound(patient: Patient) -> Finding:
-    """Going without a model is fine; a half one is not."""
+    """Fail for an incomplete model, not for a missing one."""
     chosen = configuration.load(patient.project, patient.environment).settings.embed
     found = published.status(chosen, patient.environment)
     match found.state:
@@ -248,7 +248,7 @@ def model_is_sound(patient: Patient) -> Finding:
 
 
 def ai_can_be_asked(patient: Patient) -> Finding:
-    """As far as can be told without asking; going without one is fine."""
+    """Check the settings of the AI provider without a call."""
     configured = configuration.load(patient.project, patient.environment)
     chosen = configured.settings.ai
     if wrong := ai.problem(chosen, patient.environment):
@@ -284,7 +284,7 @@ def examine(patient: Patient) -> list[Finding]:
 
 
 def run_check(check: Callable[[Patient], Finding], patient: Patient) -> Finding:
-    """A check that fails is a finding: a doctor has to survive whatever it looks at."""
+    """Return the failure of a check as a finding."""
     try:
         return check(patient)
     except (sqlite3.Error, OSError, AdememError, *unreadable.MISREAD) as error:
@@ -294,7 +294,7 @@ def run_check(check: Callable[[Patient], Finding], patient: Patient) -> Finding:
 
 
 def fix(patient: Patient) -> list[str]:
-    """Repair what can be repaired without losing anything; tells what was done."""
+    """Repair what is possible without loss; return a line for each repair."""
     done = []
     try:
         done += recovery.recover(patient.project, patient.environment, patient.now)
@@ -310,7 +310,7 @@ def fix(patient: Patient) -> list[str]:
 
 
 def _register_again(patient: Patient) -> list[str]:
-    """Put hooks back where some are missing, or all of those that were put in and not taken out."""
+    """Register hooks again where some are missing, or all that `uninstall` did not remove."""
     done = []
     everything = install.own_commands()
     for where in install.Where:
@@ -339,7 +339,7 @@ def _installed(patient: Patient, where: install.Where) -> dict[str, str]:
 
 
 def _file_system(path: str) -> str:
-    """The kind of the file system that holds *path*, where the system tells (Linux)."""
+    """Return the type of the file system of *path* (Linux)."""
     best, kind = "", ""
     for line in (shared_files.read_text("/proc/mounts") or "").splitlines():
         _device, mount, found, *_ = line.split()
@@ -402,11 +402,11 @@ SCENE: tuple[tuple[str, dict[str, Any]], ...] = (
     ("SessionEnd", {"reason": "other"}),
     ("SessionStart", {"source": "startup"}),
 )
-"""One payload an event; the session that starts last has to hear what was learned."""
+"""Payloads of a session; the last one starts another session, which must show the lesson."""
 
 
 class Report(Value):
-    """How the rehearsal went; *recalled* is the lesson as the search gave it back."""
+    """Result of the rehearsal; *recalled* is the lesson as the search returned it."""
 
     fired: int
     faults: tuple[str, ...]
@@ -414,7 +414,7 @@ class Report(Value):
 
 
 def rehearse(commands: Mapping[str, str], environment: Mapping[str, str]) -> Report:
-    """Fire each command of the scene as the client would."""
+    """Run each command of SCENE as the client would."""
     faults: list[str] = []
     fired = 0
     with tempfile.TemporaryDirectory(prefix="ademem-rehearsal-") as root:
@@ -443,7 +443,7 @@ def rehearse(commands: Mapping[str, str], environment: Mapping[str, str]) -> Rep
 def _fire(
     command: str, event: str, keys: dict[str, Any], root: str, world: dict[str, str]
 ) -> tuple[str, str]:
-    """What the hook printed, and what is wrong with it."""
+    """Return the output of the hook, and its fault."""
     payload = {
         "session_id": "afterwards" if event == "SessionStart" else "rehearsal",
         "transcript_path": "",

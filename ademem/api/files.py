@@ -1,4 +1,4 @@
-"""The files of a project: refresh, import and check them; import and export as JSON lines."""
+"""Refresh, import and check the files and briefs of a project; import and export JSON lines."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 
 class Inspection:
-    """The files of a project beside its store, which are only read; a context manager."""
+    """Files and store of a project, opened for reading; a context manager."""
 
     def __init__(self, runtime: Runtime, read: ImportReport | None = None) -> None:
         self.runtime = runtime
         self.read = read
-        """What an empty store in memory made of the files; None where there is a database."""
+        """Report of the import into an empty store in memory; None where there is a database."""
 
     def __enter__(self) -> Self:
         return self
@@ -51,9 +51,10 @@ def inspect_files(
     environment: Mapping[str, str] = os.environ,
     now: Callable[[], datetime] = clock.now,
 ) -> Inspection:
-    """Open the files beside the database or, in a fresh clone, beside an empty store in memory.
+    """Open files and database, or in a fresh clone files and an empty store in memory.
 
-    Creates and changes no file. Raises what `open_memories` raises.
+    Changes no file. Raises what `open_memories` raises.
+
     """
     found = project.find(root, environment, os.getcwd())
     if not is_writable(found):
@@ -69,7 +70,7 @@ def inspect_files(
 
 
 def check_files(inspection: Inspection) -> tuple[Problem, ...]:
-    """Find what is wrong with the files, by file and line."""
+    """Return problems of the files by file and line."""
     runtime = inspection.runtime
     return checks.check(
         runtime.project,
@@ -81,7 +82,7 @@ def check_files(inspection: Inspection) -> tuple[Problem, ...]:
 
 
 def preview_files(inspection: Inspection, *, force: bool = False) -> Preview:
-    """Foresee what an import would change and a refresh would write; *force* drops edits."""
+    """Return what an import would change and a refresh would write; *force* drops edits."""
     runtime = inspection.runtime
     if inspection.read is not None:
         return mirror.preview_aside(runtime.project, runtime.store, runtime.settings)
@@ -116,7 +117,7 @@ def refresh_files(
 def import_files(
     runtime: Runtime, *, on_import: Callable[[int, int], None] | None = None
 ) -> ImportReport:
-    """Import edits of the files, and leave the files as they are."""
+    """Import edits of the files without writing the files."""
     return importer.import_changes(
         runtime.project,
         runtime.store,
@@ -133,9 +134,10 @@ def import_pending(
     *,
     is_new: bool = False,
 ) -> None:
-    """Import what waits for the worker, which may not run here, or what a new store lacks.
+    """Import changes that wait for the worker, or all files into a new store.
 
     A store that cannot be written is read as it is; `check_files` names refused files.
+
     """
     with suppress(confined.Refused):
         if is_new:
@@ -148,7 +150,7 @@ def import_pending(
 
 
 def read_pending_brief(runtime: Runtime) -> tuple[CoreMemory | None, BadCore | None]:
-    """Return what the file of the project brief has that is not imported, or why it cannot be."""
+    """Return the project brief of the file if it is not imported, or why it cannot be."""
     return project_brief.pending_edit(runtime.store, runtime.project)
 
 
@@ -163,7 +165,7 @@ def export_memories(
 def import_lines(
     runtime: Runtime, lines: Iterable[str], on_progress: Callable[[int], None] | None = None
 ) -> Imported:
-    """Pass JSON lines through the gate; bad lines are reported, never fatal."""
+    """Write JSON lines through the gate; bad lines are reported."""
     from ademem.files import export_format
 
     return export_format.import_lines(
@@ -186,16 +188,17 @@ def import_beads(runtime: Runtime, source: str) -> Imported:
 
 
 def import_feedback(runtime: Runtime, text: str) -> FeedbackReport:
-    """Make candidates of what `gh` prints about a pull request; raises BadFeedback."""
+    """Write candidates from review comments as `gh` prints them; raises BadFeedback."""
     from ademem.capture.feedback import capture_comments
 
     return capture_comments(text, runtime)
 
 
 def get_brief(runtime: Runtime, agent: str = "", *, labelled: bool = False) -> CoreMemory | None:
-    """Return the newer of file and database, for one *agent* or else for all.
+    """Return the brief of the project or of an *agent*, from file or database, whichever is newer.
 
-    *labelled* marks each text that an agent set. Raises BadCore for a broken file.
+    *labelled* marks texts that an agent set. Raises BadCore for a broken file.
+
     """
     store, project = runtime.store, runtime.project
 
@@ -240,7 +243,7 @@ def list_agents(runtime: Runtime) -> list[Agent]:
 
 
 def _source(runtime: Runtime, path: str) -> FileSource:
-    """Find where changes in the file of a brief come from that are not imported yet."""
+    """Return the provenance of pending changes of a brief's file."""
     from ademem.sync.provenance import provenance_of
 
     found = provenance_of(runtime.project, runtime.store, runtime.environment)

@@ -1,4 +1,4 @@
-"""The embedding model of this machine: installing, looking at and removing it."""
+"""Install, verify and remove the embedding model, and serve it to hooks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def install_model(
     root: str | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> Done:
-    """Raises CannotInstall or DamagedModel, each with what to do."""
+    """Install or repair the model; raises CannotInstall or DamagedModel."""
     chosen = _settings(root, environment, dtype)
     return install.install(chosen, environment, tell, source=source, path=path)
 
@@ -49,17 +49,17 @@ def model_status(
 def verify_model(
     *, dtype: str = "", root: str | None = None, environment: Mapping[str, str] = os.environ
 ) -> list[str]:
-    """What is wrong with the model, after reading all of it."""
+    """Return the problems of the model after reading all of it."""
     return published.find_problems(_settings(root, environment, dtype), environment)
 
 
 def remove_model(*, dtype: str = "", environment: Mapping[str, str] = os.environ) -> int:
-    """Delete the model in one number format, or in all; the bytes that were freed."""
+    """Delete the model in one number format, or in all; return the number of freed bytes."""
     return sum(install.remove(each, environment) for each in ([dtype] if dtype else DTYPES))
 
 
 def _settings(root: str | None, environment: Mapping[str, str], dtype: str) -> EmbedSettings:
-    """Those of the project you are in, if you are in one: a model belongs to the machine."""
+    """Return the settings of the current project, or the user's own outside of one."""
     try:
         here: Project | None = project.find(root, environment, os.getcwd())
     except (NotEnrolled, Ambiguous):
@@ -71,7 +71,7 @@ def _settings(root: str | None, environment: Mapping[str, str], dtype: str) -> E
 
 
 ANSWER_S = 2.0
-"""Longest wait for the word of a process that may have its hands full."""
+"""Longest wait for the answer of a busy process."""
 
 
 class NoModel(AdememError):
@@ -95,9 +95,10 @@ def serve(
     on_ready: Callable[[str], None] = lambda model: None,
     environment: Mapping[str, str] = os.environ,
 ) -> None:
-    """Answer hooks until a signal, `stop_server`, or *idle_s* seconds without a question.
+    """Answer hooks until a signal, `stop_server`, or *idle_s* seconds without a request.
 
     Raises NoModel, AlreadyServed, DamagedModel, or AdememError where no socket can be made.
+
     """
     found = project.find(root, environment, os.getcwd())
     other = find_server(found.root, environment=environment)
@@ -121,14 +122,14 @@ def serve(
 def find_server(
     root: str | None = None, *, environment: Mapping[str, str] = os.environ
 ) -> dict[str, Any] | None:
-    """Who has the model loaded for this project: pid, role, model, database; None: nobody."""
+    """Return pid, role, model and database of the process that serves this project."""
     return _asked(root, environment, "ping")
 
 
 def stop_server(
     root: str | None = None, *, environment: Mapping[str, str] = os.environ
 ) -> int | None:
-    """End the process of `ademem serve` and tell its pid; None when there is none."""
+    """Stop the process of `ademem serve` and return its pid; None when there is none."""
     stopped = _asked(root, environment, "stop")
     return stopped["pid"] if stopped else None
 

@@ -1,4 +1,4 @@
-"""Procedures, skills, episodes and missions."""
+"""Functions about procedures, skills, episodes and missions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def list_episodes(runtime: Runtime, limit: int | None = 20) -> list[Episode]:
-    """List what sessions did, newest first."""
+    """List episodes, newest first."""
     from ademem.store import episodes
 
     return episodes.listed(runtime.store, limit)
@@ -40,21 +40,21 @@ def reindex_skills(runtime: Runtime, *, dry_run: bool = False) -> Scanned:
 
 
 def list_procedures(runtime: Runtime, *, archived: bool = False) -> list[Procedure]:
-    """List what sessions did repeatedly, the highest confidence first."""
+    """List procedures, the highest confidence first."""
     from ademem.synthesis.procedures import records
 
     return records.find_live(runtime.store, archived=archived)
 
 
 def get_procedure(runtime: Runtime, id: str) -> Procedure:
-    """Raises NoSuchMemory, or NoSuchProcedure for a memory of another kind."""
+    """Return a procedure; raises NoSuchMemory or NoSuchProcedure."""
     from ademem.synthesis.procedures import records
 
     return records.get(runtime.store, id)
 
 
 def get_procedure_history(runtime: Runtime, id: str) -> dict[str, list[Any]]:
-    """Return ids of the episodes it was learned from, and outcomes of its uses, newest first."""
+    """Return the episodes that it was learned from, and outcomes of its uses, newest first."""
     from ademem.store import procedures
 
     id = get_procedure(runtime, id).id
@@ -63,7 +63,7 @@ def get_procedure_history(runtime: Runtime, id: str) -> dict[str, list[Any]]:
 
 
 def record_outcome(runtime: Runtime, id: str, outcome: str, reason: str = "") -> Procedure:
-    """Count one use: `success` or `failure`. Raises CannotDo for an abandoned procedure."""
+    """Record one use: `success` or `failure`. Raises CannotDo for an abandoned procedure."""
     from ademem.synthesis.procedures import records
 
     procedure, settings = get_procedure(runtime, id), runtime.settings.procedures
@@ -80,6 +80,7 @@ def export_procedures(
     """Write confirmed procedures, or the one named, as skills; naming one confirms it.
 
     Raises Unconfirmed when an agent names a candidate.
+
     """
     from ademem.synthesis.procedures import export
 
@@ -95,28 +96,27 @@ def start_mission(runtime: Runtime, goal: str, *, id: str = "") -> Mission:
 
 
 def end_mission(runtime: Runtime, id: str, outcome: str, *, reason: str = "") -> Ended:
-    """End it with success, failure or cancelled, and copy its lessons accordingly."""
+    """End a mission with success, failure or cancelled, and copy its lessons."""
     from ademem.synthesis import missions
 
     return missions.end(id, outcome, reason, act(runtime), runtime.settings)
 
 
 def list_missions(runtime: Runtime, *, running: bool = False) -> list[Mission]:
-    """List missions, newest first."""
     from ademem.store import missions
 
     return missions.listed(runtime.store, running=running)
 
 
 def get_mission(runtime: Runtime, id: str) -> Mission:
-    """Raises NoSuchMission."""
+    """Return a mission; raises NoSuchMission."""
     from ademem.synthesis import missions
 
     return missions.get_mission(runtime.store, id)
 
 
 def list_mission_memories(runtime: Runtime, id: str) -> list[Memory]:
-    """List its live memories, oldest first."""
+    """List live memories of a mission, oldest first."""
     from ademem.store import memory_queries
 
     return memory_queries.of_mission(runtime.store, id)

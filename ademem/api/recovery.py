@@ -1,4 +1,4 @@
-"""Repair a database: in place where its pages are sound, else from all that can be read."""
+"""Repair a database in place or rebuild it, and import databases that were set aside."""
 
 from __future__ import annotations
 
@@ -34,10 +34,11 @@ LISTED = "knowledge.jsonl"
 
 
 def recover(project: Project, environment: Mapping[str, str], now: datetime) -> list[str]:
-    """Repair the database and tell what was done; a sound one is left alone.
+    """Repair the database and return a line for each step; a sound one is not changed.
 
-    A damaged file is kept beside the new one; nothing is thrown away. Raises sqlite3.Error where
-    another process has locked the database, NewerDatabase or Refused.
+    A damaged file is kept beside the new one. Raises sqlite3.Error where another process has locked
+    the database, NewerDatabase or Refused.
+
     """
     corrected, damage = _admit(project, environment, now)
     if not os.path.exists(project.database):
@@ -62,9 +63,10 @@ def recover(project: Project, environment: Mapping[str, str], now: datetime) -> 
 def _admit(
     project: Project, environment: Mapping[str, str], now: datetime
 ) -> tuple[list[str], str]:
-    """Look at the database as every opening does, before anything reads it without bounds.
+    """Run the checks of every opening, before the database is read without limits.
 
-    Return what was corrected, and the damage that kept it from being looked at.
+    Return corrections, and the damage that prevented the checks.
+
     """
     noted = trust.last_inspection(project.database, environment)  # which does: look again
     try:
@@ -95,7 +97,7 @@ def _repair(project: Project, environment: Mapping[str, str], now: datetime) -> 
 def _rebuild(
     project: Project, environment: Mapping[str, str], now: datetime, damaged: str | None
 ) -> list[str]:
-    """A new database from the rows that can still be read and the lines of the mirror."""
+    """Build a new database from readable rows and the files."""
     runtime = open_runtime(project, environment, now)
     try:
         done = []
@@ -121,7 +123,7 @@ def _take_from_files(runtime: Runtime) -> list[str]:
 
 
 def _missing(runtime: Runtime) -> bool:
-    """Whether the files list a memory that the database has no trace of."""
+    """Tell whether the files have a memory that the database has no trace of."""
     path = os.path.join(runtime.project.memory, LISTED)
     listed = []
     with suppress(UnicodeDecodeError, confined.Refused):
@@ -133,16 +135,16 @@ def _missing(runtime: Runtime) -> bool:
 
 
 TABLES = ("unified_memories", "memories")
-"""Tables of memories, ours or ADE's; the first that is there is read."""
+"""Tables of memories, ours or ADE's; the first existing one is read."""
 DONE = ".imported"
-"""What is appended to the name of a database when its rows were brought back."""
+"""Suffix of a database whose rows were imported."""
 
 
 def import_foreign(project: Project, environment: Mapping[str, str], now: datetime) -> list[str]:
-    """Import the memories of each database that was set aside, and tell what became of them.
+    """Import memories of each database that was set aside; return a line for each.
 
-    Of a row only text, title, category, importance and tags count, and the gate judges them like
-    any text from somebody else.
+    Text, title, category, importance and tags of a row pass the gate as an import.
+
     """
     done = []
     runtime = open_runtime(project, environment, now)

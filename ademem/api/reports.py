@@ -229,7 +229,7 @@ def get_guard_state(runtime: Runtime) -> dict[str, Any]:
 
 
 def find_overfull(runtime: Runtime) -> str | None:
-    """Say what the next sweep archives because a scope exceeds its limit, and how to keep it."""
+    """Name the memories that the next sweep archives above a limit, and how to keep them."""
     settings = runtime.settings.lifecycle
     limits = {scope.value: getattr(settings, f"{scope}_limit") for scope in Scope}
     over = maintenance.above(runtime.store, limits)
@@ -245,14 +245,14 @@ def find_overfull(runtime: Runtime) -> str | None:
 
 
 def get_digest(runtime: Runtime) -> dict[str, Any]:
-    """Return commits of this worktree that no session made or was told of."""
+    """Return commits of this worktree that no session made or was shown."""
     from ademem.capture import commits
 
     return commits.report(runtime.project, runtime.store, runtime.clock())
 
 
 def list_refusals(runtime: Runtime, limit: int = 20) -> list[dict[str, Any]]:
-    """Return what the write gate refused, newest first."""
+    """Return texts that the write gate refused, newest first."""
     return logs.refusals(runtime.store, limit)
 
 

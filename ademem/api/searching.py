@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _models: WeakKeyDictionary[Runtime, Embedder] = WeakKeyDictionary()
 
 SIMILAR_CHARS = 300
-"""Beginning of a text by which similar ones are searched."""
+"""Length of the text that similar ones are searched by."""
 
 
 def recall(
@@ -52,7 +52,7 @@ def search(
     limit: int | None = None,
     parameters: Parameters = DEFAULTS,
 ) -> Results:
-    """Rank what answers *query*; in a session, only note that it ran."""
+    """Rank memories that answer *query*; in a session, record the search."""
     results = engine.search(
         query,
         runtime.store,
@@ -69,7 +69,7 @@ def search(
 
 
 def find_similar(runtime: Runtime, memory: Memory, limit: int = 3) -> list[Memory]:
-    """Find other memories with similar words; leaves no trace."""
+    """Find other memories with similar words, without a record."""
     from ademem.core.text import preview
 
     found = engine.search(
@@ -85,7 +85,7 @@ def find_similar(runtime: Runtime, memory: Memory, limit: int = 3) -> list[Memor
 def list_memories(
     runtime: Runtime, filters: Filters | None = None, limit: int | None = 100
 ) -> list[Memory]:
-    """Filter without ranking, newest first; by default all but the archive."""
+    """List memories by filter, newest first; by default all but archived ones."""
     mission = missions.mission_of(runtime.environment)
     filters = filters or Filters(statuses=UNARCHIVED, mission=mission)
     return engine.listed(runtime.store, filters, limit)
@@ -97,7 +97,7 @@ def get(runtime: Runtime, id: str) -> Memory:
 
 
 def find_related(runtime: Runtime, id: str) -> dict[str, list[str]]:
-    """Return ids of what a memory contradicts, was merged from and was merged into, by relation."""
+    """Return ids of related memories by relation: conflict, merged from, merged into."""
     from ademem.store import memory_queries, relations
 
     memory = memories.get(runtime.store, id)
@@ -114,7 +114,7 @@ def find_related(runtime: Runtime, id: str) -> dict[str, list[str]]:
 
 
 def verify(runtime: Runtime, *, fix: bool = False) -> list[Checked]:
-    """Check every anchor of every live memory; *fix* follows text that moved."""
+    """Check anchors of live memories; *fix* updates those whose text moved."""
     from ademem.api.curation import act
     from ademem.synthesis import anchor_verification
 
@@ -125,7 +125,7 @@ def verify(runtime: Runtime, *, fix: bool = False) -> list[Checked]:
 
 
 def find_astray(runtime: Runtime, found: Iterable[Memory]) -> dict[str, str]:
-    """Return by id `moved`, `changed` or `gone`, for memories whose anchors do not hold."""
+    """Map ids to `moved`, `changed` or `gone`, for memories whose anchors do not hold."""
     anchored = [memory for memory in found if memory.anchors]
     if not anchored:
         return {}
@@ -140,7 +140,7 @@ def _turn(runtime: Runtime) -> TurnKey | None:
 
 
 def _filters(runtime: Runtime, filters: Filters | None) -> Filters:
-    """Search faded memories too, from this branch and for this mission."""
+    """Include faded memories, and those of this branch and mission."""
     filters = filters or Filters()
     return replace(
         filters,
@@ -151,7 +151,7 @@ def _filters(runtime: Runtime, filters: Filters | None) -> Filters:
 
 
 def _embedder(runtime: Runtime) -> Embedder | None:
-    """Load the model, if there are vectors to compare; None where words alone decide."""
+    """Load the model if the store has vectors; None where words alone decide."""
     wanted = embedding.model_id(runtime.settings.embed)
     if not (runtime.settings.search.hybrid and embeddings.has_any(runtime.store, wanted)):
         return None

@@ -1,4 +1,4 @@
-"""Run the background's work now: due jobs, ageing, merging."""
+"""Run due jobs, sweeps and consolidations now, and redact secrets in stored data."""
 
 from __future__ import annotations
 
@@ -74,13 +74,13 @@ def consolidate(runtime: Runtime, *, dry_run: bool = False) -> Consolidated:
 
 DATABASE = "ade.db"
 WAIT_S = 10.0
-"""Longest wait for whoever else reads or writes the database."""
+"""Longest wait for other users of the database."""
 
 ROTATE = "give each key up where it was issued, whatever is cleaned here"
 
 
 class Left(Value):
-    """What could not be cleaned, and what to do about it."""
+    """Something that could not be cleaned, and the next step."""
 
     what: str
     hint: str
@@ -106,9 +106,10 @@ class Busy(AdememError):
 
 
 def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
-    """Redact the database, its copies, the logs and the files; raises Busy when others hold it.
+    """Redact the database, its copies, the logs and the files; raises Busy while others use it.
 
-    A second run finds nothing. The files of memory are rendered again from what is clean.
+    The files of memory are rendered again from the clean database.
+
     """
     store, project = runtime.store, runtime.project
     rows = _database(store, dry_run=dry_run)
@@ -126,7 +127,7 @@ def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
 
 
 def _database(store: Store, *, dry_run: bool) -> dict[str, int]:
-    """All or nothing; then the file is written anew."""
+    """Redact all rows or none, then rewrite the file of the database."""
     try:
         return texts.scrub(store, _redacted, dry_run=dry_run)
     except texts.InUse as error:
@@ -138,7 +139,7 @@ def _redacted(text: str) -> str:
 
 
 def _copies(project: Project, *, dry_run: bool) -> tuple[dict[str, int], list[Left]]:
-    """Backups of migrations and damaged databases, as far as they can be opened."""
+    """Redact backups and damaged databases that can be opened."""
     rows: dict[str, int] = {}
     left = []
     for name in confined.names(project.home_root, project.home):
@@ -160,7 +161,7 @@ def _copies(project: Project, *, dry_run: bool) -> tuple[dict[str, int], list[Le
 
 
 def _files(runtime: Runtime, *, dry_run: bool) -> dict[str, int]:
-    """Secrets by file; each is rewritten with the rest of its text as it was."""
+    """Redact files, and return the number of secrets by file."""
     counts: dict[str, int] = {}
     for root, path in _texts_below(runtime):
         try:
@@ -176,9 +177,10 @@ def _files(runtime: Runtime, *, dry_run: bool) -> dict[str, int]:
 
 
 def _texts_below(runtime: Runtime) -> Iterator[tuple[str, str]]:
-    """Every file under `.ade/` but databases and the settings, and the user's own logs.
+    """Yield files below `.ade/` except databases and settings, and the user's logs.
 
-    Each stands behind the folder from which it is reached.
+    The first of each pair is the folder from which the file is reached.
+
     """
     project = runtime.project
     logs = failure_log.user_log_dir(runtime.environment)
@@ -191,7 +193,7 @@ def _texts_below(runtime: Runtime) -> Iterator[tuple[str, str]]:
 
 
 def _history(project: Project) -> Iterator[Left]:
-    """Commits that have a secret in what they changed under `.ade/`."""
+    """Find commits with a secret in their changes below `.ade/`."""
     arguments = ("log", "--all", "--format=commit %H", "-p", "--", ".ade")
     patches = git.text(project.root, *arguments, timeout_s=git.LONG_S).split("\ncommit ")
     commits = [patch.removeprefix("commit ")[:12] for patch in patches if redact(patch).found]
@@ -202,7 +204,7 @@ def _history(project: Project) -> Iterator[Left]:
 
 
 def _others(project: Project) -> Iterator[Left]:
-    """What is the person's to change."""
+    """Find secrets in the settings, which the person has to remove."""
     for root, path in (
         (project.root, project.config),
         (project.home_root, project.local_config),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def write(runtime: Runtime, draft: Draft | str) -> Written:
-    """Pass a draft through the gate; a plain text is a fact from an agent."""
+    """Write a draft through the gate; a plain text is a fact from an agent."""
     return gate.write(
         complete_draft(runtime, draft), runtime.store, runtime.settings.gate, runtime.clock()
     )
@@ -43,7 +43,7 @@ def learn(
     key: str | None = None,
     cwd: str | None = None,
 ) -> Written:
-    """Write the memory that `bd comment … LEARNED:` makes, without `bd`."""
+    """Write a lesson, as `bd comment … LEARNED:` does."""
     from ademem.capture.learned import Lesson, draft_of, source_of
 
     lesson = Lesson(content=text, prefix=prefix, bead=bead, key=key, tags=tuple(tags))
@@ -52,7 +52,7 @@ def learn(
 
 
 def origin(runtime: Runtime, source_type: str = "") -> Origin:
-    """The person is the source, or inside a client's shell the agent."""
+    """Return the person as the source, or in a client's shell the agent."""
     trust = provenance.trust_of_caller(runtime.environment, runtime.store)
     speaker = Trust.USER if trust is Trust.USER else Trust.AGENT
     return Origin(
@@ -70,9 +70,10 @@ def place_draft(
     *,
     start_mission: bool = True,
 ) -> Draft:
-    """Set the scope that was asked for, or else the mission that this process works for.
+    """Set the given scope, or else the mission that this process works for.
 
-    With *start_mission* a mission that does not exist starts. Raises UsageError for none at all.
+    *start_mission* starts a missing mission. Raises UsageError for a mission without an id.
+
     """
     if scope is None:
         if not start_mission:
@@ -86,10 +87,7 @@ def place_draft(
 
 
 def complete_draft(runtime: Runtime, draft: Draft | str) -> Draft:
-    """Add session and branch, and anchors as they are stored.
-
-    Raises NoSuchPlace or NoSuchCommand.
-    """
+    """Add session and branch, and resolve anchors; raises NoSuchPlace or NoSuchCommand."""
     from ademem.synthesis import anchor_verification
 
     if isinstance(draft, str):

@@ -44,7 +44,7 @@ def gave_up(kind: str, key: str, error: str) -> str:
 
 
 def _any_due(runtime: Runtime) -> bool:
-    """Look at the table first: it usually suffices."""
+    """Look at the table first, as it usually suffices."""
     if jobs.any_due(runtime.store, ON_DEMAND, runtime.now):
         return True
     from ademem.worker import running

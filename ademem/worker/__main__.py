@@ -51,7 +51,7 @@ def _offered(embedder: Embedder, runtime: Runtime) -> AbstractContextManager[Non
 
 
 def _bound_memory(runtime: Runtime) -> None:
-    """A job that wants more fails with a MemoryError instead of taking the machine's."""
+    """Limit the memory of jobs; one above the limit fails with a MemoryError."""
     try:
         import resource
     except ImportError:  # not on this system

@@ -1,4 +1,4 @@
-"""The kinds of jobs, in the order in which they run."""
+"""Kinds of jobs in the order in which they run, their schedule, and their context."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ class Kind(Value):
 
     name: str
     when: str
-    """Describes when it is due."""
+    """Condition under which it is due, for the documentation."""
     run: Callable[[JobContext, Job], datetime | None]
-    """Runs a job; returns when to continue, if a part is left."""
+    """Run a job; return when to continue, if a part is left."""
     able: Callable[[JobContext], bool] = lambda _shift: True
-    """Tells whether such jobs can run here now; until then they wait."""
+    """Tell whether such jobs can run here now; until then they wait."""
     notice: Callable[[JobContext], None] = lambda _shift: None
-    """Queues a job when one is due without a request."""
+    """Queue a job when one is due without a request."""
     patience_s: float = 0.0
     """Seconds for which a job waits while a session is active."""
 
@@ -158,7 +158,7 @@ COLD_START_S = 60.0
 CROWDED = "crowded"
 """The kind of a consolidation that a sweep queues."""
 GIT_RETRY = timedelta(minutes=1)
-"""Delay after which files are looked at again that a git operation is changing."""
+"""Delay before files are read again that a git operation is changing."""
 
 
 def mirror(context: JobContext, _job: Job) -> datetime | None:
@@ -218,7 +218,7 @@ def procedures(context: JobContext, _job: Job) -> None:
 
 
 def queue_procedures(context: JobContext) -> None:
-    """Notice a procedure that was promoted, changed or imported."""
+    """Queue learning where a procedure was promoted, changed or imported."""
     export = context.runtime.settings.skills.export
     if existence.any_procedure(context.store, export=export) and not jobs.is_known(
         context.store, "procedures"

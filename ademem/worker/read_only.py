@@ -21,14 +21,15 @@ if TYPE_CHECKING:
     from ademem.core.project import Project
 
 LINE = "ademem reads a copy of this project's memory: its `.ade/` cannot be written"
-"""The line that the person sees."""
+"""Line for the person."""
 _COPIED = ("", "-wal")
 
 
 def open_copy(project: Project, environment: Mapping[str, str], now: datetime) -> Runtime:
-    """Open a copy of the database in the user's cache or, where there is none, one of the files.
+    """Open a copy of the database in the user's cache, or of the files where there is none.
 
     Raises what `open_runtime` raises.
+
     """
     found = configuration.load(project, environment)
     folder = _folder(project, environment)
@@ -53,7 +54,7 @@ def open_copy(project: Project, environment: Mapping[str, str], now: datetime) -
 
 
 def _refresh(project: Project, copy: Project, has_database: bool) -> bool:
-    """Copy the database if it, or another source of the copy, changed; return whether it did."""
+    """Copy the database if its source changed; return whether it did."""
     noted = os.path.join(copy.home, "source")
     state = _state(project, has_database)
     if shared_files.read_text(noted) == state and os.path.exists(copy.database):
@@ -84,7 +85,7 @@ def _state(project: Project, has_database: bool) -> str:
 
 
 def _folder(project: Project, environment: Mapping[str, str]) -> str:
-    """Return the user's folder for the copy: in the cache, else among temporary files."""
+    """Return the user's folder for the copy, in the cache or among temporary files."""
     home = environment.get("HOME") or os.path.expanduser("~")
     cache = environment.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
     name = sha256_hex(project.home)[:16]

@@ -34,7 +34,7 @@ config = typer.Typer(help="Settings, and where they come from.", no_args_is_help
 app.add_typer(config, name="config")
 
 AUTHORS = 5
-"""Names that are shown; the first have most memories."""
+"""Most authors that are shown."""
 
 Key = Annotated[str, typer.Argument(metavar="KEY", help="Such as guard.mode.")]
 
@@ -149,7 +149,7 @@ def trust(
 
 
 class Part(Value):
-    """Something that the person is asked about by itself."""
+    """A part of the project that is trusted on its own."""
 
     name: str
     option: str

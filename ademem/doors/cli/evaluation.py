@@ -1,4 +1,4 @@
-"""Commands that measure retrieval: on published datasets, and on one's own questions."""
+"""Commands that measure recall on published datasets and on recorded questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands for the files of a project: mirror, core brief, import and export."""
+"""Commands for the files of a project: refresh, import and check them, briefs, and exports."""
 
 from __future__ import annotations
 

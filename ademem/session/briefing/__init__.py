@@ -7,7 +7,14 @@ from ademem.core.client import units
 from ademem.core.value import Value
 from ademem.files import project_brief
 from ademem.session.briefing.reader import Reader, select_entries
-from ademem.session.briefing.sections import NEWS, SECTIONS, knowledge, of_mission, pinned, standing
+from ademem.session.briefing.sections import (
+    NEWS,
+    SECTIONS,
+    brief_entries,
+    knowledge,
+    of_mission,
+    pinned,
+)
 from ademem.store import briefing_queries, skills
 
 TYPE_CHECKING = False
@@ -53,7 +60,7 @@ class Page:
         known = {memory.id for memory in self.shown}
         entries = [
             entry
-            for entry in section.tell(self.reader)
+            for entry in section.entries(self.reader)
             if entry.memory is None or entry.memory.id not in known
         ]
         if not entries:
@@ -104,7 +111,7 @@ def agent(reader: Reader, program: str, own: CoreMemory | None = None) -> Brief:
     Pinned memories come first, then those of its mission, then the best of the project.
     """
     memories = [*pinned(reader), *of_mission(reader), *knowledge(reader)][: reader.settings.agent]
-    entries = [*standing(project_brief.labelled(reader.store, own), reader), *memories]
+    entries = [*brief_entries(project_brief.labelled(reader.store, own), reader), *memories]
     page = Page(reader, how_to(program), reader.settings.max_chars)
     fitting = select_entries(entries, len(entries), page.most - units(page.text))
     page.lines = [entry.text for entry in fitting]

@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from ademem.session.briefing.reader import Entry, Reader
 
 
-LOOKED_AT = 200
-"""Newest changes that are looked through; when there are as many, "at least" is said."""
+MOST_CHANGES = 200
+"""Newest changes that are read; beyond, "at least" is said."""
 CHARS = 160
-"""Of what is no longer valid; what says something else now is told like any other."""
+"""Length of a memory that is no longer valid."""
 
 
 def since_last_session(reader: Reader) -> list[Entry]:
-    """How much changed, then what says something else now, then what went."""
+    """Count changes since the last session, then list changed and invalid memories."""
     moment = sessions.last_seen(reader.store, reader.now, but=reader.session)
     if moment is None:
         return []
-    turned = revisions.since(reader.store, moment, LOOKED_AT)
+    changes = revisions.since(reader.store, moment, MOST_CHANGES)
     known = [
         (memory, is_new)
-        for memory, is_new in turned
+        for memory, is_new in changes
         if memory.scope == "project"
         and not memory.quarantine_reason
         and not memory.hidden
@@ -45,41 +45,41 @@ def since_last_session(reader: Reader) -> list[Entry]:
     gone = [memory for memory, is_new in known if not memory.live and not is_new]
     shown = [memory for memory in gone if not memory.deleted_at]
     counts = ((fresh, "new"), (other, "changed"), (gone, "no longer valid"))
-    said = ", ".join(f"{len(found)} {what}" for found, what in counts if found)
-    if not said:
+    summary = ", ".join(f"{len(found)} {what}" for found, what in counts if found)
+    if not summary:
         return []
-    least = "at least " if len(turned) == LOOKED_AT else ""
+    least = "at least " if len(changes) == MOST_CHANGES else ""
     return [
-        line(f"{least}{said} since {moment[:16].replace('T', ' ')} UTC"),
+        line(f"{least}{summary} since {moment[:16].replace('T', ' ')} UTC"),
         *(memory_entry(memory) for memory in other[: reader.level]),
         *(line(f"- no longer valid: {opening(m.content, CHARS)}") for m in shown[: reader.level]),
     ]
 
 
 FIELD_CHARS = 600
-"""Of a field of the project brief."""
+"""Length of a field of the project brief."""
 POOL = 2
-"""Rows looked at for each that is told, by importance."""
+"""Rows read for each that is shown, by importance."""
 SPARE = 4
-"""Rows beyond the level of those that fit a branch: some have been told, or do not fit in."""
+"""Rows read beyond the level, as some were shown already or do not fit."""
 BRANCH_WORDS = 4
 MATCHES = 100
-"""Rows with one of a branch's words that are compared, the newest first."""
+"""Most rows with a word of the branch that are compared, the newest first."""
 GENERIC = frozenset(
     "feature feat fix bugfix hotfix chore docs refactor test tests wip release main master develop"
     " dev trunk staging production dependabot renovate merge update add and the for with from into"
     " branch issue ticket task user users".split()
 )
-"""Words of branch names that say nothing of what is done there."""
+"""Words of branch names that say nothing about their subject."""
 
 
 class Section(Value):
     title: str
-    tell: Callable[[Reader], list[Entry]]
+    entries: Callable[[Reader], list[Entry]]
     share: float
-    """Most it may take of the briefing."""
+    """Largest part of the briefing."""
     ranked: bool = False
-    """There is more of it than one wants to hear: as many as the level says."""
+    """Show only as many entries as the level says."""
 
 
 def pinned(reader: Reader) -> list[Entry]:
@@ -87,14 +87,13 @@ def pinned(reader: Reader) -> list[Entry]:
 
 
 def core_brief(reader: Reader) -> list[Entry]:
-    return standing(project_brief.labelled(reader.store, project_brief.load(reader.store)), reader)
+    return brief_entries(
+        project_brief.labelled(reader.store, project_brief.load(reader.store)), reader
+    )
 
 
-def standing(document: CoreMemory | None, reader: Reader) -> list[Entry]:
-    """A project brief, one line a field, whole items only; where it is from, if not from here.
-
-    What came with the files stands beside the rest, with its label.
-    """
+def brief_entries(document: CoreMemory | None, reader: Reader) -> list[Entry]:
+    """Return a brief, one line a field, whole items only; imported texts are labelled."""
     entries = []
     for label, texts in project_brief.items(document):
         claimed = tuple(text for text in texts if document and text in document.claimed)
@@ -111,11 +110,12 @@ def standing(document: CoreMemory | None, reader: Reader) -> list[Entry]:
 
 
 def of_mission(reader: Reader) -> list[Entry]:
-    """What the mission is for, and the worthiest of what it learned."""
+    """Return the goal of the mission and its memories, by worth."""
     if not reader.mission:
         return []
     mission = missions.get(reader.store, reader.mission)
-    entries = sorted(reader.by_worth(reader.of_mission()), key=_is_not_pinned)
+    ranked = reader.by_worth(reader.of_mission())
+    entries = sorted(ranked, key=lambda each: not (each.memory and each.memory.is_pinned))
     if mission is None and not entries:
         return []
     goal = preview(mission.goal, FIELD_CHARS) if mission else ""
@@ -125,7 +125,7 @@ def of_mission(reader: Reader) -> list[Entry]:
 
 
 def by_branch(reader: Reader) -> list[Entry]:
-    """What has words in common with the name of the branch; nothing on a trunk."""
+    """Return memories that share words with the name of the branch."""
     names = branch_words(reader.branch or "")
     if not names:
         return []
@@ -133,22 +133,26 @@ def by_branch(reader: Reader) -> list[Entry]:
     best = sorted(fits, key=lambda seq: (-fits[seq], -seq))[: reader.level + SPARE]
     entries = reader.by_worth(reader.visible.established(best))
     top = max(fits.values(), default=1.0)
-    weighed = [replace(each, worth=each.worth * fits[_seq(each)] / top) for each in entries]
+    weighed = [
+        replace(each, worth=each.worth * fits[each.memory.seq] / top)
+        for each in entries
+        if each.memory
+    ]
     return sorted(weighed, key=lambda entry: -entry.worth)
 
 
 def recent_knowledge(reader: Reader) -> list[Entry]:
-    """The newest things learned, confirmed or not."""
-    return [memory_entry(memory) for memory in _newest(reader)]
+    """Return the newest memories, confirmed or not."""
+    return [memory_entry(memory) for memory in reader.visible.newest(reader.settings.recent)]
 
 
 def procedures(reader: Reader) -> list[Entry]:
-    """How things are done here, the most trusted first."""
+    """Return procedures by worth."""
     return reader.by_worth(reader.visible.procedures(POOL * reader.level))
 
 
 def knowledge(reader: Reader) -> list[Entry]:
-    """Established memories, the worthiest first; an agent's own lead."""
+    """Return confirmed memories by worth, an agent's own first."""
     own = reader.visible.of_agent()
     found: list[Memory] = []
     for sinking in (False, True):
@@ -162,8 +166,8 @@ def knowledge(reader: Reader) -> list[Entry]:
 
 
 def fresh(reader: Reader) -> list[Entry]:
-    """What is pinned or new, and was not before the reader's eyes."""
-    newest = _newest(reader)
+    """Return pinned and new memories that the session was not shown."""
+    newest = reader.visible.newest(reader.settings.recent)
     if reader.mission:
         newest = [*reader.of_mission()[: reader.settings.recent], *newest]
     found = [entry.memory for entry in pinned(reader) if entry.memory not in newest] + newest
@@ -171,26 +175,14 @@ def fresh(reader: Reader) -> list[Entry]:
 
 
 def branch_words(branch: str) -> list[str]:
-    """The words of a branch's name that may say what is done there."""
+    """Return the words of a branch's name that describe its subject."""
     words = "".join(char if char.isalnum() else " " for char in branch.casefold()).split()
-    telling = (word for word in words if len(word) > 2 and not word.isdecimal())
-    return [word for word in dict.fromkeys(telling) if word not in GENERIC][:BRANCH_WORDS]
-
-
-def _newest(reader: Reader) -> list[Memory]:
-    return reader.visible.newest(reader.settings.recent)
-
-
-def _seq(entry: Entry) -> int:
-    return entry.memory.seq if entry.memory else 0
-
-
-def _is_not_pinned(entry: Entry) -> bool:
-    return entry.memory is None or not entry.memory.is_pinned
+    specific = (word for word in words if len(word) > 2 and not word.isdecimal())
+    return [word for word in dict.fromkeys(specific) if word not in GENERIC][:BRANCH_WORDS]
 
 
 def _items(texts: tuple[str, ...]) -> str:
-    """As many whole items as fit on the line, at least a part of the first; how many more."""
+    """Join the items that fit on the line, at least a part of the first."""
     kept = [preview(texts[0], FIELD_CHARS)]
     for text in texts[1:]:
         if len("; ".join(kept)) + len(text) > FIELD_CHARS:
@@ -200,19 +192,19 @@ def _items(texts: tuple[str, ...]) -> str:
     return "; ".join(kept) + (f" (and {more} more: `ademem core show`)" if more else "")
 
 
-PINNED = Section(title="Pinned", tell=pinned, share=0.5)
-CORE = Section(title="Project brief", tell=core_brief, share=0.4)
-MISSION = Section(title="This mission", tell=of_mission, share=0.3)
-BRANCH = Section(title="On this branch", tell=by_branch, share=0.25, ranked=True)
-COMMITS = Section(title="Last commits", tell=latest, share=0.1)
-RECENT = Section(title="Recent knowledge", tell=recent_knowledge, share=0.25)
-PROCEDURES = Section(title="Procedures", tell=procedures, share=0.15, ranked=True)
-PEOPLE = Section(title="Committed outside of sessions", tell=by_people, share=0.15)
-SINCE = Section(title="Since the last session", tell=since_last_session, share=0.15)
-KNOWN = Section(title="Project knowledge", tell=knowledge, share=1.0, ranked=True)
+PINNED = Section(title="Pinned", entries=pinned, share=0.5)
+CORE = Section(title="Project brief", entries=core_brief, share=0.4)
+MISSION = Section(title="This mission", entries=of_mission, share=0.3)
+BRANCH = Section(title="On this branch", entries=by_branch, share=0.25, ranked=True)
+COMMITS = Section(title="Last commits", entries=latest, share=0.1)
+RECENT = Section(title="Recent knowledge", entries=recent_knowledge, share=0.25)
+PROCEDURES = Section(title="Procedures", entries=procedures, share=0.15, ranked=True)
+PEOPLE = Section(title="Committed outside of sessions", entries=by_people, share=0.15)
+SINCE = Section(title="Since the last session", entries=since_last_session, share=0.15)
+KNOWN = Section(title="Project knowledge", entries=knowledge, share=1.0, ranked=True)
 
 SECTIONS = (PINNED, CORE, MISSION, BRANCH, COMMITS, RECENT, PROCEDURES, PEOPLE, SINCE, KNOWN)
-"""What a session is told, in order; what one leaves of its share is there for those below."""
+"""Sections of a briefing in order; unused parts of a share are left to the later ones."""
 
-NEWS = (PEOPLE, Section(title="New", tell=fresh, share=1.0))
-"""What a session is told that goes on."""
+NEWS = (PEOPLE, Section(title="New", entries=fresh, share=1.0))
+"""Sections for a resumed session."""

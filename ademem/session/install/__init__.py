@@ -1,4 +1,4 @@
-"""Our entries in the settings of Claude Code: put in, taken out, and nothing else touched."""
+"""Register the hooks in a settings file of Claude Code, and remove them without a trace."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ademem.core.value import Value, as_dict
 from ademem.session.install import json_text, registration
 
 PREFIX = "${ADEMEM_PREFIX:-$HOME/.local/share/ademem}"
-"""Where install.sh puts ademem, in the words of a shell on anybody's machine."""
+"""Folder of install.sh, as a shell on any machine expands it."""
 
 
 class Where(StrEnum):
-    """Which settings file: mine in this project, the team's, or mine in every project."""
+    """The user's settings of a project, the team's, or the user's of every project."""
 
     LOCAL = "local"
     SHARED = "shared"
@@ -29,7 +29,7 @@ class Where(StrEnum):
 
 
 class Change(Value):
-    """What happened to a settings file, or would have; None stands for no file."""
+    """Content of a settings file before and after; None for no file."""
 
     path: str
     before: str | None
@@ -40,7 +40,6 @@ class Change(Value):
         return self.before != self.after
 
     def diff(self) -> str:
-        """The difference as people read it; empty when there is none."""
         from difflib import unified_diff
 
         before, after = ((text or "").splitlines() for text in (self.before, self.after))
@@ -50,10 +49,11 @@ class Change(Value):
 def install(
     project: str, where: Where, *, python: str, hooks: str, dry_run: bool = False
 ) -> Change:
-    """Register every hook and permission; a file that has them already stays as it is.
+    """Register every hook and permission; a complete file is not changed.
 
-    *python* and *hooks* are absolute paths; a shared file names neither, for they are this
-    machine's. Raises BadSettingsFile for a file we cannot safely edit, which is then untouched.
+    *python* and *hooks* are absolute paths, which a shared file does not contain. Raises
+    BadSettingsFile for a file that cannot be edited safely, and leaves it unchanged.
+
     """
     if where is not Where.USER and not os.path.isdir(os.path.join(project, ".ade")):
         raise NotEnrolled(project)
@@ -81,7 +81,7 @@ def install(
 
 
 def uninstall(project: str, where: Where, *, dry_run: bool = False) -> Change:
-    """Give the file back as it was; what was edited since stays, without our entries."""
+    """Restore the original file, or remove our entries from a file that was edited since."""
     path, record = settings_path(project, where), _record(project, where)
     text, original = _read_file(path), _read_record(*record)
     if text is not None:
@@ -97,25 +97,24 @@ def uninstall(project: str, where: Where, *, dry_run: bool = False) -> Change:
 
 
 def installed(project: str, where: Where) -> dict[str, str]:
-    """The command line of each event that is registered there now."""
+    """Return the registered command line of each event."""
     path = settings_path(project, where)
     text = _read_file(path)
     return registration.commands(_settings(path, text)) if text is not None else {}
 
 
 def was_installed(project: str, where: Where) -> bool:
-    """Whether they were put in there and not taken out by `uninstall`."""
+    """Tell whether hooks were registered there and not removed by `uninstall`."""
     return _read_record(*_record(project, where)) is not None
 
 
 def own_commands() -> dict[str, str]:
-    """The command line of each event as this very installation would register it."""
+    """Return the command line of each event as this installation registers it."""
     groups = registration.groups(python=quote(sys.executable), hooks=quote(hooks_folder()))
     return registration.commands({"hooks": {event: [group] for event, group in groups.items()}})
 
 
 def settings_path(project: str, where: Where) -> str:
-    """The file that Claude Code reads for it."""
     if where is Where.USER:
         home = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
         return os.path.join(home, "settings.json")
@@ -124,7 +123,7 @@ def settings_path(project: str, where: Where) -> str:
 
 
 def hooks_folder() -> str:
-    """The scripts of this very installation: the checkout's own, or those a wheel brought."""
+    """Return the folder of scripts: the checkout's own, or those of a wheel."""
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     checkout = os.path.join(os.path.dirname(package), "hooks")
     shipped = os.path.join(sysconfig.get_path("data"), "share", "ademem", "hooks")
@@ -135,7 +134,7 @@ def hooks_folder() -> str:
 
 
 def _record(project: str, where: Where) -> tuple[str, str]:
-    """Where the original is noted, and the folder below which no link leads there; empty: any."""
+    """Return the path of the record, and the folder below which no link may lead to it, if any."""
     if where is Where.USER:
         state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
         return os.path.join(state, "ademem", "original-settings.json"), ""
@@ -155,7 +154,7 @@ def _settings(path: str, text: str) -> registration.Settings:
 
 
 def _restored(text: str | None, original: Original | None) -> str | None:
-    """The text before we came: the one we kept, or after an edit the text without our entries."""
+    """Return the original text, or after edits the text without our entries."""
     if text is None or original is None:
         return text if text is None else registration.removed(text, None)
     if text == original.after:
@@ -183,17 +182,16 @@ class BadSettingsFile(AdememError):
 
 
 class Original(Value):
-    """Kept from install to uninstall, so that the file can be given back byte for byte."""
+    """The content of a settings file before and after `install`, to restore it byte for byte."""
 
     before: str | None
-    """None: there was no file."""
     after: str
-    """What we wrote; a file that says anything else was edited since."""
+    """A file with another content was edited since."""
     made_folder: bool
 
 
 def _read_file(path: str) -> str | None:
-    """The text with its own line ends; None when there is no file."""
+    """Return the text with its own line ends; None when there is no file."""
     try:
         return read_text(path)
     except UnicodeDecodeError as error:
@@ -203,7 +201,7 @@ def _read_file(path: str) -> str | None:
 
 
 def _write_file(path: str, text: str, *, mode: int = 0o666) -> None:
-    """Replace the file a link leads to; raises BadSettingsFile where that cannot be done."""
+    """Replace the file, or the target of a link; raises BadSettingsFile."""
     try:
         write_atomic(path, text, mode=mode)
     except OSError as error:
@@ -211,7 +209,7 @@ def _write_file(path: str, text: str, *, mode: int = 0o666) -> None:
 
 
 def _delete_file(path: str, *, with_folder: bool) -> None:
-    """Remove the file a link leads to, and on request the folder that this leaves empty."""
+    """Remove the file, or the target of a link, and on request its empty folder."""
     target = os.path.realpath(path)
     remove(target)
     if with_folder:
@@ -220,7 +218,7 @@ def _delete_file(path: str, *, with_folder: bool) -> None:
 
 
 def _read_record(record: str, root: str = "") -> Original | None:
-    """The original noted there; None when nothing (readable) is. From *root* on no link counts."""
+    """Return the readable record; None without one, or behind a link below *root*."""
     try:
         text = confined.read_text(root, record) if root else read_text(record)
         return Original(**json.loads(text or ""))

@@ -1,4 +1,4 @@
-"""Hooks of git that take over what it brought into the files: put in and out, nobody's touched."""
+"""Install and remove hooks of git that import changes of the memory files."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ GUARDS = {
         'if [ -d "$(git rev-parse --git-path rebase-merge)" ]; then exit 0; fi\n'
     ),
 }
-"""A checkout of single files is no arrival, and a rebase ends with a hook of its own."""
+"""Skip checkouts of single files, and those within a rebase, which has a hook at its end."""
 
 
 class NoGitHooks(AdememError):
-    """Nothing was written."""
+    """Git's hooks cannot be written; nothing was changed."""
 
 
 def install(root: str, program: str, *, dry_run: bool = False) -> list[str]:
-    """Make each hook that is not there; tells what was done, and whose hooks stay as they are."""
+    """Write each missing hook, and return a line for each; other hooks are kept."""
     folder, prefix = _places(root)
     done = []
     for name in NAMES:
@@ -51,7 +51,7 @@ def install(root: str, program: str, *, dry_run: bool = False) -> list[str]:
 
 
 def uninstall(root: str, *, dry_run: bool = False) -> list[str]:
-    """Delete the hooks that are as we wrote them."""
+    """Delete hooks that are unchanged since they were written."""
     try:
         folder, _ = _places(root)
     except NoGitHooks:
@@ -67,7 +67,7 @@ def uninstall(root: str, *, dry_run: bool = False) -> list[str]:
 
 
 def _places(root: str) -> tuple[str, str]:
-    """Git's folder of hooks, and the project seen from where they run."""
+    """Return git's folder of hooks, and the project relative to the repository."""
     asked = ["--show-prefix", "--git-common-dir", "--git-path", "hooks"]
     found = git.text(root, "rev-parse", *asked)
     if not found:
@@ -87,6 +87,6 @@ def _script(name: str, program: str, project: str) -> str:
 
 
 def _is_ours(name: str, text: str) -> bool:
-    """Written by any ademem, for any project, and not changed since."""
+    """Tell whether a version of ademem wrote the hook, for any project."""
     pattern = re.escape(SCRIPT.format(guard=GUARDS.get(name, ""), program="\0", project="\0"))
     return re.fullmatch(pattern.replace(re.escape("\0"), ".+"), text) is not None

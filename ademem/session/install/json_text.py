@@ -1,4 +1,4 @@
-"""JSON text edited in place: what an edit does not name keeps every character."""
+"""Edit JSON text in place: other characters stay as they are."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Any, NoReturn
 from ademem.core.value import Value
 
 Keys = tuple[str | int, ...]
-"""The way from the whole text to a value: keys of objects, places in arrays."""
+"""Path to a value: keys of objects, indexes of arrays."""
 
 _DECODER = json.JSONDecoder()
 _BYTE_ORDER_MARK = "\ufeff"
 
 
 class Item(Value):
-    """A member of an object or array, by its place in the text."""
+    """A member of an object or array, by its positions in the text."""
 
     name: str | int
     start: int
     value: int
-    """Where the value starts: behind the key, if there is one."""
+    """Start of the value, behind its key."""
     end: int
 
 
 def parsed(text: str) -> Any:
-    """What the text says, read as strictly as Claude Code does; ValueError if it is not JSON."""
+    """Parse as strictly as Claude Code does; raises ValueError."""
     try:
         return json.loads(text.removeprefix(_BYTE_ORDER_MARK), parse_constant=_no_constant)
     except RecursionError as error:
@@ -33,19 +33,19 @@ def parsed(text: str) -> Any:
 
 
 def raw(text: str, path: Keys) -> str | None:
-    """The characters of the value at *path*; None when there is none."""
+    """Return the characters of the value at *path*; None when there is none."""
     span = _span(text, path)
     return text[slice(*span)] if span else None
 
 
 def replace(text: str, path: Keys, written: str) -> str:
-    """Put the characters *written* in place of the value at *path*."""
+    """Replace the value at *path* by the characters *written*."""
     start, end = _found(text, path)
     return text[:start] + written + text[end:]
 
 
 def append(text: str, path: Keys, value: Any) -> str:
-    """Add *value* to the array at *path*; the array, and what it lies in, is made when missing."""
+    """Append *value* to the array at *path*, which is created when missing."""
     depth = len(path)
     while _span(text, path[:depth]) is None:
         depth -= 1
@@ -58,7 +58,7 @@ def append(text: str, path: Keys, value: Any) -> str:
 
 
 def remove(text: str, path: Keys) -> str:
-    """Take the member at *path* out, with the comma and the blanks that came with it."""
+    """Remove the member at *path* with its comma and blanks."""
     opening, end = _found(text, path[:-1])
     items = _items(text, opening)
     place = max(number for number, item in enumerate(items) if item.name == path[-1])
@@ -70,7 +70,7 @@ def remove(text: str, path: Keys) -> str:
 
 
 def _insert(text: str, path: Keys, label: str, value: Any) -> str:
-    """Add a last member, laid out like the one before it."""
+    """Add a last member in the layout of the one before."""
     opening, end = _found(text, path)
     items = _items(text, opening)
     if not items:
@@ -85,7 +85,7 @@ def _insert(text: str, path: Keys, label: str, value: Any) -> str:
 
 
 def _indented(label: str, value: Any, text: str, opening: int) -> str:
-    """The only member of a container: on lines of its own unless the whole file is one line."""
+    """Lay out the only member of a container; on one line if the whole file is."""
     start, end = _found(text, ())
     if "\n" not in text[start:end] and _items(text, start):
         return label + _shown(value, text, None)
@@ -95,7 +95,7 @@ def _indented(label: str, value: Any, text: str, opening: int) -> str:
 
 
 def _shown(value: Any, text: str, indent: str | None) -> str:
-    """The value as this file would write it; without an indent on one line."""
+    """Format a value with the file's indentation; without an indent on one line."""
     if indent is None:
         return json.dumps(value, ensure_ascii=False)
     lines = json.dumps(value, ensure_ascii=False, indent=_unit(text)).split("\n")
@@ -103,7 +103,7 @@ def _shown(value: Any, text: str, indent: str | None) -> str:
 
 
 def _unit(text: str) -> str:
-    """One step of indentation: what the first line of the first member has more than the braces."""
+    """Return one step of indentation, from the first member of the text."""
     start, _ = _found(text, ())
     items = _items(text, start)
     gap = text[start + 1 : items[0].start] if items else ""
@@ -115,7 +115,7 @@ def _newline(text: str) -> str:
 
 
 def _last_line(text: str) -> str:
-    """The blanks that the last line begins with."""
+    """Return the blanks at the start of the last line."""
     line = text[text.rfind("\n") + 1 :].removeprefix(_BYTE_ORDER_MARK)
     return line[: len(line) - len(line.lstrip(" \t"))]
 
@@ -139,7 +139,7 @@ def _span(text: str, path: Keys) -> tuple[int, int] | None:
 
 
 def _items(text: str, opening: int) -> list[Item]:
-    """The members of the container that opens there, of a scalar none."""
+    """Return the members of the container at *opening*; none for a scalar."""
     items: list[Item] = []
     if text[opening] not in "{[":
         return items

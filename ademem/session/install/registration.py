@@ -1,4 +1,4 @@
-"""What we put into a settings file of Claude Code, and how to find it there again."""
+"""Entries in a settings file of Claude Code: hooks and permissions."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Settings = dict[str, Any]
 
 
 class Event(Value):
-    """One hook: the client's name for the moment, ours for the script."""
+    """A hook: the client's name of the event, and our script."""
 
     name: str
     hook: str
     matcher: str | None = None
     timeout: int = 10
-    """Seconds after which the client goes on without us."""
+    """Seconds after which the client stops waiting."""
 
 
 _SHELLS = "Bash|PowerShell|Monitor"
@@ -51,16 +51,16 @@ EVENTS = (
     Event(name="SubagentStop", hook="subagent_stop"),
     Event(name="SessionEnd", hook="session_end", timeout=5),
 )
-"""Names that the oldest supported client knows: an unknown one can disable a whole file there."""
+"""Names known to the oldest supported client, where an unknown one can disable the file."""
 
 PERMISSIONS = tuple(f"Bash(ademem {verb}:*)" for verb in ("recall", "search", "get", "add"))
-"""What Claude may run without asking."""
+"""Commands that Claude may run without asking."""
 
 _START = '[ -r "$hooks/start.sh" ] && . "$hooks/start.sh"'
 
 
 def groups(*, python: str, hooks: str) -> dict[str, Settings]:
-    """The entry of each event; *python* and *hooks* are words of the shell, quoted if need be."""
+    """Return the entry of each event; *python* and *hooks* are quoted for the shell."""
     return {event.name: _group(event, python, hooks) for event in EVENTS}
 
 
@@ -74,7 +74,7 @@ def _group(event: Event, python: str, hooks: str) -> Settings:
 
 
 def added(text: str, wanted: dict[str, Settings]) -> str:
-    """The settings with our entries behind what is there."""
+    """Append our entries to the settings."""
     for event, group in wanted.items():
         text = json_text.append(text, ("hooks", event), group)
     allowed = _allowed(json_text.parsed(text))
@@ -87,9 +87,10 @@ def added(text: str, wanted: dict[str, Settings]) -> str:
 
 
 def removed(text: str, original: str | None) -> str:
-    """The settings without our entries; *original* tells what was there before them.
+    """Remove our entries; *original* has the permissions that were there before them.
 
-    Where nothing tells, permissions count as ours that stand as we put them in, beside our hooks.
+    Without it, permissions in our order beside our hooks are removed.
+
     """
     settings = json_text.parsed(text)
     allowed = _allowed(settings)
@@ -110,7 +111,7 @@ def removed(text: str, original: str | None) -> str:
 
 
 def current(settings: Settings, wanted: dict[str, Settings]) -> bool:
-    """Whether just the wanted entries are there already, wherever they stand."""
+    """Tell whether the settings have just the wanted entries, at any position."""
     found = [(path[1], entry) for path, entry in _our_hooks(settings)]
     return (
         len(found) == len(wanted)
@@ -120,7 +121,6 @@ def current(settings: Settings, wanted: dict[str, Settings]) -> bool:
 
 
 def commands(settings: Settings) -> dict[str, str]:
-    """Our command line of each event that has one."""
     return {
         str(path[1]): handler["command"]
         for path, entry in _our_hooks(settings)
@@ -129,7 +129,7 @@ def commands(settings: Settings) -> dict[str, str]:
 
 
 def misfit(settings: Any) -> str | None:
-    """What keeps our entries from being added, in words."""
+    """Describe why our entries cannot be added; None if they can."""
     if not isinstance(settings, dict):
         return "it is not a JSON object"
     hooks, permissions = settings.get("hooks", {}), settings.get("permissions", {})
@@ -144,7 +144,7 @@ def misfit(settings: Any) -> str | None:
 
 
 def _our_hooks(settings: Settings) -> Iterator[tuple[Keys, Settings]]:
-    """Our groups, and our handlers in groups that somebody else put one into."""
+    """Yield paths and values of our groups, and of our handlers in groups of others."""
     for event in EVENTS:
         for number, group in enumerate(settings.get("hooks", {}).get(event.name, [])):
             handlers = group.get("hooks") if isinstance(group, dict) else None
@@ -168,7 +168,7 @@ def _allowed(settings: Settings) -> list[Any]:
 
 
 def _as_added(allowed: list[Any]) -> list[int]:
-    """The places of all our permissions one after the other; none where a person chose some."""
+    """Return the indexes of our permissions in their order; none where a person chose some."""
     count = len(PERMISSIONS)
     for start in range(len(allowed) - count + 1):
         if allowed[start : start + count] == list(PERMISSIONS):
@@ -177,7 +177,7 @@ def _as_added(allowed: list[Any]) -> list[int]:
 
 
 def _without_empty(text: str, path: Keys, original: str | None) -> str:
-    """Drop what taking a member out left empty, up to what the original had empty as well."""
+    """Remove containers that a removal left empty, except those empty in the original."""
     while json_text.raw(text, path) in ("{}", "[]"):
         before = json_text.raw(original, path) if original is not None else None
         if before is not None:
