@@ -22,6 +22,7 @@ from ademem.api.doctor import rehearse
 from ademem.doors import cli
 from ademem.session import install
 from ademem.store import bad_rows, full_text
+from ademem.worker import read_only
 from tests.examples import FULL, examples
 from tests.session import payloads
 from tests.store import damage
@@ -256,13 +257,28 @@ def test_a_database_that_another_process_writes_is_read(locked, monkeypatch, cap
 @pytest.mark.parametrize("mode", ["normal", "exclusive"])
 def test_what_needs_a_database_that_is_held_tells_the_next_step(locked, mode, monkeypatch, capsys):
     world = locked(mode)
-    commands = ["add a-lesson-that-waits"] + ["list", "recall x"] * (mode == "exclusive")
-    for command in commands:
-        code, said = run(command, monkeypatch, capsys)
-        assert code == 1, f"{command}: {said}"
-        assert "another program holds it; try again" in said, command
+    code, said = run("add a-lesson-that-waits", monkeypatch, capsys)
+    assert code == 1, said
+    assert "another program holds it; try again" in said
     said = typed(world, "add", "a lesson that waits")
     assert (said.returncode, "try again" in said.stderr) == (1, True)
+
+
+def test_a_database_that_another_process_holds_alone_is_read_from_a_copy(locked):
+    world = locked("exclusive")
+    for command in (["recall", "staging"], ["list"], ["status"]):
+        done = typed(world, *command)
+        assert (done.returncode, done.stderr.strip()) == (0, read_only.LOCKED_LINE), command
+    assert "staging" in typed(world, "recall", "staging").stdout
+
+
+def test_a_database_that_changes_while_it_is_copied_is_not_read(locked, monkeypatch):
+    world = locked("exclusive")
+    states = iter(range(99))
+    monkeypatch.setattr(read_only, "_state", lambda *_: str(next(states)))
+    with pytest.raises(read_only.Changing) as raised:
+        world.memories()
+    assert raised.value.hint == "another program holds it; try again"
 
 
 def test_every_hook_answers_though_another_process_holds_the_database_alone(locked):

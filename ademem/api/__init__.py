@@ -9,6 +9,7 @@ from importlib import import_module
 
 from ademem.core import clock, project
 from ademem.core.project import import_waits
+from ademem.store import database
 from ademem.store.runtime import Runtime, is_writable, open_runtime, program
 
 TYPE_CHECKING = False
@@ -84,17 +85,14 @@ def open_memories(
     """Open the memory of the project at *root* (default: of the current folder).
 
     Pending changes of its files are imported first, unless *catch_up* is False; *on_import* gets
-    how many of how many are done. Raises NotEnrolled, Ambiguous, NewerDatabase or sqlite3.Error.
+    how many of how many are done. A database that cannot be written or is locked is read from a
+    copy. Raises NotEnrolled, Ambiguous, NewerDatabase or sqlite3.Error.
     """
     found = project.find(root, environment, os.getcwd())
-    if not is_writable(found):
-        from ademem.worker.read_only import open_copy
-
-        runtime = open_copy(found, environment, now())
-        runtime.clock, runtime.before_close = now, refresh_hints
-        return runtime
-    runtime = open_runtime(found, environment, now())
+    runtime = _open(found, environment, now())
     runtime.clock, runtime.before_close = now, refresh_hints
+    if runtime.is_read_only:
+        return runtime
     is_pending = import_waits(found)
     is_new = not is_pending and not os.path.exists(found.readings)
     if is_new or (is_pending and catch_up):
@@ -102,6 +100,21 @@ def open_memories(
 
         import_pending(runtime, on_import, is_new=is_new)
     return runtime
+
+
+def _open(found: project.Project, environment: Mapping[str, str], now: datetime) -> Runtime:
+    """Open the database, or a copy where it cannot be written or another process has locked it."""
+    is_locked = False
+    if is_writable(found):
+        try:
+            return open_runtime(found, environment, now)
+        except database.OperationalError as error:
+            if not database.is_locked(error):
+                raise
+            is_locked = True
+    from ademem.worker.read_only import open_copy
+
+    return open_copy(found, environment, now, is_locked=is_locked)
 
 
 def refresh_hints(runtime: Runtime) -> None:

@@ -66,6 +66,7 @@ class SeveralMemories(NoSuchMemory):
 
 
 READ_ONLY = "the memory of this project is read-only"
+LOCKED = "the database is locked, so a copy of it is read"
 REBUILD = "`ademem doctor --fix` rebuilds it from the files"
 
 
@@ -79,6 +80,11 @@ def explain_machine_error(error: Exception) -> AdememError | None:
     if isinstance(error, sqlite3.Error):
         if str(error) == READ_ONLY:
             return AdememError(READ_ONLY, f"copy the project to where it can be written; {rights}")
+        if str(error) == LOCKED:
+            return AdememError(
+                "the database cannot be used: database is locked",
+                "another program holds it; try again",
+            )
         hint = {
             sqlite3.SQLITE_READONLY: rights,
             sqlite3.SQLITE_CANTOPEN: rights,

@@ -52,11 +52,11 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         _rearm(payload, runtime)  # also for one that looks like the twin of another just before
     here = branch(runtime.project.root)
     if runtime.is_read_only:
-        from ademem.worker.read_only import LINE
-
         reader = make_reader(payload, runtime, here)
         text = briefing.session(reader, program(runtime.environment)).text
-        return client.context("SessionStart", text, [LINE] if source == "startup" else [])
+        return client.context(
+            "SessionStart", text, [runtime.copy_notice] if source == "startup" else []
+        )
     fresh = sessions.start(
         runtime.store,
         payload.session_id,

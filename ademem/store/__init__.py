@@ -105,14 +105,12 @@ class Store:
             self.db.execute("drop view if exists temp.unified_memories")
             self.is_trusted = True
 
-    def forbid_changes(self) -> None:
-        """Let this connection refuse WRITES."""
-        from ademem.core.errors import READ_ONLY
-
+    def forbid_changes(self, reason: str) -> None:
+        """Let this connection refuse WRITES, for a *reason* without quotes."""
         for number, write in enumerate(WRITES):
             self.db.execute(
                 f"create temp trigger read_only_{number} before {write}"
-                f" begin select raise(abort, '{READ_ONLY}'); end"
+                f" begin select raise(abort, '{reason}'); end"
             )
 
     def savepoint(self) -> Savepoint:

@@ -52,6 +52,7 @@ _SECRETS = {
 SIDECARS = ("-wal", "-shm", "-journal")
 """Suffixes of the files that SQLite keeps beside a database."""
 
+OperationalError = sqlite3.OperationalError
 
 _LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _UNWRITABLE = (

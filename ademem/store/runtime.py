@@ -33,7 +33,7 @@ class Runtime:
         now: datetime,
         warnings: tuple[SettingWarning, ...] = (),
         *,
-        is_read_only: bool = False,
+        copy_notice: str = "",
     ) -> None:
         self.project = project
         self.settings = settings
@@ -46,8 +46,12 @@ class Runtime:
         self.before_close: Callable[[Runtime], None] | None = None
         self.warnings = warnings
         """Of the settings, to be shown to the person."""
-        self.is_read_only = is_read_only
-        """The store is a copy; see `read_only`."""
+        self.copy_notice = copy_notice
+        """Line for the person where the store is a copy, which nothing is written to."""
+
+    @property
+    def is_read_only(self) -> bool:
+        return bool(self.copy_notice)
 
     @property
     def branch(self) -> str | None:

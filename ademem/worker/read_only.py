@@ -1,4 +1,4 @@
-"""Read the store of a project that cannot be written from a copy."""
+"""Read a copy of the store of a project that cannot be written, or whose database is locked."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import stat
 from contextlib import suppress
 
 from ademem.core import configuration, confined, failure_log, shared_files
+from ademem.core.errors import LOCKED, READ_ONLY, AdememError
 from ademem.core.text import sha256_hex
 from ademem.core.value import replace
 from ademem.store import admission, open_store
@@ -21,21 +22,32 @@ if TYPE_CHECKING:
     from ademem.core.project import Project
 
 LINE = "ademem reads a copy of this project's memory: its `.ade/` cannot be written"
-"""Line for the person."""
+LOCKED_LINE = "ademem reads a copy of this project's memory: another program holds the database"
+"""Lines for the person."""
+ATTEMPTS = 3
+"""Most copies that are made of a database that changes meanwhile."""
 _COPIED = ("", "-wal")
 
 
-def open_copy(project: Project, environment: Mapping[str, str], now: datetime) -> Runtime:
+class Changing(AdememError):
+    """The database changed during each attempt to copy it."""
+
+    hint = "another program holds it; try again"
+
+
+def open_copy(
+    project: Project, environment: Mapping[str, str], now: datetime, *, is_locked: bool = False
+) -> Runtime:
     """Open a copy of the database in the user's cache, or of the files where there is none.
 
-    Raises what `open_runtime` raises.
-
+    Raises Changing, and what `open_runtime` raises.
     """
     found = configuration.load(project, environment)
     folder = _folder(project, environment)
     copy = replace(project, home=folder)
     has_database = os.path.lexists(project.database) and not admission.why_foreign(project)
-    is_new = _refresh(project, copy, has_database)
+    with shared_files.locked(os.path.join(folder, "lock"), root=folder):
+        is_new = _refresh(project, copy, has_database)
     store = open_store(
         copy,
         now,
@@ -47,28 +59,37 @@ def open_copy(project: Project, environment: Mapping[str, str], now: datetime) -
         from ademem.sync.mirror import read_aside
 
         read_aside(project, store, found.settings, now)
-    store.forbid_changes()
+    store.forbid_changes(LOCKED if is_locked else READ_ONLY)
+    notice = LOCKED_LINE if is_locked else LINE
     return Runtime(
-        project, found.settings, store, environment, now, found.warnings, is_read_only=True
+        project, found.settings, store, environment, now, found.warnings, copy_notice=notice
     )
 
 
 def _refresh(project: Project, copy: Project, has_database: bool) -> bool:
-    """Copy the database if its source changed; return whether it did."""
+    """Copy the database if its source changed; return whether it did.
+
+    The database and its log fit together where neither changed during the copy: commits grow the
+    log, and only a checkpoint writes the database.
+    """
     noted = os.path.join(copy.home, "source")
     state = _state(project, has_database)
     if shared_files.read_text(noted) == state and os.path.exists(copy.database):
         return False
-    for suffix in ("", "-wal", "-shm", "-journal"):
-        shared_files.remove(copy.database + suffix)
-    for suffix in _COPIED if has_database else ():
-        if os.path.exists(project.database + suffix):
-            confined.check_database(project.database, project.home_root)
-            shutil.copyfile(
-                project.database + suffix, copy.database + suffix, follow_symlinks=False
-            )
-    shared_files.write_atomic(noted, state)
-    return True
+    for _ in range(0 if os.path.lexists(f"{project.database}-journal") else ATTEMPTS):
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            shared_files.remove(copy.database + suffix)
+        for suffix in _COPIED if has_database else ():
+            if os.path.exists(project.database + suffix):
+                confined.check_database(project.database, project.home_root)
+                shutil.copyfile(
+                    project.database + suffix, copy.database + suffix, follow_symlinks=False
+                )
+        if _state(project, has_database) == state:
+            shared_files.write_atomic(noted, state)
+            return True
+        state = _state(project, has_database)
+    raise Changing(f"{project.database} is locked, and changes while it is copied")
 
 
 def _state(project: Project, has_database: bool) -> str:

@@ -109,8 +109,8 @@ class Server:
         if not select.select([listener], [], [], TICK_S)[0]:
             return
         with suppress(OSError):  # the client may have left
-            descriptor, _ = listener._accept()  # type: ignore[attr-defined]
-            connection = sockets.socket(fileno=descriptor)
+            handle, _ = listener._accept()  # type: ignore[attr-defined]
+            connection = sockets.socket(fileno=handle)
             if self._places.acquire(blocking=False):
                 self._readers.submit(self._read, connection)
             else:

@@ -67,7 +67,7 @@ def test_a_change_is_refused_with_the_next_step(locked_up):
     with locked_up.memories() as memories, pytest.raises(sqlite3.Error) as raised:
         api.write(memories, "Tabs are forbidden")
 
-    told = errors.told(raised.value)
+    told = errors.explain_machine_error(raised.value)
     assert "read-only" in str(told)
     assert "copy the project" in told.hint
 

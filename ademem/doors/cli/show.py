@@ -98,10 +98,8 @@ def warn(warnings: Sequence[SettingWarning]) -> None:
 def opening(runtime: Runtime) -> None:
     """Print on standard error what is unusual about an opened project."""
     warn(runtime.warnings)
-    if runtime.is_read_only:
-        from ademem.worker.read_only import LINE
-
-        echo(LINE, err=True)
+    if runtime.copy_notice:
+        echo(runtime.copy_notice, err=True)
 
 
 def listing(
