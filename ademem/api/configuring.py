@@ -99,7 +99,6 @@ def set_value(
     """Write one value into a file.
 
     Raises BadSetting, Unnoted, or NotByPerson for a personal setting that no person typed.
-
     """
     yours = not key_of(key).is_shared
     value = as_value(key, text)
@@ -173,7 +172,6 @@ def agree(
     """Record the person's trust in just what *arrived* shows.
 
     *part* is `settings`, `local`, `database` or `files`. Raises NotByPerson.
-
     """
     caller.require_person(environment, "trust in a project")
     here = project.find(root, environment, os.getcwd())
@@ -228,7 +226,6 @@ def with_value(text: str, name: str, value: Any) -> str:
     """Return the TOML text with one value set, its comments and order kept.
 
     Raises BadSetting where the file has to be edited by hand.
-
     """
     section, _, key = name.partition(".")
     line = f"{key} = {written(value)}"

@@ -54,7 +54,6 @@ def inspect_files(
     """Open files and database, or in a fresh clone files and an empty store in memory.
 
     Changes no file. Raises what `open_memories` raises.
-
     """
     found = project.find(root, environment, os.getcwd())
     if not is_writable(found):
@@ -137,7 +136,6 @@ def import_pending(
     """Import changes that wait for the worker, or all files into a new store.
 
     A store that cannot be written is read as it is; `check_files` names refused files.
-
     """
     with suppress(confined.Refused):
         if is_new:
@@ -198,7 +196,6 @@ def get_brief(runtime: Runtime, agent: str = "", *, labelled: bool = False) -> C
     """Return the brief of the project or of an *agent*, from file or database, whichever is newer.
 
     *labelled* marks texts that an agent set. Raises BadCore for a broken file.
-
     """
     store, project = runtime.store, runtime.project
 

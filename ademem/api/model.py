@@ -98,7 +98,6 @@ def serve(
     """Answer hooks until a signal, `stop_server`, or *idle_s* seconds without a request.
 
     Raises NoModel, AlreadyServed, DamagedModel, or AdememError where no socket can be made.
-
     """
     found = project.find(root, environment, os.getcwd())
     other = find_server(found.root, environment=environment)

@@ -80,7 +80,6 @@ def export_procedures(
     """Write confirmed procedures, or the one named, as skills; naming one confirms it.
 
     Raises Unconfirmed when an agent names a candidate.
-
     """
     from ademem.synthesis.procedures import export
 

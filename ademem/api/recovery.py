@@ -38,7 +38,6 @@ def recover(project: Project, environment: Mapping[str, str], now: datetime) -> 
 
     A damaged file is kept beside the new one. Raises sqlite3.Error where another process has locked
     the database, NewerDatabase or Refused.
-
     """
     corrected, damage = _admit(project, environment, now)
     if not os.path.exists(project.database):
@@ -66,7 +65,6 @@ def _admit(
     """Run the checks of every opening, before the database is read without limits.
 
     Return corrections, and the damage that prevented the checks.
-
     """
     noted = trust.last_inspection(project.database, environment)  # which does: look again
     try:
@@ -144,7 +142,6 @@ def import_foreign(project: Project, environment: Mapping[str, str], now: dateti
     """Import memories of each database that was set aside; return a line for each.
 
     Text, title, category, importance and tags of a row pass the gate as an import.
-
     """
     done = []
     runtime = open_runtime(project, environment, now)

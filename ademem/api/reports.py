@@ -44,14 +44,23 @@ SHOWN_CHARS = 100
 def get_status(runtime: Runtime) -> dict[str, Any]:
     """Return the keys of `ademem status --json`."""
     runtime.now = runtime.clock()
-    store = runtime.store
+    store, settings = runtime.store, runtime.settings
+    owners = {scope: statistics.by_owner(store, scope) for scope in Scope}
+    call = ai_calls.last(store)
     return {
         "project": store.project_id,
         "root": runtime.project.root,
         "database": runtime.project.database,
         "schema": schema_version(store),
         "branch": branch(runtime.project.root),
-        "scopes": {scope.value: _scope(runtime, scope) for scope in Scope},
+        "scopes": {
+            scope.value: {
+                "count": sum(counts),
+                "fullest_owner": max(counts, default=0),
+                "limit": getattr(settings.lifecycle, f"{scope}_limit"),
+            }
+            for scope, counts in owners.items()
+        },
         "overfull": find_overfull(runtime),
         "memories": statistics.memories(store),
         "sessions": statistics.sessions(store),
@@ -60,8 +69,14 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
         "imports": imports(runtime.project),
         "jobs": work_due(runtime),
         "lifecycle": lifecycle(runtime),
-        "guard": runtime.settings.guard.mode,
-        "ai": _ai(runtime),
+        "guard": settings.guard.mode,
+        "ai": {
+            "provider": settings.ai.provider,
+            "calls_today": ai_calls.today(store, runtime.now),
+            "daily_calls": settings.ai.daily_calls,
+            "last": f"{call['purpose']} {call['outcome']} at {call['at']}" if call else None,
+            "error": call["error"] if call else None,
+        },
     }
 
 
@@ -96,8 +111,8 @@ def vectors(runtime: Runtime) -> dict[str, Any]:
 
 def work_due(runtime: Runtime) -> dict[str, Any]:
     """Return due, failing and parked jobs, and how the last one ended."""
-    shift = running.JobContext(runtime, lambda: runtime.now, running.installed(runtime))
-    able = [kind.name for kind in running.JOBS if kind.able(shift)]
+    context = running.JobContext(runtime, lambda: runtime.now, running.installed(runtime))
+    able = [kind.name for kind in running.JOBS if kind.able(context)]
     due = {name: len(jobs.due(runtime.store, name, runtime.now)) for name in able}
     runs = running.recent_runs(runtime.project)
     return {
@@ -129,30 +144,23 @@ def get_cost(runtime: Runtime, days: int = 30) -> dict[str, Any]:
     }
 
 
-def _ai(runtime: Runtime) -> dict[str, Any]:
-    """Return the AI provider, today's calls, and how the last call ended."""
-    last = ai_calls.last(runtime.store)
-    return {
-        "provider": runtime.settings.ai.provider,
-        "calls_today": ai_calls.today(runtime.store, runtime.now),
-        "daily_calls": runtime.settings.ai.daily_calls,
-        "last": f"{last['purpose']} {last['outcome']} at {last['at']}" if last else None,
-        "error": last["error"] if last else None,
-    }
-
-
 def lifecycle(runtime: Runtime) -> dict[str, Any]:
     """Return the last and the next sweep and consolidation, conflicts and running missions."""
     store, settings = runtime.store, runtime.settings.lifecycle
     swept = maintenance.last(store, maintenance.SWEEP)
     merged = maintenance.last(store, maintenance.CONSOLIDATION)
     names = {"clusters": "found", "merged": "merged", "created": "created"}
+
+    def describe(run: LoggedRun, counts: Mapping[str, int]) -> dict[str, Any]:
+        head = {"at": run.completed_at, "trigger": run.trigger, "outcome": run.outcome}
+        return {**head, **counts, "error": run.error}
+
     return {
         "last_sweep": swept
-        and _ended(swept, {name: swept.counts[name] for name in maintenance.COUNTED}),
+        and describe(swept, {name: swept.counts[name] for name in maintenance.COUNTED}),
         "next_sweep": stamp(job_kinds.next_sweep(store, settings, runtime.now)),
         "last_consolidation": merged
-        and _ended(merged, {name: merged.counts[old] for name, old in names.items()}),
+        and describe(merged, {name: merged.counts[old] for name, old in names.items()}),
         "next_consolidation": stamp(job_kinds.next_consolidation(store, settings, runtime.now)),
         "conflicts": len(relations.conflicts(store)),
         "missions": [mission.id for mission in missions.listed(store, running=True)],
@@ -164,6 +172,10 @@ def get_knowledge(runtime: Runtime) -> dict[str, Any]:
     store = runtime.store
     rows = statistics.live_kinds(store)
     tags = Counter(tag for row in rows for tag in row["tags"].split())
+    project = runtime.project
+    files = {"ade.db": confined.status(project.home_root, project.database)}
+    for name in ("knowledge.jsonl", "knowledge.archive.jsonl"):
+        files[name] = confined.status(project.root, os.path.join(project.memory, name))
     return {
         "observations": statistics.observations(store),
         "entries": len(rows),
@@ -171,7 +183,7 @@ def get_knowledge(runtime: Runtime) -> dict[str, Any]:
         "by_category": dict(Counter(row["category"] for row in rows).most_common()),
         "by_source": dict(Counter(row["source_type"] for row in rows).most_common()),
         "top_tags": dict(tags.most_common(TOP_TAGS)),
-        "bytes": _sizes(runtime),
+        "bytes": {name: there.st_size for name, there in files.items() if there},
     }
 
 
@@ -274,29 +286,3 @@ def judge_command(
     except NotEnrolled:
         return judge(command)
     return judge(command, configuration.load(found, environment).settings.guard)
-
-
-def _ended(run: LoggedRun, counts: dict[str, int]) -> dict[str, Any]:
-    how = {"at": run.completed_at, "trigger": run.trigger, "outcome": run.outcome}
-    return how | counts | {"error": run.error}
-
-
-def _scope(runtime: Runtime, scope: Scope) -> dict[str, Any]:
-    counts = statistics.by_owner(runtime.store, scope)
-    return {
-        "count": sum(counts),
-        "fullest_owner": max(counts, default=0),
-        "limit": getattr(runtime.settings.lifecycle, f"{scope}_limit"),
-    }
-
-
-def _sizes(runtime: Runtime) -> dict[str, int]:
-    folder = runtime.project.memory
-    paths = [
-        runtime.project.database,
-        *(os.path.join(folder, name) for name in ("knowledge.jsonl", "knowledge.archive.jsonl")),
-    ]
-    project = runtime.project
-    roots = (project.home_root, project.root, project.root)
-    found = ((path, confined.status(root, path)) for root, path in zip(roots, paths, strict=True))
-    return {os.path.basename(path): there.st_size for path, there in found if there}

@@ -109,7 +109,6 @@ def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
     """Redact the database, its copies, the logs and the files; raises Busy while others use it.
 
     The files of memory are rendered again from the clean database.
-
     """
     store, project = runtime.store, runtime.project
     rows = _database(store, dry_run=dry_run)
@@ -180,7 +179,6 @@ def _texts_below(runtime: Runtime) -> Iterator[tuple[str, str]]:
     """Yield files below `.ade/` except databases and settings, and the user's logs.
 
     The first of each pair is the folder from which the file is reached.
-
     """
     project = runtime.project
     logs = failure_log.user_log_dir(runtime.environment)

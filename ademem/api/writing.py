@@ -73,7 +73,6 @@ def place_draft(
     """Set the given scope, or else the mission that this process works for.
 
     *start_mission* starts a missing mission. Raises UsageError for a mission without an id.
-
     """
     if scope is None:
         if not start_mission:

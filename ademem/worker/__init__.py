@@ -23,8 +23,16 @@ def start(runtime: Runtime) -> None:
     """Start a detached worker when a job is due, none runs, and this process is none."""
     if not runtime.settings.jobs.auto or runtime.environment.get("ADEMEM_DISABLE"):
         return
-    if _any_due(runtime) and not is_running(runtime.project):
-        _detach([sys.executable, "-I", "-m", "ademem.worker", runtime.project.root])
+    if not jobs.any_due(runtime.store, ON_DEMAND, runtime.now):
+        from ademem.worker import running  # the table usually has a due job, if there is one
+
+        if not running.any_due(runtime):
+            return
+    if not is_running(runtime.project):
+        from ademem.core import process
+
+        command = [sys.executable, "-I", "-m", "ademem.worker", runtime.project.root]
+        process.detach(command, os.environ | {"ADEMEM_DISABLE": "1"})
 
 
 def is_running(project: Project) -> bool:
@@ -41,18 +49,3 @@ def lock(project: Project) -> str:
 def gave_up(kind: str, key: str, error: str) -> str:
     """Describe a parked job; a memory is named by its id alone."""
     return f"{kind} {key.partition(' ')[0]}: {error}"
-
-
-def _any_due(runtime: Runtime) -> bool:
-    """Look at the table first, as it usually suffices."""
-    if jobs.any_due(runtime.store, ON_DEMAND, runtime.now):
-        return True
-    from ademem.worker import running
-
-    return running.any_due(runtime)
-
-
-def _detach(command: list[str]) -> None:
-    from ademem.core import process
-
-    process.detach(command, os.environ | {"ADEMEM_DISABLE": "1"})

@@ -70,8 +70,6 @@ class Kind(Value):
     """A kind of job, by its name in the table `jobs`."""
 
     name: str
-    when: str
-    """Condition under which it is due, for the documentation."""
     run: Callable[[JobContext, Job], datetime | None]
     """Run a job; return when to continue, if a part is left."""
     able: Callable[[JobContext], bool] = lambda _shift: True
@@ -342,46 +340,25 @@ def uses(context: JobContext, job: Job) -> None:
 
 
 JOBS: tuple[Kind, ...] = (
-    Kind(name="extract", when="a conversation is compacted, or a session ended", run=extract),
-    Kind(name="episode", when="a session ended, or was left open", run=episode),
-    Kind(name="mission", when="a mission ended, or a session of one that had", run=mission),
-    Kind(name="uses", when="a session ended that was shown memories", run=uses),
-    Kind(name="mirror", when="a memory or the brief changed", run=mirror),
-    Kind(name="current", when="a session ended, or the brief changed", run=current),
-    Kind(name="anchors", when="a session starts and memories are tied to places", run=anchors),
-    Kind(
-        name="procedures",
-        when="an episode or a review was captured, or a procedure was confirmed or changed",
-        run=procedures,
-        notice=queue_procedures,
-    ),
-    Kind(name="skills", when="a session starts and a skill file changed", run=skills),
-    Kind(
-        name="digest",
-        when="something was committed",
-        run=digest,
-        notice=queue_digest,
-    ),
+    Kind(name="extract", run=extract),
+    Kind(name="episode", run=episode),
+    Kind(name="mission", run=mission),
+    Kind(name="uses", run=uses),
+    Kind(name="mirror", run=mirror),
+    Kind(name="current", run=current),
+    Kind(name="anchors", run=anchors),
+    Kind(name="procedures", run=procedures, notice=queue_procedures),
+    Kind(name="skills", run=skills),
+    Kind(name="digest", run=digest, notice=queue_digest),
     Kind(
         name="embed",
-        when="a memory changed, or another model was installed",
         run=embed,
         able=model_is_installed,
         notice=queue_embedding,
         patience_s=COLD_START_S,
     ),
-    Kind(
-        name="consolidate",
-        when="a week after the last one, or after the project began",
-        run=consolidate,
-        notice=queue_consolidation,
-    ),
-    Kind(
-        name="sweep",
-        when="a day after the last one, or after the project began",
-        run=sweep,
-        notice=queue_sweep,
-    ),
-    Kind(name=CROWDED, when="a sweep found a scope above 80 % of its limit", run=consolidate),
+    Kind(name="consolidate", run=consolidate, notice=queue_consolidation),
+    Kind(name="sweep", run=sweep, notice=queue_sweep),
+    Kind(name=CROWDED, run=consolidate),
 )
 """All kinds of jobs, in the order in which they run; each has rows in the table `jobs`."""

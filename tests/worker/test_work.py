@@ -191,11 +191,10 @@ def test_no_worker_is_started_when(world, started, why):
     assert started == []
 
 
-def test_every_kind_of_work_is_in_the_table_once_and_says_when_it_is_due():
+def test_every_kind_of_work_is_in_the_table_once():
     names = [kind.name for kind in running.JOBS]
 
     assert len(set(names)) == len(names)
-    assert all(kind.when for kind in running.JOBS)
 
 
 def test_what_hooks_start_a_worker_for_at_once_has_no_conditions():

@@ -53,7 +53,6 @@ def install(
 
     *python* and *hooks* are absolute paths, which a shared file does not contain. Raises
     BadSettingsFile for a file that cannot be edited safely, and leaves it unchanged.
-
     """
     if where is not Where.USER and not os.path.isdir(os.path.join(project, ".ade")):
         raise NotEnrolled(project)

@@ -90,7 +90,6 @@ def removed(text: str, original: str | None) -> str:
     """Remove our entries; *original* has the permissions that were there before them.
 
     Without it, permissions in our order beside our hooks are removed.
-
     """
     settings = json_text.parsed(text)
     allowed = _allowed(settings)
