@@ -8,6 +8,7 @@ import os
 from importlib import import_module
 
 from ademem.core import clock, project
+from ademem.core.errors import NotEnrolled
 from ademem.core.project import import_waits
 from ademem.store import database
 from ademem.store.runtime import Runtime, is_writable, open_runtime, program
@@ -100,6 +101,18 @@ def open_memories(
 
         import_pending(runtime, on_import, is_new=is_new)
     return runtime
+
+
+def find_project(
+    root: str | None = None, *, environment: Mapping[str, str] = os.environ
+) -> project.Project | None:
+    """Return the project at *root*; without one that of the current folder, or None outside."""
+    try:
+        return project.find(root, environment, os.getcwd())
+    except (NotEnrolled, project.Ambiguous):
+        if root is not None:
+            raise
+        return None
 
 
 def _open(found: project.Project, environment: Mapping[str, str], now: datetime) -> Runtime:

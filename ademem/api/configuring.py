@@ -7,11 +7,11 @@ import os
 import re
 import tomllib
 
-from ademem.api import curation, open_memories
+from ademem.api import curation, find_project, open_memories
 from ademem.core import caller, clock, configuration, confined, project, shared_files, trust
 from ademem.core.configuration.sources import fingerprint, local_file
 from ademem.core.configuration.values import BadSetting, as_value, key_of
-from ademem.core.errors import AdememError, NotEnrolled
+from ademem.core.errors import AdememError
 from ademem.core.repository import commit
 from ademem.core.settings import PERSONAL_SECTION, all_keys
 from ademem.core.value import Value
@@ -76,7 +76,7 @@ def list_settings(
     root: str | None = None, *, environment: Mapping[str, str] = os.environ
 ) -> tuple[list[Setting], tuple[SettingWarning, ...]]:
     """Return all settings in force, and warnings."""
-    found = configuration.load(_project(root, environment), environment)
+    found = configuration.load(find_project(root, environment=environment), environment)
     return [
         Setting(
             key=name,
@@ -105,7 +105,7 @@ def set_value(
     if yours:
         caller.require_person(environment, f"the setting {key}")
     if where == "user":
-        here, path = _project(root, environment), trust.config_path(environment)
+        here, path = find_project(root, environment=environment), trust.config_path(environment)
         shared_files.write_atomic(path, with_value(shared_files.read_text(path) or "", key, value))
     elif key.startswith(f"{PERSONAL_SECTION}."):
         raise BadSetting(f"{key} counts in no file of a project", "`--user` writes your own")
@@ -206,16 +206,6 @@ def _unnoted(here: Project, environment: Mapping[str, str]) -> SourceValues | No
     found = local_file(here, environment)
     noted = trust.agreement(here.main, environment).local
     return found if found.digest and found.digest != noted else None
-
-
-def _project(root: str | None, environment: Mapping[str, str]) -> Project | None:
-    """Return the current project; None outside of one, for the user's own settings."""
-    try:
-        return project.find(root, environment, os.getcwd())
-    except (NotEnrolled, project.Ambiguous):
-        if root is not None:
-            raise
-        return None
 
 
 def _write(root: str, path: str, key: str, value: Any) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import signal
 
+from ademem.api import find_project
 from ademem.core import configuration, project
-from ademem.core.errors import AdememError, NotEnrolled
-from ademem.core.project import Ambiguous
+from ademem.core.errors import AdememError
 from ademem.core.settings import DTYPES
 from ademem.core.value import replace
 from ademem.search import embedding
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from ademem.core.project import Project
     from ademem.core.settings import EmbedSettings
 
 
@@ -60,12 +59,7 @@ def remove_model(*, dtype: str = "", environment: Mapping[str, str] = os.environ
 
 def _settings(root: str | None, environment: Mapping[str, str], dtype: str) -> EmbedSettings:
     """Return the settings of the current project, or the user's own outside of one."""
-    try:
-        here: Project | None = project.find(root, environment, os.getcwd())
-    except (NotEnrolled, Ambiguous):
-        if root is not None:
-            raise
-        here = None
+    here = find_project(root, environment=environment)
     found = configuration.load(here, environment).settings.embed
     return replace(found, dtype=dtype) if dtype else found
 

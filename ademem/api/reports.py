@@ -277,12 +277,9 @@ def judge_command(
     command: str, root: str | None = None, *, environment: Mapping[str, str] = os.environ
 ) -> Judgement:
     """Judge whether a shell command is a mutation, by the settings of the project, if any."""
-    from ademem.core import configuration, project
-    from ademem.core.errors import NotEnrolled
+    from ademem.api import find_project
+    from ademem.core import configuration
     from ademem.guard.mutation import judge
 
-    try:
-        found = project.find(root, environment, os.getcwd())
-    except NotEnrolled:
-        return judge(command)
+    found = find_project(root, environment=environment)
     return judge(command, configuration.load(found, environment).settings.guard)

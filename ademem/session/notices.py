@@ -1,4 +1,4 @@
-"""Lines that a session's start shows to the person, not to the model."""
+"""Lines that the start of a session shows to the person, and not to the model."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     Notice = Callable[[Runtime], Iterator[str]]
 
 CHARS = 120
-"""Of one line."""
+"""Length of one line."""
 NAMED = 3
-"""Authors that are named."""
+"""Most authors that are named."""
 NAMES_CHARS = 44
-"""Of their names together."""
+"""Length of their names together."""
 ENTRIES = 2000
 """Most names below `.ade/` that a hook looks at; `ademem files check` looks at all."""
 
 
 def collect(payload: Payload, runtime: Runtime) -> list[str]:
-    """All lines that there are to show: NOTICES once a session, ONCE at any start."""
+    """Return the lines of NOTICES once a session, and those of ONCE at any start."""
     lines = [line for notice in NOTICES for line in notice(runtime)]
     if lines and not ledger.claim(runtime.store, "notices", payload.session_id, runtime.now):
         lines = []
@@ -38,7 +38,7 @@ def collect(payload: Payload, runtime: Runtime) -> list[str]:
 
 
 def database_made_elsewhere(runtime: Runtime) -> Iterator[str]:
-    """A database that was set aside, or one that is used but not the person's as far as we know."""
+    """Report a database that was set aside, or that the person has not registered."""
     project, environment = runtime.project, runtime.environment
     for path in admission.foreign(project):
         if trust.claim_notice(f"{path} {os.lstat(path).st_ino}", project.database, environment):
@@ -54,7 +54,7 @@ def database_made_elsewhere(runtime: Runtime) -> Iterator[str]:
 
 
 def refused_files(runtime: Runtime) -> Iterator[str]:
-    """What below `.ade/` is no file of this project, and is not used therefore."""
+    """Report refused files below `.ade/`."""
     project = runtime.project
     found = confined.refusals(project.root, project.ade, ENTRIES, removes_stale=True)
     if project.home != project.ade:
@@ -64,20 +64,20 @@ def refused_files(runtime: Runtime) -> Iterator[str]:
 
 
 def settings_in_doubt(runtime: Runtime) -> Iterator[str]:
-    """Settings that do not count, or not yet."""
+    """Report settings that are invalid or not trusted."""
     if runtime.warnings:
         yield f"ademem: {configuration.notice(runtime.warnings)}"
 
 
 def pending_import(runtime: Runtime) -> Iterator[str]:
-    """Files that are imported later, as it takes longer than a session's start may."""
+    """Report files whose import would take longer than a session's start may."""
     if import_waits(runtime.project):
         how = "the worker imports" if runtime.settings.jobs.auto else "`ademem work` imports"
         yield f"ademem: {how} what is new in .ade/memory; `ademem status` tells how much waits"
 
 
 def came_with_files(runtime: Runtime) -> Iterator[str]:
-    """How much came with the files of this clone, and from whom; once in each clone."""
+    """Report the number and authors of imported memories, once in each clone."""
     count = existence.count_claimed(runtime.store)
     if not count:
         return
@@ -90,7 +90,7 @@ def came_with_files(runtime: Runtime) -> Iterator[str]:
 
 
 def of_refused(first: confined.Refused, others: int = 0) -> str:
-    """One line about a file that is left alone, and how many others are."""
+    """Describe a refused file, and the number of others."""
     more = f" (and {others} more)" if others else ""
     name = confined.printable(os.path.basename(first.path))
     rest = f" alone{more}: it {first.reason}. See `ademem files check`"
@@ -101,4 +101,4 @@ def of_refused(first: confined.Refused, others: int = 0) -> str:
 NOTICES: tuple[Notice, ...] = (refused_files, settings_in_doubt, pending_import)
 """Shown once a session."""
 ONCE: tuple[Notice, ...] = (came_with_files, database_made_elsewhere)
-"""Each notes itself that it was shown, so its lines are never dropped."""
+"""Each records that it was shown, so its lines are never dropped."""

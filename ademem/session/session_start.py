@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from ademem.store.runtime import Runtime
 
 READING_S = 2.0
-"""How long files are read and imported before the session goes on: 20 % of the hook's time-out."""
+"""Longest import of files before the session starts: 20 % of the hook's time-out."""
 GIT_S = 1.0
-"""How long git may list new commits before that is left to the worker."""
+"""Longest listing of new commits, which else is left to the worker."""
 
 FLUSH = (
     "The conversation was just compacted. Asked once in this session: did it teach something that "
@@ -46,7 +46,7 @@ FLUSH = (
 
 
 def handle(payload: Payload, runtime: Runtime) -> str | None:
-    """The briefing at a start; with one question after compaction; only the news on resume."""
+    """Return the briefing at a start, with a question after compaction; only news on resume."""
     source = payload.source or "startup"
     if source == "compact" and not runtime.is_read_only:
         _rearm(payload, runtime)  # also for one that looks like the twin of another just before
@@ -116,7 +116,7 @@ def _arrived(runtime: Runtime) -> str:
 
 
 def _make_due(payload: Payload, runtime: Runtime) -> None:
-    """Ask for the work that a session's start shows to be there."""
+    """Queue the jobs that are due at a session's start."""
     if skill_files.have_changed(runtime.project):
         jobs.queue(runtime.store, "skills", "project", runtime.now)
     for left in sessions.left_open(runtime.store, runtime.now, payload.session_id):
@@ -124,7 +124,7 @@ def _make_due(payload: Payload, runtime: Runtime) -> None:
 
 
 def _note(brief: Brief, source: str, payload: Payload, runtime: Runtime) -> None:
-    """Enter what was told, so that it is not told again."""
+    """Record the memories and commits that were shown."""
     shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
     key = TurnKey(session_id=payload.session_id)
     logs.shown(runtime.store, "briefing", shown, runtime.now, key=key, query=source)
@@ -162,7 +162,7 @@ def _rearm(payload: Payload, runtime: Runtime) -> None:
 
 
 def _list_sites(payload: Payload, runtime: Runtime) -> None:
-    """Another worktree may have changed them, and a session that was compacted forgot some."""
+    """Update the hints, as another worktree may have changed them or compaction dropped them."""
     update_sites(runtime.store)
     if any_of(runtime.store, "anchor"):
         jobs.queue(runtime.store, "anchors", "project", runtime.now)
@@ -172,7 +172,7 @@ def _list_sites(payload: Payload, runtime: Runtime) -> None:
 
 
 def _make_callable(runtime: Runtime) -> None:
-    """Put `ademem` on the PATH of this session's shell when the person's own lacks it."""
+    """Add `ademem` to the PATH of the session's shell if it is not on the person's."""
     where = program(runtime.environment)
     env_file = runtime.environment.get("CLAUDE_ENV_FILE")
     if env_file and os.path.isabs(where):

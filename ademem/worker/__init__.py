@@ -29,10 +29,13 @@ def start(runtime: Runtime) -> None:
         if not running.any_due(runtime):
             return
     if not is_running(runtime.project):
-        from ademem.core import process
+        _detach([sys.executable, "-I", "-m", "ademem.worker", runtime.project.root])
 
-        command = [sys.executable, "-I", "-m", "ademem.worker", runtime.project.root]
-        process.detach(command, os.environ | {"ADEMEM_DISABLE": "1"})
+
+def _detach(command: list[str]) -> None:
+    from ademem.core import process
+
+    process.detach(command, os.environ | {"ADEMEM_DISABLE": "1"})
 
 
 def is_running(project: Project) -> bool:

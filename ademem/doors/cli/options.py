@@ -13,10 +13,8 @@ import typer
 
 from ademem import api
 from ademem.core import configuration
-from ademem.core import project as project_
-from ademem.core.errors import NotEnrolled, UsageError
+from ademem.core.errors import UsageError
 from ademem.core.memory import Category, Importance, Scope, Status
-from ademem.core.project import Ambiguous
 from ademem.doors.cli import show
 
 if TYPE_CHECKING:
@@ -90,11 +88,7 @@ def inspected(project: str | None) -> Inspection:
 
 def warn(project: str | None) -> None:
     """Print the warnings about settings, for a command that opens no memory."""
-    try:
-        here = project_.find(project, os.environ, os.getcwd())
-    except (NotEnrolled, Ambiguous):
-        here = None
-    show.warn(configuration.load(here, os.environ).warnings)
+    show.warn(configuration.load(api.find_project(project), os.environ).warnings)
 
 
 def progress(text: str, end: str = "") -> None:

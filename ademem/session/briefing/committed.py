@@ -1,4 +1,4 @@
-"""What git says that a session should know: what people did without it, and what came last."""
+"""Sections about commits: those of people outside of sessions, and the last ones."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 SHORT = 7
 """Digits of a commit's name."""
 AUTHORS = 5
-"""People who are named."""
+"""Most authors that are named."""
 FOLDERS = 8
-"""Folders that are named; of the others there is `ademem status commits`."""
+"""Most folders that are named; `ademem status commits` has all."""
 
 
 def by_people(reader: Reader) -> list[Entry]:
-    """Commits that no session made and none was told of; again when the session has lost sight."""
+    """List commits that no session made or was shown."""
     made = _news(reader)
     cursor = commits.cursor(reader.store, reader.root, reader.branch or "")
     lost = cursor.lost_sha if cursor else None
@@ -51,7 +51,7 @@ def by_people(reader: Reader) -> list[Entry]:
 
 
 def latest(reader: Reader) -> list[Entry]:
-    """The last commits before those that are news, and where they changed files."""
+    """List the last commits before those, and the folders of their files."""
     found = commits.latest(reader.store, reader.root)
     if found is None or not found.commits:
         return []
@@ -67,7 +67,7 @@ def _news(reader: Reader) -> list[Made]:
 
 
 def _places(files: Iterable[str]) -> list[Entry]:
-    """One line: the folders of the files, the fullest first."""
+    """Name the folders of the files, those with most files first."""
     found = folders(files)
     named = [f"{folder} ({counted(count, 'file')})" for folder, count in found]
     return [line(f"Files under {', '.join(named[:FOLDERS])}")] if named else []
