@@ -13,7 +13,6 @@ from ademem.core.text import clean, preview
 from ademem.core.value import Value
 from ademem.files import FOLDER, LINE_FILES, SHEET, knowledge, pages
 from ademem.files.markdown import ListItem, parse_page
-from ademem.files.review_sheet import SheetReader
 from ademem.files.texts import OVERSIZE, Problem, Texts, clean_lines, split_lines
 
 TYPE_CHECKING = False
@@ -256,6 +255,8 @@ def snapshot(texts: Texts, cache: ParseCache | None = None) -> Snapshot:
                 id = line.id
                 (lines_by_id.setdefault(sys.intern(id), []) if id else foreign).append(line)
         elif path == SHEET:
+            from ademem.files.review_sheet import SheetReader  # by default there is none
+
             text = texts[path]
             reader = SheetReader(text)
             offered = frozenset(reader.offered)
@@ -295,6 +296,8 @@ def snapshot(texts: Texts, cache: ParseCache | None = None) -> Snapshot:
                     yield placed
 
     def each_proposed() -> Iterator[Offer]:
+        from ademem.files.review_sheet import SheetReader
+
         for candidate in SheetReader(texts[SHEET]).candidates():
             if not candidate.item.id and len(candidate.item.content) <= ITEM_CHARS:
                 yield _parse_offer(candidate, [])

@@ -9,7 +9,6 @@ from ademem.files import SHEET
 from ademem.files.knowledge import losing_id
 from ademem.files.markdown import ListItem
 from ademem.files.snapshot import KnowledgeLine, Offer, PlacedItem, Snapshot, values_of
-from ademem.sync.merging import merge_items
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -199,6 +198,8 @@ def _find_edits(
         if (name := losing_id(id, item.item.content)) not in now.lines or name in other_lines
     )
     if len(items) > 1 and edited == items and not line_is_new:  # merge them as the driver does
+        from ademem.sync.merging import merge_items
+
         base = (replace(earlier.item, line=0),) if earlier else ()
         merged: tuple[ListItem, ...] = (replace(edited[0].item, line=0),)
         for item in edited[1:]:
