@@ -1,11 +1,11 @@
-"""Files below a folder one trusts, reached without following a link.
+"""Open files below a trusted folder without following links.
 
 A project's `.ade/` may come from a stranger. Every component of a path below the *root* is opened
-from the folder before it, by descriptor, and what was opened is checked, not what had that name a
-moment ago. Regular files and folders are accepted, of this user, of root, or of the root folder's
-owner. A file with a second hard link is refused: its other name may be anywhere. What is refused
-raises Refused and is left alone. Where the system has no folder descriptors, each component is
-checked by `lstat` before it is used.
+from the descriptor of the folder before it, and the open file is checked, not its name. Accepted
+are regular files and folders of this user, of root, or of the root folder's owner. A file with a
+second hard link is refused, as its other name may be anywhere. A refused file raises Refused and is
+left alone. Where the system has no folder descriptors, each component is checked by `lstat` before
+its use.
 
 A *path* is absolute and below *root*, or relative to it.
 """
@@ -36,9 +36,9 @@ LIMITS = (
     ("run/*", 64 * MIB),
     ("*", 4 * MIB),
 )
-"""The most bytes that are read at once, by the path below `.ade/`; the first row that fits counts.
+"""Most bytes that are read at once, by the first pattern that the path below `.ade/` matches.
 
-`open_file` has no bound: its caller reads in parts.
+`open_file` has no limit, as its caller reads in parts.
 """
 
 REMOVABLE = (
@@ -54,22 +54,22 @@ REMOVABLE = (
     "*.new",
     "*.tmp",
 )
-"""Paths below `.ade/`, or the folder that stands for it, that ademem makes and may delete."""
+"""Paths below `.ade/`, or a folder in its place, that ademem makes and may delete."""
 
 FOLDERS = (
     *("memory", "run", "run/clear", "run/sites", "run/index", "log"),
     *("cto", "cto/daily", "agents", "skills"),
 )
-"""What is a folder below `.ade/`; in `refusals` a file of such a name is at fault."""
+"""Folders below `.ade/`; `refusals` reports a file of such a name."""
 FILES = (".md", ".jsonl", ".json", ".toml", ".log", ".lock", ".db")
-"""Ends of names that are files'; in `refusals` a folder of such a name is at fault."""
+"""Suffixes of files; `refusals` reports a folder of such a name."""
 SOCKETS = "*.sock"
-"""What may be a socket, in `run/`: those of the process that has the model loaded."""
+"""Sockets in `run/`, of the process that has the model loaded."""
 
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _CAREFUL = _NO_FOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
-"""A link is not followed, a pipe does not block, and a terminal does not become ours."""
+"""Do not follow a link, wait for a pipe, or acquire a terminal."""
 _BY_DESCRIPTOR = {os.open, os.stat, os.mkdir, os.unlink, os.rename} <= os.supports_dir_fd
 
 _KINDS = {
@@ -81,11 +81,11 @@ _KINDS = {
     stat.S_IFDIR: "is a folder, not a file",
     stat.S_IFREG: "is a file, not a folder",
 }
-"""Why something of another kind than the wanted one is refused."""
+"""Reason to refuse an entry of another kind."""
 
 
 class Refused(AdememError, OSError):
-    """A file that is not opened, whatever it was wanted for."""
+    """The file must not be used."""
 
     hint = (
         "put a regular file or folder of your own in its place, or remove it; "
@@ -99,12 +99,12 @@ class Refused(AdememError, OSError):
 
 
 def printable(path: str) -> str:
-    """The path on one line: control characters and bytes that are no text are escaped."""
+    """Escape control characters, and bytes that are no text."""
     return path if path.isprintable() else ascii(path)[1:-1]
 
 
 def read_bytes(root: str, path: str, limit: int | None = None) -> bytes | None:
-    """The file's content; None when there is no such file. Raises Refused beyond *limit* bytes."""
+    """Read the file; None without a file. Raises Refused above *limit* bytes."""
     try:
         with _parent(root, path) as (folder, name):
             return _content(folder, name, limit_of(root, path) if limit is None else limit)
@@ -113,21 +113,21 @@ def read_bytes(root: str, path: str, limit: int | None = None) -> bytes | None:
 
 
 def read_text(root: str, path: str, limit: int | None = None) -> str | None:
-    """The file's text, its line ends as they are; None when there is no such file."""
+    """Read the text of the file with its line ends; None without a file."""
     data = read_bytes(root, path, limit)
     return None if data is None else data.decode("utf-8")
 
 
 def open_file(root: str, path: str) -> BinaryIO:
-    """Open for reading in parts, of any length; raises FileNotFoundError or Refused."""
+    """Open a file of any length for reading; raises FileNotFoundError or Refused."""
     return open(_open(root, path, os.O_RDONLY), "rb")
 
 
 def write_text(root: str, path: str, text: str, *, mode: int = 0o666, sync: bool = True) -> bool:
-    """Replace the file unless it says *text* already; return True when it was written.
+    """Replace the file unless it has the *text*; return True if it was written.
 
-    A file keeps its mode; *mode* is for a new one. Missing folders are made. Without *sync* a loss
-    of power may leave an empty file.
+    *mode* is for a new file; another one keeps its own. Missing folders are made. Without *sync* a
+    power failure may leave an empty file.
     """
     return write_bytes(root, path, text.encode("utf-8"), mode=mode, sync=sync)
 
@@ -135,20 +135,20 @@ def write_text(root: str, path: str, text: str, *, mode: int = 0o666, sync: bool
 def write_bytes(
     root: str, path: str, wanted: bytes, *, mode: int = 0o666, sync: bool = True
 ) -> bool:
-    """`write_text` of what is no text."""
+    """Write bytes like `write_text`."""
     with _parent(root, path, make=True) as (folder, name):
         there = folder.regular_status(name)
         if there and there.st_size == len(wanted) and _content(folder, name) == wanted:
             return False
         try:
             _replace(folder, name, wanted, mode, there, sync)
-        except FileNotFoundError:  # `remove_stale` in another container took us for a dead process
+        except FileNotFoundError:  # `remove_stale` in another container removed the temporary file
             _replace(folder, name, wanted, mode, there, sync)
     return True
 
 
 def append_line(root: str, path: str, line: str, max_bytes: int) -> None:
-    """Append one line; a file beyond *max_bytes* becomes `<name>.1` first."""
+    """Append a line; a file above *max_bytes* is renamed to `<name>.1` first."""
     data = (line.replace("\n", "\\n") + "\n").encode("utf-8", "replace")
     there = status(root, path)
     if there and there.st_size > max_bytes:
@@ -161,7 +161,7 @@ def append_line(root: str, path: str, line: str, max_bytes: int) -> None:
 
 
 def touch(root: str, path: str, *, mode: int = 0o600) -> None:
-    """Make an empty file unless it is there."""
+    """Make an empty file unless there is one."""
     os.close(_open(root, path, os.O_WRONLY | os.O_CREAT, mode, make=True))
 
 
@@ -172,14 +172,14 @@ def create_file(root: str, path: str, *, mode: int = 0o666) -> BinaryIO:
 
 
 def open_lock(root: str, path: str, *, make: bool = True) -> int:
-    """A descriptor of a folder or file to lock; raises FileNotFoundError where it makes none."""
+    """Open a folder or file for locking; without *make* raises FileNotFoundError."""
     if is_folder(root, path):
         return open_folder(root, path)
     return _open(root, path, os.O_RDWR | os.O_CREAT if make else os.O_RDONLY, 0o600, make=make)
 
 
 def open_folder(root: str, path: str) -> int:
-    """A descriptor of the folder, to lock it or to put its names on the disk."""
+    """Open a folder for locking or syncing."""
     folder = _walk(root, _parts(root, path))
     try:
         return os.open(folder.path, _FOLDER) if folder.fd is None else os.dup(folder.fd)
@@ -193,10 +193,9 @@ def make_folder(root: str, path: str, mode: int = 0o777) -> None:
 
 
 def names(root: str, path: str) -> list[str]:
-    """Names in the folder, sorted; none when there is no such folder.
+    """Return the sorted names in the folder; none without a folder.
 
-    A name that holds control characters or is no text is left out: ademem makes none, and lists of
-    files have one name a line. `refusals` tells of it.
+    Names with control characters or other bytes than text are left out, and reported by `refusals`.
     """
     try:
         folder = _walk(root, _parts(root, path))
@@ -209,7 +208,7 @@ def names(root: str, path: str) -> list[str]:
 
 
 def entries(root: str, path: str) -> list[tuple[str, os.stat_result]]:
-    """`names` with the `lstat` of each."""
+    """Return `names` with the `lstat` of each."""
     try:
         folder = _walk(root, _parts(root, path))
     except FileNotFoundError:
@@ -223,7 +222,7 @@ def entries(root: str, path: str) -> list[tuple[str, os.stat_result]]:
 
 
 def status(root: str, path: str) -> os.stat_result | None:
-    """`lstat` of what is there; None when nothing is. Raises Refused below a link."""
+    """Return the `lstat`; None if nothing is there. Raises Refused below a link."""
     try:
         with _parent(root, path) as (folder, name):
             return folder.status(name)
@@ -232,12 +231,12 @@ def status(root: str, path: str) -> os.stat_result | None:
 
 
 def exists(root: str, path: str) -> bool:
-    """True for whatever has that name, even a link to nowhere."""
+    """True for anything of that name, even a dangling link."""
     return status(root, path) is not None
 
 
 def is_file(root: str, path: str) -> bool:
-    """True for a file that can be opened here; False where it is missing or refused."""
+    """True for a file that is not refused."""
     try:
         with _parent(root, path) as (folder, name):
             return folder.regular_status(name) is not None
@@ -255,7 +254,7 @@ def is_socket(root: str, path: str) -> bool:
 
 
 def is_folder(root: str, path: str) -> bool:
-    """True for a folder that can be entered here; False where it is missing or refused."""
+    """True for a folder that is not refused."""
     try:
         _walk(root, _parts(root, path)).close()
     except OSError:
@@ -264,10 +263,10 @@ def is_folder(root: str, path: str) -> bool:
 
 
 def remove(root: str, path: str) -> bool:
-    """Delete a file that ademem made; return True when there was one.
+    """Delete a file that ademem made; return True if there was one.
 
-    Raises Refused for names that do not match REMOVABLE, and for what is no regular file (a socket
-    among SOCKETS may go, too).
+    Raises Refused for names outside REMOVABLE, and for anything but a regular file or a socket of
+    SOCKETS.
     """
     inside = _inside(root, path)
     if not any(_matches(inside, pattern) for pattern in REMOVABLE):
@@ -286,10 +285,7 @@ def remove(root: str, path: str) -> bool:
 
 
 def prune(root: str, path: str, before: float, *, having: str = "") -> None:
-    """Delete the files below `run/` in the folder *path* that were written *before* a time stamp.
-
-    *having* is a part of their names.
-    """
+    """Delete files with *having* in their names, written *before* a time, below `run/`."""
     if not _matches(_inside(root, path), "run/*"):
         raise Refused(path, "is not a folder of marks")
     try:
@@ -306,7 +302,7 @@ def prune(root: str, path: str, before: float, *, having: str = "") -> None:
 
 
 def rename(root: str, path: str, name: str) -> None:
-    """Give a file another *name* in its folder; a file that has the name is replaced."""
+    """Rename a file within its folder, replacing a file of that *name*."""
     with _parent(root, path) as (folder, old):
         if folder.regular_status(old) is None:
             raise FileNotFoundError(2, os.strerror(2), path)
@@ -315,10 +311,9 @@ def rename(root: str, path: str, name: str) -> None:
 
 
 def check_database(path: str, root: str = "") -> None:
-    """Raise Refused unless SQLite may open the database and the files it keeps beside it.
+    """Raise Refused unless SQLite may open the database and the files beside it, if they exist.
 
-    *root* is the folder from which the path is followed, by default the parent of the database's
-    folder. Missing files are no fault.
+    *root* is by default the parent of the database's folder.
     """
     try:
         with _parent(root or os.path.dirname(os.path.dirname(path)), path) as (folder, name):
@@ -329,7 +324,7 @@ def check_database(path: str, root: str = "") -> None:
 
 
 def files_below(root: str, path: str) -> Iterator[str]:
-    """Paths of the files in the folder and below it that can be opened, sorted by folder."""
+    """Yield the files below the folder that are not refused, sorted by folder."""
     try:
         folder = _walk(root, _parts(root, path))
     except OSError:
@@ -346,7 +341,7 @@ def files_below(root: str, path: str) -> Iterator[str]:
 
 
 def refusal(root: str, path: str) -> Refused | None:
-    """Why a file cannot be used there; None where it can, or is missing."""
+    """Return the reason against using a file; None if it can be used or is missing."""
     try:
         with _parent(root, path) as (folder, name):
             folder.regular_status(name)
@@ -362,9 +357,9 @@ def refusal(root: str, path: str) -> Refused | None:
 def refusals(
     root: str, path: str, most: int = 20_000, *, removes_stale: bool = False
 ) -> list[Refused]:
-    """All that is refused in the folder and below it, or the folder; looks at *most* entries.
+    """Return the refusals of the folder and of at most *most* entries below it.
 
-    On the way it deletes temporary files of killed processes, if it is asked to.
+    With *removes_stale* temporary files of killed processes are deleted.
     """
     found: list[Refused] = []
     try:
@@ -379,7 +374,7 @@ def refusals(
 
 
 def remove_stale(root: str, path: str) -> int:
-    """Delete temporary files of killed processes in the folder and below it; return how many."""
+    """Delete temporary files of killed processes below the folder; return their number."""
     try:
         folder = _walk(root, _parts(root, path))
     except OSError:
@@ -407,7 +402,7 @@ def remove_stale(root: str, path: str) -> int:
 
 
 class _Folder:
-    """An open folder: a descriptor, or its path where the system opens nothing from one."""
+    """An open folder: a descriptor, or a path on systems without folder descriptors."""
 
     __slots__ = ("fd", "owner", "path")
 
@@ -434,14 +429,14 @@ class _Folder:
             return None
 
     def regular_status(self, name: str) -> os.stat_result | None:
-        """`lstat` of a regular file; None when there is none. Raises Refused for anything else."""
+        """Return the `lstat` of a regular file; None without one. Raises Refused otherwise."""
         there = self.status(name)
         if there is not None:
             self.check(there, name, stat.S_IFREG)
         return there
 
     def check(self, there: os.stat_result, name: str, wanted: int) -> None:
-        """Raise Refused unless the kind is the wanted one and owner and links are accepted."""
+        """Raise Refused unless kind, owner and number of links are accepted."""
         kind = stat.S_IFMT(there.st_mode)
         if kind != wanted:
             raise Refused(self.whole(name), _KINDS.get(kind, "is no file"))
@@ -466,7 +461,7 @@ class _Folder:
         return _Folder(fd, self.whole(name), self.owner)
 
     def open(self, name: str, flags: int, mode: int = 0o666) -> int:
-        """A descriptor of a regular file; no link leads to it, and no pipe blocks."""
+        """Open a regular file; no link is followed, and no pipe blocks."""
         if self.fd is None:
             self.regular_status(name)
         return self._open(name, flags | _CAREFUL, mode, stat.S_IFREG)
@@ -508,7 +503,7 @@ class _Folder:
 
 
 class _parent:
-    """The folder that a path lies in, open for a `with`, and the path's last component."""
+    """The open parent folder of a path, and the last component."""
 
     __slots__ = ("folder", "name")
 
@@ -612,7 +607,7 @@ def _rotate(root: str, path: str, max_bytes: int) -> None:
 
 
 def _is_stale(name: str) -> bool:
-    """True for a temporary file of a process that is no more."""
+    """True for a temporary file of a process that has ended."""
     if ".tmp" not in name and ".new" not in name:
         return False
     stem, _, kind = name.rpartition(".")
@@ -631,7 +626,7 @@ def _is_stale(name: str) -> bool:
 def _survey(
     folder: _Folder, root: str, found: list[Refused], left: int, removes_stale: bool
 ) -> int:
-    """Add what is refused in the open folder, which it closes; return how many looks are left."""
+    """Add the refusals of the open folder, and close it; return the number of entries left."""
     try:
         for name in sorted(folder.names()):
             if left <= 0:
@@ -679,18 +674,18 @@ def _unreadable(path: str, error: OSError) -> Refused:
 
 
 def limit_of(root: str, path: str) -> int:
-    """The most bytes that are read of the file, by LIMITS."""
+    """Return the limit of the file by LIMITS."""
     inside = _inside(root, path)
     return next(most for pattern, most in LIMITS if _matches(inside, pattern))
 
 
 def _inside(root: str, path: str) -> str:
-    """The path below the folder in *root* that it lies in, which is `.ade` or stands for it."""
+    """Return the path below its first folder in *root*, which is `.ade` or stands for it."""
     return "/".join(_parts(root, path)[1:])
 
 
 def _matches(path: str, pattern: str) -> bool:
-    """Compare with a pattern in which one `*` stands for anything."""
+    """Compare with a pattern that may have one `*`."""
     head, star, tail = pattern.partition("*")
     if not star:
         return path == pattern

@@ -1,5 +1,7 @@
 """Files that are whole, locks that end with their holder."""
 
+import errno
+import fcntl
 import os
 import subprocess
 import sys
@@ -9,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ademem.core import shared_files
-from ademem.core.shared_files import locked
+from ademem.core.shared_files import is_held, locked
 
 
 @pytest.fixture
@@ -110,3 +112,37 @@ def test_a_lock_ends_with_its_process(path):
     assert (holder.stdout, holder.returncode) == ("True\n", 9)
     with locked(str(path), wait=False) as ours:
         assert ours is True
+
+
+def test_who_asks_whether_a_lock_is_held_makes_none(tmp_path):
+    path = tmp_path / "lock"
+
+    assert not is_held(str(path))
+    assert not path.exists()
+    with locked(str(path)):
+        assert is_held(str(path))
+    assert not is_held(str(path))
+
+
+def test_a_lock_of_another_user_is_not_seen_to_be_held(tmp_path, monkeypatch):
+    def refuse(path, _flags):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+
+    (tmp_path / "lock").touch()
+    monkeypatch.setattr(os, "open", refuse)
+
+    assert not is_held(str(tmp_path / "lock"))
+
+
+def test_who_waited_for_a_lock_that_its_holder_removed_holds_the_next_one(tmp_path, monkeypatch):
+    path = tmp_path / "lock"
+    real = fcntl.flock
+
+    def flock_of_a_removed_file(handle, how):
+        monkeypatch.setattr(fcntl, "flock", real)
+        path.unlink()
+        real(handle, how)
+
+    monkeypatch.setattr(fcntl, "flock", flock_of_a_removed_file)
+    with locked(str(path)) as ours, locked(str(path), wait=False) as anothers:
+        assert (ours, anothers) == (True, False)

@@ -1,5 +1,6 @@
-"""Text as the gate, the search and the files see it."""
+"""Texts are normalized, compared, truncated and digested."""
 
+import hashlib
 import unicodedata
 
 import pytest
@@ -17,6 +18,7 @@ from ademem.core.text import (
     jaccard,
     opening,
     preview,
+    sha256_hex,
     slug,
     unique,
     whole_words,
@@ -266,3 +268,16 @@ def test_an_opening_is_one_line_within_its_limit(text, limit):
 )
 def test_what_is_counted_is_told_in_the_singular_or_the_plural(count, noun, told):
     assert counted(count, noun) == told
+
+
+def test_the_digest_is_sha256_of_the_framed_parts():
+    assert sha256_hex("ab", "ü") == hashlib.sha256(b"2:ab1:\xc3\xbc").hexdigest()
+
+
+@given(st.lists(st.text()), st.lists(st.text()))
+def test_other_parts_have_another_digest(some, others):
+    assert (sha256_hex(*some) == sha256_hex(*others)) == (some == others)
+
+
+def test_a_lone_surrogate_has_a_digest():
+    assert len(sha256_hex("\ud800")) == 64
