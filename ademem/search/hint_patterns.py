@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from ademem.core.errors import AdememError
 
 TYPE_CHECKING = False
@@ -28,9 +26,9 @@ MOST_WORDS = 8
 READ_CHARS = 20_000
 """Of what is about to run, how much is looked at."""
 
-_BACKTICKED = re.compile(r"(?<!`)`(?:\$ )?([^`\n]+)`(?!`)")
-_PROGRAM = re.compile(r"[\w.+/~-]+")
-_WORD = re.compile(r"[\w./:=@%+,~-]+")
+_BACKTICKED = r"(?<!`)`(?:\$ )?([^`\n]+)`(?!`)"
+_PROGRAM = r"[\w.+/~-]+"
+_WORD = r"[\w./:=@%+,~-]+"
 _BETWEEN = str.maketrans(dict.fromkeys("\t\n\r;|&()<>{}`$\"'=", " "))
 
 
@@ -193,7 +191,9 @@ class NoSuchCommand(AdememError):
 
 def find_commands(text: str) -> list[str]:
     """The commands that stand in backticks in a text; one word alone is more likely a name."""
-    candidates = [found for found in _BACKTICKED.findall(text) if len(found) <= LONGEST_COMMAND]
+    import re  # which a hook need not load
+
+    candidates = [found for found in re.findall(_BACKTICKED, text) if len(found) <= LONGEST_COMMAND]
     return [
         line for found in candidates if " " in found.strip() and (line := command_words(found, 2))
     ]
@@ -211,12 +211,14 @@ def command_words(command: str, least: int = 1) -> str:
 
     What only stands for something (`<branch>`, `"$file"`, `…`) and all after it is left out.
     """
+    import re
+
     given: list[str] = []
     for word in command.split():
-        if not _WORD.fullmatch(word):
+        if not re.fullmatch(_WORD, word):
             break
         given.append(word)
-    if len(given) < least or not _PROGRAM.fullmatch(given[0]):
+    if len(given) < least or not re.fullmatch(_PROGRAM, given[0]):
         return ""
     from ademem.guard import shell
 
