@@ -43,9 +43,9 @@ def enrol(project: Project, program: str) -> list[str]:
 
 
 def ignore(project: Project) -> bool:
-    """Have git ignore what stays on its machine; return True when a line was missing.
+    """Have git ignore the files of one machine; return True when a line was missing.
 
-    What stands before the last exception (`!…`) may be undone by it, so it counts as missing.
+    A line before the last exception (`!…`) counts as missing, as the exception may undo it.
     """
     folders = {project.ade: project.root, project.home: project.home_root}
     added = [
