@@ -152,7 +152,7 @@ def keep_going(reason: str) -> str:
 
 def units(text: str) -> int:
     """Count UTF-16 units, as the client does."""
-    return len(text) if text.isascii() else len(text) + sum(char > "\uffff" for char in text)
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def config_dir(environment: Mapping[str, str]) -> str:
