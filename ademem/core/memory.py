@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from enum import IntEnum, StrEnum
 
 from ademem.core.value import Value
@@ -251,7 +250,8 @@ ACCESS_GAIN = 0.1
 
 def decayed(score: float, *, idle_days: float, half_life_days: float) -> float:
     """Return what is left of a stored score after so many days without access."""
-    return score * math.exp2(-max(0.0, idle_days) / half_life_days)
+    left: float = 2.0 ** (-max(0.0, idle_days) / half_life_days)  # `math` is a file to load
+    return score * left
 
 
 def accessed(score: float) -> float:

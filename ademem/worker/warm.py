@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import closing
 
 from ademem import __version__
 from ademem.core import confined
@@ -106,6 +105,7 @@ def socket_path(project: Project, environment: Mapping[str, str]) -> str:
 def exchange(path: str, request: bytes, budget_s: float) -> bytes:
     """Send a request and return its reply, within the budget; raises OSError or BadFrame."""
     import _socket as sockets  # the module `socket` takes longer to load than the search
+    from contextlib import closing
 
     deadline = time.monotonic() + budget_s
     with closing(sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)) as client:
