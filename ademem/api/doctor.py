@@ -109,7 +109,7 @@ def database_is_sound(patient: Patient) -> Finding:
         message = f"{counted(len(bad), 'row')} with values that cannot be: {'; '.join(bad[:5])}"
         return _bad("database", message, "`ademem doctor --fix` repairs and keeps them")
     if lost:
-        hint = "`ademem doctor --fix` makes it anew"
+        hint = "`ademem doctor --fix` rebuilds it"
         return _bad("database", f"lost its index {', '.join(lost)}", hint)
     if parked:
         named = "; ".join(worker.gave_up(*job) for job in parked)
@@ -243,7 +243,7 @@ def model_is_sound(patient: Patient) -> Finding:
     if found.source:
         return _bad("model", f"incomplete in {found.path}", "`ademem model install` repairs it")
     message = f"a download that broke off at {found.progress} %, so words alone decide"
-    hint = "`ademem model install` goes on with it"
+    hint = "`ademem model install` resumes it"
     return Finding(check="model", ok=True, message=message, hint=hint)
 
 
@@ -255,7 +255,7 @@ def ai_can_be_asked(patient: Patient) -> Finding:
         places = sorted({at for key, at in configured.origins.items() if key.startswith("ai.")})
         return _bad("ai", wrong, f"see {', '.join(places)}; without it, rules decide")
     if chosen.provider == "none":
-        return _good("ai", "nobody is asked, so rules decide")
+        return _good("ai", "no provider is set, so rules decide")
     there = redact(f"{chosen.model} at {chosen.url}").text
     whom = {"claude": "`claude -p`", "openai": there}[chosen.provider]
     most = counted(chosen.daily_calls, "time")
@@ -433,10 +433,10 @@ def rehearse(commands: Mapping[str, str], environment: Mapping[str, str]) -> Rep
             if fault:
                 faults.append(fault)
         if LESSON not in said:
-            faults.append("a new session was not told what was learned")
+            faults.append("a new session was not shown the lesson")
         recalled = _recall(root, world)
         if not recalled:
-            faults.append("what was learned could not be recalled")
+            faults.append("the lesson could not be recalled")
     return Report(fired=fired, faults=tuple(faults), recalled=recalled)
 
 

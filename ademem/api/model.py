@@ -72,7 +72,7 @@ class NoModel(AdememError):
     hint = "`ademem model install` gets it"
 
     def __init__(self) -> None:
-        super().__init__("no model is installed, and to have one loaded is what it would be for")
+        super().__init__("no model is installed that could be kept loaded")
 
 
 class AlreadyServed(AdememError):

@@ -43,7 +43,7 @@ def examined(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        pytest.param("", "nobody is asked", id="none"),
+        pytest.param("", "no provider is set", id="none"),
         pytest.param('provider = "claude"\n', "`claude -p`, at most 40 times a day", id="claude"),
         pytest.param(
             f'provider = "openai"\n{MODEL}url = "http://localhost:11434/v1"\n',

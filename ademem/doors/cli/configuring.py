@@ -125,7 +125,7 @@ def trust(
     """Review and trust what came with a project, part by part."""
     if revoke:
         configuring.revoke(project, database=database)
-        typer.echo("what you agreed to for this project is forgotten")
+        typer.echo("trust in this project is revoked")
         return
     if not show_:
         caller.require_person(os.environ, "trust in a project")
@@ -159,7 +159,7 @@ class Part(Value):
 
 
 def _show_settings(arrived: Arrived) -> None:
-    typer.echo("config.toml of this project sets what is yours to set:")
+    typer.echo("config.toml of this project sets personal settings:")
     _show_values(arrived.settings)
 
 
@@ -172,11 +172,11 @@ def _show_local(arrived: Arrived) -> None:
 
 
 def _show_memories(arrived: Arrived) -> None:
-    by = f", by {', '.join(arrived.authors[:AUTHORS])} as they say" if arrived.authors else ""
+    by = f", by {', '.join(arrived.authors[:AUTHORS])} according to them" if arrived.authors else ""
     what = counted(arrived.memories, "memory")
     show.say(f"{what} came with the files{by} (`ademem review --imported` shows them)")
     if arrived.briefs:
-        typer.echo("briefs came with the files; they say:")
+        typer.echo("briefs came with the files:")
         for text in arrived.briefs:
             show.say(f"  {text}")
 
@@ -184,8 +184,8 @@ def _show_memories(arrived: Arrived) -> None:
 def _show_database(arrived: Arrived) -> None:
     if arrived.database:
         typer.echo(
-            "the database was not made here. It calls"
-            f" {counted(arrived.database.user, 'memory')} a person's word and has"
+            "the database was not made here. It attributes"
+            f" {counted(arrived.database.user, 'memory')} to a person and has"
             f" {counted(arrived.database.pinned, 'memory')} pinned."
         )
 
@@ -195,7 +195,7 @@ FILES = Part(
     option="files",
     waits=lambda arrived: bool(arrived.memories or arrived.briefs),
     show=_show_memories,
-    question="Shall they count like your own, now and after later pulls?",
+    question="Trust them like your own, now and after later pulls?",
 )
 PARTS = (
     Part(
@@ -203,7 +203,7 @@ PARTS = (
         option="settings",
         waits=lambda arrived: bool(arrived.settings),
         show=_show_settings,
-        question="Shall these count for you, until one of them changes?",
+        question="Use these settings until one of them changes?",
     ),
     Part(
         name="local",

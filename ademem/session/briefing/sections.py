@@ -2,22 +2,82 @@
 
 from __future__ import annotations
 
+from ademem.capture.commits import folders
 from ademem.core.memory import Importance
-from ademem.core.text import counted, opening, preview
+from ademem.core.text import counted, opening, preview, unique
 from ademem.core.untrusted import import_label
 from ademem.core.value import Value, replace
 from ademem.files import project_brief
-from ademem.session.briefing.committed import by_people, latest
 from ademem.session.briefing.reader import Reader, line, memory_entry
-from ademem.store import briefing_queries, missions, revisions, sessions
+from ademem.store import briefing_queries, commits, missions, revisions, sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from ademem.core.memory import Memory
     from ademem.files.project_brief import CoreMemory
     from ademem.session.briefing.reader import Entry, Reader
+    from ademem.store.commits import Made
+
+
+SHORT = 7
+"""Digits of a commit's name."""
+AUTHORS = 5
+"""Most authors that are named."""
+FOLDERS = 8
+"""Most folders that are named; `ademem status commits` has all."""
+
+
+def commits_by_people(reader: Reader) -> list[Entry]:
+    """List commits that no session made or was shown."""
+    made = _unseen_commits(reader)
+    cursor = commits.cursor(reader.store, reader.root, reader.branch or "")
+    lost = cursor.lost_sha if cursor else None
+    if not made and not lost:
+        return []
+    summary = counted(len(made), "commit")
+    authors = unique(each.author for each in made)
+    if authors:
+        left = len(authors) - AUTHORS
+        others = f" and {counted(left, 'other')}" if left > 0 else ""
+        summary += f" by {', '.join(authors[:AUTHORS])}{others}"
+    if lost:
+        summary += f"; history was rewritten, {lost[:SHORT]} is no longer part of it"
+    shown = [
+        f"- {each.sha[:SHORT]} {each.committed_at[:10]} {each.author}: {each.subject}"
+        for each in made[: reader.level]
+    ]
+    more = len(made) - len(shown)
+    return [
+        line(summary),
+        *_places(path for each in made for path in each.files),
+        *map(line, shown),
+        *([line(f"and {more} more: `ademem status commits`")] if more else []),
+    ]
+
+
+def latest_commits(reader: Reader) -> list[Entry]:
+    """List the last commits before those, and the folders of their files."""
+    found = commits.latest(reader.store, reader.root)
+    if found is None or not found.commits:
+        return []
+    news = {made.sha for made in _unseen_commits(reader)}
+    known = [each for each in found.commits if each[0] not in news][: reader.level]
+    shown = [f"- {sha[:SHORT]} {day} {subject}" for sha, day, subject in known]
+    return [*map(line, shown), *_places(found.files)] if shown else []
+
+
+def _unseen_commits(reader: Reader) -> list[Made]:
+    session = "" if reader.seen else reader.session
+    return commits.untold(reader.store, reader.root, session)
+
+
+def _places(files: Iterable[str]) -> list[Entry]:
+    """Name the folders of the files, those with most files first."""
+    found = folders(files)
+    named = [f"{folder} ({counted(count, 'file')})" for folder, count in found]
+    return [line(f"Files under {', '.join(named[:FOLDERS])}")] if named else []
 
 
 MOST_CHANGES = 200
@@ -196,10 +256,10 @@ PINNED = Section(title="Pinned", entries=pinned, share=0.5)
 CORE = Section(title="Project brief", entries=core_brief, share=0.4)
 MISSION = Section(title="This mission", entries=of_mission, share=0.3)
 BRANCH = Section(title="On this branch", entries=by_branch, share=0.25, ranked=True)
-COMMITS = Section(title="Last commits", entries=latest, share=0.1)
+COMMITS = Section(title="Last commits", entries=latest_commits, share=0.1)
 RECENT = Section(title="Recent knowledge", entries=recent_knowledge, share=0.25)
 PROCEDURES = Section(title="Procedures", entries=procedures, share=0.15, ranked=True)
-PEOPLE = Section(title="Committed outside of sessions", entries=by_people, share=0.15)
+PEOPLE = Section(title="Committed outside of sessions", entries=commits_by_people, share=0.15)
 SINCE = Section(title="Since the last session", entries=since_last_session, share=0.15)
 KNOWN = Section(title="Project knowledge", entries=knowledge, share=1.0, ranked=True)
 

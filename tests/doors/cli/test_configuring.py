@@ -224,7 +224,7 @@ def test_memories_of_the_files_are_counted_and_trusted(person):
     for left in (person.root / ".ade").glob("ade.db*"):
         left.unlink()
 
-    assert "1 memory came with the files, by Ann as they say" in person(
+    assert "1 memory came with the files, by Ann according to them" in person(
         "trust", "--files", answers="y\n"
     )
     assert trust.agreement(str(person.root), os.environ).files > NOW.isoformat()[:4]
