@@ -62,7 +62,7 @@ class Bench:
         subprocess.run(["git", "init", "-q", "-b", branch, root], check=True)
         api.init(root)
         install.install(root, Where.LOCAL, python=sys.executable, hooks=install.hooks_folder())
-        self.commands = install.installed(root, Where.LOCAL)
+        self.commands = install.find_commands(root, Where.LOCAL)
         self.memories: Runtime = api.open_memories(root, environment={})
         fill(self.memories, size, self.rng)
 

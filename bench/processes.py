@@ -52,7 +52,7 @@ class Place:
             api.init(str(self.root))
         hooks = install.hooks_folder()
         install.install(str(self.root), Where.LOCAL, python=sys.executable, hooks=hooks)
-        self.hook = install.installed(str(self.root), Where.LOCAL)["UserPromptSubmit"]
+        self.hook = install.find_commands(str(self.root), Where.LOCAL)["UserPromptSubmit"]
         with closing(open_store(project.at(str(self.root)), clock.now())) as store:
             if not store.db.execute("select 1 from unified_memories limit 1").fetchone():
                 stores.fill(store, size, model)

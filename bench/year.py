@@ -243,7 +243,7 @@ class Year:
         if "ADEMEM_MODELS_DIR" in os.environ:
             self.environment["ADEMEM_MODELS_DIR"] = os.environ["ADEMEM_MODELS_DIR"]
         self.memories = api.open_memories(root, environment=self.environment, now=lambda: self.now)
-        self.model = running.installed(self.memories) if model else None
+        self.model = running.find_model(self.memories) if model else None
         self.kinds = tuple(kind for kind in running.JOBS if lifecycle or kind.name not in LIFECYCLE)
         self.shown: Counter[str] = Counter()
 

@@ -54,7 +54,7 @@ class Unnoted(AdememError):
     hint = "`ademem trust --settings` shows it and asks"
 
 
-class Arrived(Value):
+class UntrustedParts(Value):
     """Parts of a project's files that wait for a person's trust."""
 
     settings: dict[str, Any]
@@ -141,7 +141,9 @@ def _write_local(here: Project, key: str, value: Any, environment: Mapping[str, 
     trust.agree(here.main, environment, local=noted)
 
 
-def arrived(root: str | None = None, *, environment: Mapping[str, str] = os.environ) -> Arrived:
+def find_untrusted(
+    root: str | None = None, *, environment: Mapping[str, str] = os.environ
+) -> UntrustedParts:
     """Collect the parts that `ademem trust` asks about."""
     here = project.find(root, environment, os.getcwd())
     with open_memories(root, environment=environment) as runtime:
@@ -151,7 +153,7 @@ def arrived(root: str | None = None, *, environment: Mapping[str, str] = os.envi
         authors = existence.claimed_authors(store)
         database = existence.find_database_claims(store)
         trusts_files = provenance_of(here, store, environment).trusts_files
-    return Arrived(
+    return UntrustedParts(
         settings=configuration.load(here, environment).held,
         local=_unnoted(here, environment),
         memories=sum(memory.quarantine_reason is None for memory in imported),
@@ -163,7 +165,7 @@ def arrived(root: str | None = None, *, environment: Mapping[str, str] = os.envi
 
 
 def agree(
-    arrived: Arrived,
+    arrived: UntrustedParts,
     part: str,
     *,
     root: str | None = None,
@@ -218,7 +220,7 @@ def with_value(text: str, name: str, value: Any) -> str:
     Raises BadSetting where the file has to be edited by hand.
     """
     section, _, key = name.partition(".")
-    line = f"{key} = {written(value)}"
+    line = f"{key} = {format_value(value)}"
     try:
         wanted = tomllib.loads(text)
         wanted[section] = wanted.get(section, {}) | {key: tomllib.loads(line)[key]}
@@ -233,9 +235,9 @@ def with_value(text: str, name: str, value: Any) -> str:
     )
 
 
-def written(value: Any) -> str:
+def format_value(value: Any) -> str:
     if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(written, value))}]"
+        return f"[{', '.join(map(format_value, value))}]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -316,7 +316,7 @@ def _register_again(patient: Patient) -> list[str]:
     for where in install.Where:
         found = _installed(patient, where)
         partly = bool(found) and not everything.keys() <= found.keys()
-        if partly or (not found and install.was_installed(patient.project.root, where)):
+        if partly or (not found and install.has_record(patient.project.root, where)):
             try:
                 change = install.install(
                     patient.project.root,
@@ -333,7 +333,7 @@ def _register_again(patient: Patient) -> list[str]:
 
 def _installed(patient: Patient, where: install.Where) -> dict[str, str]:
     try:
-        return install.installed(patient.project.root, where)
+        return install.find_commands(patient.project.root, where)
     except AdememError:
         return {}
 

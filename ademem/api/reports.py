@@ -91,7 +91,7 @@ def imports(project: Project) -> list[str]:
 
 def vectors(runtime: Runtime) -> dict[str, Any]:
     """Return how many memories have a vector, and figures of the runs that made them."""
-    model = running.installed(runtime)
+    model = running.find_model(runtime)
     counts = embeddings.counts(runtime.store, model.id) if model else None
     runs = [run for run in running.recent_runs(runtime.project) if run["job"] == "embed"]
     return {
@@ -111,7 +111,7 @@ def vectors(runtime: Runtime) -> dict[str, Any]:
 
 def work_due(runtime: Runtime) -> dict[str, Any]:
     """Return due, failing and parked jobs, and how the last one ended."""
-    context = running.JobContext(runtime, lambda: runtime.now, running.installed(runtime))
+    context = running.JobContext(runtime, lambda: runtime.now, running.find_model(runtime))
     able = [kind.name for kind in running.JOBS if kind.able(context)]
     due = {name: len(jobs.due(runtime.store, name, runtime.now)) for name in able}
     runs = running.recent_runs(runtime.project)

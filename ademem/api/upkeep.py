@@ -38,7 +38,7 @@ def work(
 
     With *wait*, jobs of another worker are complete when this returns.
     """
-    installed = running.installed(runtime)
+    installed = running.find_model(runtime)
     shift = running.JobContext(runtime, runtime.clock, installed, tell=on_progress)
     return running.run_due(shift, retry=retry, wait=wait)
 

@@ -102,9 +102,9 @@ def _report_refused(error: Exception) -> str:
 
     if not isinstance(error, Refused):
         return ""
-    from ademem.session.notices import of_refused
+    from ademem.session.notices import describe_refused
 
-    return client.notice(of_refused(error))
+    return client.notice(describe_refused(error))
 
 
 def _guard_failed(found: Project | None, error: Exception, environment: Mapping[str, str]) -> str:

@@ -30,7 +30,7 @@ TOKEN_BYTES = 4
 STALE = " [the code it speaks of has changed since]"
 
 
-def before(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
+def before_call(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
     """Return memories of the file or command of a call, each once a session."""
     find: Callable[[str, Payload, Runtime], list[sqlite3.Row]]
     if payload.tool_name in WRITING_TOOLS:
@@ -51,7 +51,7 @@ def before(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
     return client.context("PreToolUse", _page(what, lines)) if lines else None
 
 
-def failed(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
+def after_error(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
     """Return memories of the error: by its fingerprint, then by its words."""
     from ademem.capture import errors
 

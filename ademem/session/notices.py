@@ -60,7 +60,7 @@ def refused_files(runtime: Runtime) -> Iterator[str]:
     if project.home != project.ade:
         found += confined.refusals(project.home_root, project.home, ENTRIES, removes_stale=True)
     if found:
-        yield of_refused(found[0], len(found) - 1)
+        yield describe_refused(found[0], len(found) - 1)
 
 
 def settings_in_doubt(runtime: Runtime) -> Iterator[str]:
@@ -89,7 +89,7 @@ def came_with_files(runtime: Runtime) -> Iterator[str]:
         yield f"ademem: {what} came with the files{by}; `ademem review --imported`"
 
 
-def of_refused(first: confined.Refused, others: int = 0) -> str:
+def describe_refused(first: confined.Refused, others: int = 0) -> str:
     """Describe a refused file, and the number of others."""
     more = f" (and {others} more)" if others else ""
     name = confined.printable(os.path.basename(first.path))

@@ -46,7 +46,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
                 flags.set_quiet(runtime.project, key, True)
             from ademem.session import hint_events  # a denial tells nothing else
 
-            return hint_events.before(payload, key, runtime)
+            return hint_events.before_call(payload, key, runtime)
         case Deny():
             return _deny(call, key, runtime)
 

@@ -68,24 +68,24 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     )
     if not fresh:
         return None
-    _make_callable(runtime)
+    _extend_path(runtime)
     with suppress(OSError):
         enrolment.ignore(runtime.project)
     flags.prune(runtime.project, runtime.now)
-    arrived = _arrived(runtime)
+    imported = _import_changes(runtime)
     git_limit = Deadline(time.monotonic, GIT_S)
     commits.look(runtime.project, runtime.store, runtime.now, git_limit)
     with runtime.store.transaction():
-        _list_sites(payload, runtime)
-        _make_due(payload, runtime)
+        _update_hints(payload, runtime)
+        _queue_jobs(payload, runtime)
         brief = _brief(source, here, payload, runtime)
-        _note(brief, source, payload, runtime)
+        _record_shown(brief, source, payload, runtime)
     worker.start(runtime)
-    text = "\n".join(filter(None, (brief.text, arrived)))
+    text = "\n".join(filter(None, (brief.text, imported)))
     return client.context("SessionStart", text, notices.collect(payload, runtime))
 
 
-def _arrived(runtime: Runtime) -> str:
+def _import_changes(runtime: Runtime) -> str:
     """Take over what people and git did to the files; one line when memories came of it.
 
     Writing the files anew is left to the worker, for nobody is to wait for it, and so is all that
@@ -115,7 +115,7 @@ def _arrived(runtime: Runtime) -> str:
     return taken.summary if taken else ""
 
 
-def _make_due(payload: Payload, runtime: Runtime) -> None:
+def _queue_jobs(payload: Payload, runtime: Runtime) -> None:
     """Queue the jobs that are due at a session's start."""
     if skill_files.have_changed(runtime.project):
         jobs.queue(runtime.store, "skills", "project", runtime.now)
@@ -123,7 +123,7 @@ def _make_due(payload: Payload, runtime: Runtime) -> None:
         jobs.queue(runtime.store, "episode", left, runtime.now)
 
 
-def _note(brief: Brief, source: str, payload: Payload, runtime: Runtime) -> None:
+def _record_shown(brief: Brief, source: str, payload: Payload, runtime: Runtime) -> None:
     """Record the memories and commits that were shown."""
     shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
     key = TurnKey(session_id=payload.session_id)
@@ -161,7 +161,7 @@ def _rearm(payload: Payload, runtime: Runtime) -> None:
         flags.set_quiet(runtime.project, turn.key, False)
 
 
-def _list_sites(payload: Payload, runtime: Runtime) -> None:
+def _update_hints(payload: Payload, runtime: Runtime) -> None:
     """Update the hints, as another worktree may have changed them or compaction dropped them."""
     update_sites(runtime.store)
     if any_of(runtime.store, "anchor"):
@@ -171,7 +171,7 @@ def _list_sites(payload: Payload, runtime: Runtime) -> None:
     prune_lists(runtime.project, runtime.now)
 
 
-def _make_callable(runtime: Runtime) -> None:
+def _extend_path(runtime: Runtime) -> None:
     """Add `ademem` to the PATH of the session's shell if it is not on the person's."""
     where = program(runtime.environment)
     env_file = runtime.environment.get("CLAUDE_ENV_FILE")

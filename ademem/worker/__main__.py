@@ -8,7 +8,7 @@ import time
 
 from ademem.core import bytecode, clock, project
 from ademem.store.runtime import open_runtime
-from ademem.worker.running import JobContext, installed, run_due
+from ademem.worker.running import JobContext, find_model, run_due
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,21 +33,21 @@ def main(root: str, model: Model | None = None) -> None:
             JobContext(
                 runtime,
                 clock.now,
-                model or installed(runtime),
+                model or find_model(runtime),
                 patient=True,
                 pause=lambda: time.sleep(PAUSE_S),
-                offer=lambda embedder: _offered(embedder, runtime),
+                offer=lambda embedder: _serve(embedder, runtime),
             )
         )
     finally:
         runtime.close()
 
 
-def _offered(embedder: Embedder, runtime: Runtime) -> AbstractContextManager[None]:
+def _serve(embedder: Embedder, runtime: Runtime) -> AbstractContextManager[None]:
     """Let hooks use the model while it is loaded."""
-    from ademem.worker.warm_server import offered
+    from ademem.worker.warm_server import serve_while
 
-    return offered(runtime.project, runtime.environment, embedder, "work")
+    return serve_while(runtime.project, runtime.environment, embedder, "work")
 
 
 def _bound_memory(runtime: Runtime) -> None:

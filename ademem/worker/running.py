@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from ademem.worker.job_kinds import Kind
 
 
-__all__ = ["JOBS", "JobContext", "Model", "any_due", "due", "installed", "run_due"]
+__all__ = ["JOBS", "JobContext", "Model", "any_due", "due", "find_model", "run_due"]
 
 
 def any_due(runtime: Runtime) -> bool:
     """Tell whether a worker would find a due job."""
-    context = JobContext(runtime, lambda: runtime.now, installed(runtime), patient=True)
+    context = JobContext(runtime, lambda: runtime.now, find_model(runtime), patient=True)
     return any(due(context, kind) for kind in JOBS)
 
 
@@ -68,7 +68,7 @@ def run_due(context: JobContext, *, retry: bool = False, wait: bool = False) -> 
     return list(dict.fromkeys(done))
 
 
-def installed(runtime: Runtime) -> Model | None:
+def find_model(runtime: Runtime) -> Model | None:
     """Return the project's model; None while it is not installed."""
     from ademem.search import embedding
     from ademem.search.embedding import cache

@@ -233,7 +233,7 @@ METHODS: tuple[Callable[[Server, Runtime, dict[str, Any]], dict[str, Any]], ...]
 
 
 @contextmanager
-def offered(
+def serve_while(
     project: Project, environment: Mapping[str, str], embedder: Embedder, role: str
 ) -> Iterator[None]:
     """Answer hooks in a thread while the context lasts."""

@@ -325,14 +325,17 @@ def test_hooks_that_were_put_in_and_got_lost_are_put_in_again(root):
     patient = doctor.Patient(project=project.at(str(root)), environment={}, now=clock.now())
 
     assert any("registered the hooks" in line for line in doctor.fix(patient))
-    assert install.installed(str(root), install.Where.LOCAL).keys() == install.own_commands().keys()
+    assert (
+        install.find_commands(str(root), install.Where.LOCAL).keys()
+        == install.own_commands().keys()
+    )
 
 
 def test_hooks_that_were_never_put_in_are_left_out(root):
     patient = doctor.Patient(project=project.at(str(root)), environment={}, now=clock.now())
     doctor.fix(patient)
 
-    assert install.installed(str(root), install.Where.LOCAL) == {}
+    assert install.find_commands(str(root), install.Where.LOCAL) == {}
 
 
 def test_a_database_that_is_a_link_is_set_aside_and_what_it_leads_to_is_not_opened(root, tmp_path):

@@ -92,7 +92,7 @@ class Machine:
         api.init(str(self.root), environment=self.environment)
         python, hooks = sys.executable, install.hooks_folder()
         install.install(str(self.root), install.Where.LOCAL, python=python, hooks=hooks)
-        self.commands = install.installed(str(self.root), install.Where.LOCAL)
+        self.commands = install.find_commands(str(self.root), install.Where.LOCAL)
 
     def fire(self, hook, raw=None, **keys):
         if raw is None:

@@ -153,7 +153,7 @@ def answer(question: Question) -> int:
     if question.is_search:
         print(REPLACED.format(old="search", new=SEARCH), file=sys.stderr)
     with api.open_memories(question.project, on_import=_import_progress()) as memories:
-        show.opening(memories)
+        show.notices(memories)
         search = api.recall if question.counts else api.search
         found = search(memories, question.query, None, question.limit)
         astray = api.find_astray(memories, [hit.memory for hit in found.hits])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ademem.api import configuring
-from ademem.api.configuring import written
+from ademem.api.configuring import format_value
 from ademem.core import caller
 from ademem.core.configuration.values import (
     RENAMED,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from ademem.api.configuring import Arrived, Setting
+    from ademem.api.configuring import Setting, UntrustedParts
 
 config = typer.Typer(help="Settings, and where they come from.", no_args_is_help=True)
 app.add_typer(config, name="config")
@@ -47,7 +47,7 @@ def list_(project: Project = None, as_json: AsJson = False) -> None:
         rows = [_as_json(setting) for setting in settings]
         return show.json({"settings": rows, "warnings": [str(each) for each in warnings]})
     for setting in settings:
-        value = written(setting.value)
+        value = format_value(setting.value)
         show.say(f"{setting.key} = {value}  ({setting.source}; {setting.owner})")
     for warning in warnings:
         show.say(f"warning: {warning}", err=True)
@@ -65,7 +65,9 @@ def get(key: Key, project: Project = None, as_json: AsJson = False) -> None:
     (setting,) = (each for each in settings if each.key == name)
     if as_json:
         return show.json(_as_json(setting))
-    return show.say(written(setting.value) if not isinstance(setting.value, str) else setting.value)
+    return show.say(
+        format_value(setting.value) if not isinstance(setting.value, str) else setting.value
+    )
 
 
 @config.command("set")
@@ -129,7 +131,7 @@ def trust(
         return
     if not show_:
         caller.require_person(os.environ, "trust in a project")
-    arrived = configuring.arrived(project)
+    arrived = configuring.find_untrusted(project)
     if as_json:
         show.json(_arrived_as_json(arrived))
     named = {"settings": settings, "files": files, "database": database}
@@ -153,17 +155,17 @@ class Part(Value):
 
     name: str
     option: str
-    waits: Callable[[Arrived], bool]
-    show: Callable[[Arrived], None]
+    waits: Callable[[UntrustedParts], bool]
+    show: Callable[[UntrustedParts], None]
     question: str
 
 
-def _show_settings(arrived: Arrived) -> None:
+def _show_settings(arrived: UntrustedParts) -> None:
     typer.echo("config.toml of this project sets personal settings:")
     _show_values(arrived.settings)
 
 
-def _show_local(arrived: Arrived) -> None:
+def _show_local(arrived: UntrustedParts) -> None:
     typer.echo("config.local.toml was not written by `ademem config set` here. It sets:")
     if arrived.local:
         _show_values(arrived.local.values)
@@ -171,7 +173,7 @@ def _show_local(arrived: Arrived) -> None:
             show.say(f"  ignored: {warning}")
 
 
-def _show_memories(arrived: Arrived) -> None:
+def _show_memories(arrived: UntrustedParts) -> None:
     by = f", by {', '.join(arrived.authors[:AUTHORS])} according to them" if arrived.authors else ""
     what = counted(arrived.memories, "memory")
     show.say(f"{what} came with the files{by} (`ademem review --imported` shows them)")
@@ -181,7 +183,7 @@ def _show_memories(arrived: Arrived) -> None:
             show.say(f"  {text}")
 
 
-def _show_database(arrived: Arrived) -> None:
+def _show_database(arrived: UntrustedParts) -> None:
     if arrived.database:
         typer.echo(
             "the database was not made here. It attributes"
@@ -225,7 +227,7 @@ PARTS = (
 
 def _show_values(values: Mapping[str, Any]) -> None:
     for key, value in values.items():
-        show.say(f"  {key} = {written(value)}")
+        show.say(f"  {key} = {format_value(value)}")
 
 
 def _as_json(setting: Setting) -> dict[str, Any]:
@@ -237,7 +239,7 @@ def _as_json(setting: Setting) -> dict[str, Any]:
     }
 
 
-def _arrived_as_json(arrived: Arrived) -> dict[str, Any]:
+def _arrived_as_json(arrived: UntrustedParts) -> dict[str, Any]:
     return {
         "waits": any(part.waits(arrived) for part in PARTS),
         "settings": arrived.settings,

@@ -33,10 +33,10 @@ from ademem.doors.cli.options import (
     Project,
     Tags,
     Title,
-    one_of,
-    opened,
+    open_project,
+    parse_choice,
+    split_words,
     text_or_stdin,
-    words_of,
 )
 from ademem.files import enrolment
 from ademem.store.transitions import waits_for
@@ -51,7 +51,7 @@ def _register(name: str, done: str, help: str) -> None:
     """Register a command that calls the function of this name for one memory."""
 
     def command(id: Id, project: Project = None, as_json: AsJson = False) -> None:
-        with opened(project) as memories:
+        with open_project(project) as memories:
             if name == "promote":
                 require_person(memories, id, name)
             memory = getattr(api, name)(memories, id)
@@ -74,7 +74,7 @@ def pin(
     as_json: AsJson = False,
 ) -> None:
     """Show a memory in every briefing."""
-    with opened(project) as memories:
+    with open_project(project) as memories:
         if not off:
             require_person(memories, id, "pin")
         memory = api.pin(memories, id, pinned=not off)
@@ -89,7 +89,7 @@ def delete(
     project: Project = None,
 ) -> None:
     """Delete a memory; `restore` undoes it unless --hard."""
-    with opened(project) as memories:
+    with open_project(project) as memories:
         memory = api.get(memories, id) if dry_run else api.delete(memories, id, hard=hard)
     show.say(f"{'would delete' if dry_run else 'deleted'} {show.line(memory, 120)}")
 
@@ -111,14 +111,14 @@ def edit(
     as_json: AsJson = False,
 ) -> None:
     """Change a memory; without options the text opens in $EDITOR."""
-    with opened(project) as memories:
+    with open_project(project) as memories:
         require_person(memories, id, "edit")
         given = {
             "content": None if content is None else text_or_stdin(content),
             "title": title,
-            "category": one_of(Category, category),
-            "importance": one_of(Importance, importance),
-            "tags": words_of(tags) if tags is not None else None,
+            "category": parse_choice(Category, category),
+            "importance": parse_choice(Importance, importance),
+            "tags": split_words(tags) if tags is not None else None,
             "file_scope_pattern": path,
             "anchors": (
                 None
@@ -174,7 +174,7 @@ def review(
     as_json: AsJson = False,
 ) -> None:
     """Decide about waiting memories, one by one. Without a terminal, list them and conflicts."""
-    with opened(project) as memories:
+    with open_project(project) as memories:
         if settle:
             known = api.settle_conflict(memories, *settle)
             show.echo("both are kept as true" if known else "no conflict between them was known")
@@ -207,7 +207,7 @@ def propose(
     project: Project = None,
 ) -> None:
     """Commit the candidates to a branch, as a sheet for review."""
-    with opened(project) as memories:
+    with open_project(project) as memories:
         proposal = api.propose(memories, branch, dry_run=dry_run)
     if dry_run:
         show.echo(f"would commit to {proposal.branch}:\n")

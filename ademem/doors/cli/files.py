@@ -26,8 +26,8 @@ from ademem.doors.cli.options import (
     DryRun,
     Project,
     import_progress,
-    inspected,
-    opened,
+    open_inspection,
+    open_project,
     progress,
     stdin,
 )
@@ -59,7 +59,7 @@ def refresh(
 ) -> None:
     """Import edits of the files, then write the files."""
     if dry_run:
-        with inspected(project) as inspection:
+        with open_inspection(project) as inspection:
             preview = api.preview_files(inspection, force=force)
         _report(preview.taken, would=True)
         for file in preview.files:
@@ -68,7 +68,7 @@ def refresh(
         if not preview.files:
             show.echo("up to date")
         return
-    with opened(project, catch_up=False) as memories:
+    with open_project(project, catch_up=False) as memories:
         refreshed = api.refresh_files(memories, force=force, on_import=import_progress())
     _report(refreshed.taken)
     for path in refreshed.written:
@@ -90,11 +90,11 @@ def import_files(
 ) -> None:
     """Import edits of the files. Exit code 1 if one cannot be read."""
     if dry_run:
-        with inspected(project) as inspection:
+        with open_inspection(project) as inspection:
             brief, unread = api.read_pending_brief(inspection.runtime)
             report = api.preview_files(inspection).taken
     else:
-        with opened(project, catch_up=False) as memories:
+        with open_project(project, catch_up=False) as memories:
             brief, unread = api.read_pending_brief(memories)
             report = (
                 api.import_files(memories, on_import=import_progress())
@@ -124,7 +124,7 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Check that the files are valid and current. Exit code 1 if not."""
-    with inspected(project) as inspection:
+    with open_inspection(project) as inspection:
         if diff:
             _show_diff(api.preview_files(inspection), as_json)
         problems = api.check_files(inspection)
@@ -228,7 +228,7 @@ def show_core(
     as_json: AsJson = False,
 ) -> None:
     """Show the project brief."""
-    with opened(project) as memories:
+    with open_project(project) as memories:
         if agents:
             return _list_agents(memories, as_json)
         document = api.get_brief(memories, agent, labelled=not as_json)
@@ -260,7 +260,7 @@ def set_core(
     project: Project = None,
 ) -> None:
     """Replace one field of the project brief."""
-    with opened(project) as memories:
+    with open_project(project) as memories:
         changes = project_brief.field_of(field, text or ())
         document = api.update_brief(memories, changes, agent, expect_version=version)
     show.echo(f"the brief{f' of {agent}' if agent else ''} is at version {document.version}")
@@ -285,7 +285,7 @@ def import_(
         return _import_feedback(source, project, as_json)
     if format not in ("jsonl", "ademem", "beads"):
         raise UsageError(f"no format {format!r}", "jsonl, ademem, beads or pr")
-    with opened(project) as memories:
+    with open_project(project) as memories:
         if format == "beads":
             imported = api.import_beads(memories, source)
         else:
@@ -305,7 +305,7 @@ def import_(
 
 
 def _import_feedback(source: str, project: str | None, as_json: bool) -> None:
-    with opened(project) as memories:
+    with open_project(project) as memories:
         captured = api.import_feedback(memories, "".join(_lines(source)))
     if as_json:
         return show.json(as_dict(captured))
@@ -327,7 +327,7 @@ def export(
     project: Project = None,
 ) -> None:
     """Export memories as JSON lines. `import` restores them exactly."""
-    with opened(project) as memories:
+    with open_project(project) as memories:
         lines = [
             orjson.dumps(row) + b"\n"
             for row in api.export_memories(memories, include_personal=include_personal)

@@ -15,7 +15,7 @@ from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, DryRun, Limit, Project, opened
+from ademem.doors.cli.options import AsJson, DryRun, Limit, Project, open_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +46,7 @@ def log(
     """Show acts on memories, newest first. `undo` takes their ids."""
     if guard + refused + episodes > 1:
         raise UsageError("--guard, --refused and --episodes exclude each other", "give one of them")
-    with opened(project) as memories:
+    with open_project(project) as memories:
         if guard:
             show.listing(
                 "decisions",
@@ -91,7 +91,7 @@ def undo(
     as_json: AsJson = False,
 ) -> None:
     """Undo one act: an edit, a merge, even an undo."""
-    with opened(project) as memories:
+    with open_project(project) as memories:
         changed = api.undo(memories, event, dry_run=dry_run)
     if as_json:
         return show.memories(changed, as_json=True)
@@ -105,7 +105,7 @@ def show_revisions(memories: Runtime, id: str, *, as_json: bool) -> None:
     revisions = api.list_revisions(memories, id)
     if show.to_model():
         with suppress(NoSuchMemory):  # nothing of a hard-deleted memory is withheld
-            show.readable(api.get(memories, id))
+            show.require_readable(api.get(memories, id))
     if as_json:
         return show.json({"id": id, "count": len(revisions), "revisions": revisions})
     for revision in revisions:

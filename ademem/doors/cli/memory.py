@@ -30,11 +30,11 @@ from ademem.doors.cli.options import (
     StatusName,
     Tags,
     Title,
-    one_of,
-    opened,
-    scope_of,
+    open_project,
+    parse_choice,
+    parse_scope,
+    split_words,
     text_or_stdin,
-    words_of,
 )
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.missions import mission_of
@@ -76,14 +76,14 @@ def add(
     as_json: AsJson = False,
 ) -> None:
     """Write a memory, if the write gate accepts it."""
-    with opened(project) as memories:
+    with open_project(project) as memories:
         draft = Draft(
             content=text_or_stdin(text),
             category=category or type_ or "fact",
             importance=importance or "medium",
             title=title,
             topic_key=topic_key,
-            tags=(*words_of(tags), *((type_,) if type_ else ())),
+            tags=(*split_words(tags), *((type_,) if type_ else ())),
             path=path,
             anchors=(*(anchor or ()), *map(of_command, command or ())),
             pinned=pin,
@@ -94,7 +94,7 @@ def add(
         if dry_run or explain:
             show.steps(api.explain(memories, draft), as_json)
         if not dry_run:
-            show.written(api.write(memories, draft), as_json)
+            show.verdict(api.write(memories, draft), as_json)
 
 
 @app.command()
@@ -116,16 +116,16 @@ def learn(
 
     if type_.upper() not in CATEGORY:
         raise UsageError(f"no type {type_!r}", ", ".join(name.lower() for name in CATEGORY))
-    with opened(project) as memories:
+    with open_project(project) as memories:
         written = api.learn(
             memories,
             text_or_stdin(text),
             prefix=type_.upper(),
             bead=bead,
-            tags=words_of(tags),
+            tags=split_words(tags),
             key=key,
         )
-        show.written(written, as_json)
+        show.verdict(written, as_json)
 
 
 @app.command()
@@ -153,7 +153,7 @@ def recall(
 ) -> None:
     """Find memories that answer WORDS. Exit code 1 without hits."""
     query = " ".join(words or ())
-    with opened(project) as memories:
+    with open_project(project) as memories:
         if stats:
             show.table(api.get_knowledge(memories), as_json=as_json)
             return
@@ -180,12 +180,12 @@ def get(
     as_json: AsJson = False,
 ) -> None:
     """Show a whole memory."""
-    with opened(project) as memories:
+    with open_project(project) as memories:
         if history:
             from ademem.doors.cli.history import show_revisions
 
             return show_revisions(memories, id, as_json=as_json)
-        memory = show.readable(api.get(memories, id))
+        memory = show.require_readable(api.get(memories, id))
         astray, related = api.find_astray(memories, [memory]), api.find_related(memories, memory.id)
     if as_json:
         row = show.memory_json(memory, astray=astray)
@@ -214,9 +214,9 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List memories, newest first."""
-    wanted = one_of(Status, status)
+    wanted = parse_choice(Status, status)
     statuses = (wanted,) if wanted else _statuses(True, all_)
-    with opened(project) as memories:
+    with open_project(project) as memories:
         if at is not None:
             from ademem.doors.cli.history import list_at
 
@@ -238,9 +238,9 @@ def _filters(
 ) -> Filters:
     return Filters(
         statuses=statuses,
-        categories=tuple(filter(None, [one_of(Category, category)])),
+        categories=tuple(filter(None, [parse_choice(Category, category)])),
         types=(type_,) if type_ else (),
-        scopes=tuple(filter(None, [scope_of(scope)])),
+        scopes=tuple(filter(None, [parse_scope(scope)])),
         owner=owner,
         mission=owner or mission_of(os.environ),
         path=path,

@@ -13,7 +13,7 @@ from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, Id, Project, opened
+from ademem.doors.cli.options import AsJson, Id, Project, open_project
 from ademem.store.missions import VARIABLE, mission_of
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def start(
     as_json: AsJson = False,
 ) -> None:
     """Start a mission."""
-    with opened(project) as memories:
+    with open_project(project) as memories:
         started = api.start_mission(memories, goal, id=id)
     if as_json:
         return show.json(as_dict(started))
@@ -59,7 +59,7 @@ def end(
     as_json: AsJson = False,
 ) -> None:
     """End a mission and copy its lessons to the project."""
-    with opened(project) as memories:
+    with open_project(project) as memories:
         ended = api.end_mission(memories, _choose(id, memories), outcome.value, reason=reason)
     if as_json:
         copied = [show.memory_json(memory) for memory in ended.copied]
@@ -85,7 +85,7 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List missions, newest first, or the memories of one."""
-    with opened(project) as memories:
+    with open_project(project) as memories:
         if status:
             found = api.get_mission(memories, _choose(id, memories))
             counts = _counts(found, memories)
@@ -112,7 +112,7 @@ def list_(
 @mission.command("promote")
 def promote(id: Id, project: Project = None, as_json: AsJson = False) -> None:
     """Copy one memory of a mission to the project."""
-    with opened(project) as memories:
+    with open_project(project) as memories:
         memory = api.promote_from_mission(memories, id)
     show.one("copied", memory, as_json)
 

@@ -73,16 +73,16 @@ Commands = Annotated[
 Kind = TypeVar("Kind", bound=StrEnum)
 
 
-def opened(project: str | None, *, catch_up: bool = True) -> Runtime:
+def open_project(project: str | None, *, catch_up: bool = True) -> Runtime:
     """Open the project and import pending changes of its files, unless *catch_up* is False."""
     memories = api.open_memories(project, on_import=import_progress(), catch_up=catch_up)
-    show.opening(memories)
+    show.notices(memories)
     return memories
 
 
-def inspected(project: str | None) -> Inspection:
+def open_inspection(project: str | None) -> Inspection:
     inspection = api.inspect_files(project)
-    show.opening(inspection.runtime)
+    show.notices(inspection.runtime)
     return inspection
 
 
@@ -122,11 +122,11 @@ def stdin(errors: str = "replace") -> TextIO:
     return sys.stdin
 
 
-def words_of(text: str | None) -> tuple[str, ...]:
+def split_words(text: str | None) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip()) if text else ()
 
 
-def scope_of(text: str | None) -> Scope | None:
+def parse_scope(text: str | None) -> Scope | None:
     if text is None:
         return None
     try:
@@ -135,7 +135,7 @@ def scope_of(text: str | None) -> Scope | None:
         raise UsageError(f"no scope {text!r}", "project, agent or mission") from error
 
 
-def one_of(kind: type[Kind], text: str | None) -> Kind | None:
+def parse_choice(kind: type[Kind], text: str | None) -> Kind | None:
     """Parse a member of an enumeration; raises UsageError with all members."""
     if text is None:
         return None

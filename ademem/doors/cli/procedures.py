@@ -11,7 +11,7 @@ from ademem.core.text import preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, DryRun, Id, Project, opened
+from ademem.doors.cli.options import AsJson, DryRun, Id, Project, open_project
 from ademem.store.transitions import waits_for
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def list_procedures(
     as_json: AsJson = False,
 ) -> None:
     """List procedures, the highest confidence first."""
-    with opened(project) as memories:
+    with open_project(project) as memories:
         if id is not None:
             return _show_procedure(memories, id, as_json)
         found = api.list_procedures(memories, archived=archived)
@@ -56,7 +56,7 @@ def list_procedures(
 
 def _show_procedure(memories: Runtime, id: str, as_json: bool) -> None:
     found, past = api.get_procedure(memories, id), api.get_procedure_history(memories, id)
-    show.readable(found.memory)
+    show.require_readable(found.memory)
     if as_json:
         return show.json(_procedure_json(found) | {"markdown": found.wording.markdown} | past)
     show.fenced((_procedure_line(found), "", *found.memory.content.split("\n"), ""))
@@ -76,7 +76,7 @@ def outcome(
     as_json: AsJson = False,
 ) -> None:
     """Record the outcome of one use."""
-    with opened(project) as memories:
+    with open_project(project) as memories:
         found = api.record_outcome(memories, id, result, reason)
     if as_json:
         return show.json(_procedure_json(found))
@@ -95,7 +95,7 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write confirmed procedures as skills. Naming one confirms it."""
-    with opened(project) as memories:
+    with open_project(project) as memories:
         exported = api.export_procedures(memories, id, publish=publish, dry_run=dry_run)
     if as_json:
         return show.json({"count": len(exported), "files": [as_dict(each) for each in exported]})
@@ -113,7 +113,7 @@ def list_skills(
     as_json: AsJson = False,
 ) -> None:
     """List skill files and their memories."""
-    with opened(project) as memories:
+    with open_project(project) as memories:
         found = api.list_skills(memories, gone=gone)
     show.listing(
         "skills",
@@ -128,7 +128,7 @@ def list_skills(
 @skills.command()
 def reindex(dry_run: DryRun = False, project: Project = None, as_json: AsJson = False) -> None:
     """Scan the folders of skills. Lists unreadable files."""
-    with opened(project) as memories:
+    with open_project(project) as memories:
         scanned = api.reindex_skills(memories, dry_run=dry_run)
     problems = [as_dict(each) for each in scanned.problems]
     if as_json:

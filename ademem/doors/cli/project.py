@@ -12,7 +12,7 @@ from ademem import api
 from ademem.core import project as project_
 from ademem.core.errors import UsageError
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import DryRun, Project, opened
+from ademem.doors.cli.options import DryRun, Project, open_project
 from ademem.files import enrolment
 from ademem.session import install as install_
 from ademem.session.install import Where, git_hooks
@@ -52,7 +52,7 @@ def install(
     _report(change, dry_run, "registered in", "was registered already in")
     found = project_.at(root)
     if not dry_run and os.path.exists(found.database):
-        with opened(found.root) as memories:
+        with open_project(found.root) as memories:
             enrolment.register_typed(found, memories.store, os.environ)
     if with_git:
         program = os.path.join(os.path.dirname(sys.executable), "ademem")  # git's PATH may differ

@@ -11,7 +11,7 @@ from ademem import api
 from ademem.core.text import counted
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, Project, opened, warn
+from ademem.doors.cli.options import AsJson, Project, open_project, warn
 
 if TYPE_CHECKING:
     from typing import Any
@@ -44,7 +44,7 @@ def status(
     Topics: commits (made outside of sessions), cost (of AI and hooks), guard (mode and turns),
     impressions (how often memories were shown and used).
     """
-    with opened(project, catch_up=topic is not None) as memories:
+    with open_project(project, catch_up=topic is not None) as memories:
         match topic:
             case Topic.COMMITS:
                 _show_commits(api.get_digest(memories), as_json)

@@ -49,7 +49,7 @@ def is_withheld(memory: Memory) -> bool:
     return memory.quarantine_reason is not None and to_model()
 
 
-def readable(memory: Memory) -> Memory:
+def require_readable(memory: Memory) -> Memory:
     """Return the memory; raise Withheld where it is quarantined and a model would read it."""
     if is_withheld(memory):
         raise Withheld(memory)
@@ -95,7 +95,7 @@ def warn(warnings: Sequence[SettingWarning]) -> None:
             echo(f"ademem: {safe(text)}", err=True)
 
 
-def opening(runtime: Runtime) -> None:
+def notices(runtime: Runtime) -> None:
     """Print on standard error what is unusual about an opened project."""
     warn(runtime.warnings)
     if runtime.copy_notice:
@@ -345,7 +345,7 @@ def _table_lines(values: dict[str, Any], indent: str) -> Iterator[str]:
             yield f"{indent}{name}: {'-' if value is None else value}"
 
 
-def written(written: Written, as_json: bool) -> None:
+def verdict(written: Written, as_json: bool) -> None:
     """Print the verdict of the gate; exit with 1 where it refused the text."""
     memory = written.memory
     if as_json:

@@ -15,7 +15,7 @@ from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, DryRun, Project, opened, progress
+from ademem.doors.cli.options import AsJson, DryRun, Project, open_project, progress
 
 if TYPE_CHECKING:
     from ademem.synthesis.anchor_verification import Checked
@@ -70,7 +70,7 @@ def work(
 ) -> None:
     """Run the jobs that are due now."""
     bar = progress if sys.stderr.isatty() else None
-    with opened(project, catch_up=False) as memories:
+    with open_project(project, catch_up=False) as memories:
         others = api.is_worker_running(memories)
         if others and wait:
             show.echo("another worker is running; waiting (`--no-wait` does not wait)", err=True)
@@ -95,7 +95,7 @@ def sweep(
     as_json: AsJson = False,
 ) -> None:
     """Age the memories: confirm used ones, archive unused ones."""
-    with opened(project) as memories:
+    with open_project(project) as memories:
         if merge:
             return _show_consolidated(api.consolidate(memories, dry_run=dry_run), dry_run, as_json)
         swept = api.sweep(memories, dry_run=dry_run)
@@ -148,7 +148,7 @@ def _consolidation_summary(done: Consolidated, dry_run: bool) -> str:
 @app.command()
 def scrub(dry_run: DryRun = False, project: Project = None, as_json: AsJson = False) -> None:
     """Redact secrets in database, copies, logs and files."""
-    with opened(project) as memories:
+    with open_project(project) as memories:
         done = api.scrub(memories, dry_run=dry_run)
     if as_json:
         unclean = [as_dict(left) for left in done.left]
@@ -171,7 +171,7 @@ def verify(
     as_json: AsJson = False,
 ) -> None:
     """Check the anchors of memories. Exit code 1 if one does not hold."""
-    with opened(project) as memories:
+    with open_project(project) as memories:
         found = api.verify(memories, fix=fix)
     show.listing(
         "anchors",

@@ -60,11 +60,11 @@ def install(
         bytecode.update()
     path = settings_path(project, where)
     if where is Where.SHARED:
-        wanted = registration.groups(python="", hooks=f'"{PREFIX}/share/ademem/hooks"')
+        wanted = registration.make_groups(python="", hooks=f'"{PREFIX}/share/ademem/hooks"')
     else:
-        wanted = registration.groups(python=quote(python), hooks=quote(hooks))
+        wanted = registration.make_groups(python=quote(python), hooks=quote(hooks))
     text = _read_file(path)
-    if text is not None and registration.current(_settings(path, text), wanted):
+    if text is not None and registration.is_current(_settings(path, text), wanted):
         return Change(path=path, before=text, after=text)
     record = _record(project, where)
     original = _read_record(*record)
@@ -95,22 +95,24 @@ def uninstall(project: str, where: Where, *, dry_run: bool = False) -> Change:
     return Change(path=path, before=text, after=after)
 
 
-def installed(project: str, where: Where) -> dict[str, str]:
+def find_commands(project: str, where: Where) -> dict[str, str]:
     """Return the registered command line of each event."""
     path = settings_path(project, where)
     text = _read_file(path)
-    return registration.commands(_settings(path, text)) if text is not None else {}
+    return registration.list_commands(_settings(path, text)) if text is not None else {}
 
 
-def was_installed(project: str, where: Where) -> bool:
+def has_record(project: str, where: Where) -> bool:
     """Tell whether hooks were registered there and not removed by `uninstall`."""
     return _read_record(*_record(project, where)) is not None
 
 
 def own_commands() -> dict[str, str]:
     """Return the command line of each event as this installation registers it."""
-    groups = registration.groups(python=quote(sys.executable), hooks=quote(hooks_folder()))
-    return registration.commands({"hooks": {event: [group] for event, group in groups.items()}})
+    groups = registration.make_groups(python=quote(sys.executable), hooks=quote(hooks_folder()))
+    return registration.list_commands(
+        {"hooks": {event: [group] for event, group in groups.items()}}
+    )
 
 
 def settings_path(project: str, where: Where) -> str:
@@ -142,10 +144,10 @@ def _record(project: str, where: Where) -> tuple[str, str]:
 
 def _settings(path: str, text: str) -> registration.Settings:
     try:
-        settings = json_text.parsed(text)
+        settings = json_text.parse(text)
     except ValueError as error:
         raise BadSettingsFile(path, f"it is not valid JSON ({error})") from error
-    why = registration.misfit(settings)
+    why = registration.find_misfit(settings)
     if why:
         raise BadSettingsFile(path, why)
     parsed: registration.Settings = settings
@@ -155,18 +157,18 @@ def _settings(path: str, text: str) -> registration.Settings:
 def _restored(text: str | None, original: Original | None) -> str | None:
     """Return the original text, or after edits the text without our entries."""
     if text is None or original is None:
-        return text if text is None else registration.removed(text, None)
+        return text if text is None else registration.remove_entries(text, None)
     if text == original.after:
         return original.before
-    rest = registration.removed(text, original.before or "{}")
-    return None if original.before is None and json_text.parsed(rest) == {} else rest
+    rest = registration.remove_entries(text, original.before or "{}")
+    return None if original.before is None and json_text.parse(rest) == {} else rest
 
 
 def _with_entries(path: str, before: str, wanted: dict[str, registration.Settings]) -> str:
-    after = registration.added(before, wanted)
+    after = registration.add_entries(before, wanted)
     settings = _settings(path, after)
-    without = registration.removed(after, before)
-    if not registration.current(settings, wanted) or _settings(path, without) != _settings(
+    without = registration.remove_entries(after, before)
+    if not registration.is_current(settings, wanted) or _settings(path, without) != _settings(
         path, before
     ):
         raise BadSettingsFile(path, "our entries could not be added without changing others")

@@ -24,7 +24,7 @@ class Item(Value):
     end: int
 
 
-def parsed(text: str) -> Any:
+def parse(text: str) -> Any:
     """Parse as strictly as Claude Code does; raises ValueError."""
     try:
         return json.loads(text.removeprefix(_BYTE_ORDER_MARK), parse_constant=_no_constant)

@@ -59,7 +59,7 @@ PERMISSIONS = tuple(f"Bash(ademem {verb}:*)" for verb in ("recall", "search", "g
 _START = '[ -r "$hooks/start.sh" ] && . "$hooks/start.sh"'
 
 
-def groups(*, python: str, hooks: str) -> dict[str, Settings]:
+def make_groups(*, python: str, hooks: str) -> dict[str, Settings]:
     """Return the entry of each event; *python* and *hooks* are quoted for the shell."""
     return {event.name: _group(event, python, hooks) for event in EVENTS}
 
@@ -73,11 +73,11 @@ def _group(event: Event, python: str, hooks: str) -> Settings:
     return matcher | {"hooks": [handler]}
 
 
-def added(text: str, wanted: dict[str, Settings]) -> str:
+def add_entries(text: str, wanted: dict[str, Settings]) -> str:
     """Append our entries to the settings."""
     for event, group in wanted.items():
         text = json_text.append(text, ("hooks", event), group)
-    allowed = _allowed(json_text.parsed(text))
+    allowed = _allowed(json_text.parse(text))
     missing = [permission for permission in PERMISSIONS if permission not in allowed]
     if len(missing) < len(PERMISSIONS):  # so that `_as_added` takes none for ours that was there
         missing.reverse()
@@ -86,16 +86,16 @@ def added(text: str, wanted: dict[str, Settings]) -> str:
     return text
 
 
-def removed(text: str, original: str | None) -> str:
+def remove_entries(text: str, original: str | None) -> str:
     """Remove our entries; *original* has the permissions that were there before them.
 
     Without it, permissions in our order beside our hooks are removed.
     """
-    settings = json_text.parsed(text)
+    settings = json_text.parse(text)
     allowed = _allowed(settings)
     hooks = [path for path, _ in _our_hooks(settings)]
     if original is not None:
-        theirs = _allowed(json_text.parsed(original))
+        theirs = _allowed(json_text.parse(original))
         places = [
             place
             for place, permission in enumerate(allowed)
@@ -109,7 +109,7 @@ def removed(text: str, original: str | None) -> str:
     return text
 
 
-def current(settings: Settings, wanted: dict[str, Settings]) -> bool:
+def is_current(settings: Settings, wanted: dict[str, Settings]) -> bool:
     """Tell whether the settings have just the wanted entries, at any position."""
     found = [(path[1], entry) for path, entry in _our_hooks(settings)]
     return (
@@ -119,7 +119,7 @@ def current(settings: Settings, wanted: dict[str, Settings]) -> bool:
     )
 
 
-def commands(settings: Settings) -> dict[str, str]:
+def list_commands(settings: Settings) -> dict[str, str]:
     return {
         str(path[1]): handler["command"]
         for path, entry in _our_hooks(settings)
@@ -127,7 +127,7 @@ def commands(settings: Settings) -> dict[str, str]:
     }
 
 
-def misfit(settings: Any) -> str | None:
+def find_misfit(settings: Any) -> str | None:
     """Describe why our entries cannot be added; None if they can."""
     if not isinstance(settings, dict):
         return "it is not a JSON object"
@@ -180,7 +180,7 @@ def _without_empty(text: str, path: Keys, original: str | None) -> str:
     while json_text.raw(text, path) in ("{}", "[]"):
         before = json_text.raw(original, path) if original is not None else None
         if before is not None:
-            was_empty = not json_text.parsed(before)
+            was_empty = not json_text.parse(before)
             return json_text.replace(text, path, before) if was_empty else text
         if not path:
             return text

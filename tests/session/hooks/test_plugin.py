@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[3]
 def test_the_plugin_registers_what_the_installer_registers():
     plugin = json.loads((ROOT / "hooks/hooks.json").read_text())
 
-    wanted = registration.groups(python="", hooks='"${CLAUDE_PLUGIN_ROOT}/hooks"')
+    wanted = registration.make_groups(python="", hooks='"${CLAUDE_PLUGIN_ROOT}/hooks"')
     assert plugin["hooks"] == {event: [group] for event, group in wanted.items()}
 
 

@@ -35,7 +35,9 @@ class Machine:
         self.python.chmod(0o755)
 
     def command(self, event: str) -> str:
-        groups = registration.groups(python=quote(str(self.python)), hooks=quote(str(self.hooks)))
+        groups = registration.make_groups(
+            python=quote(str(self.python)), hooks=quote(str(self.hooks))
+        )
         return groups[event]["hooks"][0]["command"]
 
     def start(self, event: str, payload: bytes, /, cwd: Path | None = None, **environment: str):
@@ -447,7 +449,9 @@ def test_without_a_named_interpreter_the_one_of_the_prefix_is_used(machine, tmp_
     (tmp_path / "prefix/bin").mkdir(parents=True)
     machine.python.rename(tmp_path / "prefix/bin/python")
     machine.python = tmp_path / "prefix/bin/python"
-    line = registration.groups(python="", hooks=quote(str(HOOKS)))["Stop"]["hooks"][0]["command"]
+    line = registration.make_groups(python="", hooks=quote(str(HOOKS)))["Stop"]["hooks"][0][
+        "command"
+    ]
     machine.command = lambda event: line
 
     machine.start("Stop", b"{}", ADEMEM_PREFIX=str(tmp_path / "prefix"), python="/bin/false")

@@ -12,9 +12,9 @@ from ademem.core.errors import NotEnrolled
 from ademem.session.install import (
     BadSettingsFile,
     Where,
+    find_commands,
     hooks_folder,
     install,
-    installed,
     own_commands,
     settings_path,
     uninstall,
@@ -69,7 +69,7 @@ def take(project, where=Where.LOCAL, **other):
 
 
 def count(project, where=Where.LOCAL):
-    return len(installed(str(project), where))
+    return len(find_commands(str(project), where))
 
 
 @pytest.mark.parametrize("text", BEFORE)
@@ -305,7 +305,7 @@ def test_the_hooks_of_this_checkout_are_found():
 def test_an_installation_knows_its_own_commands_before_they_are_registered(project):
     install(str(project), Where.LOCAL, python=sys.executable, hooks=hooks_folder())
 
-    assert own_commands() == installed(str(project), Where.LOCAL)
+    assert own_commands() == find_commands(str(project), Where.LOCAL)
 
 
 OWN_RULES = [

@@ -86,4 +86,4 @@ def test_a_value_can_be_seen_and_replaced_as_it_is_written():
 )
 def test_what_the_client_cannot_read_is_not_json(text):
     with pytest.raises(ValueError, match=r"."):
-        json_text.parsed(text)
+        json_text.parse(text)

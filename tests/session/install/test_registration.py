@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 
 from ademem.session.install import registration
-from ademem.session.install.json_text import parsed
+from ademem.session.install.json_text import parse
 from ademem.session.install.registration import EVENTS, PERMISSIONS
 from tests.session.install.settings_texts import FOREIGN, odd_texts, tidy_texts
 
-OURS = registration.groups(python="/venv/bin/python", hooks="/venv/share/hooks")
+OURS = registration.make_groups(python="/venv/bin/python", hooks="/venv/share/hooks")
 
 
 def with_ours(settings: dict) -> dict:
@@ -27,19 +27,19 @@ def with_ours(settings: dict) -> dict:
 
 @given(text=odd_texts() | tidy_texts())
 def test_the_file_then_says_what_it_said_and_ours(text):
-    assert parsed(registration.added(text, OURS)) == with_ours(parsed(text))
+    assert parse(registration.add_entries(text, OURS)) == with_ours(parse(text))
 
 
 @given(text=odd_texts() | tidy_texts())
 def test_taking_our_entries_out_gives_every_byte_back(text):
-    assert registration.removed(registration.added(text, OURS), text) == text
+    assert registration.remove_entries(registration.add_entries(text, OURS), text) == text
 
 
 @given(text=tidy_texts())
 def test_without_the_original_what_others_entered_comes_back_all_the_same(text):
-    settings = parsed(registration.removed(registration.added(text, OURS), None))
+    settings = parse(registration.remove_entries(registration.add_entries(text, OURS), None))
 
-    assert of_others(settings) == of_others(parsed(text))
+    assert of_others(settings) == of_others(parse(text))
 
 
 def of_others(settings: dict) -> dict:
@@ -54,11 +54,11 @@ def test_entries_that_are_there_are_recognised_wherever_they_stand():
     settings = with_ours({})
     settings["hooks"]["Stop"].insert(0, FOREIGN)
 
-    assert registration.current(settings, OURS)
+    assert registration.is_current(settings, OURS)
 
 
 def _other_python(settings):
-    old = registration.groups(python="/old/python", hooks="/old")
+    old = registration.make_groups(python="/old/python", hooks="/old")
     settings["hooks"] = {event: [group] for event, group in old.items()}
 
 
@@ -87,14 +87,14 @@ def test_entries_other_than_the_wanted_ones_are_not_current(change):
     settings = with_ours({})
     change(settings)
 
-    assert not registration.current(settings, OURS)
+    assert not registration.is_current(settings, OURS)
 
 
 def test_a_handler_that_somebody_put_into_our_group_stays():
     settings = with_ours({})
     settings["hooks"]["Stop"][0]["hooks"] += FOREIGN["hooks"]
 
-    left = parsed(registration.removed(json.dumps(settings, indent=2), "{}"))
+    left = parse(registration.remove_entries(json.dumps(settings, indent=2), "{}"))
 
     assert left == {"hooks": {"Stop": [FOREIGN]}}
 
@@ -102,11 +102,13 @@ def test_a_handler_that_somebody_put_into_our_group_stays():
 def test_a_permission_that_was_the_user_s_own_stays():
     original = json.dumps({"permissions": {"allow": [PERMISSIONS[0]]}})
 
-    assert registration.removed(registration.added(original, OURS), original) == original
+    assert (
+        registration.remove_entries(registration.add_entries(original, OURS), original) == original
+    )
 
 
 def test_every_script_is_found_by_its_event():
-    commands = registration.commands(with_ours({"hooks": {"Stop": [FOREIGN]}}))
+    commands = registration.list_commands(with_ours({"hooks": {"Stop": [FOREIGN]}}))
 
     assert list(commands) == [event.name for event in EVENTS]
     assert all(f"hook={event.hook} " in commands[event.name] for event in EVENTS)
@@ -127,4 +129,4 @@ def test_every_script_is_found_by_its_event():
     ],
 )
 def test_settings_of_another_shape_are_told_in_words(settings, why):
-    assert registration.misfit(settings) == why
+    assert registration.find_misfit(settings) == why

@@ -21,7 +21,7 @@ from ademem.core.errors import AdememError
 from ademem.search import embedding
 from ademem.worker import warm
 from ademem.worker import warm_server as server_
-from ademem.worker.warm_server import Server, listening, offered
+from ademem.worker.warm_server import Server, listening, serve_while
 from tests.store import racing
 from tests.worker.warm.fake import Synonyms
 
@@ -29,7 +29,7 @@ from tests.worker.warm.fake import Synonyms
 @contextmanager
 def answering(world, embedder=None, role="serve"):
     """A server in a thread of this process, at its place."""
-    with offered(world.project, world.environment, embedder or Synonyms(), role):
+    with serve_while(world.project, world.environment, embedder or Synonyms(), role):
         until(lambda: world.ask("ping") is not None)
         yield
 
@@ -266,14 +266,14 @@ def test_of_several_servers_one_answers_and_another_takes_over(world):
     with answering(world, role="work"):
         with listening(world.socket, world.project.home_root) as place:
             assert place is None
-        with offered(world.project, world.environment, Synonyms(), "serve"):
+        with serve_while(world.project, world.environment, Synonyms(), "serve"):
             assert world.ask("ping")["role"] == "work"
     with answering(world, role="serve"):
         assert world.ask("ping")["role"] == "serve"
 
 
 def test_a_server_that_waits_takes_the_place_of_the_one_that_ends(world):
-    second = offered(world.project, world.environment, Synonyms(), "serve")
+    second = serve_while(world.project, world.environment, Synonyms(), "serve")
     with world.server("work") as first, second:
         assert world.ask("ping")["role"] == "work"
         first.kill()
@@ -296,7 +296,7 @@ def test_a_path_too_long_for_a_socket_gets_one_in_a_private_folder(world, tmp_pa
         found = project.at(str(deep))
         environment = {where: short}
         path = warm.socket_path(found, environment)
-        with offered(found, environment, Synonyms(), "serve"):
+        with serve_while(found, environment, Synonyms(), "serve"):
             until(lambda: warm.ask(found, environment, "ping", "{}", 60) is not None)
             assert path.startswith(short)
             assert stat.S_IMODE(os.stat(os.path.dirname(path)).st_mode) == 0o700
