@@ -16,8 +16,6 @@ from ademem.store.transitions import CannotDo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from ademem.core.settings import Settings
     from ademem.store import Store
     from ademem.store.transitions import Act
@@ -87,22 +85,36 @@ def end(id: str, outcome: str, reason: str, act: Act, settings: Settings) -> End
 
     The originals stay. Ending it again copies what was not copied before.
     """
-    event = new_event()
+    reason = clean(reason)
+    copying = Copying(act=act, settings=settings, event=new_event())
     with act.store.transaction():
-        if memory_queries.of_mission(
-            act.store, id
-        ):  # one that nobody began has memories all the same
+        own = memory_queries.of_mission(act.store, id)
+        if own:  # a mission that was never started has memories all the same
             missions.start(act.store, id, "", act.now)
         mission = get_mission(act.store, id)
-        missions.end(act.store, id, OUTCOMES[outcome], clean(reason) or None, act.now)
-        own = memory_queries.of_mission(act.store, id)
-        copying = Copying(act=act, settings=settings, event=event)
-        copied = _ENDINGS[outcome](mission, clean(reason), own, copying)
+        missions.end(act.store, id, OUTCOMES[outcome], reason or None, act.now)
+        made: list[Memory | None] = []
+        if outcome == "success":
+            made += [
+                copying.copy(memory, promoted=memory.status is Status.PROMOTED)
+                for memory in own
+                if qualifies(memory)
+            ]
+        elif outcome == "failure":
+            pitfalls = (memory for memory in own if memory.category is Category.GOTCHA)
+            made += [
+                copying.copy(memory, promoted=False)
+                for memory in pitfalls
+                if not memory.quarantine_reason
+            ]
+            if reason:
+                made.append(copying.write(_lesson(mission, reason, act), mission.id))
+        copied = tuple(memory for memory in made if memory)
         jobs.queue(act.store, "mission", id, act.now)
     return Ended(
         mission=get_mission(act.store, id),
-        event=event if copied else "",
-        copied=tuple(copied),
+        event=copying.event if copied else "",
+        copied=copied,
         kept=len(own),
     )
 
@@ -118,12 +130,13 @@ def promote(id: str, act: Act, settings: Settings) -> Memory:
         confirmed = memory.status is Status.PROMOTED or act.actor == Trust.USER
         copying = Copying(act=act, settings=settings, event=new_event())
         made = copying.copy(memory, promoted=confirmed)
-        earlier = made or _find_copy(memory, act.store)
-    if earlier is None:
+        if made is None and (earlier := ledger.memory_of(act.store, PROMOTION, _key(memory))):
+            made = memories.get(act.store, earlier)
+    if made is None:
         raise CannotDo(
             f"the gate refused the text of {memory.id}", "`ademem log --refused` tells why"
         )
-    return earlier
+    return made
 
 
 def qualifies(memory: Memory) -> bool:
@@ -183,53 +196,19 @@ class Copying(Value):
         return written.memory
 
 
-def _success(
-    mission: Mission, reason: str, own: Sequence[Memory], copying: Copying
-) -> list[Memory]:
-    made = (
-        copying.copy(memory, promoted=memory.status is Status.PROMOTED)
-        for memory in own
-        if qualifies(memory)
+def _lesson(mission: Mission, reason: str, act: Act) -> Draft:
+    return Draft(
+        content=f"{mission.goal}: {reason}" if mission.goal else reason,
+        category=Category.GOTCHA,
+        importance="high",
+        origin=Origin(
+            trust=Trust(act.actor),
+            source_type=FAILURE,
+            source_id=mission.id,
+            session_id=act.session_id,
+        ),
     )
-    return [memory for memory in made if memory]
-
-
-def _failure(
-    mission: Mission, reason: str, own: Sequence[Memory], copying: Copying
-) -> list[Memory]:
-    """Copy pitfalls as candidates, and add the reason of the failure as one."""
-    made = [
-        copying.copy(memory, promoted=False)
-        for memory in own
-        if memory.category is Category.GOTCHA and not memory.quarantine_reason
-    ]
-    if reason:
-        lesson = Draft(
-            content=f"{mission.goal}: {reason}" if mission.goal else reason,
-            category=Category.GOTCHA,
-            importance="high",
-            origin=Origin(
-                trust=Trust(copying.act.actor),
-                source_type=FAILURE,
-                source_id=mission.id,
-                session_id=copying.act.session_id,
-            ),
-        )
-        made.append(copying.write(lesson, mission.id))
-    return [memory for memory in made if memory]
-
-
-_ENDINGS: dict[str, Callable[[Mission, str, Sequence[Memory], Copying], list[Memory]]] = {
-    "success": _success,
-    "failure": _failure,
-    "cancelled": lambda *_: [],
-}
 
 
 def _key(memory: Memory) -> str:
     return f"{memory.scope_owner_id}:{memory.sync_id}"
-
-
-def _find_copy(memory: Memory, store: Store) -> Memory | None:
-    id = ledger.memory_of(store, PROMOTION, _key(memory))
-    return memories.get(store, id) if id else None
