@@ -209,6 +209,7 @@ def _place(root: str, last: str, head: str) -> int:
 
 
 def recent(root: str, head: str, most: int) -> list[Commit]:
+    """Return the newest commits of *head*'s history; raises GitFailed."""
     return _log(root, f"--max-count={most}", head, files=True)[0]
 
 

@@ -54,6 +54,8 @@ def summary_instructions(session_id: str, transcript_path: str, runtime: Runtime
     with suppress(OSError):
         for event in transcript.events(transcript_path, since=since, tail=TAIL_BYTES):
             conversation.add(event)
+    learned = memory_queries.learned_in_session(runtime.store, session_id, ITEMS)
+    stored = [f"{each.id} [{each.category}] {each.content}" for each in reversed(learned)]
     task, tests = conversation.last_instruction or conversation.task, conversation.tests[-1:]
     sections = (
         ("Open task", [task] if task else []),
@@ -62,15 +64,10 @@ def summary_instructions(session_id: str, transcript_path: str, runtime: Runtime
         ("Decided", conversation.decisions.values()),
         ("Corrected by the person", conversation.corrections.values()),
         ("Failed", conversation.errors),
-        ("In project memory already (`ademem get ID`)", _stored_memories(session_id, runtime)),
+        ("In project memory already (`ademem get ID`)", stored),
     )
     lines = [line for title, items in sections for line in _render(title, items)]
     return bounded("\n".join([KEEP, "", INTRO, *lines] if lines else [KEEP]), CHARS)
-
-
-def _stored_memories(session_id: str, runtime: Runtime) -> list[str]:
-    found = memory_queries.learned_in_session(runtime.store, session_id, ITEMS)
-    return [f"{memory.id} [{memory.category}] {memory.content}" for memory in reversed(found)]
 
 
 def _render(title: str, items: Iterable[str]) -> list[str]:

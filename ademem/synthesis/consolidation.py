@@ -132,7 +132,11 @@ def consolidate(run: ConsolidationRun, now: Callable[[], datetime]) -> Consolida
         if plan is None:
             done = Consolidated(outcome=UNAVAILABLE)
         else:
-            texts = [_ask_for_text(merge, run) for merge in plan.merges]
+            groups = [(*merge.members, *merge.lesser) for merge in plan.merges]
+            texts = [
+                accept_text(run.write(members), members, run.settings.gate) if run.write else None
+                for members in groups
+            ]
             done = _apply(id, plan, texts, run, now())
     except Exception as failure:
         error = describe(failure)[: jobs.ERROR_CHARS]
@@ -160,22 +164,15 @@ def _plan(run: ConsolidationRun) -> Plan | None:
     return make_plan(known, rewritten=run.write is not None)
 
 
-def _ask_for_text(merge: PlannedMerge, run: ConsolidationRun) -> str | None:
-    if run.write is None:
-        return None
-    members = (*merge.members, *merge.lesser)
-    return accept_text(run.write(members), members, run.settings.gate)
-
-
 def _apply(
     id: str, plan: Plan, texts: Sequence[str | None], run: ConsolidationRun, now: datetime
 ) -> Consolidated:
-    store, least = run.store, MERGED
+    store = run.store
     merges: list[Merged] = []
     became: dict[str, Memory] = {}
     with store.transaction():
         for planned, text in zip(plan.merges, texts, strict=True):
-            if text is None and len(planned.members) < least:
+            if text is None and len(planned.members) < MERGED:
                 continue
             made = merge(planned, text, id, store, now)
             if made:
