@@ -25,6 +25,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the program sets it
+
 import numpy as np
 import processes
 import stores
