@@ -63,7 +63,7 @@ def search(
         parameters=parameters,
     )
     if turn := _turn(runtime):
-        shown = engine.as_shown(results.hits)
+        shown = engine.as_shown(hit for hit in results.hits if not hit.weak)
         logs.shown(runtime.store, "search", shown, runtime.clock(), key=turn)
     return results
 
@@ -79,7 +79,7 @@ def find_similar(runtime: Runtime, memory: Memory, limit: int = 3) -> list[Memor
         runtime.clock(),
         limit=limit + 1,
     )
-    return [hit.memory for hit in found.hits if hit.memory.id != memory.id][:limit]
+    return [hit.memory for hit in found.hits if hit.memory.id != memory.id and not hit.weak][:limit]
 
 
 def list_memories(

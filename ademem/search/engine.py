@@ -47,6 +47,13 @@ class Results(Value):
     """One of the hits has only some of the words."""
     hits: tuple[Hit, ...]
 
+    @property
+    def confidence(self) -> str:
+        """answer: a hit answers the question; weak: none does; none: there is no hit."""
+        if not self.hits:
+            return "none"
+        return "weak" if all(hit.weak for hit in self.hits) else "answer"
+
 
 def search(
     query: str,
@@ -57,7 +64,10 @@ def search(
     embedder: Embedder | None = None,
     parameters: Parameters = DEFAULTS,
 ) -> Results:
-    """Rank what answers *query*, any text at all; with no embedder, words alone decide."""
+    """Rank what answers *query*, any text at all; with no embedder, words alone decide.
+
+    Hits that answer nothing follow, marked as weak, unless *parameters* leave them out.
+    """
     # Imported here: a hook that a warm process answers ranks nothing.
     from ademem.search import ranking
 
@@ -77,7 +87,8 @@ def search(
         )
     )
     hits = _discount(hits, filters, parameters, store)
-    best = _read_memories(ranking.choose_best(hits, limit, first), store)
+    ranked = [_name_missing(hit, matches) for hit in ranking.choose_best(hits, limit, first)]
+    best = _read_memories(ranked, store)
     relaxed = any(not hit.signals["whole"] for hit in best)
     return Results(query=query, mode=mode, relaxed=relaxed, hits=tuple(best))
 
@@ -93,7 +104,7 @@ def recall(
     key: TurnKey | None = None,
     embedder: Embedder | None = None,
 ) -> Results:
-    """Search, count one access of each memory returned, and log what was shown in which turn."""
+    """Search, count one access of each memory that answers, and log them with their turn."""
     from ademem.core.memory import accessed
     from ademem.core.redaction import redact
     from ademem.core.text import preview
@@ -101,11 +112,12 @@ def recall(
     from ademem.store.database import is_unwritable
 
     results = search(query, store, filters, now, limit, embedder)
-    shown = as_shown(results.hits)
+    answers = [hit for hit in results.hits if not hit.weak]
+    shown = as_shown(answers)
     logged = preview(redact(query).text, LOGGED_CHARS)
     try:
         with store.transaction():
-            for hit in results.hits:
+            for hit in answers:
                 memories.touch(store, hit.memory, accessed(hit.signals["access"]), now)
             logs.shown(store, place, shown, now, key=key, query=logged)
     except store.db.OperationalError as error:
@@ -149,13 +161,23 @@ def _look_up(
         vector = Background(lambda: embedder.embed([query.text])[0])
         from ademem.search import dense
 
-        matches = lexical.find_matches(query, store, parameters.floor, alone=False)
+        matches = lexical.find_matches(query, store, parameters.floor, 0.0, alone=False)
         vectors = dense.load_vectors(store, model, dimensions)
         try:
             return matches, dense.Cosines(vector.result(), vectors)
         except DamagedModel:
             pass
-    return lexical.find_matches(query, store, parameters.floor, alone=True), None
+    least = 0.0 if parameters.weak else parameters.floor
+    return lexical.find_matches(query, store, parameters.floor, least, alone=True), None
+
+
+def _name_missing(hit: Ranked, matches: Matches) -> Ranked:
+    """The hit; a weak one with the words of the question that it does not contain."""
+    if not hit.weak:
+        return hit
+    held = matches.terms.get(hit.memory.seq, ())
+    words = (word for place, word in enumerate(matches.words) if place not in held)
+    return replace(hit, missing=tuple(words))
 
 
 def _discount(

@@ -40,6 +40,8 @@ class Matches(Value):
     """Terms of each row, by their place in `weights`; rows with too small a share too."""
     weights: tuple[float, ...] = ()
     """Information of each term, as part of a full answer."""
+    words: tuple[str, ...] = ()
+    """The same terms as a person reads them."""
 
     def ranked(self) -> list[int]:
         """The named rows, those with every term, the others; each by BM25, newest first."""
@@ -53,12 +55,11 @@ class Matches(Value):
         ]
 
 
-def find_matches(query: Query, store: Store, floor: float, *, alone: bool) -> Matches:
-    """Rows that hold some of what was asked; *floor* of it where words decide *alone*.
+def find_matches(query: Query, store: Store, floor: float, least: float, *, alone: bool) -> Matches:
+    """Rows that hold at least a share *least* of what was asked.
 
     If none holds *floor* of it in whole words, substrings of words are looked up.
     """
-    least = floor if alone else 0.0
     found = _match(query.terms, store, least, alone=alone)
     if query.substrings and max(found.share.values(), default=0.0) < floor:
         within = _match(query.substrings, store, least, alone=alone)
@@ -113,6 +114,7 @@ def _match(terms: Mapping[str, Index], store: Store, least: float, *, alone: boo
         whole=frozenset(seq for seq, some in held.items() if some == every),
         terms={seq: places[some] for seq, some in held.items()},
         weights=weights,
+        words=tuple(term.strip('"()').partition('"')[0] for term in information),
     )
 
 

@@ -51,6 +51,10 @@ class Ranked(Value):
     score: float
     relevance: float
     signals: dict[str, float]
+    weak: bool = False
+    """It has too little of the question to answer it, or no hit answers it."""
+    missing: tuple[str, ...] = ()
+    """Words of the question that it does not contain."""
     against: str = ""
     """Id of a later memory that contradicts it."""
 
@@ -95,7 +99,7 @@ def rank_live(search: Search) -> list[Ranked]:
     if filters.faded and not answers and memories.any_of(search.store, [Status.ARCHIVED]):
         found = rank(search, (*UNARCHIVED, Status.ARCHIVED))
         best = max(found, key=lambda hit: hit.relevance, default=None)
-        if best and best.memory.status is Status.ARCHIVED:
+        if best and best.memory.status is Status.ARCHIVED and not best.weak:
             return [*hits, best]
     return hits
 
@@ -128,7 +132,8 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
     if cosines is not None:
         near = {seq for some in neighbours.values() for far in some for seq in far}
         whitened, plain = cosines.compare(near.union(rows))
-    elif not words_answer(matches, rows, search.query, parameters):
+    is_answered = cosines is not None or words_answer(matches, rows, search.query, parameters)
+    if not (is_answered or parameters.weak):
         return []
     signals = compute_signals(matches, rows, whitened, plain)
     if has_turns:
@@ -140,18 +145,22 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
     for mine in signals.values():
         mine["relevance"] = weighted_mean(mine, weights)
 
-    if not any(_is_answer(mine, search.query, parameters) for mine in signals.values()):
-        return []
-    kept = [seq for seq, mine in signals.items() if _is_above_floor(mine, parameters)]
+    is_answered &= any(_is_answer(mine, search.query, parameters) for mine in signals.values())
+    strong = {
+        seq for seq, mine in signals.items() if is_answered and _is_above_floor(mine, parameters)
+    }
+    kept = list(signals if parameters.weak else strong)
     first = COMPLETE if cosines is None else NAMED
 
     def order(seq: int) -> tuple[float, ...]:
-        return (*map(signals[seq].__getitem__, first), signals[seq]["relevance"], seq)
+        mine = signals[seq]
+        return (*map(mine.__getitem__, first), seq in strong, mine["relevance"], seq)
 
     kept.sort(key=order, reverse=True)
     found = memories.entries(search.store, kept[:pool])
     features = dialogue.read_features(search.query.text) if has_turns else None
-    return [_weigh(memory, signals[memory.seq], features, search) for memory in found]
+    hits = [_weigh(memory, signals[memory.seq], features, search) for memory in found]
+    return [hit if hit.memory.seq in strong else replace(hit, weak=True) for hit in hits]
 
 
 def words_answer(
@@ -280,7 +289,9 @@ def discount(
 
 
 def choose_best(hits: Iterable[Ranked], limit: int, first: Sequence[str] = NAMED) -> list[Ranked]:
-    """The *limit* hits of the highest score, newest first; signals in *first* go before all.
+    """The *limit* hits of the highest score, newest first, weak ones last.
+
+    Signals in *first* go before all.
 
     A turn of a dialogue often repeats the question, so all of its words prove little.
     """
@@ -288,7 +299,7 @@ def choose_best(hits: Iterable[Ranked], limit: int, first: Sequence[str] = NAMED
     def order(hit: Ranked) -> tuple[float, ...]:
         names = NAMED if DIALOGUE in hit.memory.tags else first
         precedence = (hit.signals[name] if name in names else 0.0 for name in first)
-        return (*precedence, hit.score, hit.memory.seq)
+        return (*precedence, not hit.weak, hit.score, hit.memory.seq)
 
     return sorted(hits, key=order, reverse=True)[:limit]
 

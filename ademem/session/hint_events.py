@@ -118,14 +118,13 @@ def _best(rows: list[sqlite3.Row]) -> list[tuple[Memory, str]]:
 def _of_error(payload: Payload, line: str, runtime: Runtime) -> list[tuple[Memory, str]]:
     from ademem.capture import errors
     from ademem.search.engine import Filters, search
-    from ademem.search.parameters import PROMPT_FLOOR, Parameters
+    from ademem.search.parameters import UNASKED
     from ademem.store import memory_queries
 
     owner = payload.agent_type or None
     here = runtime.branch
     fingerprint = errors.fingerprint(line)
     known = memory_queries.promoted_errors(runtime.store, fingerprint, owner, here)
-    parameters = Parameters(floor=PROMPT_FLOOR)
     filters = Filters(
         owner=owner,
         statuses=("promoted",),
@@ -134,7 +133,7 @@ def _of_error(payload: Payload, line: str, runtime: Runtime) -> list[tuple[Memor
         elsewhere=False,
     )
     limit = runtime.settings.search.limit
-    hits = search(line, runtime.store, filters, runtime.now, limit, parameters=parameters).hits
+    hits = search(line, runtime.store, filters, runtime.now, limit, parameters=UNASKED).hits
     found = {memory.id: memory for memory in (*known, *(hit.memory for hit in hits))}
     return [(memory, "") for memory in found.values()]
 

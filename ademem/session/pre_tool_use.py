@@ -133,7 +133,7 @@ def _assist(turn: Turn, runtime: Runtime) -> str:
     from ademem.search.parameters import Parameters
     from ademem.store.missions import mission_of
 
-    parameters = Parameters(answer_words=0.0)
+    parameters = Parameters(answer_words=0.0, weak=False)
     mission = mission_of(runtime.environment)
     filters = engine.Filters(here=runtime.branch, elsewhere=False, mission=mission)
     found = engine.search(

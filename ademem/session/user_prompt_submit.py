@@ -10,7 +10,7 @@ from ademem.core.text import bounded, sha256_hex, whole_words
 from ademem.guard import flags
 from ademem.guard.prompts import TurnClass, classify
 from ademem.search.engine import UNARCHIVED, Filters, current, search
-from ademem.search.parameters import PROMPT_FLOOR, Parameters
+from ademem.search.parameters import PROMPT_FLOOR, UNASKED
 from ademem.search.query import keywords
 from ademem.session.turn_tracking import new_key
 from ademem.store import logs, sessions, turns
@@ -147,9 +147,8 @@ def _recall(prompt: str, key: TurnKey, runtime: Runtime) -> list[tuple[Memory, f
         memories = visible(list(scores), runtime.store, filters, UNARCHIVED, limit)
         found = [(memory, scores[memory.seq]) for memory in memories]
     else:
-        parameters = Parameters(floor=PROMPT_FLOOR)
         results = search(
-            prompt, runtime.store, filters, runtime.now, limit=limit, parameters=parameters
+            prompt, runtime.store, filters, runtime.now, limit=limit, parameters=UNASKED
         )
         found = [(hit.memory, hit.score) for hit in current(results)]
     return [(memory, score) for memory, score in found if memory.id not in seen][:most]

@@ -211,7 +211,7 @@ def search(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str
         runtime.now,
         limit=limit,
         embedder=server.embedder,
-        parameters=Parameters(floor=floor),
+        parameters=Parameters(floor=floor, weak=False),
     )
     hits = [[hit.memory.seq, hit.score] for hit in engine.current(results)]
     return {"mode": results.mode, "hits": hits}

@@ -9,9 +9,11 @@ import pytest
 
 from ademem.core.memory import Memory
 from ademem.search.engine import Filters, Results, search
+from ademem.search.parameters import Parameters
 from ademem.store import Store
 from tests.builders import NOW, insert, memory
 
+ANSWERS = Parameters(weak=False)
 Ask = Callable[..., Results]
 Keep = Callable[..., Memory]
 
@@ -32,7 +34,7 @@ def ask(store: Store) -> Ask:
     """Search with the settings as they come and no more filters than named."""
 
     def asked(query: str, *, limit: int = 10, **filters: Any) -> Results:
-        return search(query, store, Filters(**filters), NOW, limit)
+        return search(query, store, Filters(**filters), NOW, limit, parameters=ANSWERS)
 
     return asked
 

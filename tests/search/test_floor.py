@@ -8,13 +8,11 @@ from ademem.core.value import replace
 from ademem.search import ranking
 from ademem.search.engine import Filters, search
 from ademem.search.lexical import Matches
-from ademem.search.parameters import DEFAULTS
+from ademem.search.parameters import DEFAULTS, UNASKED
 from ademem.search.query import parse
 from tests.builders import NOW, insert, memory, open_project
+from tests.search.conftest import ANSWERS
 from tests.search.notes import NOTES, RELATED, UNRELATED
-
-PROMPTED = replace(DEFAULTS, floor=0.4)
-"""A prompt nobody typed to search has to match in more than one rare word."""
 
 
 @pytest.fixture(scope="module")
@@ -27,18 +25,18 @@ def shop(tmp_path_factory: pytest.TempPathFactory):
 
 @pytest.mark.parametrize(("prompt", "answer"), RELATED)
 def test_a_prompt_recalls_first_the_note_that_answers_it(shop, prompt, answer):
-    found = search(prompt, shop, Filters(), NOW, 4, parameters=PROMPTED)
+    found = search(prompt, shop, Filters(), NOW, 4, parameters=UNASKED)
 
     assert answer in found.hits[0].memory.content
 
 
 @pytest.mark.parametrize("prompt", UNRELATED)
 def test_a_prompt_about_something_else_recalls_nothing(shop, prompt):
-    assert search(prompt, shop, Filters(), NOW, parameters=PROMPTED).hits == ()
+    assert search(prompt, shop, Filters(), NOW, parameters=UNASKED).hits == ()
 
 
 def test_one_rare_word_is_enough_for_what_was_typed_to_find_it(shop):
-    (hit,) = search("simpler with MySQL", shop, Filters(), NOW).hits
+    (hit,) = search("simpler with MySQL", shop, Filters(), NOW, parameters=ANSWERS).hits
 
     assert "because of partial indexes" in hit.memory.content
 
@@ -59,7 +57,8 @@ def test_one_rare_word_is_enough_for_what_was_typed_to_find_it(shop):
 def test_a_question_is_answered_by_several_words_of_it(shop, question, is_answered):
     found = search(question, shop, Filters(), NOW)
 
-    assert bool(found.hits) is is_answered
+    assert found.hits
+    assert (found.confidence == "answer") is is_answered
 
 
 @pytest.mark.parametrize(
@@ -92,6 +91,30 @@ def test_a_question_in_a_script_without_blanks_is_answered_by_any_part_of_it(tmp
     store = open_project(tmp_path)
     insert(store, memory("数据库连接池会耗尽"), *map(memory, NOTES))
 
-    (hit,) = search("怎么监控数据库", store, Filters(), NOW).hits
+    (hit,) = search("怎么监控数据库", store, Filters(), NOW, parameters=ANSWERS).hits
     assert hit.memory.content.startswith("数据库")
     store.close()
+
+
+def test_what_answers_nothing_is_shown_as_weak_with_the_words_that_it_lacks(shop):
+    found = search("would MySQL be much simpler today than what we run", shop, Filters(), NOW)
+
+    assert found.confidence == "weak"
+    first = found.hits[0]
+    assert first.weak
+    assert "because of partial indexes" in first.memory.content
+    assert first.missing == ("simpler", "today", "run") or set(first.missing) >= {"simpler"}
+
+
+def test_weak_hits_stand_below_those_that_answer(shop):
+    hits = search("who signs the release, and what about MySQL", shop, Filters(), NOW).hits
+    weak = [hit.weak for hit in hits]
+
+    assert weak == sorted(weak)
+    assert not any(hit.missing for hit in hits if not hit.weak)
+
+
+def test_no_word_in_common_is_no_hit_at_all(shop):
+    found = search("zeppelin qwyjibo", shop, Filters(), NOW)
+
+    assert (found.hits, found.confidence) == ((), "none")

@@ -70,3 +70,16 @@ def test_accesses_and_log_are_written_together_or_not_at_all(store, keep):
     with pytest.raises(Exception, match="recall_log"):
         recall("cache", store, Filters(), NOW)
     assert memories.get(store, kept.id).access_count == 0
+
+
+def test_a_weak_hit_counts_no_access_and_is_not_logged(store, keep):
+    kept = keep("the cache of shard 7 is flushed at night")
+    for number in range(30):
+        keep(f"the nightly report {number} is sent at noon")
+
+    found = recall(
+        "could we send the report of the invoices to shard owners", store, Filters(), NOW
+    )
+    weak = [hit.memory.id for hit in found.hits if hit.weak]
+    assert kept.id in weak
+    assert memories.get(store, kept.id).access_count == 0

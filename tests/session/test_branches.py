@@ -119,7 +119,7 @@ def test_it_comes_up_by_itself_on_its_own_branch_alone(repository, tell, go, tol
 def test_a_search_finds_it_anywhere_behind_what_is_true_here_and_says_where_it_is_from(repository):
     repository.know(LESSON, importance="high")
     on_main(repository)
-    repository.know("Deploys of the billing service need two approvals")
+    repository.know("Deploys of the billing service need the approval of two people")
     with repository.memories() as memories:
         hits = api.search(memories, "deploys of the billing service").hits
         on_topic(repository)

@@ -185,11 +185,13 @@ def results_json(
 ) -> dict[str, Any]:
     def row(hit: Hit) -> dict[str, Any]:
         keys = memory_json(hit.memory, hit.score, astray, hit.against)
+        keys |= {"weak": hit.weak, "missing": list(hit.missing)}
         return keys | {"signals": hit.signals} if explain else keys
 
     return {
         "query": found.query,
         "mode": found.mode,
+        "confidence": found.confidence,
         "relaxed": found.relaxed,
         "count": len(found.hits),
         "memories": [row(hit) for hit in found.hits],
@@ -202,7 +204,9 @@ def results(found: Results, *, as_json: bool, explain: bool, astray: Mapping[str
     if as_json:
         json(results_json(found, explain=explain, astray=astray))
         return
-    if found.relaxed and found.hits:
+    if found.confidence == "weak":
+        echo("(no memory answers that; these come nearest)")
+    elif found.relaxed:
         echo("(no memory has all the words; these have some)")
     if not found.hits:
         echo("nothing in memory answers that", err=True)
@@ -211,10 +215,17 @@ def results(found: Results, *, as_json: bool, explain: bool, astray: Mapping[str
         text
         for hit in found.hits
         for text in (
-            line(hit.memory, astray=astray, against=hit.against),
+            line(hit.memory, astray=astray, against=hit.against) + _weakness(hit),
             *(["    " + explain_hit(hit)] if explain else []),
         )
     )
+
+
+def _weakness(hit: Hit) -> str:
+    """Return the mark of a weak hit, with the words that it lacks."""
+    if not hit.weak:
+        return ""
+    return f"  (weak; without {', '.join(hit.missing)})" if hit.missing else "  (weak)"
 
 
 def one(done: str, memory: Memory, as_json: bool) -> None:
