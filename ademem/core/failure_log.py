@@ -99,7 +99,7 @@ def _own(folder: str) -> str:
     """Make the folder; in a shared parent another user may have made it, which is refused."""
     os.makedirs(folder, 0o700, exist_ok=True)
     if os.lstat(folder).st_uid != os.getuid():
-        raise PermissionError(f"{folder} is somebody else's")
+        raise PermissionError(f"{folder} belongs to another user")
     return folder
 
 

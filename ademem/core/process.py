@@ -115,7 +115,7 @@ def _communicate(pipes: dict[int, int], stdin: bytes, clock: Deadline) -> tuple[
 
 
 def _write(handle: int, data: bytes) -> int:
-    """Write to a pipe; what nobody reads any more counts as written."""
+    """Write to a pipe; bytes that no process reads count as written."""
     try:
         return os.write(handle, data) if data else 0
     except BrokenPipeError:
@@ -140,7 +140,7 @@ def run_in_terminal(command: Sequence[str]) -> int:
 
 
 def detach(command: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Start *command* at low priority in a session of its own, with no file of ours open."""
+    """Start *command* at low priority in a new session, with no file of ours open."""
     if os.fork():
         return
     try:

@@ -147,8 +147,8 @@ def worktrees(project: Project) -> list[Project]:
 def _home(root: str) -> str:
     """Return `.ade` of the main worktree, or `ademem/` in git's folder without one.
 
-    A `.git` file may come out of an archive and name a repository of somebody else. What it names
-    counts where that points back to it; else the project keeps its database itself.
+    A `.git` file of an unpacked archive may name a foreign repository. It counts if that repository
+    names this worktree; otherwise the project keeps its database itself.
     """
     own = os.path.join(root, ".ade")
     top = git_root(root)

@@ -1,4 +1,4 @@
-"""Every number that has a meaning, its meaning, its range, and where it may be set."""
+"""Settings with their meaning, range and owner."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 MORE, LESS = 1, -1
-"""Which values are stricter: greater ones, `true`, later choices, added words; or the opposite."""
+"""Direction of stricter values: greater numbers, `true`, later choices, added words; or less."""
 
 LONGEST_TEXT = 500
-"""Characters of a text, or of a word in a list."""
+"""Most characters of a text, or of a word in a list."""
 MOST_WORDS = 500
-"""Words in a list."""
+"""Most words in a list."""
 
 
 class Key:
-    """Default and range of one setting, and whether a project's tracked file may set it."""
+    """Default, range and owner of one setting."""
 
     __slots__ = ("choices", "default", "is_shared", "least", "most", "stricter")
 
@@ -43,13 +43,12 @@ class Key:
 
     @property
     def owner(self) -> str:
-        """Whose the key is, in words."""
         if self.is_shared:
             return "shared"
         return "yours, or stricter" if self.stricter else "yours"
 
     def tightened(self, value: Any, current: Any) -> Any:
-        """Return *value* where it is stricter than *current*; of lists, both together."""
+        """Return the stricter one of *value* and *current*; lists are joined."""
         if not self.stricter:
             return current
         if isinstance(current, tuple):
@@ -61,7 +60,7 @@ class Key:
 def shared(
     default: T, least: float | None = None, most: float | None = None, choices: tuple[str, ...] = ()
 ) -> T:
-    """A key that a project's tracked `config.toml` may set."""
+    """Define a key that a project's tracked `config.toml` may set."""
     return (default, least, most, choices, 0, True)  # type: ignore[return-value]
 
 
@@ -72,15 +71,15 @@ def yours(
     choices: tuple[str, ...] = (),
     stricter: int = 0,
 ) -> T:
-    """A key of the person; *stricter* is the direction in which a tracked file may move it."""
+    """Define a key of the person; a tracked file may move it in the *stricter* direction alone."""
     return (default, least, most, choices, stricter, False)  # type: ignore[return-value]
 
 
 class Section(Value):
-    """Settings with a heading of their own."""
+    """Settings below one heading."""
 
     _keys: dict[str, tuple[Any, ...]] = {}
-    """Arguments of each Key: hooks need the defaults alone."""
+    """Arguments of each Key, as hooks need only the defaults."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -91,9 +90,9 @@ class Section(Value):
 DTYPES = ("int8", "fp32")
 AI_PROVIDERS = ("none", "claude", "openai")
 GUARD_MODES = ("strict", "assist", "orient", "warn", "off")
-"""The strictest first."""
+"""Modes of the guard, the strictest first."""
 LEVELS = {"lite": 3, "standard": 8, "deep": 20}
-"""Entries of each kind that a briefing chooses, by its level."""
+"""Entries of each kind in a briefing, by its level."""
 
 
 class GateSettings(Section):
@@ -268,18 +267,18 @@ class Settings(Value):
 
 
 PERSONAL_SECTION = "trust"
-"""Counts from the environment and the person's own file, and from no file of a project."""
+"""Section that no file of a project may set."""
 
 
 def find_key(name: str) -> Key | None:
-    """The key called `section.key`; None when there is none."""
+    """Return the key `section.key`; None for an unknown one."""
     section, _, key = name.partition(".")
     found = Settings._defaults.get(section)
     return Key(*found._keys[key]) if found and key in found._keys else None
 
 
 def all_keys() -> Iterator[tuple[str, Key]]:
-    """Every key with its name, in the order of the settings."""
+    """Yield every key after its name."""
     for section, default in Settings._defaults.items():
         for name, key in default._keys.items():
             yield f"{section}.{name}", Key(*key)
