@@ -72,7 +72,7 @@ class Bench:
         key = TurnKey(session_id=SESSION, prompt_id=fresh_id())
         turns.begin(store, key, "required", "it asks to fix", "login bug", clock.now())
         if searched:
-            turns.searched(store, key, clock.now())
+            turns.note_search(store, key, clock.now())
             flags.set_quiet(project, key, True)
         return call | {"prompt_id": key.prompt_id}
 
@@ -152,7 +152,7 @@ def editing(path: str) -> Callable[[Bench], dict[str, Any]]:
     """An edit in a project that has something to tell of files; the guard is satisfied."""
 
     def payload(bench: Bench) -> dict[str, Any]:
-        if not hints.any_of(bench.memories.store, "path"):
+        if not hints.has_sites(bench.memories.store, "path"):
             for name in ("billing", "auth", "net"):
                 draft = Draft(content=f"Mind the {name}", path=f"src/{name}/**", promoted=True)
                 api.write(bench.memories, draft)

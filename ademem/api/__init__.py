@@ -135,7 +135,7 @@ def refresh_hints(runtime: Runtime) -> None:
     from ademem.store import hints as table
 
     try:
-        if table.any_of(runtime.store, "due"):
+        if table.has_sites(runtime.store, "due"):
             from ademem.search import hints
 
             hints.refresh(runtime)

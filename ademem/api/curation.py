@@ -121,11 +121,11 @@ def propose(runtime: Runtime, branch: str | None = None, *, dry_run: bool = Fals
 
 def list_conflicts(runtime: Runtime) -> list[Conflict]:
     """List unsettled pairs of live memories that contradict each other."""
-    return relations.conflicts(runtime.store)
+    return relations.list_conflicts(runtime.store)
 
 
 def settle_conflict(runtime: Runtime, id: str, other: str) -> bool:
     """Record that both memories are true; return False where no conflict was known."""
     store = runtime.store
     left, right = memories.get(store, id), memories.get(store, other)
-    return relations.settle(store, left, right, get_speaker(runtime), runtime.clock())
+    return relations.resolve(store, left, right, get_speaker(runtime), runtime.clock())

@@ -98,7 +98,7 @@ def database_is_sound(patient: Patient) -> Finding:
         damage = salvage.find_damage(patient.project.database)
         bad = [row.named for row in bad_rows.find(runtime.store.db)]
         lost = [index.name for index in full_text.find_broken(runtime.store)]
-        parked = jobs.parked(runtime.store)
+        parked = jobs.list_parked(runtime.store)
     except sqlite3.Error as error:
         return _bad("database", str(error), _next_step(error))
     finally:

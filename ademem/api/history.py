@@ -73,7 +73,7 @@ def list_events(runtime: Runtime, limit: int = 20) -> list[Event]:
 
 def list_at(runtime: Runtime, moment: datetime) -> list[Memory]:
     """Return the live memories of that moment, newest first, but no quarantined ones."""
-    then = (each.memory() for each in revisions.standing(runtime.store, stamp(moment)))
+    then = (each.memory() for each in revisions.list_latest(runtime.store, stamp(moment)))
     shown = (memory for memory in then if not memory.hidden)
     live = [memory for memory in shown if memory.live and not memory.quarantine_reason]
     return sorted(live, key=lambda memory: (memory.created_at, memory.seq), reverse=True)
@@ -112,7 +112,7 @@ def undo_event(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
             raise CannotDo(
                 "another live memory says the same by now", "`ademem recall` finds it"
             ) from error
-        procedures.take_back(act.store, event, change.event_id)
+        procedures.undo_outcomes(act.store, event, change.event_id)
         undo_details(act.store, restored)
         jobs.follow(act.store, act.now)
     return restored

@@ -22,7 +22,7 @@ def list_episodes(runtime: Runtime, limit: int | None = 20) -> list[Episode]:
     """List episodes, newest first."""
     from ademem.store import episodes
 
-    return episodes.listed(runtime.store, limit)
+    return episodes.list_all(runtime.store, limit)
 
 
 def list_skills(runtime: Runtime, *, gone: bool = False) -> list[Listed]:
@@ -104,7 +104,7 @@ def end_mission(runtime: Runtime, id: str, outcome: str, *, reason: str = "") ->
 def list_missions(runtime: Runtime, *, running: bool = False) -> list[Mission]:
     from ademem.store import missions
 
-    return missions.listed(runtime.store, running=running)
+    return missions.list_all(runtime.store, running=running)
 
 
 def get_mission(runtime: Runtime, id: str) -> Mission:

@@ -113,13 +113,13 @@ def work_due(runtime: Runtime) -> dict[str, Any]:
     """Return due, failing and parked jobs, and how the last one ended."""
     context = running.JobContext(runtime, lambda: runtime.now, running.find_model(runtime))
     able = [kind.name for kind in running.JOBS if kind.able(context)]
-    due = {name: len(jobs.due(runtime.store, name, runtime.now)) for name in able}
+    due = {name: len(jobs.list_due(runtime.store, name, runtime.now)) for name in able}
     runs = running.recent_runs(runtime.project)
     return {
         "due": sum(due.values()),
         "kinds": [f"{name} ({count})" for name, count in due.items() if count],
-        "failing": [worker.gave_up(*job) for job in jobs.failing(runtime.store)],
-        "parked": [worker.gave_up(*job) for job in jobs.parked(runtime.store)],
+        "failing": [worker.gave_up(*job) for job in jobs.list_failing(runtime.store)],
+        "parked": [worker.gave_up(*job) for job in jobs.list_parked(runtime.store)],
         "worker": "running" if worker.is_running(runtime.project) else "not running",
         "last": f"{runs[-1]['job']} {runs[-1]['outcome']} at {runs[-1]['at']}" if runs else None,
     }
@@ -162,8 +162,8 @@ def lifecycle(runtime: Runtime) -> dict[str, Any]:
         "last_consolidation": merged
         and describe(merged, {name: merged.counts[old] for name, old in names.items()}),
         "next_consolidation": stamp(job_kinds.next_consolidation(store, settings, runtime.now)),
-        "conflicts": len(relations.conflicts(store)),
-        "missions": [mission.id for mission in missions.listed(store, running=True)],
+        "conflicts": len(relations.list_conflicts(store)),
+        "missions": [mission.id for mission in missions.list_all(store, running=True)],
     }
 
 
@@ -226,7 +226,7 @@ def get_guard_state(runtime: Runtime) -> dict[str, Any]:
         "decisions": statistics.guard_decisions(runtime.store),
         "last": [
             f"{row['decision']} {row['tool']}: {row['target']}"
-            for row in logs.decisions(runtime.store, 3)
+            for row in logs.list_decisions(runtime.store, 3)
         ],
         "turns": {
             f"{row['session_id']}{'/' + row['agent_id'] if row['agent_id'] else ''}": {
@@ -265,12 +265,12 @@ def get_digest(runtime: Runtime) -> dict[str, Any]:
 
 def list_refusals(runtime: Runtime, limit: int = 20) -> list[dict[str, Any]]:
     """Return texts that the write gate refused, newest first."""
-    return logs.refusals(runtime.store, limit)
+    return logs.list_refusals(runtime.store, limit)
 
 
 def list_decisions(runtime: Runtime, limit: int = 20) -> list[dict[str, Any]]:
     """Return decisions of the guard, newest first."""
-    return logs.decisions(runtime.store, limit)
+    return logs.list_decisions(runtime.store, limit)
 
 
 def judge_command(

@@ -64,7 +64,7 @@ def search(
     )
     if turn := _turn(runtime):
         shown = engine.as_shown(hit for hit in results.hits if not hit.weak)
-        logs.shown(runtime.store, "search", shown, runtime.clock(), key=turn)
+        logs.log_shown(runtime.store, "search", shown, runtime.clock(), key=turn)
     return results
 
 
@@ -101,7 +101,7 @@ def find_related(runtime: Runtime, id: str) -> dict[str, list[str]]:
     from ademem.store import memory_queries, relations
 
     memory = memories.get(runtime.store, id)
-    pairs = [(each.left, each.right) for each in relations.conflicts(runtime.store)]
+    pairs = [(each.left, each.right) for each in relations.list_conflicts(runtime.store)]
     others = [b if a == memory.id else a for a, b in pairs if memory.id in (a, b)]
     parts = memory_queries.merged_into(runtime.store, memory.id)
     into = [memory.superseded_by] if memory.superseded_by else []

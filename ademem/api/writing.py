@@ -76,8 +76,8 @@ def place_draft(
     """
     if scope is None:
         if not start_mission:
-            return missions.placed(draft, runtime.environment)
-        return missions.bound(draft, runtime.environment, runtime.store, runtime.clock())
+            return missions.place_in_mission(draft, runtime.environment)
+        return missions.assign_mission(draft, runtime.environment, runtime.store, runtime.clock())
     if Scope.is_mission(scope):
         owner = owner or missions.mission_of(runtime.environment)
         if not owner:

@@ -88,12 +88,12 @@ def look(project: Project, store: Store, now: datetime, deadline: Deadline | Non
     if head is None:
         return True
     here = branch(project.root) or ""
-    cursor = table.cursor(store, project.root, here)
+    cursor = table.get_cursor(store, project.root, here)
     if cursor and cursor.sha == head:
         return True
-    known = table.cursors(store, project.root)
+    known = table.list_cursors(store, project.root)
     if not known:
-        table.move(store, project.root, here, head, now)
+        table.move_cursor(store, project.root, here, head, now)
         return True
     last = cursor.sha if cursor and here else ""  # a detached HEAD may go anywhere
     seen = list(dict.fromkeys([*([last] if last else []), *(each.sha for each in known)]))
@@ -109,14 +109,16 @@ def look(project: Project, store: Store, now: datetime, deadline: Deadline | Non
     except (GitFailed, TooLate):
         return False
     kept = found.commits[:KEPT]
-    ours = table.of_sessions(store, [each.sha for each in kept])
+    ours = table.find_session_commits(store, [each.sha for each in kept])
     made = [_to_row(each) for each in reversed(kept) if each.sha not in ours]
     with store.transaction():
-        if table.cursor(store, project.root, here) == cursor:  # no other process looked meanwhile
+        if table.get_cursor(store, project.root, here) == cursor:  # no other process was faster
             if found.rewritten:
-                table.rewritten(store, project.root, here, found.dropped)
-            table.by_people(store, project.root, here, made, now)
-            table.move(store, project.root, here, head, now, last if found.rewritten else None)
+                table.replace_rewritten(store, project.root, here, found.dropped)
+            table.add_people_commits(store, project.root, here, made, now)
+            table.move_cursor(
+                store, project.root, here, head, now, last if found.rewritten else None
+            )
     return True
 
 
@@ -127,7 +129,7 @@ def catch_up(project: Project, store: Store, now: datetime) -> None:
     if head:
         here = branch(project.root) or ""
         if not looked:
-            table.move(store, project.root, here, head, now)
+            table.move_cursor(store, project.root, here, head, now)
         table.put_latest(store, project.root, here, _latest(project.root, head))
     table.prune(store, now)
 
@@ -136,7 +138,7 @@ def is_behind(project: Project, store: Store) -> bool:
     head = commit(project.root)
     if head is None:
         return False
-    cursor = table.cursor(store, project.root, branch(project.root) or "")
+    cursor = table.get_cursor(store, project.root, branch(project.root) or "")
     latest = table.latest(store, project.root)
     return not (cursor and latest and cursor.sha == latest.sha == head)
 
@@ -144,8 +146,8 @@ def is_behind(project: Project, store: Store) -> bool:
 def report(project: Project, store: Store, now: datetime) -> dict[str, Any]:
     """Return what the next briefing would list, and the commit up to which history was read."""
     catch_up(project, store, now)
-    cursor = table.cursor(store, project.root, branch(project.root) or "")
-    made = table.untold(store, project.root)
+    cursor = table.get_cursor(store, project.root, branch(project.root) or "")
+    made = table.list_unshown(store, project.root)
     return {
         "head": cursor.sha if cursor else None,
         "branch": branch(project.root),
@@ -292,7 +294,7 @@ def note_session_commits(payload: Payload, runtime: Runtime) -> None:
     since = runtime.now - timedelta(seconds=took + SLACK_S)
     made = _commits_since(runtime.project.root, int(since.timestamp()))
     if made:
-        table.by_session(runtime.store, made, payload.session_id, runtime.now)
+        table.add_session_commits(runtime.store, made, payload.session_id, runtime.now)
 
 
 def makes_commits(command: str) -> bool:

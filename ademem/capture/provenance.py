@@ -63,7 +63,7 @@ def trust_of_turn(turn: str, store: Store) -> Trust:
 
 def trust_of_session(session_id: str, store: Store) -> Trust:
     for source in SOURCES:
-        if ledger.any_claimed(store, f"heard_{source}", f"{session_id}:"):
+        if ledger.is_any_claimed(store, f"heard_{source}", f"{session_id}:"):
             return source
     return Trust.AGENT
 
@@ -77,6 +77,6 @@ def _prompt(payload: Payload, runtime: Runtime) -> str:
 
 def _least_trusted(store: Store, key: str) -> Trust:
     for source in SOURCES:
-        if ledger.claimed(store, f"heard_{source}", key):
+        if ledger.is_claimed(store, f"heard_{source}", key):
             return source
     return Trust.AGENT

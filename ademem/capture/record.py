@@ -7,7 +7,7 @@ from ademem.core.text import sha256_hex, unique
 from ademem.core.value import replace
 from ademem.store import ledger, memories, memory_queries, transitions
 from ademem.store.memories import Change
-from ademem.store.missions import bound
+from ademem.store.missions import assign_mission
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def write_once(
 def _place_draft(draft: Draft, runtime: Runtime) -> Draft:
     """Set the branch that is checked out, and the mission of the process."""
     draft = replace(draft, origin=replace(draft.origin, branch=runtime.branch))
-    return bound(draft, runtime.environment, runtime.store, runtime.now)
+    return assign_mission(draft, runtime.environment, runtime.store, runtime.now)
 
 
 def capture_learnings(payload: Payload, runtime: Runtime) -> list[Written]:

@@ -344,11 +344,13 @@ def field_of(word: str, texts: Sequence[str]) -> dict[str, Any]:
 
 def labelled(store: Store, document: CoreMemory | None) -> CoreMemory | None:
     """Return the brief as it is shown, with a label on texts that an agent set."""
-    if document is None or not ledger.any_claimed(store, BRIEF_BY_AGENT, ""):
+    if document is None or not ledger.is_any_claimed(store, BRIEF_BY_AGENT, ""):
         return document
 
     def label(text: str) -> str:
-        return BY_AGENT + text if ledger.claimed(store, BRIEF_BY_AGENT, sha256_hex(text)) else text
+        return (
+            BY_AGENT + text if ledger.is_claimed(store, BRIEF_BY_AGENT, sha256_hex(text)) else text
+        )
 
     shown = {
         field.name: tuple(map(label, value)) if field.is_list else label(value)

@@ -119,7 +119,7 @@ def recall(
         with store.transaction():
             for hit in answers:
                 memories.touch(store, hit.memory, accessed(hit.signals["access"]), now)
-            logs.shown(store, place, shown, now, key=key, query=logged)
+            logs.log_shown(store, place, shown, now, key=key, query=logged)
     except store.db.OperationalError as error:
         if not is_unwritable(error):  # else the answer is worth more than the count
             raise
@@ -193,10 +193,10 @@ def _discount(
     if anchored := [hit.memory.seq for hit in hits if hit.memory.anchors]:
         from ademem.store import hints
 
-        drifted = hints.astray(store, anchored)
+        drifted = hints.find_misplaced(store, anchored)
     here = (None, filters.here)
     elsewhere = {hit.memory.seq for hit in hits if hit.memory.source_branch not in here}
-    outdated = relations.outdated(store, [hit.memory.seq for hit in hits])
+    outdated = relations.find_outdated(store, [hit.memory.seq for hit in hits])
     hits = discount(hits, "astray", parameters.astray_discount, drifted)
     hits = discount(hits, "elsewhere", parameters.branch_discount, elsewhere)
     hits = discount(hits, "contradicted", parameters.contradicted_discount, outdated)

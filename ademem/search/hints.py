@@ -54,10 +54,10 @@ def find_sites(memory: Memory) -> Iterator[Site]:
 
 def update_sites(store: Store) -> bool:
     """Update the sites of memories that changed; return False if none had."""
-    if not table.any_of(store, "due"):
+    if not table.has_sites(store, "due"):
         return False
     with store.transaction():
-        changed = table.changed(store)
+        changed = table.list_changed(store)
         table.clear_due(store)
         for memory in changed:
             table.put(store, memory.seq, find_sites(memory))
@@ -72,7 +72,7 @@ def refresh(runtime: Runtime) -> None:
 
 def write_lists(project: Project, store: Store) -> None:
     """Write the lists of all sites; if they changed, remove those of the readers."""
-    if _write(project, "", table.everywhere(store)):
+    if _write(project, "", table.list_all(store)):
         for name in _readers(project):
             with suppress(OSError):
                 confined.remove(project.root, os.path.join(_folder(project), name))
@@ -82,7 +82,7 @@ def write_rest(project: Project, store: Store, key: TurnKey, shown: Iterable[str
     """Write the lists of one reader without the memories that it was shown."""
     reader = _reader(key)
     if reader:
-        _write(project, f"{reader}.", table.everywhere(store, shown))
+        _write(project, f"{reader}.", table.list_all(store, shown))
 
 
 def lacks_lists(project: Project, key: TurnKey) -> bool:

@@ -47,7 +47,7 @@ def before_call(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
             rows = find(what, payload, runtime)
             lines = _show("site", _best(rows), what, key, runtime)
     if lines or lacks_lists(runtime.project, key):
-        write_rest(runtime.project, runtime.store, key, table.told(runtime.store, key))
+        write_rest(runtime.project, runtime.store, key, table.list_shown(runtime.store, key))
     return client.context("PreToolUse", _page(what, lines)) if lines else None
 
 
@@ -73,7 +73,7 @@ def _at_path(path: str, payload: Payload, runtime: Runtime) -> list[sqlite3.Row]
 
 def _at_command(command: str, payload: Payload, runtime: Runtime) -> list[sqlite3.Row]:
     """Find rows by program first, as parsing the command takes longer."""
-    if not table.any_of(runtime.store, "command"):
+    if not table.has_sites(runtime.store, "command"):
         return []
     from ademem.search import hint_patterns as patterns
 
@@ -149,7 +149,7 @@ def _show(
     from ademem.core import untrusted
     from ademem.store import logs
 
-    told, settings = table.told(runtime.store, key), runtime.settings.briefing
+    told, settings = table.list_shown(runtime.store, key), runtime.settings.briefing
     room = settings.hint_tokens - _tokens(_page(what, []))
     lines: list[str] = []
     shown: list[logs.Shown] = []
@@ -162,7 +162,7 @@ def _show(
         lines.append(entry)
         shown.append(logs.Shown(memory_id=memory.id))
     if shown:
-        logs.shown(runtime.store, place, shown, runtime.now, key=key, query=_named(what))
+        logs.log_shown(runtime.store, place, shown, runtime.now, key=key, query=_named(what))
     return lines
 
 

@@ -17,7 +17,7 @@ def handle(payload: Payload, runtime: Runtime) -> str:
     """Return plain text, which the client appends to the summariser's instructions."""
     instructions = summary_instructions(payload.session_id, payload.transcript_path, runtime)
     try:
-        sessions.compacting(runtime.store, payload.session_id, runtime.now)
+        sessions.note_compaction(runtime.store, payload.session_id, runtime.now)
         location = current_location(payload.session_id, runtime)
         jobs.queue(runtime.store, "extract", location.key, runtime.now)
     except runtime.store.db.OperationalError:

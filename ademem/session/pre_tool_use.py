@@ -99,7 +99,7 @@ def _deny(call: ToolCall, key: TurnKey, runtime: Runtime) -> str | None:
         if turn is None or isinstance(decide(call, known(turn, runtime)), Pass):
             return None
         if turns.deny(runtime.store, turn, call.tool_use_id):
-            logs.decided(
+            logs.log_decision(
                 runtime.store,
                 key,
                 tool_use_id=call.tool_use_id,
@@ -140,10 +140,10 @@ def _assist(turn: Turn, runtime: Runtime) -> str:
         turn.hint, runtime.store, filters, runtime.now, limit=5, parameters=parameters
     )
     hits = engine.current(found)
-    turns.searched(runtime.store, turn.key, runtime.now)
+    turns.note_search(runtime.store, turn.key, runtime.now)
     flags.set_quiet(runtime.project, turn.key, True)
     shown = engine.as_shown(hits)
-    logs.shown(runtime.store, "guard", shown, runtime.now, key=turn.key, query=turn.hint)
+    logs.log_shown(runtime.store, "guard", shown, runtime.now, key=turn.key, query=turn.hint)
     lines = [untrusted.entry(hit.memory, runtime.settings.briefing.prompt_chars) for hit in hits]
     answer = untrusted.fenced(lines) if lines else "Nothing in it answers this turn."
     return (

@@ -21,7 +21,7 @@ from ademem.session.briefing import Brief
 from ademem.session.briefing.reader import make_reader
 from ademem.store import commits as table
 from ademem.store import jobs, ledger, logs, sessions, turns
-from ademem.store.hints import any_of
+from ademem.store.hints import has_sites
 from ademem.store.runtime import program
 from ademem.synthesis import skill_files
 
@@ -119,7 +119,7 @@ def _queue_jobs(payload: Payload, runtime: Runtime) -> None:
     """Queue the jobs that are due at a session's start."""
     if skill_files.have_changed(runtime.project):
         jobs.queue(runtime.store, "skills", "project", runtime.now)
-    for left in sessions.left_open(runtime.store, runtime.now, payload.session_id):
+    for left in sessions.list_left_open(runtime.store, runtime.now, payload.session_id):
         jobs.queue(runtime.store, "episode", left, runtime.now)
 
 
@@ -127,14 +127,14 @@ def _record_shown(brief: Brief, source: str, payload: Payload, runtime: Runtime)
     """Record the memories and commits that were shown."""
     shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
     key = TurnKey(session_id=payload.session_id)
-    logs.shown(runtime.store, "briefing", shown, runtime.now, key=key, query=source)
+    logs.log_shown(runtime.store, "briefing", shown, runtime.now, key=key, query=source)
     if brief.text:
-        table.told(runtime.store, runtime.project.root, payload.session_id, runtime.now)
+        table.mark_shown(runtime.store, runtime.project.root, payload.session_id, runtime.now)
 
 
 def _brief(source: str, here: str | None, payload: Payload, runtime: Runtime) -> Brief:
     goes_on = source in ("resume", "fork")
-    seen = logs.shown_in(runtime.store, payload.session_id) if goes_on else ()
+    seen = logs.list_shown(runtime.store, payload.session_id) if goes_on else ()
     reader = make_reader(payload, runtime, here, seen=seen)
     if reader.seen:
         return briefing.news(reader)
@@ -157,14 +157,14 @@ def _rearm(payload: Payload, runtime: Runtime) -> None:
     key = turns.latest(runtime.store, payload.session_id)
     turn = turns.get(runtime.store, key) if key else None
     if turn and turn.turn_class == "required" and turn.searched and not turn.ended:
-        turns.searched(runtime.store, turn.key, None)
+        turns.note_search(runtime.store, turn.key, None)
         flags.set_quiet(runtime.project, turn.key, False)
 
 
 def _update_hints(payload: Payload, runtime: Runtime) -> None:
     """Update the hints, as another worktree may have changed them or compaction dropped them."""
     update_sites(runtime.store)
-    if any_of(runtime.store, "anchor"):
+    if has_sites(runtime.store, "anchor"):
         jobs.queue(runtime.store, "anchors", "project", runtime.now)
     write_lists(runtime.project, runtime.store)
     remove_lists(runtime.project, TurnKey(session_id=payload.session_id))

@@ -36,9 +36,9 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         if main:
             turns.begin(store, key, main.turn_class, main.why, main.hint, runtime.now)
             if runtime.settings.guard.mode == "orient":
-                turns.searched(store, key, runtime.now)
+                turns.note_search(store, key, runtime.now)
         shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
-        logs.shown(store, "agent", shown, runtime.now, key=key)
+        logs.log_shown(store, "agent", shown, runtime.now, key=key)
     flags.set_quiet(runtime.project, key, main is not None and main.turn_class != "required")
     return client.context("SubagentStart", brief.text) if brief.text else None
 

@@ -53,8 +53,8 @@ def note_search(payload: Payload, runtime: Runtime) -> None:
         turn = turns.get(runtime.store, key)
         if turn is None or turn.searched:
             return
-        turns.searched(runtime.store, key, runtime.now)
-        logs.decided(
+        turns.note_search(runtime.store, key, runtime.now)
+        logs.log_decision(
             runtime.store,
             key,
             tool_use_id=payload.tool_use_id,
@@ -69,7 +69,7 @@ def note_search(payload: Payload, runtime: Runtime) -> None:
 
 def _search_ran(payload: Payload, key: TurnKey, runtime: Runtime) -> bool:
     """Tell whether the search left a row, or succeeded where the shell has no session id."""
-    if logs.searched_in(runtime.store, key):
+    if logs.has_searched(runtime.store, key):
         return True
     return not payload.error and not runtime.environment.get("CLAUDE_CODE_SESSION_ID")
 

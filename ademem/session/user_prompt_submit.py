@@ -57,9 +57,9 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         turns.begin(runtime.store, key, classified.turn, classified.why, hint, runtime.now)
         if recalls:
             shown = [logs.Shown(memory_id=memory.id, score=score) for memory, score in found]
-            logs.shown(runtime.store, "prompt", shown, runtime.now, key=key)
+            logs.log_shown(runtime.store, "prompt", shown, runtime.now, key=key)
             if runtime.settings.guard.mode == "orient":
-                turns.searched(runtime.store, key, runtime.now)
+                turns.note_search(runtime.store, key, runtime.now)
             lines += _lines(found, runtime)
     _set_flag(key, runtime)
     return client.context("UserPromptSubmit", "\n".join(lines)) if lines else None
@@ -71,8 +71,8 @@ def _continue_turn(payload: Payload, runtime: Runtime) -> None:
     if earlier and payload.prompt_id and not runtime.is_read_only:
         key = new_key(payload, runtime)
         with runtime.store.transaction():
-            if turns.carry_on(runtime.store, earlier, key, runtime.now):
-                logs.shown(runtime.store, "prompt", (), runtime.now, key=key)
+            if turns.continue_turn(runtime.store, earlier, key, runtime.now):
+                logs.log_shown(runtime.store, "prompt", (), runtime.now, key=key)
         _set_flag(key, runtime)
 
 
@@ -131,7 +131,7 @@ def _recall(prompt: str, key: TurnKey, runtime: Runtime) -> list[tuple[Memory, f
     A process with a loaded model searches by meaning; without an answer in time, words decide.
     """
     most = runtime.settings.briefing.prompt
-    seen = logs.shown_in(runtime.store, key.session_id, place="prompt")
+    seen = logs.list_shown(runtime.store, key.session_id, place="prompt")
     limit = most + min(len(seen), MOST_SEEN)
     filters = Filters(
         statuses=UNARCHIVED,

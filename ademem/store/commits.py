@@ -47,7 +47,7 @@ class Latest(Value):
     files: tuple[str, ...] = ()
 
 
-def by_session(store: Store, shas: Iterable[str], session_id: str, now: datetime) -> None:
+def add_session_commits(store: Store, shas: Iterable[str], session_id: str, now: datetime) -> None:
     store.db.executemany(
         "insert into commits (project_id, sha, session_id, seen_at) values (?, ?, ?, ?)"
         " on conflict do update set session_id = ifnull(session_id, excluded.session_id)",
@@ -55,7 +55,7 @@ def by_session(store: Store, shas: Iterable[str], session_id: str, now: datetime
     )
 
 
-def of_sessions(store: Store, shas: Iterable[str]) -> set[str]:
+def find_session_commits(store: Store, shas: Iterable[str]) -> set[str]:
     """Return those commits that sessions made."""
     rows = store.db.execute(
         "select sha from commits where project_id = ? and session_id is not null"
@@ -65,7 +65,7 @@ def of_sessions(store: Store, shas: Iterable[str]) -> set[str]:
     return {row[0] for row in rows}
 
 
-def cursors(store: Store, root: str) -> list[Cursor]:
+def list_cursors(store: Store, root: str) -> list[Cursor]:
     """Return cursors of this worktree, then of others, the last moved first."""
     rows = store.db.execute(
         "select branch, sha, seen_at, lost_sha from head_cursors where project_id = ?"
@@ -75,7 +75,7 @@ def cursors(store: Store, root: str) -> list[Cursor]:
     return [Cursor(**dict(row)) for row in rows]
 
 
-def cursor(store: Store, root: str, branch: str) -> Cursor | None:
+def get_cursor(store: Store, root: str, branch: str) -> Cursor | None:
     row = store.db.execute(
         "select branch, sha, seen_at, lost_sha from head_cursors"
         " where project_id = ? and root = ? and branch = ?",
@@ -84,7 +84,7 @@ def cursor(store: Store, root: str, branch: str) -> Cursor | None:
     return Cursor(**dict(row)) if row else None
 
 
-def move(
+def move_cursor(
     store: Store, root: str, branch: str, sha: str, now: datetime, lost: str | None = None
 ) -> None:
     """Set the cursor; *lost* is a commit that history no longer has."""
@@ -103,7 +103,9 @@ def move(
     )
 
 
-def by_people(store: Store, root: str, branch: str, found: Iterable[Made], now: datetime) -> None:
+def add_people_commits(
+    store: Store, root: str, branch: str, found: Iterable[Made], now: datetime
+) -> None:
     """Add commits, the oldest first."""
     store.db.executemany(
         "insert or ignore into commits (project_id, root, branch, sha, author, subject,"
@@ -125,7 +127,9 @@ def by_people(store: Store, root: str, branch: str, found: Iterable[Made], now: 
     )
 
 
-def rewritten(store: Store, root: str, branch: str, dropped: Iterable[tuple[str, str]]) -> None:
+def replace_rewritten(
+    store: Store, root: str, branch: str, dropped: Iterable[tuple[str, str]]
+) -> None:
     """Give commits that were not shown their new sha; remove those without one."""
     for old, new in dropped:
         values = (new, store.project_id, root, branch, old)
@@ -142,7 +146,7 @@ def rewritten(store: Store, root: str, branch: str, dropped: Iterable[tuple[str,
         )
 
 
-def untold(store: Store, root: str, session_id: str = "") -> list[Made]:
+def list_unshown(store: Store, root: str, session_id: str = "") -> list[Made]:
     """Return commits that no session, or only this one, was shown; the newest first.
 
     A commit may turn out to be a session's own: its hook may run after our look.
@@ -160,7 +164,7 @@ def _made(row: sqlite3.Row) -> Made:
     return Made(**dict(row) | {"files": tuple(loads(row["files"]))})
 
 
-def told(store: Store, root: str, session_id: str, now: datetime) -> None:
+def mark_shown(store: Store, root: str, session_id: str, now: datetime) -> None:
     """Mark all commits of the worktree as shown to the session, if there are any."""
     values = {
         "project": store.project_id,

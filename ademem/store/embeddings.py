@@ -68,7 +68,7 @@ class StoredWhitening(Value):
     learned_from: int
 
 
-def fresh(store: Store, model: str, *, limit: int, below: int = sys.maxsize) -> list[Memory]:
+def list_new(store: Store, model: str, *, limit: int, below: int = sys.maxsize) -> list[Memory]:
     """Return memories to embed, newest first.
 
     Without those from row *below* on, and without those that failed.
@@ -77,7 +77,7 @@ def fresh(store: Store, model: str, *, limit: int, below: int = sys.maxsize) -> 
     return _memories(store, where, {"model": model, "below": below, "limit": limit})
 
 
-def retries(store: Store, model: str, now: datetime, *, limit: int) -> list[Memory]:
+def list_retries(store: Store, model: str, now: datetime, *, limit: int) -> list[Memory]:
     """Return memories whose last try failed and whose next one is due."""
     where = f"exists ({_FAILURE} and failure.parked_at is null and failure.due_at <= :now)"
     return _memories(store, where, {"model": model, "now": stamp(now), "limit": limit})
@@ -132,15 +132,15 @@ def put(store: Store, model: str, vectors: Sequence[Vector], now: datetime) -> i
                     "now": stamp(now),
                 },
             ).rowcount
-            forgive(store, vector.memory)
+            clear_failures(store, vector.memory)
     return written
 
 
-def failed(store: Store, model: str, memory: Memory, error: str, now: datetime) -> None:
+def count_failure(store: Store, model: str, memory: Memory, error: str, now: datetime) -> None:
     jobs.count_failure(store, FAILURES, f"{memory.id} {model} {memory.dedupe_key}", error, now)
 
 
-def named(store: Store, model: str, memory: Memory, error: str) -> None:
+def name_failure(store: Store, model: str, memory: Memory, error: str) -> None:
     """Set the error of the last failure."""
     store.db.execute(
         "update jobs set last_error = ? where project_id = ? and kind = ? and key = ?",
@@ -187,7 +187,7 @@ def counts(store: Store, model: str) -> Counts:
     return Counts(embedded=row[0] - row[1], waiting=row[1] - row[2], parked=row[2])
 
 
-def forgive(store: Store, memory: Memory) -> None:
+def clear_failures(store: Store, memory: Memory) -> None:
     store.db.execute(
         "delete from jobs where project_id = :project and kind = :kind"
         " and key > :id || ' ' and key < :id || '!'",

@@ -93,7 +93,7 @@ def of_session(store: Store, session_id: str, mission_id: str = "") -> Episode |
     return _one(store, "session_id = ? and mission_id = ?", session_id, mission_id)
 
 
-def listed(
+def list_all(
     store: Store, limit: int | None = None, *, mission_id: str | None = None
 ) -> list[Episode]:
     """Return episodes whose memory is neither archived, deleted nor quarantined, newest first."""

@@ -58,7 +58,7 @@ def at_programs(store: Store, programs: Iterable[str], agent: str) -> list[sqlit
     return _found(store, programs, agent, kind="command", other="command", path="")
 
 
-def told(store: Store, key: TurnKey) -> set[str]:
+def list_shown(store: Store, key: TurnKey) -> set[str]:
     """Return ids of memories shown unasked since the last compaction, or in this turn."""
     rows = store.db.execute(
         _TOLD, {"session": key.session_id, "agent": key.agent_id, "prompt": key.prompt_id}
@@ -66,12 +66,12 @@ def told(store: Store, key: TurnKey) -> set[str]:
     return {row[0] for row in rows}
 
 
-def any_of(store: Store, kind: str) -> bool:
+def has_sites(store: Store, kind: str) -> bool:
     query = "select 1 from memory_sites where kind = ? limit 1"
     return store.db.execute(query, (kind,)).fetchone() is not None
 
 
-def changed(store: Store) -> list[Memory]:
+def list_changed(store: Store) -> list[Memory]:
     """Return showable memories whose sites have to be derived again."""
     from ademem.store import memories  # with the model of a memory, which few calls need
 
@@ -91,7 +91,7 @@ def put(store: Store, seq: int, sites: Iterable[Site]) -> None:
     )
 
 
-def everywhere(store: Store, told: Iterable[str] = ()) -> list[Site]:
+def list_all(store: Store, told: Iterable[str] = ()) -> list[Site]:
     """Return all sites of showable memories, without those of the ids *told*."""
     rows = store.db.execute(
         "select distinct site.kind, site.key, site.pattern from memory_sites as site"
@@ -103,7 +103,7 @@ def everywhere(store: Store, told: Iterable[str] = ()) -> list[Site]:
     return [Site(kind=row[0], key=row[1], pattern=row[2]) for row in rows]
 
 
-def note(store: Store, seq: int, anchor: str, state: str) -> None:
+def set_anchor_state(store: Store, seq: int, anchor: str, state: str) -> None:
     store.db.execute(
         "update memory_sites set state = ?"
         " where kind = 'anchor' and memory_seq = ? and pattern = ?",
@@ -111,7 +111,7 @@ def note(store: Store, seq: int, anchor: str, state: str) -> None:
     )
 
 
-def astray(store: Store, seqs: Iterable[int]) -> set[int]:
+def find_misplaced(store: Store, seqs: Iterable[int]) -> set[int]:
     """Return rows of memories whose anchor was changed or gone at the last check."""
     rows = store.db.execute(
         "select distinct memory_seq from memory_sites"

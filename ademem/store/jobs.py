@@ -80,7 +80,7 @@ def plan(store: Store, kind: str, now: datetime, *, period: timedelta) -> None:
         )
 
 
-def due(store: Store, kind: str, now: datetime) -> list[Job]:
+def list_due(store: Store, kind: str, now: datetime) -> list[Job]:
     rows = store.db.execute(
         "select key, attempts, asked, created_at, last_error from jobs"
         " where project_id = ? and kind = ? and parked_at is null"
@@ -115,18 +115,18 @@ def _too_late(now: datetime) -> str:
     return stamp(now + LONGEST)
 
 
-def is_known(store: Store, kind: str) -> bool:
+def exists(store: Store, kind: str) -> bool:
     """Return True if there is a job of this kind, waiting or parked."""
     query = "select 1 from jobs where project_id = ? and kind = ? limit 1"
     return store.db.execute(query, (store.project_id, kind)).fetchone() is not None
 
 
-def begun(store: Store, job: Job) -> None:
+def mark_started(store: Store, job: Job) -> None:
     """Mark the job as started, so that an aborted one is noticed."""
     _set(store, job, "last_error = :error", {"error": ABANDONED})
 
 
-def done(store: Store, job: Job) -> None:
+def finish(store: Store, job: Job) -> None:
     """Delete the job, unless it was requested again meanwhile."""
     store.db.execute(
         "delete from jobs where project_id = ? and kind = ? and key = ? and asked = ?",
@@ -135,7 +135,7 @@ def done(store: Store, job: Job) -> None:
     _set(store, job, "last_error = null, attempts = 0", {})
 
 
-def later(store: Store, job: Job, at: datetime) -> None:
+def postpone(store: Store, job: Job, at: datetime) -> None:
     """Delay the job, unless it was requested again meanwhile."""
     _set(
         store,
@@ -145,7 +145,7 @@ def later(store: Store, job: Job, at: datetime) -> None:
     )
 
 
-def failed(store: Store, job: Job, error: str, now: datetime) -> None:
+def fail(store: Store, job: Job, error: str, now: datetime) -> None:
     """Retry after 1, 2, 4 … minutes; park the job after ATTEMPTS tries."""
     _set(
         store,
@@ -182,12 +182,12 @@ def next_try(store: Store, kind: str, now: datetime) -> str | None:
     return row[0] if row[0] else None
 
 
-def parked(store: Store) -> list[tuple[str, str, str]]:
+def list_parked(store: Store) -> list[tuple[str, str, str]]:
     """Return kind, key and error of parked jobs."""
     return _errors(store, "parked_at is not null")
 
 
-def failing(store: Store) -> list[tuple[str, str, str]]:
+def list_failing(store: Store) -> list[tuple[str, str, str]]:
     """Return kind, key and error of failed jobs that will be retried."""
     return _errors(store, "parked_at is null and attempts > 0")
 

@@ -42,7 +42,7 @@ def claim(store: Store, source_type: str, source_key: str, now: datetime) -> boo
     return cursor.rowcount > 0
 
 
-def claimed(store: Store, source_type: str, source_key: str) -> bool:
+def is_claimed(store: Store, source_type: str, source_key: str) -> bool:
     row = store.db.execute(
         "select 1 from memory_capture_ledger"
         " where project_id = ? and source_type = ? and source_key = ?",
@@ -51,7 +51,7 @@ def claimed(store: Store, source_type: str, source_key: str) -> bool:
     return row is not None
 
 
-def any_claimed(store: Store, source_type: str, beginning: str) -> bool:
+def is_any_claimed(store: Store, source_type: str, beginning: str) -> bool:
     """Return True if there is an event whose key has this prefix."""
     row = store.db.execute(
         "select 1 from memory_capture_ledger where project_id = :project"

@@ -52,7 +52,7 @@ class Shown(Value):
     score: float | None = None
 
 
-def refused(store: Store, refusal: Refusal, now: datetime) -> None:
+def log_refusal(store: Store, refusal: Refusal, now: datetime) -> None:
     store.db.execute(
         "insert into decision_log (project_id, part, decision, reason, kind, text_hash, subject,"
         " source_type, session_id, created_at) values (?, 'gate', ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -70,7 +70,7 @@ def refused(store: Store, refusal: Refusal, now: datetime) -> None:
     )
 
 
-def decided(
+def log_decision(
     store: Store,
     key: TurnKey,
     *,
@@ -101,7 +101,7 @@ def decided(
     )
 
 
-def shown(
+def log_shown(
     store: Store,
     place: str,
     items: Iterable[Shown],
@@ -120,7 +120,7 @@ def shown(
         (key.session_id, key.agent_id, key.prompt_id) if key else (None, "", "")
     )
     if items and place in PLACES:
-        known = shown_in(store, key.session_id, agent_id=agent_id, asked=False) if key else set()
+        known = list_shown(store, key.session_id, agent_id=agent_id, asked=False) if key else set()
         _count_shown(store, {item.memory_id for item in items if item.memory_id} - known)
     store.db.executemany(
         "insert into recall_log (project_id, session_id, agent_id, prompt_id, place, query,"
@@ -143,7 +143,7 @@ def shown(
     )
 
 
-def shown_in(
+def list_shown(
     store: Store, session_id: str, *, agent_id: str = "", place: str = "", asked: bool = True
 ) -> set[str]:
     """Return ids of memories that a session or subagent was shown, anywhere or in one place.
@@ -169,7 +169,7 @@ def first_shown(store: Store, session_id: str) -> dict[str, str]:
     return {row[0]: row[1] for row in rows}
 
 
-def used(store: Store, session_id: str, ids: Iterable[str], now: datetime) -> int:
+def log_use(store: Store, session_id: str, ids: Iterable[str], now: datetime) -> int:
     """Mark memories as used by the session; return the number of new ones."""
     listed = array(ids)
     with store.transaction() as db:
@@ -189,7 +189,7 @@ def used(store: Store, session_id: str, ids: Iterable[str], now: datetime) -> in
     return len(fresh)
 
 
-def searched_in(store: Store, key: TurnKey) -> bool:
+def has_searched(store: Store, key: TurnKey) -> bool:
     """Return True if `ademem recall` or `search` ran in the turn's session since it began.
 
     Rows tell the order, for clocks are set back: a turn begins with what its prompt or its agent
@@ -208,7 +208,7 @@ def searched_in(store: Store, key: TurnKey) -> bool:
     return row is not None
 
 
-def refusals(store: Store, limit: int) -> list[dict[str, Any]]:
+def list_refusals(store: Store, limit: int) -> list[dict[str, Any]]:
     """Return refusals of the write gate, newest first."""
     rows = store.db.execute(
         "select id, project_id, decision as rule, reason, kind as category, text_hash,"
@@ -219,7 +219,7 @@ def refusals(store: Store, limit: int) -> list[dict[str, Any]]:
     return [dict(row) for row in rows]
 
 
-def decisions(store: Store, limit: int) -> list[dict[str, Any]]:
+def list_decisions(store: Store, limit: int) -> list[dict[str, Any]]:
     """Return decisions of the guard, newest first."""
     rows = store.db.execute(
         "select id, project_id, session_id, agent_id, prompt_id, tool_use_id, kind as tool,"

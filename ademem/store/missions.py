@@ -56,7 +56,7 @@ def get(store: Store, id: str) -> Mission | None:
     return row and _from_row(row)
 
 
-def listed(store: Store, *, running: bool = False) -> list[Mission]:
+def list_all(store: Store, *, running: bool = False) -> list[Mission]:
     rows = store.db.execute(
         "select * from memory_missions where project_id = :project"
         " and (ended_at is null or not :running) order by started_at desc, rowid desc",
@@ -73,7 +73,7 @@ def mission_of(environment: Mapping[str, str]) -> str | None:
     return environment.get(VARIABLE, "").strip() or None
 
 
-def placed(draft: Draft, environment: Mapping[str, str]) -> Draft:
+def place_in_mission(draft: Draft, environment: Mapping[str, str]) -> Draft:
     """Move a draft of the project to the mission of the process."""
     mission = mission_of(environment)
     if mission is None:
@@ -85,9 +85,11 @@ def placed(draft: Draft, environment: Mapping[str, str]) -> Draft:
     return replace(draft, scope=Scope.MISSION, owner=mission)
 
 
-def bound(draft: Draft, environment: Mapping[str, str], store: Store, now: datetime) -> Draft:
+def assign_mission(
+    draft: Draft, environment: Mapping[str, str], store: Store, now: datetime
+) -> Draft:
     """Do the same, and start the mission if it is new."""
-    home = placed(draft, environment)
+    home = place_in_mission(draft, environment)
     if home is not draft and home.owner:
         start(store, home.owner, "", now)
     return home

@@ -131,7 +131,7 @@ def record(
     )
 
 
-def take_back(store: Store, event: str, by: str) -> None:
+def undo_outcomes(store: Store, event: str, by: str) -> None:
     """Discount the outcomes that the act *event* recorded; count again what it took back."""
     undone = store.db.execute(
         "update memory_procedure_history set taken_back_by = :by"

@@ -72,7 +72,7 @@ where relation = 'conflicts_with' and judgment_status = 'pending'
 """
 
 
-def conflict(
+def add_conflict(
     store: Store, left: Memory, right: Memory, reason: str, actor: str, now: datetime
 ) -> bool:
     """Add a conflict between two memories; False if there is one, or was."""
@@ -97,13 +97,13 @@ def conflict(
     return cursor.rowcount > 0
 
 
-def conflicts(store: Store) -> list[Conflict]:
+def list_conflicts(store: Store) -> list[Conflict]:
     """Return conflicts that wait for a person's decision, oldest first."""
     rows = store.db.execute(_OPEN, {"project": store.project_id})
     return [Conflict(left=row[0], right=row[1], reason=row[2] or "") for row in rows]
 
 
-def outdated(store: Store, rows: Sequence[int]) -> dict[int, str]:
+def find_outdated(store: Store, rows: Sequence[int]) -> dict[int, str]:
     """Return rows that a later memory contradicts, with its id, unless they were confirmed since.
 
     A person's memory is outdated by a person's alone.
@@ -113,17 +113,17 @@ def outdated(store: Store, rows: Sequence[int]) -> dict[int, str]:
     return {row[0]: row[1] for row in store.db.execute(_OUTDATED, {"rows": numbers(rows)})}
 
 
-def all_outdated(store: Store) -> dict[int, str]:
+def find_all_outdated(store: Store) -> dict[int, str]:
     rows = store.db.execute(
         "select memory.seq from memory_relations as said join unified_memories as memory"
         " on memory.sync_id in (said.source_id, said.target_id)"
         " where said.project_id = ? and said.relation = ? and said.judgment_status = 'pending'",
         (store.project_id, CONFLICT),
     )
-    return outdated(store, sorted({row[0] for row in rows}))
+    return find_outdated(store, sorted({row[0] for row in rows}))
 
 
-def settle(store: Store, left: Memory, right: Memory, actor: str, now: datetime) -> bool:
+def resolve(store: Store, left: Memory, right: Memory, actor: str, now: datetime) -> bool:
     """Resolve a conflict: both memories can be true; False if there is none."""
     one, other = sorted((left.sync_id, right.sync_id))
     cursor = store.db.execute(

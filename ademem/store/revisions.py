@@ -89,7 +89,7 @@ def since(store: Store, moment: str, limit: int) -> list[tuple[Memory, bool]]:
     return unreadable.read_rows(rows, _changed, memories.TABLE, lambda row: row["id"])
 
 
-def standing(store: Store, moment: str) -> list[Revision]:
+def list_latest(store: Store, moment: str) -> list[Revision]:
     """The last revision of each memory up to the *moment*, a stamp."""
     rows = store.db.execute(
         "select * from memory_revisions where seq in"

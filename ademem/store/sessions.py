@@ -104,7 +104,7 @@ def _is_twin(db: sqlite3.Connection, id: str, source: str, now: datetime) -> boo
     return abs(elapsed_s) < TWIN_WINDOW_S  # the twin may have read its clock first
 
 
-def compacting(store: Store, id: str, now: datetime) -> None:
+def note_compaction(store: Store, id: str, now: datetime) -> None:
     store.db.execute("update sessions set compacting_at = ? where id = ?", (stamp(now), id))
 
 
@@ -136,7 +136,7 @@ def end(store: Store, id: str, reason: str, now: datetime, *, transcript: str = 
     )
 
 
-def left_open(store: Store, now: datetime, beside: str) -> list[str]:
+def list_left_open(store: Store, now: datetime, beside: str) -> list[str]:
     """Return the newest open sessions without a recent turn, except *beside*.
 
     Without those whose episode was written after their last start.

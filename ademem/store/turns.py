@@ -54,7 +54,7 @@ def begin(store: Store, key: TurnKey, turn_class: str, why: str, hint: str, now:
     )
 
 
-def carry_on(store: Store, earlier: TurnKey, key: TurnKey, now: datetime) -> bool:
+def continue_turn(store: Store, earlier: TurnKey, key: TurnKey, now: datetime) -> bool:
     """Start a turn without a prompt as the continuation of an earlier one.
 
     False if it has started already.
@@ -77,7 +77,7 @@ def carry_on(store: Store, earlier: TurnKey, key: TurnKey, now: datetime) -> boo
     return cursor.rowcount > 0
 
 
-def searched(store: Store, key: TurnKey, now: datetime | None) -> None:
+def note_search(store: Store, key: TurnKey, now: datetime | None) -> None:
     """Record that memory was consulted in the turn; None removes the record."""
     store.db.execute(
         "update turns set searched_at = ? where session_id = ? and agent_id = ? and prompt_id = ?",

@@ -124,7 +124,7 @@ def _check(memory: Memory, tree: WorkingTree) -> list[Checked]:
 def _store_states(found: Iterable[Checked], store: Store) -> None:
     for each in found:
         if not each.fixed:
-            table.note(store, each.memory.seq, each.anchor, each.location.state)
+            table.set_anchor_state(store, each.memory.seq, each.anchor, each.location.state)
 
 
 class WorkingTree:

@@ -183,7 +183,7 @@ def _apply(
         for each in plan.contradictions:
             left = became.get(each.left.id, each.left)
             right = became.get(each.right.id, each.right)
-            if left.id != right.id and relations.conflict(
+            if left.id != right.id and relations.add_conflict(
                 store, left, right, each.why, ADEMEM, now
             ):
                 conflicts.append(_describe_conflict(each, became))

@@ -13,7 +13,7 @@ from ademem.core.text import bounded, preview, unique
 from ademem.core.value import replace
 from ademem.store import ai_calls, episodes, ledger, memories, memory_queries, missions, sessions
 from ademem.store.episodes import SESSION, Action, Episode
-from ademem.store.missions import VARIABLE, bound
+from ademem.store.missions import VARIABLE, assign_mission
 from ademem.synthesis import ai
 from ademem.synthesis.conversation import FILES, ITEMS, TESTS, Conversation
 
@@ -147,7 +147,7 @@ def build_mission_episode(id: str, runtime: Runtime, now: datetime) -> Episode |
     known = episodes.of_session(store, "", id)
     if known and not memories.get(store, known.memory_id).live:
         return None
-    parts = [each for each in episodes.listed(store, mission_id=id) if each.session_id][::-1]
+    parts = [each for each in episodes.list_all(store, mission_id=id) if each.session_id][::-1]
     own = [
         memory for memory in memory_queries.of_mission(store, id) if not memory.quarantine_reason
     ]
@@ -239,7 +239,7 @@ def _write(
         ),
     )
     with store.transaction():
-        draft = bound(draft, {VARIABLE: home}, store, now)
+        draft = assign_mission(draft, {VARIABLE: home}, store, now)
         written = gate.write(draft, store, runtime.settings.gate, now)
         if written.memory is None:
             return None

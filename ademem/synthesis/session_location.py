@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.core.value import Value, replace
-from ademem.store.missions import VARIABLE, bound, mission_of
+from ademem.store.missions import VARIABLE, assign_mission, mission_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class SessionLocation(Value):
     def assign(self, draft: Draft, runtime: Runtime) -> Draft:
         """Return the draft with this branch, in this mission."""
         draft = replace(draft, origin=replace(draft.origin, branch=self.branch or None))
-        return bound(draft, {VARIABLE: self.mission_id}, runtime.store, runtime.now)
+        return assign_mission(draft, {VARIABLE: self.mission_id}, runtime.store, runtime.now)
 
 
 def current_location(session_id: str, runtime: Runtime) -> SessionLocation:

@@ -326,7 +326,7 @@ def sweep(
 
 
 def _run_passes(store: Store, settings: LifecycleSettings, now: datetime) -> list[Pair]:
-    contradicted = relations.all_outdated(store)
+    contradicted = relations.find_all_outdated(store)
     before = unreadable.read_rows(
         maintenance.rows(store),
         lambda row: _from_row(row, contradicted, now),

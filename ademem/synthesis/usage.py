@@ -77,7 +77,7 @@ def count(session_id: str, runtime: Runtime, now: datetime) -> int:
     with suppress(OSError):  # the client removed it
         events = all_events(session.transcript, since=session.own_since)
         found = find_used(events, clues, runtime.settings.guard)
-    return logs.used(store, session_id, found, now)
+    return logs.log_use(store, session_id, found, now)
 
 
 def find_used(events: Iterable[Event], clues: Iterable[Clue], settings: GuardSettings) -> list[str]:

@@ -93,7 +93,7 @@ def _batches(model: str, context: JobContext, *, careful: int) -> Iterator[list[
     while True:
         size = BATCH_ACTIVE if sessions.is_active(context.store, context.now()) else BATCH_IDLE
         limit = 1 if careful > 0 else size
-        batch = embeddings.fresh(context.store, model, limit=limit, below=below)
+        batch = embeddings.list_new(context.store, model, limit=limit, below=below)
         if batch:
             below = batch[-1].seq
             careful -= len(batch)
@@ -102,8 +102,8 @@ def _batches(model: str, context: JobContext, *, careful: int) -> Iterator[list[
             below = sys.maxsize
         else:
             break
-    if jobs.is_known(context.store, FAILURES):
-        while batch := embeddings.retries(context.store, model, context.now(), limit=1):
+    if jobs.exists(context.store, FAILURES):
+        while batch := embeddings.list_retries(context.store, model, context.now(), limit=1):
             yield batch
 
 
@@ -123,14 +123,14 @@ def _embed(batch: list[Memory], embedder: Embedder, context: JobContext) -> int:
 def _embed_alone(memory: Memory, embedder: Embedder, context: JobContext) -> int:
     """Count a failure before the attempt: a text may crash the process."""
     store, model = context.store, embedder.model_id
-    embeddings.failed(store, model, memory, jobs.ABANDONED, context.now())
+    embeddings.count_failure(store, model, memory, jobs.ABANDONED, context.now())
     (said,) = _vectors([memory], embedder)
     if isinstance(said, Vector):
         return embeddings.put(store, model, [said], context.now())
     if not _works(embedder):
-        embeddings.forgive(store, memory)
+        embeddings.clear_failures(store, memory)
         raise ModelFails(f"the model {model} fails: {said.error}")
-    embeddings.named(store, model, memory, said.error)
+    embeddings.name_failure(store, model, memory, said.error)
     context.figures["failed"] += 1
     return 0
 

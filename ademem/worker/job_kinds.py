@@ -218,7 +218,7 @@ def procedures(context: JobContext, _job: Job) -> None:
 def queue_procedures(context: JobContext) -> None:
     """Queue learning where a procedure was promoted, changed or imported."""
     export = context.runtime.settings.skills.export
-    if existence.any_procedure(context.store, export=export) and not jobs.is_known(
+    if existence.any_procedure(context.store, export=export) and not jobs.exists(
         context.store, "procedures"
     ):
         jobs.queue(context.store, "procedures", "project", context.now())
@@ -254,7 +254,7 @@ def queue_embedding(context: JobContext) -> None:
     model = context.model
     if (
         model
-        and not jobs.is_known(context.store, "embed")
+        and not jobs.exists(context.store, "embed")
         and not embeddings.has_any(context.store, model.id)
         and embeddings.any_waiting(context.store, model.id)
     ):

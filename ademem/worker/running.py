@@ -40,7 +40,7 @@ def due(context: JobContext, kind: Kind) -> list[Job]:
         return []
     kind.notice(context)
     now = context.now()
-    found = jobs.due(context.store, kind.name, now)
+    found = jobs.list_due(context.store, kind.name, now)
     if found and kind.patience_s and context.patient and sessions.is_active(context.store, now):
         asked_before = stamp(now - timedelta(seconds=kind.patience_s))
         return [job for job in found if job.since <= asked_before]
@@ -85,14 +85,14 @@ def _do(kind: Kind, job: Job, context: JobContext) -> bool:
     """Run a job and tell whether it succeeded."""
     started = context.now()
     context.figures = {}
-    jobs.begun(context.store, job)
+    jobs.mark_started(context.store, job)
     again = attempt(lambda: kind.run(context, job))
     if isinstance(again, Failure):
-        jobs.failed(context.store, job, again.error, context.now())
+        jobs.fail(context.store, job, again.error, context.now())
     elif again is None:
-        jobs.done(context.store, job)
+        jobs.finish(context.store, job)
     else:
-        jobs.later(context.store, job, again)
+        jobs.postpone(context.store, job, again)
     error = again.error if isinstance(again, Failure) else ""
     _log_end(
         context.runtime.project,

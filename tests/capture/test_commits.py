@@ -71,8 +71,8 @@ def test_a_commit_whose_hook_came_after_our_look_is_no_news_either(world, place)
     with world.memories() as memories:
         runtime = memories
         assert commits.look(runtime.project, runtime.store, world.now)
-        assert len(table.untold(runtime.store, runtime.project.root)) == 1
-        table.by_session(runtime.store, [ours], "s1", world.now)
+        assert len(table.list_unshown(runtime.store, runtime.project.root)) == 1
+        table.add_session_commits(runtime.store, [ours], "s1", world.now)
 
     assert brief(world, "s2") == []
 
@@ -162,7 +162,7 @@ def test_worktrees_hear_of_their_own_branch(world, place):
         place.git("-C", str(other), "commit", "-q", "--allow-empty", "-m", "over there")
         assert commits.look(there, memories.store, world.now)
 
-        told = table.untold(memories.store, there.root)
+        told = table.list_unshown(memories.store, there.root)
         assert [made.subject for made in told] == ["over there"]
     assert brief(world, "s2") == []
 

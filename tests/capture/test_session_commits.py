@@ -137,8 +137,8 @@ def test_without_git_nothing_is_noted(world, calls):
 def test_the_commits_of_sessions_are_asked_for_by_name(world):
     with world.memories() as memories:
         store = memories.store
-        table.by_session(store, ["a", "b"], "s1", world.now)
-        table.by_session(store, ["b"], "s2", world.now)
+        table.add_session_commits(store, ["a", "b"], "s1", world.now)
+        table.add_session_commits(store, ["b"], "s2", world.now)
 
-        assert table.of_sessions(store, ["a", "c"]) == {"a"}
-        assert table.of_sessions(store, []) == set()
+        assert table.find_session_commits(store, ["a", "c"]) == {"a"}
+        assert table.find_session_commits(store, []) == set()

@@ -56,7 +56,7 @@ def test_a_given_field_is_replaced_whole_and_the_others_stay(store, here):
 
 def test_a_change_makes_the_files_due_and_no_change_makes_no_version(store, here):
     project_brief.patch(store, here, {"notes": ["one"]}, NOW)
-    assert [job.key for job in jobs.due(store, "mirror", NOW)] == ["project"]
+    assert [job.key for job in jobs.list_due(store, "mirror", NOW)] == ["project"]
 
     assert project_brief.patch(store, here, {"notes": ["one"]}, LATER).version == 1
 

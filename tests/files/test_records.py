@@ -208,7 +208,7 @@ def test_a_status_can_be_given_for_lines_that_have_none(store, bring):
 def test_an_import_makes_the_files_due(store, bring):
     bring({"content": "the cache is not thread safe"})
 
-    assert [job.key for job in jobs.due(store, "mirror", NOW)] == ["project"]
+    assert [job.key for job in jobs.list_due(store, "mirror", NOW)] == ["project"]
 
 
 def test_progress_is_told_after_every_chunk_that_is_safe_in_the_database(store, bring):

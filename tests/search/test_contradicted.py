@@ -23,7 +23,7 @@ def contradicting(store, keep):
     def put(**of_the_later):
         old = keep(OLD, created_at=NOW - timedelta(days=7))
         new = keep(NEW, created_at=NOW, **of_the_later)
-        relations.conflict(store, old, new, "8081 against 9090", "ademem", NOW)
+        relations.add_conflict(store, old, new, "8081 against 9090", "ademem", NOW)
         return old, new
 
     return put
@@ -68,7 +68,7 @@ def test_the_later_one_need_not_be_confirmed(contradicting, ask):
 def test_what_a_person_said_yields_to(store, keep, ask, trust, outdated):
     old = keep(OLD, created_at=NOW - timedelta(days=7), trust=Trust.USER)
     new = keep(NEW, created_at=NOW, trust=trust)
-    relations.conflict(store, old, new, "8081 against 9090", "ademem", NOW)
+    relations.add_conflict(store, old, new, "8081 against 9090", "ademem", NOW)
 
     hits = {hit.memory.id: hit for hit in ask(QUESTION).hits}
     assert bool(hits[old.id].against) is outdated
@@ -85,6 +85,6 @@ def test_what_was_said_again_since_is_not_outdated(store, contradicting, ask):
 
 def test_a_conflict_that_a_person_settled_changes_nothing(store, contradicting, texts):
     old, new = contradicting()
-    relations.settle(store, old, new, "user", NOW)
+    relations.resolve(store, old, new, "user", NOW)
 
     assert texts(QUESTION) == [OLD, NEW]

@@ -140,7 +140,7 @@ def test_a_merge_in_the_middle_of_a_session_is_noticed_at_the_end_of_the_turn(re
     git(repository.root, "merge", "--quiet", "topic")
     repository.fire("stop")
     with repository.memories() as memories:
-        assert jobs.due(memories.store, "mirror", repository.now)
+        assert jobs.list_due(memories.store, "mirror", repository.now)
         api.work(memories)
 
     assert [row.source_branch for row in repository.live()] == [None]

@@ -10,7 +10,7 @@ from ademem.store import jobs, sessions
 def due(world, kind="episode"):
     """Keys of the work asked for."""
     with world.memories() as memories:
-        return [job.key for job in jobs.due(memories.store, kind, world.now)]
+        return [job.key for job in jobs.list_due(memories.store, kind, world.now)]
 
 
 def known(world, id="s1"):

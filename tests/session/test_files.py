@@ -84,7 +84,7 @@ def test_an_edit_is_due_work_when_the_turn_ends(world):
     world.fire("stop")
 
     with world.memories() as memories:
-        assert jobs.due(memories.store, "mirror", world.now)
+        assert jobs.list_due(memories.store, "mirror", world.now)
         api.work(memories)
     assert [row.content for row in world.live()] == ["Deploys go through the staging branch"]
 

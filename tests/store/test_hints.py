@@ -189,14 +189,14 @@ KEY = TurnKey(session_id="s1", prompt_id="p1")
     ],
 )
 def test_what_counts_as_told(store, place, key, told):
-    logs.shown(store, place, [Shown(memory_id="m")], NOW, key=key)
+    logs.log_shown(store, place, [Shown(memory_id="m")], NOW, key=key)
 
-    assert (table.told(store, KEY) == {"m"}) == told
+    assert (table.list_shown(store, KEY) == {"m"}) == told
 
 
 def test_a_compaction_takes_away_what_was_told_before_it(store):
-    logs.shown(store, "site", [Shown(memory_id="before")], NOW, key=KEY)
-    logs.shown(store, "briefing", [], NOW, key=TurnKey(session_id="s1"), query="compact")
-    logs.shown(store, "site", [Shown(memory_id="after")], NOW, key=KEY)
+    logs.log_shown(store, "site", [Shown(memory_id="before")], NOW, key=KEY)
+    logs.log_shown(store, "briefing", [], NOW, key=TurnKey(session_id="s1"), query="compact")
+    logs.log_shown(store, "site", [Shown(memory_id="after")], NOW, key=KEY)
 
-    assert table.told(store, KEY) == {"after"}
+    assert table.list_shown(store, KEY) == {"after"}

@@ -9,7 +9,7 @@ from tests.builders import NOW, insert, memory
 
 def show(store, memory, place="briefing", session="s1", agent=""):
     key = TurnKey(session_id=session, agent_id=agent)
-    logs.shown(store, place, [logs.Shown(memory_id=memory.id)], NOW, key=key)
+    logs.log_shown(store, place, [logs.Shown(memory_id=memory.id)], NOW, key=key)
 
 
 @pytest.mark.parametrize("place", sorted(logs.PLACES))

@@ -13,11 +13,11 @@ MINUTE = timedelta(minutes=1)
 
 
 def waiting(store, now=NOW):
-    return [job.key for job in jobs.due(store, "mirror", now)]
+    return [job.key for job in jobs.list_due(store, "mirror", now)]
 
 
 def the_job(store, now=NOW):
-    (job,) = jobs.due(store, "mirror", now)
+    (job,) = jobs.list_due(store, "mirror", now)
     return job
 
 
@@ -32,7 +32,7 @@ def test_work_is_due_once_a_key_in_the_order_it_was_asked_for(store):
 
 def test_done_work_is_gone(store):
     jobs.queue(store, "mirror", "k", NOW)
-    jobs.done(store, the_job(store))
+    jobs.finish(store, the_job(store))
 
     assert waiting(store) == []
 
@@ -41,7 +41,7 @@ def test_what_was_asked_for_during_the_work_is_due_after_it(store):
     jobs.queue(store, "mirror", "k", NOW)
     taken = the_job(store)
     jobs.queue(store, "mirror", "k", NOW)
-    jobs.done(store, taken)
+    jobs.finish(store, taken)
 
     assert waiting(store) == ["k"]
 
@@ -57,13 +57,13 @@ def test_failing_work_is_tried_again_later_and_later_then_parked(store):
     jobs.queue(store, "mirror", "k", NOW)
     now = NOW
     for minutes in (1, 2, 4, 8):
-        jobs.failed(store, the_job(store, now), "no disk", now)
+        jobs.fail(store, the_job(store, now), "no disk", now)
         assert waiting(store, now + minutes * MINUTE - timedelta(seconds=1)) == []
         now += minutes * MINUTE
-    jobs.failed(store, the_job(store, now), "x" * 600, now)
+    jobs.fail(store, the_job(store, now), "x" * 600, now)
 
     assert waiting(store, now + 999 * MINUTE) == []
-    assert jobs.parked(store) == [("mirror", "k", "x" * 500)]
+    assert jobs.list_parked(store) == [("mirror", "k", "x" * 500)]
 
 
 @pytest.mark.parametrize(
@@ -76,17 +76,17 @@ def test_failing_work_is_tried_again_later_and_later_then_parked(store):
 def test_parked_work_gets_another_chance(store, again):
     jobs.queue(store, "mirror", "k", NOW)
     last = replace(the_job(store), attempts=jobs.ATTEMPTS - 1)
-    jobs.failed(store, last, "no disk", NOW)
+    jobs.fail(store, last, "no disk", NOW)
     again(store)
 
     assert waiting(store) == ["k"]
-    assert jobs.parked(store) == []
+    assert jobs.list_parked(store) == []
     assert the_job(store).attempts == 0
 
 
 def test_asking_again_does_not_hurry_work_that_waits_after_a_failure(store):
     jobs.queue(store, "mirror", "k", NOW)
-    jobs.failed(store, the_job(store), "no disk", NOW)
+    jobs.fail(store, the_job(store), "no disk", NOW)
     jobs.queue(store, "mirror", "k", NOW)
 
     assert waiting(store) == []
@@ -96,13 +96,13 @@ def test_asking_again_does_not_hurry_work_that_waits_after_a_failure(store):
 def test_a_changed_memory_makes_all_due_that_follows_from_it(store):
     jobs.follow(store, NOW)
 
-    due = [job.kind for kind in jobs.FOLLOWING for job in jobs.due(store, kind, NOW)]
+    due = [job.kind for kind in jobs.FOLLOWING for job in jobs.list_due(store, kind, NOW)]
     assert due == ["mirror", "embed"]
 
 
 def test_work_put_off_is_due_then_or_when_it_is_asked_for(store):
     jobs.queue(store, "mirror", "k", NOW)
-    jobs.later(store, the_job(store), NOW + 5 * MINUTE)
+    jobs.postpone(store, the_job(store), NOW + 5 * MINUTE)
     assert waiting(store, NOW + MINUTE) == []
     assert waiting(store, NOW + 5 * MINUTE) == ["k"]
 
@@ -114,7 +114,7 @@ def test_what_was_asked_for_during_the_work_is_not_put_off_with_it(store):
     jobs.queue(store, "mirror", "k", NOW)
     taken = the_job(store)
     jobs.queue(store, "mirror", "k", NOW)
-    jobs.later(store, taken, NOW + 5 * MINUTE)
+    jobs.postpone(store, taken, NOW + 5 * MINUTE)
 
     assert waiting(store) == ["k"]
 
@@ -122,20 +122,20 @@ def test_what_was_asked_for_during_the_work_is_not_put_off_with_it(store):
 def test_whoever_finds_work_half_done_is_told_so(store):
     jobs.queue(store, "mirror", "k", NOW)
     assert not the_job(store).abandoned
-    jobs.begun(store, the_job(store))
+    jobs.mark_started(store, the_job(store))
     assert the_job(store).abandoned
 
-    jobs.failed(store, the_job(store), "no disk", NOW)
+    jobs.fail(store, the_job(store), "no disk", NOW)
     assert not the_job(store, NOW + MINUTE).abandoned
 
 
 def test_failures_of_work_without_a_mark_are_counted_like_others(store):
     now = NOW
     for minutes in (1, 2, 4, 8, 16):
-        assert jobs.parked(store) == []
+        assert jobs.list_parked(store) == []
         jobs.count_failure(store, "vector", "k", "no number", now)
         at = now + minutes * MINUTE
         assert jobs.next_try(store, "vector", now) == (None if minutes == 16 else stamp(at))
         now = at
 
-    assert jobs.parked(store) == [("vector", "k", "no number")]
+    assert jobs.list_parked(store) == [("vector", "k", "no number")]

@@ -24,11 +24,11 @@ def refuse(store, rule):
         source_type="agent",
         session_id="s",
     )
-    logs.refused(store, refusal, NOW)
+    logs.log_refusal(store, refusal, NOW)
 
 
 def decide(store, reason):
-    logs.decided(
+    logs.log_decision(
         store,
         KEY,
         tool_use_id="t",
@@ -43,8 +43,8 @@ def decide(store, reason):
 @pytest.mark.parametrize(
     ("write", "read", "field"),
     [
-        pytest.param(refuse, logs.refusals, "rule", id="refusals"),
-        pytest.param(decide, logs.decisions, "reason", id="decisions"),
+        pytest.param(refuse, logs.list_refusals, "rule", id="refusals"),
+        pytest.param(decide, logs.list_decisions, "reason", id="decisions"),
     ],
 )
 def test_the_newest_come_first_and_no_more_than_asked(store, write, read, field):
@@ -55,7 +55,7 @@ def test_the_newest_come_first_and_no_more_than_asked(store, write, read, field)
 
 
 def test_what_was_shown_keeps_its_order(store):
-    logs.shown(
+    logs.log_shown(
         store, "prompt", [Shown(memory_id="b", score=0.9), Shown(memory_id="a")], NOW, key=KEY
     )
     rows = store.db.execute("select rank, memory_id, score, session_id, prompt_id from recall_log")
@@ -64,24 +64,24 @@ def test_what_was_shown_keeps_its_order(store):
 
 
 def test_a_search_that_found_nothing_leaves_a_trace(store):
-    logs.shown(store, "recall", [], NOW, key=KEY, query="wal")
+    logs.log_shown(store, "recall", [], NOW, key=KEY, query="wal")
     row = store.db.execute("select memory_id, query from recall_log").fetchone()
 
     assert tuple(row) == (None, "wal")
-    assert logs.shown_in(store, "s") == set()
+    assert logs.list_shown(store, "s") == set()
 
 
 def test_a_session_and_each_of_its_agents_see_for_themselves(store):
-    logs.shown(store, "briefing", [Shown(memory_id="a")], NOW, key=TurnKey(session_id="s"))
-    logs.shown(store, "prompt", [Shown(memory_id="b")], NOW, key=KEY)
-    logs.shown(
+    logs.log_shown(store, "briefing", [Shown(memory_id="a")], NOW, key=TurnKey(session_id="s"))
+    logs.log_shown(store, "prompt", [Shown(memory_id="b")], NOW, key=KEY)
+    logs.log_shown(
         store, "agent", [Shown(memory_id="c")], NOW, key=TurnKey(session_id="s", agent_id="x")
     )
 
-    assert logs.shown_in(store, "s") == {"a", "b"}
-    assert logs.shown_in(store, "s", place="prompt") == {"b"}
-    assert logs.shown_in(store, "s", agent_id="x") == {"c"}
-    assert logs.shown_in(store, "t") == set()
+    assert logs.list_shown(store, "s") == {"a", "b"}
+    assert logs.list_shown(store, "s", place="prompt") == {"b"}
+    assert logs.list_shown(store, "s", agent_id="x") == {"c"}
+    assert logs.list_shown(store, "t") == set()
 
 
 SUBAGENT = TurnKey(session_id="s", agent_id="x")
@@ -108,18 +108,18 @@ OTHER = TurnKey(session_id="s", prompt_id="q")
 )
 def test_a_search_in_a_turn_is_known_by_the_order_of_rows(store, rows, turn, expected):
     for number, (place, key) in enumerate(rows):
-        logs.shown(store, place, [], NOW - timedelta(hours=number), key=key)
+        logs.log_shown(store, place, [], NOW - timedelta(hours=number), key=key)
 
-    assert logs.searched_in(store, turn) is expected
-    assert not logs.searched_in(store, TurnKey(session_id="t", prompt_id="p"))
+    assert logs.has_searched(store, turn) is expected
+    assert not logs.has_searched(store, TurnKey(session_id="t", prompt_id="p"))
 
 
 def test_a_compaction_makes_a_turn_search_anew(store):
     for place, query in (("prompt", None), ("recall", "x"), ("briefing", "compact")):
-        logs.shown(store, place, [], NOW, key=KEY, query=query)
+        logs.log_shown(store, place, [], NOW, key=KEY, query=query)
 
-    assert not logs.searched_in(store, KEY)
+    assert not logs.has_searched(store, KEY)
 
-    logs.shown(store, "recall", [], NOW, key=KEY, query="x")
+    logs.log_shown(store, "recall", [], NOW, key=KEY, query="x")
 
-    assert logs.searched_in(store, KEY)
+    assert logs.has_searched(store, KEY)

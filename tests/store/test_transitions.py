@@ -168,5 +168,5 @@ def test_every_decision_is_a_revision_and_makes_the_files_due(store, act):
         decide(row.id, act)
 
     assert operations(store, row.id) == ["insert", "promote", "pin", "archive", "restore"]
-    assert [job.key for job in jobs.due(store, "mirror", NOW)] == ["project"]
+    assert [job.key for job in jobs.list_due(store, "mirror", NOW)] == ["project"]
     assert [each.id for each in listed(store, Filters(), None)] == [row.id]

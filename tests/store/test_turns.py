@@ -53,9 +53,9 @@ def test_another_prompt_in_a_running_turn_can_only_make_it_stricter(store, first
 
 def test_a_search_is_noted_and_can_be_taken_back(store):
     begin(store)
-    turns.searched(store, KEY, NOW)
+    turns.note_search(store, KEY, NOW)
     noted = turns.get(store, KEY).searched
-    turns.searched(store, KEY, None)
+    turns.note_search(store, KEY, None)
 
     assert noted is True
     assert turns.get(store, KEY).searched is False
@@ -80,9 +80,9 @@ def test_calls_without_an_id_are_numbered(store):
 
 def test_a_continued_turn_knows_what_the_earlier_one_knew(store):
     turns.deny(store, begin(store), "call-a")
-    turns.searched(store, KEY, NOW)
+    turns.note_search(store, KEY, NOW)
     continued = replace(KEY, prompt_id="p2")
-    turns.carry_on(store, KEY, continued, LATER)
+    turns.continue_turn(store, KEY, continued, LATER)
 
     earlier, turn = turns.get(store, KEY), turns.get(store, continued)
     assert replace(turn, key=KEY, started_at=earlier.started_at) == earlier

@@ -135,7 +135,7 @@ def test_the_work_that_is_due_checks_the_places(memories):
     jobs.queue(memories.store, "anchors", "project", memory.created_at)
 
     assert "anchors" in api.work(memories)
-    assert table.astray(memories.store, [memory.seq]) == {memory.seq}
+    assert table.find_misplaced(memories.store, [memory.seq]) == {memory.seq}
 
 
 @pytest.fixture

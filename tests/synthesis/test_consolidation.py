@@ -136,7 +136,7 @@ class TestWhatContradicts:
         (against, *_) = put(store, group(UPLOADS, "!="))
         done = run(store)
 
-        (found,) = relations.conflicts(store)
+        (found,) = relations.list_conflicts(store)
         assert {found.left, found.right} == {against.id, done.merges[0].id}
         assert found.reason == "20 against 50"
         assert memories.get(store, against.id).live
@@ -146,7 +146,7 @@ class TestWhatContradicts:
         done = run(store)
 
         assert (done.merged, done.conflicts[0].why) == (0, "20 against 50")
-        (found,) = relations.conflicts(store)
+        (found,) = relations.list_conflicts(store)
         assert {found.left, found.right} == {left.id, right.id}
 
     def test_may_be_farther_apart_when_it_is_a_number(self, store):
@@ -175,23 +175,23 @@ class TestWhatContradicts:
         assert len(run(store).conflicts) == 1
 
         assert run(store).conflicts == ()
-        assert len(relations.conflicts(store)) == 1
+        assert len(relations.list_conflicts(store)) == 1
 
     def test_is_settled_by_the_end_of_one_of_them(self, store):
         left, _ = put(store, [*group(UPLOADS)[:1], *group(UPLOADS, "!")])
         run(store)
         transitions.archive(left.id, Act(store=store, now=NOW))
 
-        assert relations.conflicts(store) == []
+        assert relations.list_conflicts(store) == []
 
     def test_is_settled_by_a_word_for_good(self, store):
         left, right = put(store, [*group(UPLOADS)[:1], *group(UPLOADS, "!")])
         run(store)
-        assert relations.settle(store, right, left, "user", NOW)
-        assert not relations.settle(store, right, left, "user", NOW)
+        assert relations.resolve(store, right, left, "user", NOW)
+        assert not relations.resolve(store, right, left, "user", NOW)
 
         run(store)
-        assert relations.conflicts(store) == []
+        assert relations.list_conflicts(store) == []
 
 
 def test_a_consolidation_is_one_act_that_can_be_taken_back_and_is_not_done_again(store):
@@ -210,12 +210,12 @@ def test_a_consolidation_is_one_act_that_can_be_taken_back_and_is_not_done_again
 def test_files_and_vectors_follow_a_merge_and_nothing_else(store):
     put(store, group(UPLOADS)[:2])
     run(store)
-    assert jobs.due(store, "mirror", NOW) == []
+    assert jobs.list_due(store, "mirror", NOW) == []
 
     put(store, group(UPLOADS)[2:])
     run(store)
-    assert jobs.due(store, "mirror", NOW)
-    assert jobs.due(store, "embed", NOW)
+    assert jobs.list_due(store, "mirror", NOW)
+    assert jobs.list_due(store, "embed", NOW)
 
 
 TEXT = "No upload of more than 20 MB passes the proxy"

@@ -338,7 +338,7 @@ def test_its_commands_bring_nothing_up(skilled):
     skilled.scan()
     update_sites(skilled.store)
 
-    assert hints.everywhere(skilled.store) == []
+    assert hints.list_all(skilled.store) == []
 
 
 @pytest.mark.parametrize("source_type", ["skill", "episode", "agent", "procedure"])
@@ -368,4 +368,4 @@ def test_embedding_and_files_are_due_after_a_scan_that_found_something(skilled):
     skilled.store.db.execute("delete from jobs")
     skilled.scan()
 
-    assert jobs.due(skilled.store, "embed", skilled.now)
+    assert jobs.list_due(skilled.store, "embed", skilled.now)

@@ -94,11 +94,11 @@ def test_what_a_later_memory_contradicts_is_not_confirmed_until_that_is_settled(
         candidate("billing is on 8081", 9, access_count=1, confidence=0.8),
         candidate("billing is on 9090", 1, access_count=1, confidence=0.8),
     )
-    relations.conflict(store, old, new, "8081 against 9090", ADEMEM, NOW)
+    relations.add_conflict(store, old, new, "8081 against 9090", ADEMEM, NOW)
     sweep(store)
     assert [standing(store, row)[0] for row in (old, new)] == ["candidate", "promoted"]
 
-    relations.settle(store, old, new, "user", NOW)
+    relations.resolve(store, old, new, "user", NOW)
     sweep(store, NOW + DAY)
     assert standing(store, old)[0] == "promoted"
 
@@ -281,12 +281,12 @@ def test_fading_does_not_make_a_memory_new(store):
 def test_files_and_vectors_follow_what_moved_and_nothing_else(store):
     insert(store, aged("a", 0))
     sweep(store)
-    assert jobs.due(store, "mirror", NOW) == []
+    assert jobs.list_due(store, "mirror", NOW) == []
 
     insert(store, aged("b", 100))
     sweep(store)
-    assert jobs.due(store, "mirror", NOW)
-    assert jobs.due(store, "embed", NOW)
+    assert jobs.list_due(store, "mirror", NOW)
+    assert jobs.list_due(store, "embed", NOW)
 
 
 def test_a_plan_says_what_the_sweep_then_does(store):

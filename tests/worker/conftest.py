@@ -66,7 +66,7 @@ class World:
 
     def parked(self):
         """Ids and errors of memories that were given up."""
-        return {key.split()[0]: error for _, key, error in jobs.parked(self.store)}
+        return {key.split()[0]: error for _, key, error in jobs.list_parked(self.store)}
 
 
 @pytest.fixture

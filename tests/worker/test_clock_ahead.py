@@ -46,7 +46,7 @@ def test_a_job_that_was_put_off_then_is_due_now(world):
     jobs.count_failure(world.store, "embed", "project", "no model", AHEAD)
 
     assert jobs.any_due(world.store, ("mirror",), world.now)
-    assert [job.key for job in jobs.due(world.store, "embed", world.now)] == ["project"]
+    assert [job.key for job in jobs.list_due(world.store, "embed", world.now)] == ["project"]
 
 
 def test_a_job_that_gave_up_then_gets_its_next_chance(world):
@@ -62,7 +62,7 @@ def test_a_session_of_then_is_not_at_work_and_is_left(world):
     sessions.start(world.store, "ahead", source="startup", directory="/p", branch=None, now=AHEAD)
 
     assert not sessions.is_active(world.store, world.now)
-    assert sessions.left_open(world.store, world.now, "mine") == ["ahead"]
+    assert sessions.list_left_open(world.store, world.now, "mine") == ["ahead"]
     assert sessions.last_seen(world.store, world.now, but="mine") is None
 
 

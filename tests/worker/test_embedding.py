@@ -199,7 +199,7 @@ class TestAModel:
             world.work()
             world.later(minutes=minutes)
 
-        ((kind, key, error),) = jobs.parked(world.store)
+        ((kind, key, error),) = jobs.list_parked(world.store)
         assert (kind, key) == ("embed", "project")
         assert "ModelFails: the model fake/1 fails: TypeError" in error
 
@@ -266,7 +266,7 @@ class TestATextThatFails:
         world.work()
 
         assert id in world.vectors()
-        assert jobs.parked(world.store) == []
+        assert jobs.list_parked(world.store) == []
 
     def test_is_tried_anew_by_another_model(self, world, text, error):
         id = park(world, text)
@@ -275,7 +275,7 @@ class TestATextThatFails:
         world.work()
 
         assert world.vectors() == {id: "fake/2"}
-        assert jobs.parked(world.store) == []
+        assert jobs.list_parked(world.store) == []
 
 
 def park(world, text):

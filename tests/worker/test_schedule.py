@@ -101,13 +101,13 @@ def test_one_that_fails_is_tried_again_and_given_up_until_a_day_is_over(world, m
         for minutes in (1, 2, 4, 8, 16):
             world.work()
             world.later(minutes=minutes)
-        assert [job[0] for job in jobs.parked(world.store)] == ["sweep"]
+        assert [job[0] for job in jobs.list_parked(world.store)] == ["sweep"]
         assert api.get_status(world.memories)["lifecycle"]["last_sweep"]["outcome"] == "failed"
         assert world.due() == []
 
     world.later(days=1)
     assert world.work() == ["sweep"]
-    assert jobs.parked(world.store) == []
+    assert jobs.list_parked(world.store) == []
 
 
 def test_ten_workers_at_once_sweep_once(world):

@@ -51,7 +51,7 @@ def test_an_installed_model_makes_an_old_store_due(world, models):
     command, loaded = start(world, models)
     assert command == ["-m", "ademem.worker", world.runtime.project.root]
     assert SLOW.isdisjoint(loaded)
-    assert jobs.is_known(world.store, "embed")
+    assert jobs.exists(world.store, "embed")
 
 
 def test_without_a_model_there_is_nothing_to_start(world, tmp_path):

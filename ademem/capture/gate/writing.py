@@ -166,7 +166,7 @@ def _log_refusal(draft: Reviewed, rule: str, why: str, store: Store, now: dateti
         source_type=draft.origin.source_type,
         session_id=draft.origin.session_id,
     )
-    logs.refused(store, refusal, now)
+    logs.log_refusal(store, refusal, now)
     return Written(
         accepted=False,
         durability="rejected",

@@ -123,7 +123,7 @@ class Reader(Value):
         """Return entries of memories that no later one contradicts, by worth."""
         rows = list(found)
         unused = logs.count_unused(self.store, [memory.id for memory in rows])
-        outdated = relations.outdated(self.store, [memory.seq for memory in rows])
+        outdated = relations.find_outdated(self.store, [memory.seq for memory in rows])
         entries = [
             memory_entry(memory, chars, worth(memory, self.now, unused.get(memory.id, 0)))
             for memory in rows

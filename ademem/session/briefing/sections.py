@@ -32,7 +32,7 @@ FOLDERS = 8
 def commits_by_people(reader: Reader) -> list[Entry]:
     """List commits that no session made or was shown."""
     made = _unseen_commits(reader)
-    cursor = commits.cursor(reader.store, reader.root, reader.branch or "")
+    cursor = commits.get_cursor(reader.store, reader.root, reader.branch or "")
     lost = cursor.lost_sha if cursor else None
     if not made and not lost:
         return []
@@ -70,7 +70,7 @@ def latest_commits(reader: Reader) -> list[Entry]:
 
 def _unseen_commits(reader: Reader) -> list[Made]:
     session = "" if reader.seen else reader.session
-    return commits.untold(reader.store, reader.root, session)
+    return commits.list_unshown(reader.store, reader.root, session)
 
 
 def _places(files: Iterable[str]) -> list[Entry]:

@@ -175,7 +175,7 @@ def session_works(store: Store) -> list[Work]:
             skills=tuple(each.target for each in episode.actions if each.tool == SKILL_TOOL),
             pitfalls=episode.corrections,
         )
-        for episode in episodes.listed(store, COMPARED)
+        for episode in episodes.list_all(store, COMPARED)
         if episode.session_id
     ]
     return [work for work in works if work.steps or work.skills]

@@ -45,14 +45,14 @@ def test_a_new_text_becomes_a_candidate(store, write):
     assert (written.accepted, written.durability, written.rule) == (True, "candidate", "insert")
     assert written.reason is None
     assert memories.get(store, written.memory.id) == written.memory
-    assert [job.key for job in jobs.due(store, "mirror", NOW)] == ["project"]
+    assert [job.key for job in jobs.list_due(store, "mirror", NOW)] == ["project"]
 
 
 def test_a_refusal_is_logged_with_the_next_step_and_without_the_secret(store, write):
     token = "ghp_" + "a1B2c3D4e5F6g7H8" * 3
     written = write(f"Fixed the login with {token}")
 
-    (row,) = logs.refusals(store, 10)
+    (row,) = logs.list_refusals(store, 10)
     assert (written.accepted, written.durability, written.memory) == (False, "rejected", None)
     assert row["rule"] == written.rule == "code_derivable"
     assert row["reason"] == written.reason
@@ -60,14 +60,14 @@ def test_a_refusal_is_logged_with_the_next_step_and_without_the_secret(store, wr
     assert row["preview"] == "Fixed the login with [redacted:github-token]"
     assert token not in "\n".join(store.db.iterdump())
     assert live(store) == []
-    assert jobs.due(store, "mirror", NOW) == []
+    assert jobs.list_due(store, "mirror", NOW) == []
 
 
 def test_a_text_refused_before_its_redaction_leaves_no_secret_either(store, write):
     token = "ghp_" + "a1B2c3D4e5F6g7H8" * 3
     write(f"the bot uses {token}", scope="team", category=token)
 
-    assert logs.refusals(store, 1)[0]["rule"] == "normal_form"
+    assert logs.list_refusals(store, 1)[0]["rule"] == "normal_form"
     assert token not in "\n".join(store.db.iterdump())
 
 
@@ -295,7 +295,7 @@ def test_any_draft_is_kept_or_refused_for_a_reason(store, draft):
         assert not (written.memory.quarantine_reason and written.durability == "promoted")
     else:
         assert written.reason
-        assert logs.refusals(store, 1)[0]["reason"] == written.reason
+        assert logs.list_refusals(store, 1)[0]["reason"] == written.reason
 
 
 @on_one_store

@@ -64,7 +64,7 @@ def test_a_reader_has_lists_of_what_is_left(marked):
     marked.know("two", file_scope_pattern="docs/*")
     assert hints.lacks_lists(marked.project, SESSION)
     hints.write_rest(marked.project, marked.store, SESSION, {told.id})
-    hints.write_rest(marked.project, marked.store, AGENT, table.told(marked.store, AGENT))
+    hints.write_rest(marked.project, marked.store, AGENT, table.list_shown(marked.store, AGENT))
 
     assert not hints.lacks_lists(marked.project, SESSION)
     assert marked.lists()["s1.files"] == "/docs/.*$\n"

@@ -31,7 +31,7 @@ def show(store, times, *shown):
     """Brief as many sessions with these memories."""
     items = [logs.Shown(memory_id=memory.id) for memory in shown]
     for number in range(times):
-        logs.shown(store, "briefing", items, NOW, key=TurnKey(session_id=f"shown {number}"))
+        logs.log_shown(store, "briefing", items, NOW, key=TurnKey(session_id=f"shown {number}"))
 
 
 def section(text, title):
@@ -42,10 +42,10 @@ def section(text, title):
 def test_what_a_later_memory_contradicts_is_not_told(store):
     old = memory("billing is on 8081", created_at=NOW - timedelta(days=9))
     old, new = insert(store, old, memory("billing is on 9090"))
-    relations.conflict(store, old, new, "8081 against 9090", "ademem", NOW)
+    relations.add_conflict(store, old, new, "8081 against 9090", "ademem", NOW)
     assert contents(sections.knowledge(reader(store))) == ["billing is on 9090"]
 
-    relations.settle(store, old, new, "user", NOW)
+    relations.resolve(store, old, new, "user", NOW)
     assert len(sections.knowledge(reader(store))) == 2
 
 

@@ -81,7 +81,7 @@ def test_it_is_told_once_and_anew_when_something_came_of_it_since(mission):
     assert again.memory_id == first.memory_id
     assert {*again.files} == {*first.files, "docs/passkeys.md"}
     assert end(mission, "failure").outcome == "failed"
-    (whole,) = (each for each in episodes.listed(mission.store) if not each.session_id)
+    (whole,) = (each for each in episodes.list_all(mission.store) if not each.session_id)
     assert whole.outcome == "failed"
 
 
@@ -90,7 +90,7 @@ def test_what_a_person_took_out_of_memory_stays_away(mission):
     api.delete(mission.memories, first.memory_id)
 
     assert end(mission, "failure") is None
-    assert all(each.session_id for each in episodes.listed(mission.store))
+    assert all(each.session_id for each in episodes.list_all(mission.store))
 
 
 def test_a_mission_without_sessions_is_told_by_what_it_learned(world):
@@ -105,7 +105,7 @@ def test_a_mission_of_which_nothing_is_known_is_not_told(world):
     api.start_mission(world.memories, "Ship passkeys", id="passkeys")
 
     assert end(world) is None
-    assert episodes.listed(world.store) == []
+    assert episodes.list_all(world.store) == []
 
 
 def test_an_ai_hears_of_all_sessions_and_does_not_change_how_it_ended(mission, monkeypatch):
@@ -138,14 +138,14 @@ def test_a_mission_is_no_further_context_of_a_procedure(mission):
 def test_the_end_of_a_mission_and_of_a_late_session_of_it_make_it_due(mission):
     api.end_mission(mission.memories, "passkeys", "success")
     assert "mission" in api.work(mission.memories)
-    assert [each.mission_id for each in episodes.listed(mission.store) if not each.session_id] == [
-        "passkeys"
-    ]
+    assert [
+        each.mission_id for each in episodes.list_all(mission.store) if not each.session_id
+    ] == ["passkeys"]
 
     mission.session(Talk().types("Write the docs").edits("/p/docs/passkeys.md"), "s3")
     jobs.queue(mission.store, "episode", "s3 passkeys", mission.now)
     assert {"episode", "mission"} <= set(api.work(mission.memories))
-    (whole,) = (each for each in episodes.listed(mission.store) if not each.session_id)
+    (whole,) = (each for each in episodes.list_all(mission.store) if not each.session_id)
     assert "docs/passkeys.md" in whole.files
 
 

@@ -57,7 +57,7 @@ def test_the_same_session_is_told_once(world):
 
     assert world.build() == first
     assert api.list_revisions(world.memories, first.memory_id) == history
-    assert len(episodes.listed(world.store)) == 1
+    assert len(episodes.list_all(world.store)) == 1
 
 
 def test_a_resumed_session_extends_its_episode(world):
@@ -71,7 +71,7 @@ def test_a_resumed_session_extends_its_episode(world):
     assert second.files == ("src/auth.py", "src/login.py")
     assert (second.outcome, second.started_at) == ("failed", first.started_at)
     assert "src/login.py" in world.memory(second).content
-    assert len(episodes.listed(world.store)) == 1
+    assert len(episodes.list_all(world.store)) == 1
 
 
 def test_sessions_that_do_the_same_are_episodes_of_their_own(world):
@@ -81,7 +81,7 @@ def test_sessions_that_do_the_same_are_episodes_of_their_own(world):
         made.append(world.build(name))
 
     assert len({episode.memory_id for episode in made}) == 3
-    assert {each.session_id for each in episodes.listed(world.store)} == {"s1", "s2", "s3"}
+    assert {each.session_id for each in episodes.list_all(world.store)} == {"s1", "s2", "s3"}
 
 
 def test_a_session_of_a_mission_belongs_to_the_mission(world):
@@ -91,7 +91,7 @@ def test_a_session_of_a_mission_belongs_to_the_mission(world):
 
     assert episode.mission_id == "apollo"
     assert (memory.scope, memory.scope_owner_id) == ("mission", "apollo")
-    assert episodes.listed(world.store, mission_id="apollo") == [episode]
+    assert episodes.list_all(world.store, mission_id="apollo") == [episode]
     assert world.build().memory_id != episode.memory_id
 
 
@@ -107,7 +107,7 @@ def test_where_nothing_was_done_there_is_nothing_to_tell(world, talk):
     world.session(talk)
 
     assert world.build() is None
-    assert episodes.listed(world.store) == []
+    assert episodes.list_all(world.store) == []
 
 
 def test_a_fork_tells_only_its_own_part(world):
@@ -164,7 +164,7 @@ def test_what_a_person_took_out_of_memory_stays_out(world):
     world.session(talk.edits("/p/src/login.py"), source="resume")
 
     assert world.build() is None
-    assert episodes.listed(world.store) == []
+    assert episodes.list_all(world.store) == []
 
 
 def test_hard_deletion_takes_the_data_along(world):
@@ -183,7 +183,7 @@ def test_the_ledger_knows_the_episode(world):
     ).fetchone()
 
     assert row[0] == episode.memory_id
-    assert ledger.claimed(world.store, "episode", "s1")
+    assert ledger.is_claimed(world.store, "episode", "s1")
 
 
 ANSWER = {
@@ -256,7 +256,7 @@ def test_orders_in_a_session_do_not_speak_from_an_episode(world):
     episode = world.build()
 
     assert world.memory(episode).quarantine_reason
-    assert episodes.listed(world.store) == []
+    assert episodes.list_all(world.store) == []
     assert [memory.id for memory in api.review(world.memories)] == [episode.memory_id]
 
 

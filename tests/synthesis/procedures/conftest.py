@@ -70,7 +70,7 @@ class World(Open):
     def show(self, procedure, session, place="briefing"):
         key = TurnKey(session_id=session)
         shown = [logs.Shown(memory_id=procedure.id)]
-        logs.shown(self.store, place, shown, self.now, key=key, query="startup")
+        logs.log_shown(self.store, place, shown, self.now, key=key, query="startup")
 
     def learn(self):
         return learning.learn(self.runtime, self.now)
