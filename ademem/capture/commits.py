@@ -9,7 +9,7 @@ from ademem.core.clock import UTC, TooLate, datetime, parse, stamp, timedelta
 from ademem.core.repository import branch, commit, git_dir, git_root
 from ademem.core.value import Value
 from ademem.store import commits as table
-from ademem.store.commits import Latest, Made
+from ademem.store.commits import LatestCommits, PeopleCommit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -251,8 +251,8 @@ def _commit(listed: str) -> Commit:
     )
 
 
-def _to_row(commit: Commit) -> Made:
-    return Made(
+def _to_row(commit: Commit) -> PeopleCommit:
+    return PeopleCommit(
         sha=commit.sha,
         author=_safe(commit.author),
         subject=_safe(commit.subject),
@@ -261,15 +261,15 @@ def _to_row(commit: Commit) -> Made:
     )
 
 
-def _latest(root: str, head: str) -> Latest:
+def _latest(root: str, head: str) -> LatestCommits:
     """The list is empty where git cannot tell."""
     try:
         found = recent(root, head, LATEST)
     except GitFailed:
-        return Latest(sha=head)
+        return LatestCommits(sha=head)
     paths = sorted({path for each in found for path in each.files})[:FILES]
     listed = tuple((each.sha, _moment(each.committed)[:10], _safe(each.subject)) for each in found)
-    return Latest(sha=head, commits=listed, files=tuple(map(_safe, paths)))
+    return LatestCommits(sha=head, commits=listed, files=tuple(map(_safe, paths)))
 
 
 def _safe(text: str) -> str:

@@ -29,7 +29,7 @@ class Cursor(Value):
     lost_sha: str | None
 
 
-class Made(Value):
+class PeopleCommit(Value):
     """A commit made outside of sessions."""
 
     sha: str
@@ -39,7 +39,7 @@ class Made(Value):
     files: tuple[str, ...] = ()
 
 
-class Latest(Value):
+class LatestCommits(Value):
     """The last commits of a worktree, the newest first: sha, day, subject."""
 
     sha: str
@@ -104,7 +104,7 @@ def move_cursor(
 
 
 def add_people_commits(
-    store: Store, root: str, branch: str, found: Iterable[Made], now: datetime
+    store: Store, root: str, branch: str, found: Iterable[PeopleCommit], now: datetime
 ) -> None:
     """Add commits, the oldest first."""
     store.db.executemany(
@@ -146,7 +146,7 @@ def replace_rewritten(
         )
 
 
-def list_unshown(store: Store, root: str, session_id: str = "") -> list[Made]:
+def list_unshown(store: Store, root: str, session_id: str = "") -> list[PeopleCommit]:
     """Return commits that no session, or only this one, was shown; the newest first.
 
     A commit may turn out to be a session's own: its hook may run after our look.
@@ -160,8 +160,8 @@ def list_unshown(store: Store, root: str, session_id: str = "") -> list[Made]:
     return unreadable.read_rows(rows, _made, "commits", lambda row: row["sha"])
 
 
-def _made(row: sqlite3.Row) -> Made:
-    return Made(**dict(row) | {"files": tuple(loads(row["files"]))})
+def _made(row: sqlite3.Row) -> PeopleCommit:
+    return PeopleCommit(**dict(row) | {"files": tuple(loads(row["files"]))})
 
 
 def mark_shown(store: Store, root: str, session_id: str, now: datetime) -> None:
@@ -201,7 +201,7 @@ def prune(store: Store, now: datetime) -> None:
     )
 
 
-def latest(store: Store, root: str) -> Latest | None:
+def latest(store: Store, root: str) -> LatestCommits | None:
     row = store.db.execute(
         "select latest_sha, commits, files from head_cursors"
         " where project_id = ? and root = ? and commits is not null",
@@ -210,16 +210,16 @@ def latest(store: Store, root: str) -> Latest | None:
     return unreadable.read_row(row, _latest, "head_cursors", root)
 
 
-def _latest(row: sqlite3.Row) -> Latest:
+def _latest(row: sqlite3.Row) -> LatestCommits:
     listed: list[Any] = loads(row["commits"])
-    return Latest(
+    return LatestCommits(
         sha=row["latest_sha"],
         commits=tuple((sha, day, subject) for sha, day, subject in listed),
         files=tuple(loads(row["files"])),
     )
 
 
-def put_latest(store: Store, root: str, branch: str, found: Latest) -> None:
+def put_latest(store: Store, root: str, branch: str, found: LatestCommits) -> None:
     """Store the last commits of a worktree with the cursor of what is checked out."""
     commits = f"[{','.join(array(each) for each in found.commits)}]"
     with store.transaction() as db:

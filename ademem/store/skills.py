@@ -17,7 +17,7 @@ USER, EXPORTED = "user", "exported"
 _MOMENTS = ("last_modified_at", "archived_at", "created_at", "updated_at")
 
 
-class Entry(Value):
+class IndexedSkill(Value):
     """A skill file, existing or removed."""
 
     id: str
@@ -33,15 +33,15 @@ class Entry(Value):
     updated_at: datetime
 
 
-def all_of(store: Store) -> list[Entry]:
+def all_of(store: Store) -> list[IndexedSkill]:
     """Return entries by path, those of files that exist first."""
     rows = store.db.execute(
-        f"select {', '.join(Entry._fields)} from memory_skill_index where project_id = ?"
+        f"select {', '.join(IndexedSkill._fields)} from memory_skill_index where project_id = ?"
         " order by archived_at is not null, path",
         (store.project_id,),
     )
     return unreadable.read_rows(
-        map(dict, rows), _entry, "memory_skill_index", lambda row: row["id"]
+        map(dict, rows), _from_row, "memory_skill_index", lambda row: row["id"]
     )
 
 
@@ -57,7 +57,7 @@ def count_hidden(store: Store) -> int:
     return int(row[0])
 
 
-def put(store: Store, entry: Entry) -> None:
+def put(store: Store, entry: IndexedSkill) -> None:
     """Add or replace the row of the file."""
     row = as_dict(entry) | {"project_id": store.project_id}
     row |= {name: stamp(row[name]) if row[name] else None for name in _MOMENTS}
@@ -80,6 +80,6 @@ def remove(store: Store, path: str) -> None:
     )
 
 
-def _entry(row: dict[str, object]) -> Entry:
+def _from_row(row: dict[str, object]) -> IndexedSkill:
     moments = {name: parse(str(row[name])) if row[name] else None for name in _MOMENTS}
-    return Entry(**(row | moments))  # type: ignore[arg-type]
+    return IndexedSkill(**(row | moments))  # type: ignore[arg-type]

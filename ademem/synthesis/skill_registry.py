@@ -11,7 +11,7 @@ from ademem.guard.injection import instruction_in
 from ademem.store import jobs, memories, memory_queries, transitions
 from ademem.store import skills as table
 from ademem.store.memories import Change
-from ademem.store.skills import Entry
+from ademem.store.skills import IndexedSkill
 from ademem.synthesis import skill_files
 from ademem.synthesis.procedures import export
 from ademem.synthesis.skill_files import Skill, SkillProblem
@@ -39,7 +39,7 @@ CONFIDENCE = 0.9
 
 
 class Listed(Value):
-    entry: Entry
+    entry: IndexedSkill
     memory: Memory | None
     """None when it was deleted for good."""
 
@@ -112,7 +112,7 @@ def figures(scanned: Scanned) -> dict[str, int]:
     return {name: len(getattr(scanned, name)) for name in Scanned._fields}
 
 
-def _entries(store: Store) -> dict[str, Entry]:
+def _entries(store: Store) -> dict[str, IndexedSkill]:
     return {entry.path: entry for entry in table.all_of(store)}
 
 
@@ -135,7 +135,9 @@ def _authors(skills: Sequence[Skill], runtime: Runtime) -> dict[str, str | None]
     return authors
 
 
-def _compare(read: Iterable[Skill | SkillProblem], entries: Mapping[str, Entry]) -> dict[str, str]:
+def _compare(
+    read: Iterable[Skill | SkillProblem], entries: Mapping[str, IndexedSkill]
+) -> dict[str, str]:
     """Return the difference of each path; a file that cannot be read stays as it was."""
     kinds = {}
     for skill in (each for each in read if isinstance(each, Skill)):
@@ -152,7 +154,7 @@ def _compare(read: Iterable[Skill | SkillProblem], entries: Mapping[str, Entry])
     return kinds | {path: ARCHIVED for path in gone if entries[path].archived_at is None}
 
 
-def _update(skill: Skill, entry: Entry | None, job: Scan) -> None:
+def _update(skill: Skill, entry: IndexedSkill | None, job: Scan) -> None:
     """Store the file; one that was exported from a procedure belongs to that memory."""
     if _is_exported(skill, entry, job):
         return
@@ -160,7 +162,7 @@ def _update(skill: Skill, entry: Entry | None, job: Scan) -> None:
     memory = _revise(memory, skill, job) if memory else _insert(skill, job)
     table.put(
         job.store,
-        Entry(
+        IndexedSkill(
             id=entry.id if entry else sha256_hex(job.store.project_id, skill.path)[:32],
             path=skill.path,
             kind=skill.kind,
@@ -174,7 +176,7 @@ def _update(skill: Skill, entry: Entry | None, job: Scan) -> None:
     )
 
 
-def _is_exported(skill: Skill, entry: Entry | None, job: Scan) -> bool:
+def _is_exported(skill: Skill, entry: IndexedSkill | None, job: Scan) -> bool:
     """Tell whether a procedure owns the file, and import a person's edit of it."""
     found = export.parse_skill_file(skill.raw)
     procedure = export.find_owner(found.sync_id, job.runtime, job.now)
@@ -186,7 +188,7 @@ def _is_exported(skill: Skill, entry: Entry | None, job: Scan) -> bool:
     return True
 
 
-def _archive(entry: Entry, job: Scan) -> None:
+def _archive(entry: IndexedSkill, job: Scan) -> None:
     """Keep the row, so that the file may come back as the same memory."""
     table.put(job.store, replace(entry, archived_at=job.now, updated_at=job.now))
     memory = _memory_of(entry, job) if entry.source == table.USER else None
@@ -195,7 +197,7 @@ def _archive(entry: Entry, job: Scan) -> None:
         memories.update(job.store, archived, _change("archive", entry.path, job))
 
 
-def _memory_of(entry: Entry | None, job: Scan) -> Memory | None:
+def _memory_of(entry: IndexedSkill | None, job: Scan) -> Memory | None:
     return memory_queries.by_id(job.store, entry.memory_id if entry else None)
 
 

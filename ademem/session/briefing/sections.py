@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ademem.core.memory import Memory
     from ademem.files.project_brief import CoreMemory
     from ademem.session.briefing.reader import Entry, Reader
-    from ademem.store.commits import Made
+    from ademem.store.commits import PeopleCommit
 
 
 SHORT = 7
@@ -68,7 +68,7 @@ def latest_commits(reader: Reader) -> list[Entry]:
     return [*map(line, shown), *_places(found.files)] if shown else []
 
 
-def _unseen_commits(reader: Reader) -> list[Made]:
+def _unseen_commits(reader: Reader) -> list[PeopleCommit]:
     session = "" if reader.seen else reader.session
     return commits.list_unshown(reader.store, reader.root, session)
 

@@ -15,7 +15,7 @@ from ademem.core.value import Value, replace
 from ademem.store import memory_queries, transitions
 from ademem.store import procedures as table
 from ademem.store import skills as index
-from ademem.store.skills import Entry
+from ademem.store.skills import IndexedSkill
 from ademem.store.transitions import Act
 from ademem.synthesis.procedures import records
 from ademem.synthesis.procedures.records import Wording
@@ -192,7 +192,7 @@ def index_file(
 ) -> None:
     """Record in the index that the file is the procedure's, with its present content."""
     known = _index_entry(path, runtime)
-    entry = Entry(
+    entry = IndexedSkill(
         id=known.id if known else sha256_hex(runtime.store.project_id, path)[:32],
         path=path,
         kind="skill",
@@ -206,7 +206,7 @@ def index_file(
         index.put(runtime.store, entry)
 
 
-def _index_entry(path: str, runtime: Runtime) -> Entry | None:
+def _index_entry(path: str, runtime: Runtime) -> IndexedSkill | None:
     return next((each for each in index.all_of(runtime.store) if each.path == path), None)
 
 
