@@ -19,7 +19,7 @@ SHOWABLE = f"status = 'promoted' and {CURRENT} and {BROWSED}"
 """SQL for memories that may be shown unasked."""
 
 # Read from the keys: a few probes of the primary key, whatever the number of memories.
-_FOUND = f"""
+_SITES = f"""
 select memory.*, site.kind as site_kind, site.pattern as site_pattern, site.state as site_state
 from json_each(:keys) as key
 cross join memory_sites as site on site.kind in (:kind, :other) and site.key = key.value
@@ -30,7 +30,7 @@ and {SHOWABLE}
 and (scope = 'project' or scope = 'agent' and scope_owner_id is :agent)
 """
 
-_TOLD = """
+_SHOWN = """
 select memory_id from recall_log
 where session_id = :session and agent_id = :agent and memory_id is not null
 and (place in ('site', 'failure') or prompt_id <> '' and prompt_id = :prompt)
@@ -50,18 +50,18 @@ class Site(Value):
 
 def at_path(store: Store, path: str, keys: Iterable[str], agent: str) -> list[sqlite3.Row]:
     """Return memories with a pattern or an anchor that matches the path, one row a site."""
-    return _found(store, keys, agent, kind="path", other="anchor", path=path)
+    return _find(store, keys, agent, kind="path", other="anchor", path=path)
 
 
 def at_programs(store: Store, programs: Iterable[str], agent: str) -> list[sqlite3.Row]:
     """Return memories with a command of one of these programs, one row a site."""
-    return _found(store, programs, agent, kind="command", other="command", path="")
+    return _find(store, programs, agent, kind="command", other="command", path="")
 
 
 def list_shown(store: Store, key: TurnKey) -> set[str]:
     """Return ids of memories shown unasked since the last compaction, or in this turn."""
     rows = store.db.execute(
-        _TOLD, {"session": key.session_id, "agent": key.agent_id, "prompt": key.prompt_id}
+        _SHOWN, {"session": key.session_id, "agent": key.agent_id, "prompt": key.prompt_id}
     )
     return {row[0] for row in rows}
 
@@ -91,14 +91,14 @@ def put(store: Store, seq: int, sites: Iterable[Site]) -> None:
     )
 
 
-def list_all(store: Store, told: Iterable[str] = ()) -> list[Site]:
-    """Return all sites of showable memories, without those of the ids *told*."""
+def list_all(store: Store, hidden: Iterable[str] = ()) -> list[Site]:
+    """Return all sites of showable memories, without those of the ids *hidden*."""
     rows = store.db.execute(
         "select distinct site.kind, site.key, site.pattern from memory_sites as site"
         " join unified_memories as memory on memory.seq = site.memory_seq"
         f" where {SHOWABLE} and memory.id not in (select value from json_each(?))"
         " order by site.kind, site.key, site.pattern",
-        (array(sorted(told)),),
+        (array(sorted(hidden)),),
     )
     return [Site(kind=row[0], key=row[1], pattern=row[2]) for row in rows]
 
@@ -121,8 +121,8 @@ def find_misplaced(store: Store, seqs: Iterable[int]) -> set[int]:
     return {row[0] for row in rows}
 
 
-def _found(
+def _find(
     store: Store, keys: Iterable[str], agent: str, *, kind: str, other: str, path: str
 ) -> list[sqlite3.Row]:
     values = {"keys": array(keys), "kind": kind, "other": other, "path": path, "agent": agent}
-    return store.db.execute(_FOUND, values | {"project": store.project_id}).fetchall()
+    return store.db.execute(_SITES, values | {"project": store.project_id}).fetchall()

@@ -59,7 +59,7 @@ _MEMBERS = tuple(
 """Members by value; calling the enum takes ten times as long."""
 TURN = f"instr(' ' || tags || ' ', ' {DIALOGUE} ') > 0"
 """SQL for a turn of a dialogue."""
-SAID_ANEW = "('merge', 'revise', 'edit')"
+CONFIRMING = "('merge', 'revise', 'edit')"
 """Operations that confirm or change the text of a memory."""
 BOOKKEEPING = (
     "seq",

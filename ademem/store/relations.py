@@ -6,7 +6,7 @@ from ademem.core.clock import stamp
 from ademem.core.json_text import numbers
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value
-from ademem.store.memories import SAID_ANEW
+from ademem.store.memories import CONFIRMING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 CONFLICT = "conflicts_with"
-SETTLED = "not_conflict"
+NOT_CONFLICT = "not_conflict"
 
 
 class Conflict(Value):
@@ -42,7 +42,7 @@ order by relation.created_at, relation.rowid
 """
 
 
-_UNSETTLED = """
+_ANY_PENDING = """
 select 1 from memory_relations
 where relation = 'conflicts_with' and judgment_status = 'pending' limit 1
 """
@@ -67,7 +67,7 @@ where relation = 'conflicts_with' and judgment_status = 'pending'
   and (other.trust = 'user' or pairs.trust <> 'user')
   and not exists (
     select 1 from memory_revisions as again
-    where again.memory_id = pairs.id and again.operation in {SAID_ANEW}
+    where again.memory_id = pairs.id and again.operation in {CONFIRMING}
       and again.created_at > other.created_at)
 """
 
@@ -108,7 +108,7 @@ def find_outdated(store: Store, rows: Sequence[int]) -> dict[int, str]:
 
     A person's memory is outdated by a person's alone.
     """
-    if not rows or store.db.execute(_UNSETTLED).fetchone() is None:  # the rule, and cheap to tell
+    if not rows or store.db.execute(_ANY_PENDING).fetchone() is None:  # the rule, and cheap to tell
         return {}
     return {row[0]: row[1] for row in store.db.execute(_OUTDATED, {"rows": numbers(rows)})}
 
@@ -132,7 +132,7 @@ def resolve(store: Store, left: Memory, right: Memory, actor: str, now: datetime
         " where project_id = :project and source_id = :one and target_id = :other"
         " and relation = :conflict",
         {
-            "settled": SETTLED,
+            "settled": NOT_CONFLICT,
             "conflict": CONFLICT,
             "project": store.project_id,
             "one": one,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 
-_TELLING = (
+_CHANGING = (
     "'insert', 'import', 'adopt', 'revise', 'edit', 'promote', 'reject', 'archive', 'restore',"
     " 'delete', 'supersede'"
 )
@@ -80,7 +80,7 @@ def since(store: Store, moment: str, limit: int) -> list[tuple[Memory, bool]]:
     rows = store.db.execute(
         f"select memory.*, min(revision.revision) = 1 as is_new from ("
         "  select memory_id, revision, seq from memory_revisions"
-        f"  where created_at > :moment and operation in ({_TELLING})"
+        f"  where created_at > :moment and operation in ({_CHANGING})"
         "  order by created_at desc limit :limit"
         ") as revision join unified_memories as memory on memory.id = revision.memory_id"
         " where memory.project_id = :project group by memory.id order by max(revision.seq) desc",

@@ -161,7 +161,7 @@ def test_the_index_finds_what_a_scan_of_all_patterns_finds(patterns, paths):
 
 def test_a_look_up_scans_neither_memories_nor_sites(store):
     plans = []
-    for query in (table._FOUND, table._TOLD):
+    for query in (table._SITES, table._SHOWN):
         names = dict.fromkeys(
             ["keys", "kind", "other", "path", "project", "agent", "session", "prompt"], ""
         )

@@ -39,3 +39,18 @@ def test_a_memory_that_is_gone_is_shown_without_a_count(store):
     show(store, memory("never stored"))
 
     assert store.db.execute("select count(*) from memory_exposure").fetchone()[0] == 0
+
+
+@pytest.mark.parametrize("value", [9e99, -7, "zzz", b"\xff"])
+def test_an_impossible_count_stops_no_further_one(store, value):
+    (known,) = insert(store, memory("known"))
+    show(store, known)
+    store.db.execute("pragma ignore_check_constraints = on")
+    store.db.execute("update memory_exposure set shown = ?1, unused = ?1, used = ?1", (value,))
+    store.db.execute("pragma ignore_check_constraints = off")
+    show(store, known, session="s2")
+    counts = store.db.execute("select shown, unused from memory_exposure").fetchone()
+    logs.count_use(store, [known.id], NOW)
+
+    assert all(1 <= count <= 1_000_000 for count in counts)
+    assert logs.count_unused(store, [known.id]) == {known.id: 0}
