@@ -423,16 +423,16 @@ def rehearse(commands: Mapping[str, str], environment: Mapping[str, str]) -> Rep
         world |= {"CLAUDE_PROJECT_DIR": root, "ADEMEM_JOBS_AUTO": "false"}
         for name in ("ADEMEM_PROJECT", "ADEMEM_DISABLE", "CLAUDE_ENV_FILE"):
             world.pop(name, None)
-        said = ""
+        output = ""
         for event, keys in SCENE:
             if event not in commands:
                 faults.append(f"{event} is not registered")
                 continue
-            said, fault = _fire(commands[event], event, keys, root, world)
+            output, fault = _fire(commands[event], event, keys, root, world)
             fired += 1
             if fault:
                 faults.append(fault)
-        if LESSON not in said:
+        if LESSON not in output:
             faults.append("a new session was not shown the lesson")
         recalled = _recall(root, world)
         if not recalled:

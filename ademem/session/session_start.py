@@ -49,7 +49,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     """Return the briefing at a start, with a question after compaction; only news on resume."""
     source = payload.source or "startup"
     if source == "compact" and not runtime.is_read_only:
-        _rearm(payload, runtime)  # also for one that looks like the twin of another just before
+        _rearm(payload, runtime)  # even for the hook of a second installation
     here = branch(runtime.project.root)
     if runtime.is_read_only:
         reader = make_reader(payload, runtime, here)
@@ -86,10 +86,9 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
 
 
 def _import_changes(runtime: Runtime) -> str:
-    """Take over what people and git did to the files; one line when memories came of it.
+    """Import changes of the files within READING_S; return a line about imported memories.
 
-    Writing the files anew is left to the worker, for nobody is to wait for it, and so is all that
-    is not done in time.
+    The worker imports the rest and writes the files.
     """
     try:
         if import_waits(runtime.project):
@@ -110,7 +109,7 @@ def _import_changes(runtime: Runtime) -> str:
             runtime.now,
             environment=runtime.environment,
         )
-    except confined.Refused:  # a notice tells of it, and the session is briefed all the same
+    except confined.Refused:  # a notice reports it, and the session is briefed nevertheless
         return ""
     return taken.summary if taken else ""
 
@@ -148,9 +147,9 @@ def _brief(source: str, here: str | None, payload: Payload, runtime: Runtime) ->
 
 
 def _rearm(payload: Payload, runtime: Runtime) -> None:
-    """Compaction took the search result away: a running turn that needs memory needs it again.
+    """Require another search in a running turn, as compaction dropped the result of the last.
 
-    Not where what is put before the model counts as the search: the briefing that follows is that.
+    In mode `orient` the briefing that follows counts as the search.
     """
     if runtime.settings.guard.mode == "orient":
         return

@@ -112,10 +112,10 @@ def _embed(batch: list[Memory], embedder: Embedder, context: JobContext) -> int:
     if len(batch) == 1:
         return _embed_alone(batch[0], embedder, context)
     results = _vectors(batch, embedder)
-    vectors = [said for said in results if isinstance(said, Vector)]
+    vectors = [result for result in results if isinstance(result, Vector)]
     kept = embeddings.put(context.store, embedder.model_id, vectors, context.now())
-    for memory, said in zip(batch, results, strict=True):
-        if isinstance(said, Failure):
+    for memory, result in zip(batch, results, strict=True):
+        if isinstance(result, Failure):
             kept += _embed_alone(memory, embedder, context)
     return kept
 
@@ -124,13 +124,13 @@ def _embed_alone(memory: Memory, embedder: Embedder, context: JobContext) -> int
     """Count a failure before the attempt: a text may crash the process."""
     store, model = context.store, embedder.model_id
     embeddings.count_failure(store, model, memory, jobs.ABANDONED, context.now())
-    (said,) = _vectors([memory], embedder)
-    if isinstance(said, Vector):
-        return embeddings.put(store, model, [said], context.now())
+    (result,) = _vectors([memory], embedder)
+    if isinstance(result, Vector):
+        return embeddings.put(store, model, [result], context.now())
     if not _works(embedder):
         embeddings.clear_failures(store, memory)
-        raise ModelFails(f"the model {model} fails: {said.error}")
-    embeddings.name_failure(store, model, memory, said.error)
+        raise ModelFails(f"the model {model} fails: {result.error}")
+    embeddings.name_failure(store, model, memory, result.error)
     context.figures["failed"] += 1
     return 0
 

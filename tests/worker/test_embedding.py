@@ -326,7 +326,7 @@ class TestASession:
 
 
 def test_status_tells_how_far_the_vectors_are(world, monkeypatch):
-    monkeypatch.setattr(running, "installed", lambda _runtime: fake.model(world.embedder))
+    monkeypatch.setattr(running, "find_model", lambda _runtime: fake.model(world.embedder))
     world.keep(*numbered(59), "raise the limit")
     world.work()
     world.keep("One that waits")
@@ -348,7 +348,7 @@ def test_status_tells_how_far_the_vectors_are(world, monkeypatch):
 
 
 def test_status_without_a_model_says_so(world, monkeypatch):
-    monkeypatch.setattr(running, "installed", lambda _runtime: None)
+    monkeypatch.setattr(running, "find_model", lambda _runtime: None)
     world.keep("Tokens expire in UTC")
     world.work(model=None)
     said = api.get_status(world.memories)
