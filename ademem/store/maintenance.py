@@ -201,7 +201,8 @@ def begin_sweep(store: Store, id: str, trigger: str, now: datetime) -> str:
 def count(store: Store, id: str, counts: dict[str, int]) -> None:
     """Add to the counts of the sweep, in the transaction of the changes."""
     row = store.db.execute("select counts from maintenance_log where id = ?", (id,)).fetchone()
-    known = _counts(loads(row[0]))
+    read = unreadable.read_row(row, lambda row: _counts(loads(row[0])), "maintenance_log", id)
+    known = read or _counts({})
     total = {name: known[name] + counts.get(name, 0) for name in COUNTED}
     store.db.execute("update maintenance_log set counts = ? where id = ?", (flat(total), id))
 
@@ -239,13 +240,14 @@ def last(store: Store, kind: str, outcome: str = "%", *, until: str = FOREVER) -
         " and outcome like ? order by completed_at desc, rowid desc limit 1",
         (store.project_id, kind, until, outcome),
     ).fetchone()
-    return unreadable.read_row(row, _logged, "maintenance_log", kind)
+
+    def read(row: sqlite3.Row) -> LoggedRun:
+        values = dict(zip(LoggedRun._fields, row, strict=True))
+        return LoggedRun(**values | {"counts": _counts(loads(values["counts"]), kind)})
+
+    return unreadable.read_row(row, read, "maintenance_log", kind)
 
 
-def _logged(row: sqlite3.Row) -> LoggedRun:
-    values = dict(zip(LoggedRun._fields, row, strict=True))
-    return LoggedRun(**values | {"counts": dict(loads(values["counts"]))})
-
-
-def _counts(known: dict[str, int]) -> dict[str, int]:
-    return {name: int(known.get(name, 0)) for name in COUNTED}
+def _counts(known: dict[str, int], kind: str = SWEEP) -> dict[str, int]:
+    names = COUNTED if kind == SWEEP else ("found", "merged", "created")
+    return {name: int(known.get(name, 0)) for name in names}
