@@ -27,7 +27,7 @@ from tests.examples import FULL, examples
 from tests.session import payloads
 from tests.store import damage
 
-VALUES, FLIPS, LOGGED = examples(150, 7), examples(40, 7), examples(10)
+VALUES, FLIPS, LOGGED = examples(150, 10), examples(40, 10), examples(10, 5)
 LATEST = "Releases are tagged by the pipeline"
 """What only the log beside the database holds."""
 COMMANDS = """

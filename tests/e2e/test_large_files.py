@@ -49,7 +49,7 @@ def line(number, **fields):
 
 
 def many_lines(memory):
-    count = size(2_000, 50_000)
+    count = size(1_000, 50_000)
     with open(memory / "knowledge.jsonl", "w") as file:
         file.writelines(map(line, range(count)))
     return count
@@ -240,9 +240,9 @@ def test_a_command_imports_what_waits_and_says_nothing_of_it_in_a_pipe(tmp_path,
     (machine.root / ".ade/memory/facts.md").write_text("# Facts\n" + (" " * 999 + "\n") * 4_300)
     assert "systemMessage" in machine.fire("session_start").said
     waits = json.loads(machine.ademem("status", "--json").said)["imports"]
-    assert "2,000 lines of knowledge.jsonl wait for the worker" in waits
+    assert "1,000 lines of knowledge.jsonl wait for the worker" in waits
 
-    found = json.loads(machine.ademem("recall", lesson(1321), "--json").said)
+    found = json.loads(machine.ademem("recall", lesson(821), "--json").said)
 
-    assert found["memories"][0]["content"] == lesson(1321)
+    assert found["memories"][0]["content"] == lesson(821)
     assert json.loads(machine.ademem("status", "--json").said)["imports"] == []

@@ -187,10 +187,11 @@ class Machine:
     def live(self, turn: int = 0) -> None:
         """A session, the worker, a session that sees what was imported, then what a person types.
 
-        In a full run the second session is whole and all commands are typed, else one beside a
-        recall, by the *turn*.
+        In a full run both sessions are whole and all commands are typed, else a session has all
+        events at every other *turn*, and one command is typed beside a recall.
         """
-        self.session("11111111-1111-4111-8111-111111111111")
+        events = len(SESSION) if FULL or turn % 2 == 0 else 4
+        self.session("11111111-1111-4111-8111-111111111111", events)
         self.command("work", "--once")
         self.session("22222222-2222-4222-8222-222222222222", len(SESSION) if FULL else 2)
         others = COMMANDS if FULL else (COMMANDS[turn % len(COMMANDS)],)
