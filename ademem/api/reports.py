@@ -157,10 +157,10 @@ def lifecycle(runtime: Runtime) -> dict[str, Any]:
 
     return {
         "last_sweep": swept
-        and describe(swept, {name: swept.counts.get(name, 0) for name in maintenance.COUNTED}),
+        and describe(swept, {name: swept.counts[name] for name in maintenance.COUNTED}),
         "next_sweep": stamp(job_kinds.next_sweep(store, settings, runtime.now)),
         "last_consolidation": merged
-        and describe(merged, {name: merged.counts.get(old, 0) for name, old in names.items()}),
+        and describe(merged, {name: merged.counts[old] for name, old in names.items()}),
         "next_consolidation": stamp(job_kinds.next_consolidation(store, settings, runtime.now)),
         "conflicts": len(relations.list_conflicts(store)),
         "missions": [mission.id for mission in missions.list_all(store, running=True)],
