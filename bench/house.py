@@ -59,7 +59,8 @@ print(visible(typer.main.get_command(cli.app)))
 TABLES = """
 import sqlite3
 db = sqlite3.connect(".ade/ade.db")
-rows = db.execute("select name from pragma_table_list where schema = 'main' and type <> 'shadow'")
+kinds = "schema = 'main' and type in ('table', 'virtual')"
+rows = db.execute(f"select name from pragma_table_list where {kinds}")
 print(sum(not name.startswith("sqlite_") for (name,) in rows))
 """
 

@@ -556,3 +556,25 @@ begin
   delete from memory_sites where memory_seq = old.seq;
   insert into memory_sites(memory_seq, kind, key, pattern) values (old.seq, 'due', '', '');
 end;
+
+create view memory_sweep_log as
+select id as sweep_id, project_id, trigger_reason, started_at, completed_at,
+  ifnull(json_extract(counts, '$.decayed'), 0) as entries_decayed, ifnull(json_extract(counts, '$.demoted'), 0) as entries_demoted,
+  ifnull(json_extract(counts, '$.promoted'), 0) as entries_promoted, ifnull(json_extract(counts, '$.archived'), 0) as entries_archived,
+  ifnull(json_extract(counts, '$.orphaned'), 0) as entries_orphaned, duration_ms, outcome, error
+from maintenance_log where kind = 'sweep';
+
+create view memory_consolidation_log as
+select id as consolidation_id, project_id, trigger_reason, started_at, completed_at,
+  ifnull(json_extract(counts, '$.found'), 0) as clusters_found, ifnull(json_extract(counts, '$.merged'), 0) as entries_merged,
+  ifnull(json_extract(counts, '$.created'), 0) as entries_created, tokens_used, duration_ms, outcome, error
+from maintenance_log where kind = 'consolidation';
+
+create view memory_procedure_sources as
+select memory_id as procedure_memory_id, value as episode_memory_id, created_at
+from memory_procedure_details, json_each(episode_ids);
+
+create view gate_log as
+select id, project_id, session_id, decision as rule, reason, kind as category, subject as preview,
+  text_hash, source_type, created_at
+from decision_log where part = 'gate';

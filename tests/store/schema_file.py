@@ -32,8 +32,8 @@ def written() -> str:
     for _, name, _, sql in tables:
         others = [lowered(row[3]) for row in rows if row[2] == name and row[0] == "index"]
         blocks.append("\n".join([f"-- {about[name]}", lowered(sql), *others, ""]))
-    triggers = [lowered(row[3]) for row in rows if row[0] == "trigger"]
-    return "\n".join([*blocks, *(f"{trigger}\n" for trigger in triggers)])
+    others = [lowered(row[3]) for row in rows if row[0] in ("trigger", "view")]
+    return "\n".join([*blocks, *(f"{each}\n" for each in others)])
 
 
 def comments() -> dict[str, str]:
@@ -53,7 +53,7 @@ def comments() -> dict[str, str]:
 
 def lowered(sql: str) -> str:
     """As we write it; SQLite stores the first words in capitals, and the rest as it is."""
-    words = re.match(r"(CREATE (?:UNIQUE )?(?:VIRTUAL )?(?:TABLE|INDEX|TRIGGER)) ", sql)
+    words = re.match(r"(CREATE (?:UNIQUE )?(?:VIRTUAL )?(?:TABLE|INDEX|TRIGGER|VIEW)) ", sql)
     assert words, sql
     return f"{words[1].lower()}{sql[words.end() - 1 :]};"
 

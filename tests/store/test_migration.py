@@ -102,6 +102,32 @@ def test_rows_of_tables_that_are_one_now_are_kept(tmp_path, path, version, old, 
     assert expected.items() in [{name: row[name] for name in expected}.items() for row in after]
 
 
+VIEWS = {
+    "memory_sweep_log": set(),
+    "memory_consolidation_log": set(),
+    "memory_procedure_sources": {"created_at"},
+    "gate_log": {"id"},
+}
+"""Names that ADE gives its logs, with columns that tell something else now."""
+
+
+@pytest.mark.parametrize(("name", "changed"), VIEWS.items(), ids=VIEWS)
+def test_logs_and_sources_are_read_under_the_names_that_ade_gives_them(
+    tmp_path, path, name, changed
+):
+    older.build(path, 25)
+    (before,) = older.rows(path)[name]
+    reopen(tmp_path)
+    with closing(sqlite3.connect(path)) as db:
+        db.row_factory = sqlite3.Row
+        (after,) = map(dict, db.execute(f"select * from {name}"))
+
+    assert after.keys() == before.keys()
+    assert {name: after[name] for name in after.keys() - changed} == {
+        name: before[name] for name in before.keys() - changed
+    }
+
+
 def test_counts_sources_and_single_values_are_kept(tmp_path, path):
     older.build(path, 25)
     before = older.rows(path)
