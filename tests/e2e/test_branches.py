@@ -66,6 +66,7 @@ def test_a_branch_keeps_what_it_learned_until_it_is_merged(ademem: Product) -> N
 
 def test_candidates_are_reviewed_on_a_branch_without_any_host(ademem: Product) -> None:
     world = begun(ademem)
+    world.configure("[jobs]\nauto = false")  # a worker may import the sheet before the session does
     id = learn(ademem, GUESS)
     ademem("propose")
     world.git("checkout", "-q", "ademem/candidates")

@@ -10,7 +10,7 @@ from tests.examples import examples
 from tests.store import racing
 
 WRITERS, EACH, SHARED = 16, examples(200, share=4), 20
-KILLS = examples(200, share=4)
+KILLS = examples(200, share=8)
 
 
 def assert_sound(store):
