@@ -78,7 +78,8 @@ def claimed_authors(store: Store) -> list[str]:
     """The names that the files give, those with most memories first."""
     rows = store.db.execute(
         f"select claimed_author from unified_memories where project_id = ? and {CLAIMED}"
-        " and claimed_author <> '' group by claimed_author order by count(*) desc, claimed_author",
+        " and claimed_author <> '' and typeof(claimed_author) = 'text'"
+        " group by claimed_author order by count(*) desc, claimed_author",
         (store.project_id,),
     )
     return [row[0] for row in rows]

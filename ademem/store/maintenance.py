@@ -135,7 +135,7 @@ def above(store: Store, limits: Mapping[str, int]) -> dict[str, int]:
     )
     over: dict[str, int] = {}
     for scope, held in rows:
-        if limits[scope] and held > limits[scope]:
+        if 0 < limits.get(scope, 0) < held:
             over[scope] = over.get(scope, 0) + held - limits[scope]
     return over
 

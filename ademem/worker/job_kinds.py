@@ -137,16 +137,23 @@ def is_crowded(store: Store, settings: LifecycleSettings) -> bool:
     return any(
         count > CROWDED_SHARE * limit
         for scope, count in maintenance.fullest(store).items()
-        if (limit := getattr(settings, f"{scope}_limit"))
+        if (limit := getattr(settings, f"{scope}_limit", 0))
     )
 
 
 def _next(last: str | None, period: timedelta, store: Store, now: datetime) -> datetime:
-    """Ignore a creation time in the future: count from the oldest memory that is not."""
+    """Return *period* after the last run; before the first, after the store was made.
+
+    A creation time in the future is ignored: the oldest memory that is not counts. With one that is
+    no time the job is due.
+    """
     began = last or store_.made_at(store)
     if began > stamp(now):
         began = maintenance.oldest(store, now) or began
-    return parse(began) + period
+    try:
+        return parse(began) + period
+    except (ValueError, OverflowError):
+        return now
 
 
 COLD_START_S = 60.0
