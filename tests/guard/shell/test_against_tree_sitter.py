@@ -90,6 +90,12 @@ def test_of_scripts_that_nest_both_read_the_same(text):
     compared(text)
 
 
+def test_a_value_that_tree_sitter_tears_off_is_one_word():
+    text = "A=() && ! export A=`A=()`;"
+
+    assert ours(grammar.parse(text)) == theirs(text)
+
+
 def compared(text):
     """Ours reads every script; what tree-sitter makes an error of is no use."""
     script = grammar.parse(text)

@@ -106,9 +106,15 @@ def _statements(node: Node, arithmetic: bool = False) -> Iterator[Node]:
 def _words(command: Node) -> tuple[str, ...]:
     skipped = REDIRECTS if command.type in KEYWORDS else (*REDIRECTS, "variable_assignment")
     own = [child for child in command.children if child.type not in skipped]
-    words = [
-        _assigned(each)[0] if each.type == "variable_assignment" else resolved(each) for each in own
-    ]
+    words: list[str] = []
+    end = -1
+    for each in own:
+        word = _assigned(each)[0] if each.type == "variable_assignment" else resolved(each)
+        if each.start_byte == end:  # it may tear a value off its `export A=`
+            words[-1] += word
+        else:
+            words.append(word)
+        end = each.end_byte
     inside = [
         word for child in command.children if child.type == "file_redirect" for word in _more(child)
     ]
