@@ -89,6 +89,7 @@ def run(
 def _communicate(pipes: dict[int, int], stdin: bytes, clock: Deadline) -> tuple[bytes, bytes]:
     """Write *stdin* and read both outputs to their ends; closes the pipes. Raises TooLate."""
     streams = {handle: stream for stream, handle in pipes.items()}
+    unwritten = memoryview(stdin)
     parts: dict[int, list[bytes]] = {1: [], 2: []}
     waiting = select.poll()
     for handle, stream in streams.items():
@@ -101,10 +102,11 @@ def _communicate(pipes: dict[int, int], stdin: bytes, clock: Deadline) -> tuple[
                 if streams[handle]:
                     data = os.read(handle, _PART_BYTES)
                     parts[streams[handle]].append(data)
+                    is_over = not data
                 else:
-                    data = stdin[: select.PIPE_BUF]
-                    stdin = stdin[_write(handle, data) :]
-                if not data:
+                    unwritten = unwritten[_write(handle, unwritten[: select.PIPE_BUF]) :]
+                    is_over = not unwritten
+                if is_over:
                     waiting.unregister(handle)
                     os.close(handle)
                     del streams[handle]
@@ -114,7 +116,7 @@ def _communicate(pipes: dict[int, int], stdin: bytes, clock: Deadline) -> tuple[
     return b"".join(parts[1]), b"".join(parts[2])
 
 
-def _write(handle: int, data: bytes) -> int:
+def _write(handle: int, data: memoryview) -> int:
     """Write to a pipe; bytes that no process reads count as written."""
     try:
         return os.write(handle, data) if data else 0
