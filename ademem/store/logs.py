@@ -211,9 +211,8 @@ def has_searched(store: Store, key: TurnKey) -> bool:
 def list_refusals(store: Store, limit: int) -> list[dict[str, Any]]:
     """Return refusals of the write gate, newest first."""
     rows = store.db.execute(
-        "select id, project_id, decision as rule, reason, kind as category, text_hash,"
-        " subject as preview, source_type, session_id, created_at from decision_log"
-        " where part = 'gate' order by id desc limit ?",
+        "select id, project_id, rule, reason, category, text_hash, preview, source_type,"
+        " session_id, created_at from gate_log order by id desc limit ?",
         (limit,),
     )
     return [dict(row) for row in rows]
