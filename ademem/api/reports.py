@@ -57,7 +57,7 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
             scope.value: {
                 "count": sum(counts),
                 "fullest_owner": max(counts, default=0),
-                "limit": getattr(settings.lifecycle, f"{scope}_limit"),
+                "limit": settings.lifecycle.limit_of(scope),
             }
             for scope, counts in owners.items()
         },
@@ -243,8 +243,7 @@ def get_guard_state(runtime: Runtime) -> dict[str, Any]:
 def find_overfull(runtime: Runtime) -> str | None:
     """Name the memories that the next sweep archives above a limit, and how to keep them."""
     settings = runtime.settings.lifecycle
-    limits = {scope.value: getattr(settings, f"{scope}_limit") for scope in Scope}
-    over = maintenance.above(runtime.store, limits)
+    over = maintenance.above(runtime.store, settings.limit_of)
     if not over:
         return None
     above = ", ".join(f"{count:,} above {scope}_limit" for scope, count in over.items())

@@ -212,6 +212,11 @@ class LifecycleSettings(Section):
     mission_limit: int = shared(200, 0, 1_000_000)
     """Maximum number of live memories of one finished mission; 0: any."""
 
+    def limit_of(self, scope: str) -> int:
+        """Return the limit of a scope; 0, as for any number, for one that a damaged row has."""
+        limit: int = getattr(self, f"{scope}_limit", 0)
+        return limit
+
 
 class AISettings(Section):
     provider: str = yours("none", choices=AI_PROVIDERS)

@@ -12,7 +12,7 @@ from ademem.store.memories import TABLE, TURN, columns, from_values
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
 
     from ademem.core.memory import Memory
@@ -120,7 +120,7 @@ def fullest(store: Store) -> dict[str, int]:
     return {row[0]: row[1] for row in rows}
 
 
-def above(store: Store, limits: Mapping[str, int]) -> dict[str, int]:
+def above(store: Store, limit_of: Callable[[str], int]) -> dict[str, int]:
     """Return by scope the number of live memories beyond the limits, where 0 is none.
 
     Memories of running missions do not count.
@@ -135,8 +135,8 @@ def above(store: Store, limits: Mapping[str, int]) -> dict[str, int]:
     )
     over: dict[str, int] = {}
     for scope, held in rows:
-        if 0 < limits.get(scope, 0) < held:
-            over[scope] = over.get(scope, 0) + held - limits[scope]
+        if 0 < limit_of(scope) < held:
+            over[scope] = over.get(scope, 0) + held - limit_of(scope)
     return over
 
 

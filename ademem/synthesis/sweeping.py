@@ -211,7 +211,7 @@ def enforce_limits(found: list[AgingMemory], settings: LifecycleSettings) -> lis
             by_owner.setdefault((memory.scope, memory.owner), []).append(memory)
     archived: dict[int, AgingMemory] = {}
     for (scope, _), held in by_owner.items():
-        limit = getattr(settings, f"{scope}_limit", 0)  # 0 for a scope that is none
+        limit = settings.limit_of(scope)
         excess = max(0, len(held) - limit) if limit else 0
         if excess:
             movable = [memory for memory in held if not memory.is_exempt]

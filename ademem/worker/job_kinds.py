@@ -137,7 +137,7 @@ def is_crowded(store: Store, settings: LifecycleSettings) -> bool:
     return any(
         count > CROWDED_SHARE * limit
         for scope, count in maintenance.fullest(store).items()
-        if (limit := getattr(settings, f"{scope}_limit", 0))
+        if (limit := settings.limit_of(scope))
     )
 
 
