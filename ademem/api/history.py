@@ -141,7 +141,7 @@ def _check_untouched(changed: Sequence[Revision], store: Store) -> None:
         if left.operation == "delete" and not left.snapshot["content"]:
             raise CannotDo(f"{left.memory_id} was deleted for good", "nothing of it is left")
         now = revisions.last(store, left.memory_id)
-        if now.said != left.said:
+        if now.compared != left.compared:
             raise CannotDo(
                 f"{left.memory_id} was changed since ({now.operation})",
                 f"`ademem undo {now.event_id}` takes that back first",

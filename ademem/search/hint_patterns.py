@@ -42,8 +42,8 @@ def expand_glob(pattern: str) -> list[str]:
     if not pattern or len(pattern) > LONGEST_GLOB:
         return []
     plain = [glob for choice in _choices(pattern) for glob in _optional(choice)][:MOST_CHOICES]
-    meant = [other for glob in plain for other in _meant(glob)]
-    return [glob for glob in dict.fromkeys(meant) if glob.count("*") <= MOST_STARS]
+    globs = [other for glob in plain for other in _equivalents(glob)]
+    return [glob for glob in dict.fromkeys(globs) if glob.count("*") <= MOST_STARS]
 
 
 def as_glob(pattern: str) -> str | None:
@@ -120,9 +120,9 @@ def _optional(pattern: str) -> list[str]:
     return [head + FOLDERS + each for each in tails] + without
 
 
-def _meant(glob: str) -> list[str]:
+def _equivalents(glob: str) -> list[str]:
     if glob.endswith("/"):
-        return _meant(glob + "*")
+        return _equivalents(glob + "*")
     anywhere = [glob] if "/" in glob or glob.startswith("*") else [glob, f"*/{glob}"]
     last = glob[glob.rfind("/") + 1 :]
     inside = [f"{each}/*" for each in anywhere] if not set("*?[") & set(last) else []
@@ -246,7 +246,7 @@ def parse_commands(command: str) -> list[tuple[str, ...]]:
 
 
 def is_run_by(words: Sequence[str], argv: Sequence[str]) -> bool:
-    """Whether *argv* is the program with these arguments, whatever stands between them."""
+    """Return True if *argv* is the program with these arguments, in order, among others."""
     rest = iter(argv[1:])
     return words[0] == argv[0] and all(word in rest for word in words[1:])
 

@@ -40,7 +40,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         )
     if MEMORY in call.path or MEMORY in call.command:
         note_edit(call, payload, runtime)
-    match decide(call, known(turns.get(runtime.store, key), runtime)):
+    match decide(call, make_context(turns.get(runtime.store, key), runtime)):
         case Pass(settled=settled):
             if settled:
                 flags.set_quiet(runtime.project, key, True)
@@ -69,7 +69,7 @@ def _names_us(command: str) -> bool:
     return "ademem" in bare or any(f" {verb}" in bare for verb in ("promote", "trust", "review"))
 
 
-def known(turn: Turn | None, runtime: Runtime) -> CallContext:
+def make_context(turn: Turn | None, runtime: Runtime) -> CallContext:
     """Collect the facts for a decision."""
     config = os.path.realpath(client.config_dir(runtime.environment))
     project = runtime.project
@@ -96,7 +96,7 @@ def _deny(call: ToolCall, key: TurnKey, runtime: Runtime) -> str | None:
     mode = runtime.settings.guard.mode
     with runtime.store.transaction():
         turn = turns.get(runtime.store, key)
-        if turn is None or isinstance(decide(call, known(turn, runtime)), Pass):
+        if turn is None or isinstance(decide(call, make_context(turn, runtime)), Pass):
             return None
         if turns.deny(runtime.store, turn, call.tool_use_id):
             logs.log_decision(

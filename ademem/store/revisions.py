@@ -39,7 +39,7 @@ class Revision(Value):
     created_at: str
 
     @property
-    def said(self) -> dict[str, Any]:
+    def compared(self) -> dict[str, Any]:
         """The fields without `revision_count`, to compare two revisions."""
         return self.fields() | {"revision_count": 0}
 

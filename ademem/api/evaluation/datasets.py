@@ -44,7 +44,7 @@ class Question(Value):
 
 
 class Haystack(Value):
-    """What is in one store, and what is asked of it."""
+    """The items of one store, and the questions asked of it."""
 
     name: str
     items: tuple[Item, ...]
@@ -116,7 +116,7 @@ def longmemeval(data: bytes) -> Iterator[Haystack]:
         ):
             for number, turn in enumerate(turns, 1):
                 id = f"{len(items)}:{name}:{number}"
-                items.append(_said(turn, id, name, _slashed(date)))
+                items.append(_make_turn(turn, id, name, _slashed(date)))
                 if turn.get("has_answer"):
                     answers.append(id)
         wanted = set(entry["answer_session_ids"])
@@ -164,7 +164,7 @@ def _turns(conversation: dict[str, Any]) -> Iterator[Item]:
         number += 1
 
 
-def _said(turn: dict[str, Any], id: str, session: str, date: str) -> Item:
+def _make_turn(turn: dict[str, Any], id: str, session: str, date: str) -> Item:
     return Item(id=id, text=turn["content"], speaker=turn["role"], session=session, date=date)
 
 

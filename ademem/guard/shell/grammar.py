@@ -273,14 +273,14 @@ class Grammar:
         outer, self._heredocs, first = self._heredocs, [], len(self.drafts)
         self.commands(")")
         self._heredocs = outer
-        return self._known(first)
+        return self._known_output(first)
 
     def _script(self, text: str) -> Word | None:
         first = len(self.drafts)
         Grammar(text, outer=self).commands("")
-        return self._known(first)
+        return self._known_output(first)
 
-    def _known(self, first: int) -> Word | None:
+    def _known_output(self, first: int) -> Word | None:
         return known_output(self.drafts[first].command) if len(self.drafts) == first + 1 else None
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
         @property
         def model_id(self) -> str:
-            """What a stored vector is filed under."""
+            """The name of the model beside each stored vector."""
 
         def embed(self, texts: Sequence[str]) -> np.ndarray:
             """A unit row a text, n x DIMENSIONS in float32; raises DamagedModel.

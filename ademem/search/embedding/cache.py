@@ -68,7 +68,7 @@ def made_for_models(environment: Mapping[str, str]) -> list[str]:
 
 
 def aside(folder: str) -> str:
-    """Where a model is put together, and where a broken download waits to be resumed."""
+    """Return the folder in which a model is assembled and an interrupted download is kept."""
     return folder + ".part"
 
 
@@ -92,7 +92,7 @@ def is_whole(folder: str) -> bool:
 
 
 def manifest(folder: str) -> Manifest | None:
-    """What was put there; None when nothing was, or when nobody can tell any more."""
+    """Read the list of installed files; None if there is none or it cannot be read."""
     try:
         kept = loads(shared_files.read_text(os.path.join(folder, MANIFEST)) or "")
         return Manifest(
@@ -123,7 +123,7 @@ def seal(folder: str, names: tuple[str, ...], *, source: str, trust: str) -> Man
 
 
 def damaged(folder: str) -> list[str]:
-    """What each file that is not as it was put there has against it; reads them all."""
+    """Read all files and describe each that is missing or differs from what was installed."""
     found = manifest(folder)
     return [
         f"{file.name} is {'missing' if now is None else 'not what was installed'}"
@@ -134,7 +134,7 @@ def damaged(folder: str) -> list[str]:
 
 
 def is_locked(folder: str) -> bool:
-    """Whether an installation is under way."""
+    """Return True while an installation runs."""
     return is_held(lock(folder))
 
 

@@ -162,7 +162,7 @@ def _first_line(error: Exception) -> str:
 
 
 def prepared_folder(model: str) -> str:
-    """Where it lies; another onnxruntime or processor looks elsewhere."""
+    """Return the folder of the graph prepared for this onnxruntime and processor."""
     key = f"{onnxruntime.__version__}-{platform.machine()}"
     return os.path.join(model, cache.PREPARED, key)
 
