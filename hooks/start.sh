@@ -122,6 +122,7 @@ post_tool_use)
   *)
     case ${payload%%'"tool_response"'*} in
     *git*commit* | *git*merge* | *git*rebase* | *git*cherry-pick* | *git*revert* | *git*pull* | *git*' am '*) ;;
+    *git*notes*' -F'* | *git*notes*--file* | *'gh pr '*' -F'* | *'gh pr '*--body-file*) ;; # a message in a file
     *) exit 0 ;;
     esac
     ;;

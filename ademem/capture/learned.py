@@ -60,9 +60,77 @@ _BEFORE_MARKER = r"[\s>#*+\u2022-]*(?:\d{1,3}[.)]|\[[ xX]?\])?[ \t]*"
 """Start of a line before the marker: quotes, headings and list items."""
 _QUOTE = r"(?m)^[ \t]*>[ \t]?"
 _NEXT_ITEM = r"\n[ \t>#*+\u2022-]*(?:\d{1,3}[.)]|\[[ xX]?\])?[ \t]*\Z"
-_IDLE_FLAGS = frozenset({"--dry-run", "--help"})
-_VALUED_FLAGS = frozenset({"--db", "--actor", "--author", "-a", "--dir", "--directory", "-C"})
-_GIT_VALUED_FLAGS = frozenset({"-C", "-c", "--git-dir", "--work-tree"})
+_IDLE_OPTIONS = frozenset({"--dry-run", "--help", "--web"})
+"""Options with which a command publishes nothing by itself."""
+
+
+class MessageOptions(Value):
+    """The options of a command by which it is given a message; letters may be joined: `-qam`."""
+
+    text: str = ""
+    file: str = ""
+    """Options for a file with the text; `-` is the standard input."""
+    valued: str = ""
+    """Other options that take the next word."""
+    attached: str = ""
+    """Options whose value, if any, is the rest of the word."""
+    stdin: str = ""
+    """Option that takes the text from the standard input."""
+
+
+_JJ = MessageOptions(
+    text="-m --message",
+    valued="-r -R -d -A -B -f -t --revision --revisions --repository --destination --onto --from"
+    " --into --to --insert-after --insert-before --author --config --config-file --at-op"
+    " --at-operation --tool --color",
+    stdin="--stdin",
+)
+_GH_VALUED = "-R --repo -t --title -A --author-email --match-head-commit"
+_GH = MessageOptions(text="-b --body", file="-F --body-file", valued=_GH_VALUED)
+_NOTE = MessageOptions(
+    text="-m --message", file="-F --file", valued="-C -c --reuse-message --reedit-message --ref"
+)
+MESSAGES = {
+    "git commit": MessageOptions(
+        text="-m --message --trailer",
+        file="-F --file",
+        valued="-C -c -t --reuse-message --reedit-message --fixup --squash --author --date"
+        " --template --cleanup --pathspec-from-file",
+        attached="-S -u",
+    ),
+    "git merge": MessageOptions(
+        text="-m --message",
+        file="-F --file",
+        valued="-s -X --strategy --strategy-option --into-name --cleanup",
+        attached="-S",
+    ),
+    **dict.fromkeys(("git notes add", "git notes append"), _NOTE),
+    **dict.fromkeys(
+        ("jj describe", "jj desc", "jj commit", "jj ci", "jj new", "jj squash", "jj split"), _JJ
+    ),
+    **dict.fromkeys(
+        ("gh pr create", "gh pr new", "gh pr edit"),
+        MessageOptions(
+            text="-b --body",
+            file="-F --body-file",
+            valued=f"{_GH_VALUED} -B -H -a -l -m -p -r -T --base --head --assignee --label"
+            " --milestone --project --reviewer --template --add-assignee --add-label --add-project"
+            " --add-reviewer --remove-assignee --remove-label --remove-project --remove-reviewer"
+            " --recover",
+        ),
+    ),
+    **dict.fromkeys(("gh pr comment", "gh pr review", "gh pr merge"), _GH),
+}
+"""Commands whose message may have lessons, by program and subcommand."""
+_BD = MessageOptions(file="-f --file", valued="--db --actor --author -a --dir --directory -C")
+_BEFORE_SUBCOMMAND = {
+    "git": "-C -c --git-dir --work-tree --namespace --ref",
+    "jj": "-R --repository --config --config-file --at-op --at-operation --color",
+    "gh": "-R --repo",
+}
+"""Options with a value that may stand before a subcommand."""
+_PIPES = ("-", "/dev/stdin")
+_NAMES_FILE = re.compile(r"\s-(?:[A-Za-z]{0,4}F|-(?:body-)?file)")
 
 
 class Lesson(Value):
@@ -92,9 +160,12 @@ class Body(Value):
     """A marker counts at the beginning of a line only, as in the trailers of a commit."""
 
 
-def may_have_lessons(text: str) -> bool:
+def may_have_lessons(command: str) -> bool:
     """False for a command that holds no lesson for sure."""
-    return _MARKER.search(text) is not None or ("bd" in text and ("-f" in text or "--file" in text))
+    if _MARKER.search(command) or ("bd" in command and " -f" in command):
+        return True
+    programs = ("bd", *_BEFORE_SUBCOMMAND)
+    return any(name in command for name in programs) and _NAMES_FILE.search(command) is not None
 
 
 def marked_lessons(command: str, *, read_file: ReadFile) -> list[Lesson]:
@@ -107,14 +178,19 @@ def marked_lessons(command: str, *, read_file: ReadFile) -> list[Lesson]:
     script = shell.parse(command) if len(command) <= COMMAND_CHARS else None
     if script is None:
         return []
-    found = [
-        entry
-        for written in script.commands
-        if written.reached
-        for plain in shell.unwrap(written)
-        for body in (*_comments(plain, read_file), *_messages(plain, read_file))
-        for entry in _parse_body(body)
-    ]
+    files: dict[str, str] = {}
+    found: list[Lesson] = []
+
+    def read(path: str) -> str | None:
+        return files.get(path) or read_file(path)
+
+    for written in script.commands:
+        if not written.reached:
+            continue
+        for plain in shell.unwrap(written):
+            files |= _written_files(plain)
+            for body in _bodies(plain, read):
+                found += _parse_body(body)
     return list(dict.fromkeys(found))[:MAX_ENTRIES]
 
 
@@ -144,11 +220,16 @@ def source_of(cwd: str) -> str:
     return "supervisor" if "/worktrees/" in marker else "orchestrator"
 
 
+def _bodies(command: Command, read_file: ReadFile) -> Iterator[Body]:
+    if command.name == "bd":
+        yield from _comments(command, read_file)
+    elif command.name in _BEFORE_SUBCOMMAND:
+        yield from _messages(command, read_file)
+
+
 def _comments(command: Command, read_file: ReadFile) -> Iterator[Body]:
-    if command.name != "bd":
-        return
-    words, flags = _split(command.words[1:], _VALUED_FLAGS | {"-f", "--file"})
-    if any(flag in _IDLE_FLAGS for flag, _ in flags):
+    words, options = _split(command.words[1:], _BD)
+    if any(option in _IDLE_OPTIONS for option, _ in options):
         return
     verb = [word.text for word in words[:2]]
     if verb[:1] == ["comment"]:
@@ -159,35 +240,53 @@ def _comments(command: Command, read_file: ReadFile) -> Iterator[Body]:
         return
     if not words:
         return
-    bead, *said = words
-    path = next((value.text for flag, value in flags if flag in ("-f", "--file")), None)
+    bead, *texts = words
+    path = next((value.text for option, value in options if option in _BD.file.split()), None)
     if path is not None:
         text = read_file(path) or ""
-    elif any(flag == "--stdin" for flag, _ in flags) or [word.text for word in said] == ["-"]:
-        text = _written_out(command.stdin) if command.stdin else ""
+    elif any(option == "--stdin" for option, _ in options) or [w.text for w in texts] == ["-"]:
+        text = _literal_text(command.stdin) if command.stdin else ""
     else:
-        text = _written_out(*said)
+        text = _literal_text(*texts)
     yield Body(text=text, bead=bead.text)
 
 
 def _messages(command: Command, read_file: ReadFile) -> Iterator[Body]:
-    if command.name != "git":
+    """Yield the messages of a commit, a merge, a note, or a pull request."""
+    program, words = command.name, command.words[1:]
+    before = _BEFORE_SUBCOMMAND[program]
+    verbs = [word.text for word in _split(words, MessageOptions(valued=before))[0]]
+    keys = (" ".join((program, *verbs[:count])) for count in (2, 1))
+    known = next((MESSAGES[key] for key in keys if key in MESSAGES), None)
+    if known is None:
         return
-    words, flags = _split(
-        command.words[1:], _GIT_VALUED_FLAGS | {"-m", "--message", "-F", "--file", "-am"}
-    )
-    if not words or words[0].text != "commit" or any(flag in _IDLE_FLAGS for flag, _ in flags):
+    _, options = _split(words, replace(known, valued=f"{before} {known.valued}"))
+    if any(option in _IDLE_OPTIONS for option, _ in options):
         return
-    for flag, value in flags:
-        if flag in ("-m", "--message", "-am"):
-            yield Body(text=_written_out(value), lines_only=True)
-        elif flag in ("-F", "--file") and value.text != "-":
-            yield Body(text=read_file(value.text) or "", lines_only=True)
-        elif flag in ("-F", "--file") and command.stdin:
-            yield Body(text=_written_out(command.stdin), lines_only=True)
+    for option, value in options:
+        text = ""
+        if option in known.text.split():
+            text = _literal_text(value)
+        elif option == known.stdin or (option in known.file.split() and value.text in _PIPES):
+            text = _literal_text(command.stdin) if command.stdin else ""
+        elif option in known.file.split() and not value.expands:
+            text = read_file(value.text) or ""
+        yield Body(text=text, lines_only=True)
 
 
-def _written_out(*words: Word) -> str:
+def _written_files(command: Command) -> dict[str, str]:
+    """Return the text of a file that this command writes, where the script has it."""
+    from ademem.guard.shell.words import known_output
+
+    targets = [each.target.text for each in command.redirects if each.operator in (">", ">|")]
+    if len(targets) != 1 or len(command.redirects) > 2:
+        return {}
+    others = tuple(each for each in command.redirects if ">" not in each.operator)
+    text = known_output(replace(command, redirects=others))
+    return {targets[0]: _literal_text(text)} if text else {}
+
+
+def _literal_text(*words: Word) -> str:
     """Join the words; empty if a variable or a command's output is a part."""
     if any(word.expands and ("$" in word.text or "`" in word.text) for word in words):
         return ""
@@ -195,22 +294,35 @@ def _written_out(*words: Word) -> str:
 
 
 def _split(
-    words: tuple[Word, ...], valued: frozenset[str]
+    words: tuple[Word, ...], known: MessageOptions
 ) -> tuple[list[Word], list[tuple[str, Word]]]:
-    """Return positional words, and flags with their values; `--` ends the flags."""
+    """Return positional words, and options with their values; `--` ends the options."""
     plain: list[Word] = []
-    flags: list[tuple[str, Word]] = []
+    options: list[tuple[str, Word]] = []
+    valued = {*known.text.split(), *known.file.split(), *known.valued.split()}
+    attached = known.attached.split()
     rest = iter(words)
     for word in rest:
-        if word.text == "--" and not word.quoted:
-            return [*plain, *rest], flags
-        if not word.text.startswith("-") or word.text == "-" or _MARKER.search(word.text):
+        text = word.text
+        if text == "--" and not word.quoted:
+            return [*plain, *rest], options
+        if text.startswith("--"):
+            name, equals, value = text.partition("=")
+            inline = replace(word, text=value)
+            follows = name in valued and not equals
+            options.append((name, next(rest, inline) if follows else inline))
+        elif text[:1] == "-" and text[1:2].isalpha():
+            for at, letter in enumerate(text[1:], 2):
+                option, inline = f"-{letter}", replace(word, text=text[at:])
+                takes = option in valued
+                options.append(
+                    (option, next(rest, inline) if takes and not inline.text else inline)
+                )
+                if takes or option in attached:
+                    break
+        else:
             plain.append(word)
-            continue
-        flag, _, value = word.text.partition("=")
-        given = replace(word, text=value)
-        flags.append((flag, next(rest, given) if flag in valued and not value else given))
-    return plain, flags
+    return plain, options
 
 
 def _parse_body(body: Body) -> Iterator[Lesson]:

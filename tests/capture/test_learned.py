@@ -186,6 +186,108 @@ IGNORED = [
 ]
 
 
+HEREDOC = "<<'EOF'\nFix\n\nLEARNED: x is y\nEOF"
+
+MESSAGES = [
+    "git commit -m 'LEARNED: x is y'",
+    "git commit -m'LEARNED: x is y'",
+    "git commit -am 'LEARNED: x is y'",
+    "git commit -qm 'LEARNED: x is y'",
+    "git commit -qam 'LEARNED: x is y'",
+    "git commit -sm 'LEARNED: x is y'",
+    "git commit -qsm'LEARNED: x is y'",
+    "git commit -a -q -m 'LEARNED: x is y' -- src",
+    "git commit --message='LEARNED: x is y'",
+    "git commit --message 'LEARNED: x is y'",
+    "git commit -m 'Fix' -m 'LEARNED: x is y'",
+    "git commit -m 'Fix' -m 'Because of it' -m 'LEARNED: x is y'",
+    "git commit -m 'Fix' --trailer 'LEARNED: x is y'",
+    "git commit --trailer='Learned: x is y' -m 'Fix'",
+    "git commit -F notes/message",
+    "git commit -Fnotes/message",
+    "git commit -qaF notes/message",
+    "git commit --file=notes/message",
+    "git commit --file notes/message",
+    f"git commit -F - {HEREDOC}",
+    f"git commit --file=- {HEREDOC}",
+    f"git commit -F /dev/stdin {HEREDOC}",
+    "printf 'Fix\\n\\nLEARNED: x is y\\n' | git commit -F -",
+    f"cat > /tmp/message {HEREDOC}\ngit commit -F /tmp/message",
+    "echo 'LEARNED: x is y' > .message && git commit -F .message && rm .message",
+    f'git commit -m "$(cat {HEREDOC}\n)"',
+    f'git commit -q -m "$(cat {HEREDOC}\n)" && git push',
+    "git commit --amend -m 'LEARNED: x is y'",
+    "git commit --amend --no-edit --trailer 'LEARNED: x is y'",
+    "git commit --fixup=HEAD~1 -m 'LEARNED: x is y'",
+    "git -C app commit -m 'LEARNED: x is y'",
+    "git -c user.name=Ada commit -m 'LEARNED: x is y'",
+    "git --git-dir=.git commit -m 'LEARNED: x is y'",
+    "GIT_EDITOR=true git commit -m 'LEARNED: x is y'",
+    "cd app && git add -A && git commit -m 'LEARNED: x is y'",
+    "git merge -m 'LEARNED: x is y' feature",
+    "git merge --no-ff feature -m 'LEARNED: x is y'",
+    "git merge -F notes/message feature",
+    "git notes add -m 'LEARNED: x is y' HEAD",
+    "git notes --ref review append -m 'LEARNED: x is y'",
+    "git notes add -F notes/message HEAD~1",
+    "jj describe -m 'LEARNED: x is y'",
+    "jj commit -m 'LEARNED: x is y'",
+    "jj ci --message='LEARNED: x is y'",
+    "jj -R app desc -r @- -m 'LEARNED: x is y'",
+    f"jj describe --stdin {HEREDOC}",
+    "gh pr create --title 'Fix' --body 'LEARNED: x is y'",
+    "gh pr create -t Fix -b 'LEARNED: x is y' -B main",
+    "gh pr create --fill --body-file notes/message",
+    f"gh pr create -t Fix -F - {HEREDOC}",
+    f'gh pr create --title Fix --body "$(cat {HEREDOC}\n)"',
+    "gh -R o/r pr comment 7 --body 'LEARNED: x is y'",
+    "gh pr comment 7 -b 'LEARNED: x is y'",
+    "gh pr review 7 -r -b 'LEARNED: x is y'",
+    "gh pr merge 7 -d -s -b 'LEARNED: x is y'",
+]
+"""Forms in which a command is given a message; each has one lesson."""
+
+NO_MESSAGES = [
+    "git commit -S 'LEARNED: x is y'",
+    "git commit -um 'LEARNED: x is y'",
+    "git commit --author 'LEARNED: x is y' -m Fix",
+    "git commit -m Fix -- 'LEARNED: x is y'",
+    "git commit --dry-run -qm 'LEARNED: x is y'",
+    "git commit -F other",
+    "git commit -F - < notes/message",
+    "git commit -m 'Explain LEARNED: x is y'",
+    "git commit -C 'LEARNED: x is y'",
+    "git revert -m 1 HEAD && git log --grep 'LEARNED: x is y'",
+    "git tag -a v1 -m 'LEARNED: x is y'",
+    "git stash push -m 'LEARNED: x is y'",
+    "git notes show 'LEARNED: x is y'",
+    "jj log -T 'LEARNED: x is y'",
+    "gh pr create --web --body 'LEARNED: x is y'",
+    "gh pr create --title 'LEARNED: x is y' --body ''",
+    "gh issue create --body 'LEARNED: x is y'",
+    "gh pr list --search 'LEARNED: x is y'",
+    "false && git commit -qm 'LEARNED: x is y'",
+    "git diff --quiet || git commit -qm 'LEARNED: x is y'",
+]
+
+
+@pytest.mark.parametrize("command", MESSAGES)
+def test_a_message_is_read_in_every_form(command):
+    files = {"notes/message": "Fix\n\nLEARNED: x is y\n"}
+
+    assert may_have_lessons(command)
+    assert learned(command, files) == [(None, "LEARNED", "x is y")]
+
+
+@pytest.mark.parametrize("command", NO_MESSAGES)
+def test_other_texts_of_such_commands_teach_nothing(command):
+    assert learned(command, {"notes/message": "LEARNED: x is y"}) == []
+
+
+def test_a_commit_of_words_alone_costs_no_parsing():
+    assert not may_have_lessons("git commit -qam 'Fix the Footer' && git push -f")
+
+
 @pytest.mark.parametrize(("command", "expected"), CAPTURED)
 def test_a_real_comment_teaches(command, expected):
     assert learned(command) == expected

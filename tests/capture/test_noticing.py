@@ -193,7 +193,7 @@ echo "LEARNED: nothing is run here" | grep -rn "LEARNED:" docs | cat notes/LEARN
 git log --grep "DECISION:" | bd close BD-1 --reason "LEARNED: closing is no comment"
 git commit -m "Explain what LEARNED: means" | sed -n "/FACT:/p" notes.md | python app.py --fact:x
 bd create "PATTERN: look into the adapters" | git tag -m "LEARNED: tags teach nothing" v1
-gh pr comment 3 --body "LEARNED: not ours" | printf "GOTCHA: x" > notes.md | make learned:
+gh issue comment 3 --body "LEARNED: not ours" | printf "GOTCHA: x" > notes.md | make learned:
 rg "(DECISION|GOTCHA):" -l | git stash push -m "LEARNED: x" | docker run x "LEARNED: y"
 """
 
