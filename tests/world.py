@@ -39,6 +39,7 @@ class World:
             "PATH": "/usr/bin",
             "TMPDIR": str(root.parent),
             "ADEMEM_JOBS_AUTO": "false",
+            "ADEMEM_NOTICE_LEVEL": "quiet",
         }
         if not enrolled:  # else it is a clone of what is
             api.init(str(root), environment=self.environment)

@@ -134,15 +134,14 @@ def notice(*lines: str) -> str:
     return _object({"systemMessage": "\n".join(lines)}) if lines else ""
 
 
-def deny(reason: str) -> str:
+def deny(reason: str, notices: Sequence[str] = ()) -> str:
     """Deny a tool call, in the form that every version of the client understands."""
-    return _answer(
-        {
-            "hookEventName": "PreToolUse",
-            "permissionDecision": "deny",
-            "permissionDecisionReason": reason,
-        }
-    )
+    denial = {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "deny",
+        "permissionDecisionReason": reason,
+    }
+    return _answer(denial, notices)
 
 
 def keep_going(reason: str) -> str:

@@ -91,6 +91,7 @@ DTYPES = ("int8", "fp32")
 AI_PROVIDERS = ("none", "claude", "openai")
 GUARD_MODES = ("strict", "assist", "orient", "warn", "off")
 """Modes of the guard, the strictest first."""
+NOTICE_LEVELS = ("quiet", "normal")
 LEVELS = {"lite": 3, "standard": 8, "deep": 20}
 """Entries of each kind in a briefing, by its level."""
 
@@ -158,6 +159,11 @@ class BriefingSettings(Section):
     """Maximum number of memories that are added to one edit, command or failure."""
     hint_tokens: int = shared(600, 0, 5000)
     """Maximum size of the memories of one hint in tokens of about four bytes."""
+
+
+class NoticeSettings(Section):
+    level: str = shared("normal", choices=NOTICE_LEVELS)
+    """Lines that a session shows to you: normal, or quiet for warnings and failures alone."""
 
 
 class MirrorSettings(Section):
@@ -261,6 +267,7 @@ class Settings(Value):
     embed: EmbedSettings = EmbedSettings()
     guard: GuardSettings = GuardSettings()
     briefing: BriefingSettings = BriefingSettings()
+    notice: NoticeSettings = NoticeSettings()
     mirror: MirrorSettings = MirrorSettings()
     capture: CaptureSettings = CaptureSettings()
     lifecycle: LifecycleSettings = LifecycleSettings()

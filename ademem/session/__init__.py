@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ademem.core import client, clock, configuration, project
+from ademem.core import client, clock, configuration, project, trust
 from ademem.core.errors import AdememError, NotEnrolled
 from ademem.store.runtime import is_writable, open_runtime
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 WAIT_S = 2.0
 """Longest wait for another writer; SessionEnd has 1.5 s for everything."""
 WAIT_END_S = 0.6
+REPORTING = ("session_start", "user_prompt_submit", "pre_tool_use", "post_tool_use", "stop")
+"""Events whose failure is shown to the person; what PreCompact prints goes to a model."""
 READ_ONLY = ("session_start", "user_prompt_submit")
 """Events that are answered from a copy where the project cannot be written."""
 
@@ -49,7 +51,7 @@ def answer(
     if environment.get("ADEMEM_DISABLE"):
         return ""
     event = handle.__module__.rpartition(".")[2]
-    found = None
+    found = payload = None
     try:
         found = project.find(None, environment, _working_folder())
         payload = client.read(raw)
@@ -71,9 +73,8 @@ def answer(
         from ademem.core import failure_log
 
         failure_log.log(found, event, error, environment, now)
-        if event == "session_start":
-            return _report_refused(error)
-        return _guard_failed(found, error, environment) if event == "pre_tool_use" else ""
+        denial = _guard_failed(found, error, environment) if event == "pre_tool_use" else ""
+        return denial or _report(event, error, found, payload, environment)
 
 
 def _open(
@@ -96,15 +97,24 @@ def _working_folder() -> str:
         return os.sep
 
 
-def _report_refused(error: Exception) -> str:
-    """Name the refused file that keeps the memory from opening."""
+def _report(
+    event: str,
+    error: Exception,
+    found: Project | None,
+    payload: client.Payload | None,
+    environment: Mapping[str, str],
+) -> str:
+    """Name the failure to the person once a session, or the refused file at its start."""
     from ademem.core.confined import Refused
+    from ademem.session import notices
 
-    if not isinstance(error, Refused):
+    if isinstance(error, Refused):
+        return client.notice(notices.describe_refused(error)) if event == "session_start" else ""
+    if found is None or payload is None or event not in REPORTING:
         return ""
-    from ademem.session.notices import describe_refused
-
-    return client.notice(describe_refused(error))
+    about = f"failure {payload.session_id}"
+    is_first = trust.claim_notice(about, found.database, environment)
+    return client.notice(notices.failed(event, error)) if is_first else ""
 
 
 def _guard_failed(found: Project | None, error: Exception, environment: Mapping[str, str]) -> str:

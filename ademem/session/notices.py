@@ -1,19 +1,21 @@
-"""Lines that the start of a session shows to the person, and not to the model."""
+"""Lines that hooks show to the person, and not to the model."""
 
 from __future__ import annotations
 
 import os
 
-from ademem.core import configuration, confined, trust
+from ademem.core import configuration, confined, trust, untrusted
 from ademem.core.project import import_waits
 from ademem.core.text import bounded, counted, preview
-from ademem.store import admission, existence, ledger
+from ademem.store import admission, existence, ledger, memory_queries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from ademem.capture.gate import Written
     from ademem.core.client import Payload
+    from ademem.core.memory import Memory
     from ademem.store.runtime import Runtime
 
     Notice = Callable[[Runtime], Iterator[str]]
@@ -24,8 +26,72 @@ NAMED = 3
 """Most authors that are named."""
 NAMES_CHARS = 44
 """Length of their names together."""
+MOST_WAITING = 100
+"""Most waiting memories that are counted."""
+MOST_STORED = 3
+"""Most texts of one prompt that have a line each."""
 ENTRIES = 2000
 """Most names below `.ade/` that a hook looks at; `ademem files check` looks at all."""
+
+
+def is_quiet(runtime: Runtime) -> bool:
+    """Return True where the person wants warnings and failures alone."""
+    return runtime.settings.notice.level == "quiet"
+
+
+def summarize(confirmed: int, most: int, runtime: Runtime) -> list[str]:
+    """Return the line with the number of memories, counted up to *most*, and of waiting ones."""
+    if is_quiet(runtime):
+        return []
+    waiting = memory_queries.count_in_review(runtime.store, MOST_WAITING)
+    if not confirmed and not waiting:
+        return ['ademem: no memories yet; "remember: …" in a prompt stores one']
+    known = "at least " if confirmed == most else ""
+    line = f"ademem: {known}{counted(confirmed, 'memory')}"
+    if not waiting:
+        return [line]
+    number = f"{waiting} or more" if waiting == MOST_WAITING else str(waiting)
+    verb = "waits" if waiting == 1 else "wait"
+    return [f"{line}, {number} {verb} for review (/ademem:review)"]
+
+
+def stored(written: Iterable[Written], runtime: Runtime) -> list[str]:
+    """Return a line for each text of a prompt: what was stored or refused, and how to undo it."""
+    lines = []
+    for each in written:
+        memory = each.memory
+        if memory is None:
+            why = (each.reason or each.rule).partition(";")[0]
+            lines.append(_fitting("ademem: not stored: it ", why, " (`ademem log --refused`)"))
+        elif memory.quarantine_reason:
+            lines.append("ademem: held back, as it reads like an order to a model: `ademem review`")
+        elif not is_quiet(runtime):
+            done = "stored" if memory.status == "promoted" else "noted for review"
+            undo = f" (undo: /ademem:review drop {memory.id})"
+            end = " (stored already)" if each.deduped else undo
+            lines.append(_fitting(f"ademem: {done}: ", memory.content, end))
+    more = len(lines) - MOST_STORED
+    return lines[:MOST_STORED] + ([f"ademem: and {more} more"] if more > 0 else [])
+
+
+def carried(memories: Iterable[Memory], runtime: Runtime) -> list[str]:
+    """Return the line about memories that the guard put before a tool call."""
+    texts = [memory.content for memory in memories]
+    if is_quiet(runtime) or not texts:
+        return []
+    more = f" (and {len(texts) - 1} more)" if len(texts) > 1 else ""
+    return [_fitting("ademem: reminded Claude first: ", texts[0], more)]
+
+
+def failed(event: str, error: Exception) -> str:
+    """Return the line about a hook that failed, with the command that shows why."""
+    return f"ademem: its hook {event} failed ({type(error).__name__}); `ademem doctor` shows why"
+
+
+def _fitting(beginning: str, text: str, end: str) -> str:
+    """Return one line of at most CHARS, in which the text is cut."""
+    room = CHARS - len(beginning) - len(end)
+    return f"{beginning}{preview(untrusted.visible(text), room)}{end}"
 
 
 def collect(payload: Payload, runtime: Runtime) -> list[str]:

@@ -13,6 +13,7 @@ from ademem.core.clock import Deadline
 from ademem.core.errors import suppress
 from ademem.core.project import files_changed, import_waits
 from ademem.core.repository import branch
+from ademem.core.value import replace
 from ademem.files import enrolment
 from ademem.guard import flags
 from ademem.search.hints import prune_lists, remove_lists, update_sites, write_lists
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from ademem.core.client import Payload
     from ademem.store.runtime import Runtime
 
+BEGINNINGS = ("startup", "clear")
+"""Sources of a session that begins anew, which shows the person the number of memories."""
 READING_S = 2.0
 """Longest import of files before the session starts: 20 % of the hook's time-out."""
 GIT_S = 1.0
@@ -82,7 +85,10 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         _record_shown(brief, source, payload, runtime)
     worker.start(runtime)
     text = "\n".join(filter(None, (brief.text, imported)))
-    return client.context("SessionStart", text, notices.collect(payload, runtime))
+    lines = notices.collect(payload, runtime)
+    if source in BEGINNINGS:
+        lines += notices.summarize(brief.total, briefing.COUNTED, runtime)
+    return client.context("SessionStart", text, lines)
 
 
 def _import_changes(runtime: Runtime) -> str:
@@ -142,7 +148,7 @@ def _brief(source: str, here: str | None, payload: Payload, runtime: Runtime) ->
     if source == "compact" and ledger.claim(
         runtime.store, "flush", payload.session_id, runtime.now
     ):
-        return Brief(text=f"{brief.text}\n{FLUSH.format(program=name)}", shown=brief.shown)
+        return replace(brief, text=f"{brief.text}\n{FLUSH.format(program=name)}")
     return brief
 
 

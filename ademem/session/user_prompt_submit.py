@@ -20,6 +20,7 @@ from ademem.worker import warm
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ademem.capture.gate import Written
     from ademem.core.client import Payload, TurnKey
     from ademem.core.memory import Memory
     from ademem.store.runtime import Runtime
@@ -51,8 +52,9 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     with runtime.store.transaction():
         if not _claim(prompt, key, runtime):
             return None
-        lines = _save_dictated(prompt, key, runtime)
-        _save_corrections(prompt, key, runtime)
+        dictated = _save_dictated(prompt, key, runtime)
+        written = dictated + _save_corrections(prompt, key, runtime)
+        lines = _describe_dictated(dictated, runtime)
         hint = keywords(prompt, HINT_WORDS)
         turns.begin(runtime.store, key, classified.turn, classified.why, hint, runtime.now)
         if recalls:
@@ -62,7 +64,12 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
                 turns.note_search(runtime.store, key, runtime.now)
             lines += _lines(found, runtime)
     _set_flag(key, runtime)
-    return client.context("UserPromptSubmit", "\n".join(lines)) if lines else None
+    shown_to_person = []
+    if written:
+        from ademem.session import notices
+
+        shown_to_person = notices.stored(written, runtime)
+    return client.context("UserPromptSubmit", "\n".join(lines), shown_to_person) or None
 
 
 def _continue_turn(payload: Payload, runtime: Runtime) -> None:
@@ -88,14 +95,14 @@ def _claim(prompt: str, key: TurnKey, runtime: Runtime) -> bool:
     return ledger.claim(runtime.store, "prompt", source_key, runtime.now)
 
 
-def _save_dictated(prompt: str, key: TurnKey, runtime: Runtime) -> list[str]:
-    """Write the texts that the person dictated, and return the lines that say so."""
+def _save_dictated(prompt: str, key: TurnKey, runtime: Runtime) -> list[Written]:
+    """Write the texts that the person dictated."""
     texts = dictations(prompt)
     if not texts:
         return []
     from ademem.capture import record
 
-    entries = []
+    found = []
     for text in texts:
         draft = Draft(
             content=text,
@@ -103,9 +110,14 @@ def _save_dictated(prompt: str, key: TurnKey, runtime: Runtime) -> list[str]:
             origin=Origin(trust=Trust.USER, source_type="user", session_id=key.session_id),
         )
         source_key = f"{key.session_id}:{key.prompt_id}:{sha256_hex(text)}"
-        written = record.write_once(draft, source_key, runtime)
-        if written and written.memory:
-            entries.append(untrusted.entry(written.memory, runtime.settings.briefing.prompt_chars))
+        found.append(record.write_once(draft, source_key, runtime))
+    return [written for written in found if written]
+
+
+def _describe_dictated(dictated: list[Written], runtime: Runtime) -> list[str]:
+    """Return the lines for the model about dictated memories."""
+    chars = runtime.settings.briefing.prompt_chars
+    entries = [untrusted.entry(written.memory, chars) for written in dictated if written.memory]
     if not entries:
         return []
     more = len(entries) - MOST_DICTATED
@@ -113,16 +125,20 @@ def _save_dictated(prompt: str, key: TurnKey, runtime: Runtime) -> list[str]:
     return ["Saved to project memory, as the person asked:", untrusted.fenced(shown)]
 
 
-def _save_corrections(prompt: str, key: TurnKey, runtime: Runtime) -> None:
+def _save_corrections(prompt: str, key: TurnKey, runtime: Runtime) -> list[Written]:
     """Write the person's corrections as candidates, but for dictated ones."""
     found = corrections(prompt) if runtime.settings.capture.corrections else []
-    if found:
-        from ademem.capture import record
+    if not found:
+        return []
+    from ademem.capture import record
 
-        dictated = dictations(prompt)
-        for text in found:
-            if not any(text in each or each in text for each in dictated):
-                record.capture_correction(text, key, runtime)
+    dictated = dictations(prompt)
+    saved = [
+        record.capture_correction(text, key, runtime)
+        for text in found
+        if not any(text in each or each in text for each in dictated)
+    ]
+    return [written for written in saved if written]
 
 
 def _recall(prompt: str, key: TurnKey, runtime: Runtime) -> list[tuple[Memory, float]]:

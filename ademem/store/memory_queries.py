@@ -108,6 +108,17 @@ def in_review(store: Store, limit: int | None) -> list[Memory]:
     )
 
 
+def count_in_review(store: Store, most: int) -> int:
+    """Count candidates, quarantined ones too, up to *most*."""
+    row = store.db.execute(
+        "select count(*) from (select 1 from unified_memories where project_id = :project"
+        f" and status = 'candidate' and ({BROWSED} or quarantine_reason is not null)"
+        " and deleted_at is null and superseded_by is null limit :most)",
+        {"project": store.project_id, "most": most},
+    ).fetchone()
+    return int(row[0])
+
+
 def claimed(store: Store, limit: int | None = None) -> list[Memory]:
     """Memories from the files that were not accepted: quarantined ones first, then by age."""
     return memories.find(store, CLAIMED, _WAITING_ORDER, limit=-1 if limit is None else limit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core import untrusted
 from ademem.core.client import units
-from ademem.core.value import Value
+from ademem.core.value import Value, replace
 from ademem.files import project_brief
 from ademem.session.briefing.reader import Reader, select_entries
 from ademem.session.briefing.sections import (
@@ -36,6 +36,8 @@ class Brief(Value):
 
     text: str
     shown: tuple[Memory, ...] = ()
+    total: int = 0
+    """Number of confirmed memories of the project, counted up to COUNTED."""
 
 
 class Page:
@@ -94,7 +96,7 @@ def session(reader: Reader, program: str, sections: Sequence[Section] = SECTIONS
     )
     if left or page.cut:
         page.lines.append(_left_out(left, total, page.cut, program))
-    return page.brief(empty=intro)
+    return replace(page.brief(empty=intro), total=total)
 
 
 def news(reader: Reader) -> Brief:

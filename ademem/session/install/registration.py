@@ -20,6 +20,8 @@ class Event(Value):
 
     name: str
     hook: str
+    status: str
+    """Line that the client shows while the hook runs, in place of its command."""
     matcher: str | None = None
     timeout: int = 10
     """Seconds after which the client stops waiting."""
@@ -28,28 +30,31 @@ class Event(Value):
 _SHELLS = "Bash|PowerShell|Monitor"
 
 EVENTS = (
-    Event(name="SessionStart", hook="session_start"),
-    Event(name="UserPromptSubmit", hook="user_prompt_submit"),
+    Event(name="SessionStart", hook="session_start", status="ademem: briefing"),
+    Event(name="UserPromptSubmit", hook="user_prompt_submit", status="ademem: recalling"),
     Event(
         name="PreToolUse",
         hook="pre_tool_use",
+        status="ademem: checking memory",
         matcher=f"^(Write|Edit|MultiEdit|NotebookEdit|{_SHELLS}|mcp__.*)$",
     ),
     Event(
         name="PostToolUse",
         hook="post_tool_use",
+        status="ademem: noting lessons",
         matcher=f"^({_SHELLS}|WebFetch|WebSearch|mcp__.*)$",
     ),
     Event(
         name="PostToolUseFailure",
         hook="post_tool_use_failure",
+        status="ademem: looking up the error",
         matcher=f"^({_SHELLS}|mcp__.*)$",
     ),
-    Event(name="PreCompact", hook="pre_compact"),
-    Event(name="Stop", hook="stop"),
-    Event(name="SubagentStart", hook="subagent_start"),
-    Event(name="SubagentStop", hook="subagent_stop"),
-    Event(name="SessionEnd", hook="session_end", timeout=5),
+    Event(name="PreCompact", hook="pre_compact", status="ademem: preparing the summary"),
+    Event(name="Stop", hook="stop", status="ademem: ending the turn"),
+    Event(name="SubagentStart", hook="subagent_start", status="ademem: briefing the agent"),
+    Event(name="SubagentStop", hook="subagent_stop", status="ademem: noting lessons"),
+    Event(name="SessionEnd", hook="session_end", status="ademem: closing the session", timeout=5),
 )
 """Names known to the oldest supported client, where an unknown one can disable the file."""
 
@@ -68,7 +73,12 @@ def _group(event: Event, python: str, hooks: str) -> Settings:
     # 2 is the exit code that blocks a tool call, and also a shell's own for a file it cannot
     # source: the trap turns every ending into 0. An empty python= hides one of the user's.
     command = f"trap 'exit 0' 0; hook={event.hook} python={python} hooks={hooks}; {_START}"
-    handler = {"type": "command", "command": command, "timeout": event.timeout}
+    handler = {
+        "type": "command",
+        "command": command,
+        "timeout": event.timeout,
+        "statusMessage": event.status,
+    }
     matcher = {"matcher": event.matcher} if event.matcher else {}
     return matcher | {"hooks": [handler]}
 

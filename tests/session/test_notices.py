@@ -1,0 +1,94 @@
+"""Lines that a session shows to the person."""
+
+import json
+
+import pytest
+
+from ademem.session import notices, user_prompt_submit
+
+
+@pytest.fixture
+def world(world):
+    del world.environment["ADEMEM_NOTICE_LEVEL"]
+    return world
+
+
+def shown(world, event="session_start", **payload):
+    """Return the lines for the person."""
+    printed = world.fire(event, **({"source": "startup"} | payload))
+    return json.loads(printed).get("systemMessage", "").splitlines() if printed else []
+
+
+def prompt(world, text):
+    return shown(world, "user_prompt_submit", prompt=text, prompt_id=f"p{world.now.second}")
+
+
+def test_a_session_begins_with_the_number_of_memories_and_of_those_that_wait(world):
+    world.know("Deploys go through staging", "Errors are raised as AppError")
+    world.know("Tokens expire in UTC", promoted=False)
+
+    assert shown(world) == ["ademem: 2 memories, 1 waits for review (/ademem:review)"]
+
+
+def test_a_project_without_memories_is_shown_how_to_store_one(world):
+    assert shown(world) == ['ademem: no memories yet; "remember: …" in a prompt stores one']
+
+
+@pytest.mark.parametrize("source", ["resume", "compact"])
+def test_a_session_that_goes_on_shows_no_numbers(world, source):
+    world.know("Deploys go through staging")
+
+    assert shown(world, source=source) == []
+
+
+def test_what_a_prompt_stores_is_named_with_the_way_to_undo_it(world):
+    lines = prompt(world, "remember: deploys go through the staging branch")
+
+    (memory,) = world.live()
+    stored = "ademem: stored: deploys go through the staging branch"
+    assert lines == [f"{stored} (undo: /ademem:review drop {memory.id})"]
+
+
+def test_what_is_known_already_is_named_without_undo(world):
+    world.know("deploys go through the staging branch")
+
+    (line,) = prompt(world, "remember: deploys go through the staging branch")
+    assert line.endswith("(stored already)")
+
+
+def test_a_correction_is_named(world):
+    (line,) = prompt(world, "No, always use pnpm instead of npm here.")
+
+    assert "always use pnpm instead of npm" in line
+    assert f"/ademem:review drop {world.live()[0].id}" in line
+
+
+def test_a_dictated_text_that_is_refused_is_named_with_the_reason(world):
+    (line,) = prompt(world, "remember: I fixed the login bug and ran the tests")
+
+    assert line.startswith("ademem: not stored: it reads as a progress report")
+
+
+def test_no_line_is_longer_than_a_row_of_the_terminal(world):
+    lines = prompt(world, "\n".join(f"remember: rule {n} {'is long ' * 30}" for n in range(5)))
+
+    assert [len(line) <= notices.CHARS for line in lines] == [True] * (notices.MOST_STORED + 1)
+    assert lines[-1] == "ademem: and 2 more"
+
+
+def test_quiet_shows_what_failed_and_no_routine(world):
+    world.environment["ADEMEM_NOTICE_LEVEL"] = "quiet"
+
+    assert shown(world) == []
+    assert prompt(world, "remember: deploys go through staging") == []
+    assert prompt(world, "remember: diff --git a/x b/x") != []
+
+
+def test_a_failed_hook_is_named_once_a_session(world, monkeypatch):
+    monkeypatch.setattr(user_prompt_submit, "classify", None)
+
+    first, second = (prompt(world, "fix the login") for _ in range(2))
+    assert first == [
+        "ademem: its hook user_prompt_submit failed (TypeError); `ademem doctor` shows why"
+    ]
+    assert second == []
