@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import os
 import select
-import signal
 import time
 
 from ademem.core.clock import Deadline, TooLate
@@ -18,6 +16,9 @@ if TYPE_CHECKING:
 
 _PART_BYTES = 65_536
 _PAUSE_S = 0.0005
+_NEVER = float("inf")
+_SIGKILL, _SIGPIPE = 9, 13
+"""The same on every Unix; importing `signal` takes a hook as long as reading the answer of git."""
 
 
 class Finished(Value):
@@ -50,7 +51,7 @@ def run(
     *environment* replaces the environment of this process. `subprocess` would do the same, but a
     hook spends more on importing it than on all its other work.
     """
-    clock = Deadline(time.monotonic, math.inf if timeout_s is None else timeout_s)
+    clock = Deadline(time.monotonic, _NEVER if timeout_s is None else timeout_s)
     inner: list[int] = []
     pipes: dict[int, int] = {}
     try:
@@ -66,7 +67,7 @@ def run(
             file_actions=[
                 (os.POSIX_SPAWN_DUP2, theirs, stream) for stream, theirs in enumerate(inner)
             ],
-            setsigdef=[signal.SIGPIPE],  # which Python ignores
+            setsigdef=[_SIGPIPE],  # which Python ignores
         )
     except BaseException:
         for handle in (*inner, *pipes.values()):
@@ -78,7 +79,7 @@ def run(
         output, errors = _communicate(pipes, stdin, clock)
         status = _wait(child, clock)
     except BaseException as error:
-        os.kill(child, signal.SIGKILL)
+        os.kill(child, _SIGKILL)
         os.waitpid(child, 0)
         if isinstance(error, TooLate):
             raise TimeoutError(f"{command[0]} took longer than {timeout_s:g} s") from None
@@ -97,7 +98,7 @@ def _communicate(pipes: dict[int, int], stdin: bytes, clock: Deadline) -> tuple[
     try:
         while streams:
             clock.check()
-            left_ms = None if math.isinf(clock.left_s) else max(clock.left_s, 0) * 1000
+            left_ms = None if clock.left_s == _NEVER else max(clock.left_s, 0) * 1000
             for handle, _ in waiting.poll(left_ms):
                 if streams[handle]:
                     data = os.read(handle, _PART_BYTES)

@@ -150,7 +150,11 @@ def open_store(
     """
     state = admission.state(project)
     noted = trust.last_inspection(project.database, environment)
-    store = _open_noted(project, now, wait_s, environment) if state and state == noted else None
+    store = None
+    if admission.is_still_admitted(project, noted, state):
+        store = _open_noted(project, now, wait_s, environment)
+        if store and state != noted:
+            _note_inspection(project, state, environment)
     if store is None:
         admission.admit(project, environment, stamp(now), wait_s, find_order, noted)
         store = _open_admitted(project, now, wait_s, environment)
@@ -241,9 +245,13 @@ def _open_admitted(
     except BaseException:
         db.close()
         raise
-    with suppress(OSError):  # a look at each opening is what it costs not to note this one
-        trust.note_inspection(path, admission.state(project), environment)
+    _note_inspection(project, admission.state(project), environment)
     return store
+
+
+def _note_inspection(project: Project, state: str, environment: Mapping[str, str]) -> None:
+    with suppress(OSError):  # a look at each opening is what it costs not to note this one
+        trust.note_inspection(project.database, state, environment)
 
 
 def _opened(

@@ -7,7 +7,7 @@ renamed to `ade.db.foreign-N`; the store is then built from the files.
 
 Hooks open the database all day, so a close look is noted in the person's data folder with the state
 it was made in: inode and device of the database and the state of git's index. The note decides
-nothing but whether to look again, so it need not be hard to forge. An inode that is reused, or a
+only how closely to look again, so it need not be hard to forge. An inode that is reused, or a
 file that was replaced in place, is met by what happens at every opening: either the database's
 secret of 128 bits is registered in the data folder, which nobody can know who has not read this
 person's database; or its whole schema is compared with the shipped one, and what it says counts as
@@ -39,6 +39,8 @@ JOURNAL_END = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 """The last bytes of a rollback journal that names a file which SQLite deletes afterwards."""
 PAUSE_S = 0.02
 """Seconds between two attempts to get the lock."""
+_SEPARATOR = " | "
+"""Between the database's device and inode, and the states of the indexes."""
 _NAMES = tuple(DATABASE + suffix for suffix in ("", *SIDECARS))
 _SCRATCH = ("run", "log")
 """Folders below `.ade/` that never come from somebody else."""
@@ -67,7 +69,21 @@ def state(project: Project) -> str:
         if os.path.islink(os.path.join(project.ade, name)):
             return ""
     indexes = [index_state(folder) for folder in {project.root: 0, project.home_root: 0}]
-    return " | ".join([f"{found.st_dev} {found.st_ino}", *indexes])
+    return _SEPARATOR.join([f"{found.st_dev} {found.st_ino}", *indexes])
+
+
+def is_still_admitted(project: Project, noted: str, current: str) -> bool:
+    """Tell whether the look that *noted* a state holds in the *current* one.
+
+    Each commit writes git's index; then it is enough that git tracks none of our files. What an
+    opening checks each time covers the rest.
+    """
+    if not current or current == noted:
+        return bool(current)
+    return noted.partition(_SEPARATOR)[0] == current.partition(_SEPARATOR)[0] and not (
+        repository.tracked(project.home, _NAMES)
+        or repository.tracked(project.ade, [f"{name}/" for name in _SCRATCH])
+    )
 
 
 def admit(

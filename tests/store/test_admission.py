@@ -285,6 +285,18 @@ def test_a_close_look_is_taken_once(tmp_path, path, monkeypatch):
     assert len(looks) == 1
 
 
+def test_a_commit_of_other_files_needs_no_close_look(tmp_path, path, monkeypatch):
+    (tmp_path / "a.py").write_text("a = 1\n")
+    foreign.commit(tmp_path, "a.py")
+    reopen(tmp_path)
+    (tmp_path / "a.py").write_text("a = 2\n")
+    foreign.commit(tmp_path, "a.py")
+    monkeypatch.setattr(admission, "admit", lambda *_: pytest.fail("looked closely"))
+    reopen(tmp_path)
+
+    assert trust.last_inspection(str(path), os.environ) == admission.state(project(tmp_path))
+
+
 def test_a_file_that_was_changed_in_place_is_looked_at_again(tmp_path, path):
     foreign.build(path)
     open_here(tmp_path).close()
