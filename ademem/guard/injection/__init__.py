@@ -62,9 +62,9 @@ def instruction_in(text: str) -> str | None:
             return what
     if not _may_hold_command(text):
         return None
-    from ademem.guard.injection import commands
+    from ademem.guard.injection import command_places
 
-    return commands.command_in(text)
+    return command_places.command_in(text)
 
 
 def _without_mentions(text: str) -> str:

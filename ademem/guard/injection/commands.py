@@ -1,16 +1,11 @@
-"""Find commands in a text and judge their effects."""
+"""Judge what a command does that a memory may order."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from itertools import pairwise
 
-from ademem.core.text import words
-from ademem.core.untrusted import visible
-from ademem.core.value import Value
 from ademem.guard import shell
-from ademem.guard.injection import COMMAND_SIGNS, COMMAND_WORDS
 from ademem.guard.shell import wrappers
 
 TYPE_CHECKING = False
@@ -21,28 +16,8 @@ if TYPE_CHECKING:
 
     Commands = tuple[Command, ...]
 
-MAX_CHARS = 60_000
-MAX_PLACES = 500
-"""Limits of candidates and of their characters; a text with more is quarantined."""
-SENTENCE_CHARS = 1500
-"""Longest command where nothing marks its end."""
 STOPS = frozenset(",;:!?.")
 """Punctuation that ends a command where a blank follows."""
-STARTS = 8
-"""Most starts of commands in one sentence; a text with many more is quarantined."""
-
-TOO_MANY = "has more commands than can be read"
-
-
-class Place(Value):
-    """A part of a text that may be a command."""
-
-    start: int
-    end: int
-    command: str
-    marked: bool
-    """True between backticks and in a code block."""
-
 
 # Programs and files
 
@@ -736,150 +711,12 @@ RULES: tuple[tuple[str, Callable[[Commands], bool]], ...] = (
 """Effects of commands that no memory may order; the first match is reported."""
 
 
-# Where commands stand in a text
-
-_ASSIGNMENT = r"(?i)(?<![A-Z_])[A-Z_]{4,}="
-_SIGNS = rf"{_ASSIGNMENT}|[|`>]|--|\b(?:{'|'.join(sorted(COMMAND_WORDS))})\b"
-_PROGRAMS = frozenset(
-    "curl wget iwr irm eval source base64 npm npx pnpm pip pip3 pipx uv uvx gem cargo brew"
-    " poetry yarn"
-    " bun bunx deno scp rsync nc ncat netcat socat ssh tee crontab launchctl systemctl git"
-    " gh chmod rm"
-    " sed cp ln mv claude codex ademem export docker podman aws nslookup dig ping printenv"
-    " env security"
-    " cat tar sqlite3 python python3 node perl ruby php powershell pwsh bash sh zsh"
-    " history setenforce go"
-    " mail alias echo printf sudo unset apt apt-get composer conda helm kubectl bundle set"
-    " mshta certutil"
-    " pipenv pdm schtasks gsutil openssl".split()
-)
-_NAME = r"[\w-]+(?=[ \t]\S)"
-_ASSIGNED = r"(?<![\w$`-])[A-Z][A-Z0-9_]{3,}=(?=[^\s=])"
-_FIRST_WORDS = frozenset([program.partition("-")[0] for program in _PROGRAMS])
-_FENCE = r"(?ms)^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)"
-_TICKED = r"(``?)(?!`)([^`]+)\1"
-_ASCII_SENTENCE_END = r"(?<=[^.\s]{2})[.!?](?=\s+[A-Z]|\s*$)|\n"
-_SENTENCE_END = r"(?<=[^.\s]{2})[.!?](?=\s+[A-Z\u0400-\u04ff]|\s*$)|\n|\u3002"
-"""Where sentences end; ranges of other scripts cost more to compile than all the rest."""
-_JSON_SCRIPT = r"\"(?:pre|post)?(?:install|prepare|test|build)\"\s*:\s*\"((?:[^\"\\]|\\.)*)\""
-
-
-def command_in(text: str) -> str | None:
-    """Return the effect of the first command that no memory may order; None if there is none."""
-    if not _has_sign(text):
-        return None
-    if not text.isascii():
-        text = visible(unicodedata.normalize("NFKC", text))
-    read = 0
-    for count, place in enumerate(places(text), 1):
-        read += len(place.command)
-        if read > MAX_CHARS or count > MAX_PLACES:
-            return TOO_MANY
-        found = effect(place.command, marked=place.marked)
-        if found and not is_prohibited(text, place):
-            return found
-    return TOO_MANY if _crowded(text) else None
-
-
-def _has_sign(text: str) -> bool:
-    """True if `_SIGNS` matches; an ASCII text needs no pattern."""
-    if not text.isascii():
-        return bool(re.search(_SIGNS, text))
-    if any(sign in text for sign in COMMAND_SIGNS):
-        return True
-    if "=" in text and re.search(_ASSIGNMENT, text):
-        return True
-    return not COMMAND_WORDS.isdisjoint(words(text))
-
-
 def effect(command: str, *, marked: bool = True) -> str | None:
     """Return the effect of a command line; *marked*: its end is known."""
     commands = _commands(command, marked=marked)
     if not commands:
         return None
     return next((what for what, rule in RULES if rule(commands)), None)
-
-
-def places(text: str) -> Iterator[Place]:
-    """Yield code blocks, text between backticks, and sentences from a program's name on."""
-    for script in re.finditer(_JSON_SCRIPT, text) if '"' in text else ():
-        yield Place(start=script.start(), end=script.end(), command=script[1], marked=True)
-    blank = list(text)
-    fences = ((_FENCE, ("```", "~~~")), (_TICKED, ("`",)))
-    for pattern, marks in fences:
-        if not any(mark in text for mark in marks):
-            continue
-        for found in re.finditer(pattern, "".join(blank)):
-            code = found[2]
-            if pattern is _FENCE:
-                yield from _lines(found.start(), found.end(), code)
-            else:
-                code = code.replace("\n", " ")  # as Markdown shows it
-            yield Place(start=found.start(), end=found.end(), command=code, marked=True)
-            blank[found.start() : found.end()] = "\x00" * (found.end() - found.start())
-    rest = "".join(blank)
-    if not _may_start(rest):
-        return
-    at = 0
-    for end in _sentence_ends(rest):
-        for start in _starts(rest, at, end)[:STARTS]:
-            line = text[start : min(end, start + SENTENCE_CHARS)]
-            yield Place(start=start, end=end, command=line, marked=False)
-        at = end
-
-
-def _sentence_ends(text: str) -> list[int]:
-    if text.isascii() and not any(sign in text for sign in ".!?\n"):
-        return [len(text)]
-    pattern = _ASCII_SENTENCE_END if text.isascii() else _SENTENCE_END
-    return [*(found.start() for found in re.finditer(pattern, text)), len(text)]
-
-
-def _lines(start: int, end: int, code: str) -> Iterator[Place]:
-    """Yield each line of a block, because one syntax error would hide the others."""
-    for line in code.split("\n"):
-        if line.strip():
-            bare = re.sub(r"^\s*[$>%#]\s+", "", line)
-            yield Place(start=start, end=end, command=bare, marked=True)
-
-
-def _may_start(text: str) -> bool:
-    """False for an ASCII text without a program's name and without an assignment."""
-    return not text.isascii() or "=" in text or not _FIRST_WORDS.isdisjoint(words(text))
-
-
-def _starts(text: str, at: int, end: int) -> list[int]:
-    """Return places at which the name of a program, with its path, or an assignment begins."""
-    named = [found for found in re.compile(_NAME).finditer(text, at, end) if found[0] in _PROGRAMS]
-    places = [place for found in named if (place := _path_start(text, found.start())) is not None]
-    if "=" in text:
-        places += [found.start() for found in re.compile(_ASSIGNED).finditer(text, at, end)]
-        places.sort()
-    return places
-
-
-def _path_start(text: str, at: int) -> int | None:
-    """Return where the path of the name at *at* begins; None if the name is part of a word."""
-    start = at
-    while start and (text[start - 1].isalnum() or text[start - 1] in "_./-"):
-        start -= 1
-    if start < at and text[at - 1] != "/":
-        return None
-    if start < at and text[start - 1 : start] == "~":
-        start -= 1
-    return None if start and text[start - 1] in "`~$" else start
-
-
-def _crowded(text: str) -> bool:
-    """True if a sentence names too many programs."""
-    if not _may_start(text):
-        return False
-    at = 0
-    for end in _sentence_ends(text):
-        if len(_starts(text, at, end)) > 3 * STARTS:
-            return True
-        at = end
-    return False
 
 
 def _commands(text: str, *, marked: bool) -> tuple[Command, ...]:
@@ -915,42 +752,3 @@ def _printed(command: Command) -> Iterator[Command]:
     if _name(command) in ("echo", "printf") and "|" in command.line:
         script = shell.parse(re.sub(r"^[\s*/\d-]+(?=[a-z])", "", " ".join(_texts(command))))
         yield from script.commands if script else ()
-
-
-# Sentences that forbid
-
-_BETWEEN = (
-    r"(?:\s+(?:use|using|run|running|execute|executing|call|calling|type|add|pass|set|pipe|install|enter"
-    r"|write|commit|push|with|the|a|an|any|ever|in|on|docs?|code|directly|sudo|from|do|of|like|such|as|it"
-    r"|via|by|these|this|commands?|to|utiliser|utilise|utilisez|lancer|usar|uses|use|ejecutar|ejecutes"
-    r"|executar|verwenden|benutzen|nutze|benutze|verwende|pas|de|la|le|il|el|en|na|no|in|im|der|den"
-    r"|dokumentation|используй|используйте|запускай|запускайте|выполняй))*\s*"
-)
-_FORBIDS = (
-    r"(?i)(?:\b(?:never|do\s+not|don'?t|don\u2019t|must\s+not|mustn'?t|should\s+not|shouldn'?t|may\s+not"
-    r"|not|avoid|instead\s+of|rather\s+than|nie|niemals|nicht|kein\w*|ne|jamais|nunca|jam[aá]s|n[aã]o|no"
-    r"|не|никогда(?:\s+не)?|нельзя|without\s+using)"
-    rf"{_BETWEEN}"
-    r"|\b(?:refuses?|rejects?|blocks?|forbids?|bans?|prevents?|disallows?|detects?|flags|catches|fails\s+on)"
-    r"(?:[ ](?!unless|until|if|without|before|except|but|so|then|when|run|use"
-    r"|until)[^\s,;:]+){0,5}[ ]*"
-    r"|(?:不要|禁止|不得|切勿|勿|别)[^\s,.;，。`]{0,8}\s*"
-    r")[`'\"\u201c]*$"
-)
-_IS_FORBIDDEN = (
-    r"(?i)^[`'\"\u201d]*\s*(?:(?:on|in|for|to)\s[^,.;:`]{1,30}\s)?(?:(?:is|are|was|were)\s(?:\w+\s)?"
-    r"(?:forbidden|banned|blocked|refused|rejected|prohibited|disallowed|discouraged|not\sallowed"
-    r"|the\scause)|(?:auf|in|im|bei|für)?\s?[\w ]{0,20}(?:nicht|nie|niemals)\s(?:verwenden|benutzen"
-    r"|nutzen|ausführen)|を?(?:使わない|使用しない|実行しない|使用禁止|禁止))"
-    r"(?![^.]*\b(?:but|unless|however|instead|anyway|except|run|use|it)\b)"
-)
-
-
-def is_prohibited(text: str, place: Place) -> bool:
-    """True if the sentence forbids the command, or reports that it is rejected."""
-    before = text[max(0, place.start - 120) : place.start].rpartition("\n")[2]
-    before = re.split(r"[.!?;:,](?=\s)", before)[-1]
-    if re.search(_FORBIDS, before):
-        return True
-    after = text[place.end : place.end + 160] if place.marked else ""
-    return bool(re.search(_IS_FORBIDDEN, after))

@@ -6,7 +6,8 @@ import pytest
 
 from ademem.guard import shell
 from ademem.guard.injection import instruction_in
-from ademem.guard.injection.commands import MAX_CHARS, TOO_MANY, command_in, effect
+from ademem.guard.injection.command_places import MAX_CHARS, TOO_MANY, command_in
+from ademem.guard.injection.commands import effect
 
 HELD = {
     "runs what it downloads": """
