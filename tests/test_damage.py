@@ -149,7 +149,7 @@ def check_commands(world, one, number, monkeypatch, capsys):
     id = json.loads((world.root / ".ade/memory/knowledge.jsonl").read_text().splitlines()[0])["id"]
     for command in COMMANDS if FULL else COMMANDS[number % 6 :: 6]:
         code, said = run(command.replace("ID", id), monkeypatch, capsys)
-        assert code in (0, 1, 2), f"{one.name}: {command}: {said[-200:]}"
+        assert code in (0, 1, 2, 4, 6), f"{one.name}: {command}: {said[-200:]}"
 
 
 def check_repair(world, one, texts, monkeypatch, capsys):
@@ -267,7 +267,7 @@ def test_a_database_that_another_process_writes_is_read(locked, monkeypatch, cap
 def test_what_needs_a_database_that_is_held_tells_the_next_step(locked, mode, monkeypatch, capsys):
     locked(mode)
     code, said = run("add a-lesson-that-waits", monkeypatch, capsys)
-    assert code == 1, said
+    assert code == 6, said
     assert "another program holds it; try again" in said
 
 

@@ -309,7 +309,7 @@ def test_a_file_is_tracked_or_ignored_as_told(reader, kept):
     [
         pytest.param('ademem recall "tokens"', 0, id="a hit"),
         pytest.param('ademem recall "kubernetes"', 1, id="no hit"),
-        pytest.param('ademem add "Fixed the login bug"', 1, id="refused"),
+        pytest.param('ademem add "Fixed the login bug"', 4, id="refused"),
         pytest.param("ademem recall --nope", 2, id="no such option"),
         pytest.param("ademem recall", 2, id="words missing"),
     ],

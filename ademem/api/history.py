@@ -8,7 +8,7 @@ from itertools import groupby
 
 from ademem.api.curation import act
 from ademem.core.clock import parse, stamp
-from ademem.core.errors import AdememError, NoSuchMemory
+from ademem.core.errors import NoSuchMemory, NotFound
 from ademem.core.memory import Trust
 from ademem.core.value import Value, replace
 from ademem.store import jobs, memories, procedures, revisions
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ademem.store.transitions import Act
 
 
-class NoSuchEvent(AdememError):
+class NoSuchEvent(NotFound):
     hint = "`ademem log` shows the events"
 
     def __init__(self, id: str) -> None:

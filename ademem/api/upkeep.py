@@ -8,7 +8,7 @@ from contextlib import closing
 
 from ademem import worker
 from ademem.core import confined, failure_log, git
-from ademem.core.errors import AdememError
+from ademem.core.errors import AdememError, UnusableStore
 from ademem.core.redaction import redact
 from ademem.core.text import counted
 from ademem.core.value import Value
@@ -98,7 +98,7 @@ class Scrubbed(Value):
         return sum(self.rows.values()) + sum(self.files.values())
 
 
-class Busy(AdememError):
+class Busy(UnusableStore):
     hint = "end the sessions of this project, then run `ademem scrub` again"
 
     def __init__(self, path: str) -> None:

@@ -6,7 +6,7 @@ import re
 
 from ademem.capture import gate
 from ademem.capture.record import category_of
-from ademem.core.errors import AdememError
+from ademem.core.errors import UsageError
 from ademem.core.json_text import loads
 from ademem.core.memory import Category, Draft, Origin, Trust
 from ademem.core.text import bounded, clean, sha256_hex
@@ -53,7 +53,7 @@ _PRAISE = re.compile(rf"\W*(?:{'|'.join(_THANKS.split())})", re.I)
 _REQUEST = re.compile(r"\b(?:could|can|should) (?:you|we)\b", re.I)
 
 
-class BadFeedback(AdememError):
+class BadFeedback(UsageError):
     hint = "pipe in `gh pr view NUMBER --json number,url,comments,reviews`, or `gh api …/comments`"
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import stat
 
-from ademem.core.errors import AdememError
+from ademem.core.errors import UnusableStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ _KINDS = {
 """Reason to refuse an entry of another kind."""
 
 
-class Refused(AdememError, OSError):
+class Refused(UnusableStore, OSError):
     """The file must not be used."""
 
     hint = (

@@ -27,10 +27,24 @@ class suppress:
         return kind is not None and issubclass(kind, self.kinds)
 
 
+NO, USAGE, BUG, REFUSED, NO_PROJECT, NO_STORE = range(1, 7)
+"""Exit codes of commands besides 0; a check that found something also ends with NO."""
+KINDS = {
+    NO: "not_found",
+    USAGE: "usage",
+    BUG: "bug",
+    REFUSED: "refused",
+    NO_PROJECT: "no_project",
+    NO_STORE: "store",
+}
+"""Names of the exit codes in JSON."""
+
+
 class AdememError(Exception):
-    """One line and a hint for the user, exit code 1, no traceback."""
+    """One line and a hint for the user, no traceback."""
 
     hint = ""
+    exit_code = REFUSED
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -39,18 +53,27 @@ class AdememError(Exception):
 
 
 class UsageError(AdememError):
-    """Wrong usage of a command; exit code 2."""
+    exit_code = USAGE
+
+
+class NotFound(AdememError):
+    exit_code = NO
+
+
+class UnusableStore(AdememError):
+    exit_code = NO_STORE
 
 
 class NotEnrolled(AdememError):
+    exit_code = NO_PROJECT
     hint = "`ademem init` enrols this project"
 
     def __init__(self, where: str) -> None:
         super().__init__(f"no ademem project at {where}")
 
 
-class NoSuchMemory(AdememError):
-    hint = "`ademem list` shows the ids; the first four signs will do"
+class NoSuchMemory(NotFound):
+    hint = "`ademem list` shows the ids; their first four characters are enough"
 
     def __init__(self, id: str) -> None:
         super().__init__(f"no memory has the id {id!r}")
@@ -70,7 +93,7 @@ LOCKED = "the database is locked, so a copy of it is read"
 REBUILD = "`ademem doctor --fix` rebuilds it from the files"
 
 
-def explain_machine_error(error: Exception) -> AdememError | None:
+def explain_machine_error(error: Exception) -> UnusableStore | None:
     """Word a refusal of the disk or the database; None for any other error."""
     import errno
     import sqlite3
@@ -79,9 +102,11 @@ def explain_machine_error(error: Exception) -> AdememError | None:
     room = "make room on that disk"
     if isinstance(error, sqlite3.Error):
         if str(error) == READ_ONLY:
-            return AdememError(READ_ONLY, f"copy the project to where it can be written; {rights}")
+            return UnusableStore(
+                READ_ONLY, f"copy the project to where it can be written; {rights}"
+            )
         if str(error) == LOCKED:
-            return AdememError(
+            return UnusableStore(
                 "the database cannot be used: database is locked",
                 "another program holds it; try again",
             )
@@ -94,7 +119,7 @@ def explain_machine_error(error: Exception) -> AdememError | None:
             sqlite3.SQLITE_CORRUPT: REBUILD,
             sqlite3.SQLITE_NOTADB: REBUILD,
         }.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
-        return AdememError(f"the database cannot be used: {error}", hint) if hint else None
+        return UnusableStore(f"the database cannot be used: {error}", hint) if hint else None
     if not isinstance(error, OSError):
         return None
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
@@ -104,4 +129,4 @@ def explain_machine_error(error: Exception) -> AdememError | None:
     else:
         return None
     where = f"{error.filename}: " if error.filename else ""
-    return AdememError(f"{where}{error.strerror}", hint)
+    return UnusableStore(f"{where}{error.strerror}", hint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ademem.core import confined
-from ademem.core.errors import AdememError, NotEnrolled, suppress
+from ademem.core.errors import NO_PROJECT, AdememError, NotEnrolled, suppress
 from ademem.core.repository import (
     above,
     branch,
@@ -32,6 +32,7 @@ _HEAD = f"{_REF}HEAD"
 class Ambiguous(AdememError):
     """Several enrolled projects are below the folder."""
 
+    exit_code = NO_PROJECT
     hint = "name one with --project, or `cd` into it"
 
     def __init__(self, where: str, candidates: tuple[str, ...]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.core.errors import AdememError
+from ademem.core.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def _members(body: str) -> tuple[set[str], list[str]]:
     return singles, ranges
 
 
-class NoSuchCommand(AdememError):
+class NoSuchCommand(UsageError):
     hint = 'a program and its first words, such as "git push"'
 
 

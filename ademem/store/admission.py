@@ -22,7 +22,7 @@ import time
 
 from ademem.core import confined, repository, trust
 from ademem.core.confined import Refused
-from ademem.core.errors import AdememError
+from ademem.core.errors import UnusableStore
 from ademem.core.repository import index_state
 from ademem.store.database import SIDECARS
 
@@ -46,7 +46,7 @@ _SCRATCH = ("run", "log")
 """Folders below `.ade/` that never come from somebody else."""
 
 
-class Busy(AdememError):
+class Busy(UnusableStore):
     hint = "try again"
 
     def __init__(self, path: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ademem.core import shared_files
-from ademem.core.errors import AdememError
+from ademem.core.errors import UnusableStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ _UNWRITABLE = (
 )
 
 
-class NewerDatabase(AdememError):
+class NewerDatabase(UnusableStore):
     hint = "update ademem: run install.sh of the newer version"
 
     def __init__(self, found: int) -> None:
@@ -73,7 +73,7 @@ class NewerDatabase(AdememError):
         )
 
 
-class MigrationFailed(AdememError):
+class MigrationFailed(UnusableStore):
     """A migration failed, and the database is as it was before."""
 
     def __init__(self, error: sqlite3.Error, backup: str) -> None:

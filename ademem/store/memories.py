@@ -6,7 +6,7 @@ import os
 import sys
 
 from ademem.core.clock import parse, stamp
-from ademem.core.errors import AdememError, NoSuchMemory, SeveralMemories
+from ademem.core.errors import NoSuchMemory, SeveralMemories, UnusableStore
 from ademem.core.json_text import array, flat, loads, numbers
 from ademem.core.memory import (
     DIALOGUE,
@@ -86,7 +86,7 @@ _UPDATE = (
 _ENTRY = ", ".join(f"memory.{name}" for name in Entry._fields)
 
 
-class UnreadableMemory(AdememError):
+class UnreadableMemory(UnusableStore):
     hint = "`ademem doctor --fix` repairs it and keeps what it was"
 
     def __init__(self, id: str, error: Exception) -> None:

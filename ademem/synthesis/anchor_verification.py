@@ -7,7 +7,7 @@ import stat
 
 from ademem.core import anchor, git
 from ademem.core.anchor import Place
-from ademem.core.errors import AdememError
+from ademem.core.errors import UsageError
 from ademem.core.repository import git_root
 from ademem.core.text import counted
 from ademem.core.value import Value, replace
@@ -41,7 +41,7 @@ FRESH, MOVED, CHANGED, GONE = STATES = ("fresh", "moved", "changed", "gone")
 """As noted; the same text elsewhere; other text in its file; no file: from good to bad."""
 
 
-class NoSuchPlace(AdememError):
+class NoSuchPlace(UsageError):
     hint = "FILE, FILE:LINE or FILE:FIRST-LAST, of a file in the project"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.capture import gate
-from ademem.core.errors import AdememError, UsageError
+from ademem.core.errors import NotFound, UsageError
 from ademem.core.memory import Category, Draft, Memory, Origin, Scope, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean, slug
@@ -39,7 +39,7 @@ FAILURE = "mission_failure"
 ID_CHARS = 40
 
 
-class NoSuchMission(AdememError):
+class NoSuchMission(NotFound):
     hint = "`ademem mission list` shows them"
 
     def __init__(self, id: str) -> None:

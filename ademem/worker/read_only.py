@@ -8,7 +8,7 @@ import stat
 from contextlib import suppress
 
 from ademem.core import configuration, confined, failure_log, shared_files
-from ademem.core.errors import LOCKED, READ_ONLY, AdememError
+from ademem.core.errors import LOCKED, READ_ONLY, UnusableStore
 from ademem.core.text import sha256_hex
 from ademem.core.value import replace
 from ademem.store import admission, open_store
@@ -29,7 +29,7 @@ ATTEMPTS = 3
 _COPIED = ("", "-wal")
 
 
-class Changing(AdememError):
+class Changing(UnusableStore):
     """The database changed during each attempt to copy it."""
 
     hint = "another program holds it; try again"

@@ -105,12 +105,11 @@ def test_nothing_found_is_told_by_the_exit_code(project):
     assert json.loads(ran.stdout)["memories"] == []
 
 
-def test_no_project_is_told_in_a_line(tmp_path):
+def test_no_project_is_told_in_one_document(tmp_path):
     ran = run(tmp_path, "recall", "--json", "zebra")
 
-    assert ran.returncode == 1
-    assert ran.stderr.startswith("ademem: ")
-    assert ran.stderr.count("\n") == 1
+    assert ran.returncode == 5
+    assert json.loads(ran.stdout)["error"]["kind"] == "no_project"
 
 
 def test_it_loads_neither_typer_nor_numpy_for_words_alone(project):

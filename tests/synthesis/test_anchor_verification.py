@@ -209,7 +209,7 @@ def test_recall_flags_a_memory_by_what_the_files_say_now(memories, type_, text, 
 def test_a_command_line_that_names_no_place_says_what_to_write(type_):
     code, said = type_("add", "Tokens expire in UTC", "--anchor", "b.py:2")
 
-    assert code == 1
+    assert code == 2
     assert said.count("\n") == 1
     assert "FILE:LINE" in said
 
@@ -245,6 +245,6 @@ def test_recall_does_not_ask_git(memories, type_, monkeypatch):
 def test_what_is_no_command_is_refused_with_the_next_step(type_, command):
     code, said = type_("add", "Tokens expire in UTC", "--command", command)
 
-    assert code == 1
+    assert code == 2
     assert "names no command" in said
     assert '"git push"' in said

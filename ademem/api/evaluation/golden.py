@@ -9,7 +9,7 @@ import orjson
 from ademem import api
 from ademem.api.evaluation.metrics import DEPTH, recall
 from ademem.core import confined
-from ademem.core.errors import AdememError, NoSuchMemory
+from ademem.core.errors import AdememError, NoSuchMemory, NotFound
 from ademem.core.redaction import redact
 from ademem.core.value import Value, replace
 
@@ -25,7 +25,7 @@ CUT = 10
 """Hits within which a golden memory counts as found, for the recall that is told."""
 
 
-class NoGolden(AdememError):
+class NoGolden(NotFound):
     hint = '`ademem eval add "the question" ID` records one'
 
     def __init__(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.core.errors import AdememError
+from ademem.core.errors import UsageError
 from ademem.core.settings import LONGEST_TEXT, MOST_WORDS, Settings, all_keys, find_key
 
 TYPE_CHECKING = False
@@ -43,7 +43,7 @@ RENAMED = {"briefing.site": "briefing.hints", "briefing.site_tokens": "briefing.
 """Earlier names of settings."""
 
 
-class BadSetting(AdememError):
+class BadSetting(UsageError):
     """A key that does not exist, or a value that it cannot have."""
 
     hint = "`ademem config list` shows all keys"

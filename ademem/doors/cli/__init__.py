@@ -10,7 +10,7 @@ import os
 import sys
 
 from ademem.core import bytecode
-from ademem.core.errors import AdememError, UsageError, explain_machine_error
+from ademem.core.errors import BUG, KINDS, AdememError, UsageError, explain_machine_error
 from ademem.core.value import Value
 
 TYPE_CHECKING = False
@@ -49,7 +49,7 @@ def program() -> NoReturn:
 
 
 def main() -> NoReturn:
-    """Exit with 0: done, 1: refused or nothing found, 2: wrong usage, 3: a logged crash."""
+    """Exit with 0 where the command was done, else with a code of `core.errors`."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads cost more than they bring
     bytecode.use()
     try:
@@ -58,28 +58,42 @@ def main() -> NoReturn:
         from ademem.doors.cli import commands
 
         commands.run()
-    except UsageError as error:
-        _fail(error, 2)
     except AdememError as error:
-        _fail(error, 1)
+        _fail(error)
     except Exception as error:
         if isinstance(error, UnicodeEncodeError) and not "".join(sys.argv).isprintable():
-            _fail(UsageError("an argument is no UTF-8 text", "check the terminal's encoding"), 2)
-
-        if known := explain_machine_error(error):
-            _fail(known, 1)
-        sys.exit(_report_crash(error))
+            _fail(UsageError("an argument is no UTF-8 text", "check the terminal's encoding"))
+        _fail(explain_machine_error(error) or _log_crash(error))
     sys.exit(0)
 
 
-def _fail(error: AdememError, code: int) -> NoReturn:
-    hint = f" ({error.hint})" if error.hint else ""
-    print(f"ademem: {error}{hint}", file=sys.stderr)
-    sys.exit(code)
+def _fail(error: AdememError) -> NoReturn:
+    if wants_json(sys.argv[1:]):
+        import json
+
+        from ademem.doors.cli import show
+
+        fields = {"exit_code": error.exit_code, "kind": KINDS[error.exit_code]}
+        fields |= {"message": str(error), "hint": error.hint}
+        show.echo(show.safe(json.dumps({"error": fields}, indent=2)))
+    else:
+        hint = f" ({error.hint})" if error.hint else ""
+        print(f"ademem: {error}{hint}", file=sys.stderr)
+    sys.exit(error.exit_code)
 
 
-def _report_crash(error: Exception) -> int:
-    """Log the traceback, redacted, and name the log on standard error."""
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Tell whether results and errors are to be JSON, even of a command line that is wrong."""
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return "--json" in options
+
+
+class Bug(AdememError):
+    exit_code = BUG
+
+
+def _log_crash(error: Exception) -> Bug:
+    """Log the traceback, redacted, and return an error that names the log."""
     import traceback
 
     from ademem.core import failure_log
@@ -94,8 +108,7 @@ def _report_crash(error: Exception) -> int:
     except OSError as reason:
         where = f"which could not be logged: {reason}"
     summary = preview(failure_log.describe(error), failure_log.ERROR_CHARS)
-    print(f"ademem: unexpected {summary} ({where})", file=sys.stderr)
-    return 3
+    return Bug(f"unexpected {summary}", where)
 
 
 class Question(Value):

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from ademem import __version__
-from ademem.doors.cli import REPLACED, SEARCH
+from ademem.core.errors import USAGE, AdememError, UsageError
+from ademem.doors.cli import REPLACED, SEARCH, wants_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
 
 MODULES = {
     "memory": "add learn recall get list",
@@ -77,6 +77,10 @@ FORMS = {
     "unpin": "pin --off",
 }
 """Replaced forms of commands, which still work, and the listed form of each."""
+
+
+_ParserError: Any = typer.BadParameter.__base__
+"""Wrong usage in typer; which module defines it depends on its version."""
 
 
 class Panels(TyperGroup):
@@ -147,7 +151,19 @@ def run() -> None:
     word = arguments[0] if arguments else ""
     named = [module for module, names in MODULES.items() if word in names.split()]
     everything = not named or "_ADEMEM_COMPLETE" in os.environ
-    load(MODULES if everything else named)(arguments, prog_name="ademem")
+    commands = typer.main.get_command(load(MODULES if everything else named))
+    try:
+        code = commands.main(arguments, prog_name="ademem", standalone_mode=False)
+        sys.exit(code or 0)
+    except _ParserError as error:
+        if not wants_json(arguments):
+            error.show()
+            sys.exit(USAGE)
+        context = error.ctx.command_path if error.ctx else "ademem"
+        message = error.format_message()
+        raise UsageError(message, f"`{context} --help` shows its options") from error
+    except typer.Abort as error:
+        raise AdememError("no answer was given") from error
 
 
 def replace_form(arguments: Sequence[str]) -> list[str]:

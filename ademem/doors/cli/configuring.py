@@ -80,6 +80,7 @@ def set_(
     shared: Annotated[bool, typer.Option("--shared", help="For the team, in git.")] = False,
     user: Annotated[bool, typer.Option("--user", help="For you, in every project.")] = False,
     project: Project = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write one setting into a file."""
     if local + shared + user > 1:
@@ -87,13 +88,16 @@ def set_(
     where = "shared" if shared else "user" if user else "local"
     name = _current_name(key)
     if name is None:
-        return
+        return show.json({"key": key, "path": None}) if as_json else None
     done = configuring.set_value(name, value, where, root=project)
+    if as_json:
+        return show.json({"key": name} | as_dict(done))
     typer.echo(f"{name} is set in {done.path}")
     if done.others_are_asked:
         typer.echo("it counts for others only after their own `ademem trust`")
     if not done.in_force:
         typer.echo(f"but the value in force is that of {done.source}", err=True)
+    return None
 
 
 def _current_name(key: str) -> str | None:
@@ -127,8 +131,9 @@ def trust(
     """Review and trust what came with a project, part by part."""
     if revoke:
         configuring.revoke(project, database=database)
-        typer.echo("trust in this project is revoked")
+        show.report({"revoked": True}, ["trust in this project is revoked"], as_json=as_json)
         return
+    show_ = show_ or as_json
     if not show_:
         caller.require_person(os.environ, "trust in a project")
     arrived = configuring.find_untrusted(project)

@@ -15,9 +15,9 @@ import typer
 from ademem import api
 from ademem.core import caller, process
 from ademem.core.anchor import replaced
-from ademem.core.errors import AdememError, UsageError
+from ademem.core.errors import NO, AdememError, UsageError
 from ademem.core.memory import Category, Importance, Memory
-from ademem.core.value import Value
+from ademem.core.value import Value, as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import (
@@ -87,11 +87,12 @@ def delete(
     hard: Annotated[bool, typer.Option("--hard", help="For good: no byte of it stays.")] = False,
     dry_run: DryRun = False,
     project: Project = None,
+    as_json: AsJson = False,
 ) -> None:
     """Delete a memory; `restore` undoes it unless --hard."""
     with open_project(project) as memories:
         memory = api.get(memories, id) if dry_run else api.delete(memories, id, hard=hard)
-    show.say(f"{'would delete' if dry_run else 'deleted'} {show.line(memory, 120)}")
+    show.one("would delete" if dry_run else "deleted", memory, as_json)
 
 
 @app.command()
@@ -177,8 +178,9 @@ def review(
     with open_project(project) as memories:
         if settle:
             known = api.settle_conflict(memories, *settle)
-            show.echo("both are kept as true" if known else "no conflict between them was known")
-            raise typer.Exit(0 if known else 1)
+            line = "both are kept as true" if known else "no conflict between them was known"
+            show.report({"settled": known}, [line], as_json=as_json)
+            raise typer.Exit(0 if known else NO)
         enrolment.register_typed(memories.project, memories.store, memories.environment)
         waiting = api.review_imported(memories, limit) if imported else api.review(memories, limit)
         asks = sys.stdout.isatty() and caller.typed_by_person(os.environ)
@@ -205,10 +207,13 @@ def propose(
     ] = None,
     dry_run: DryRun = False,
     project: Project = None,
+    as_json: AsJson = False,
 ) -> None:
     """Commit the candidates to a branch, as a sheet for review."""
     with open_project(project) as memories:
         proposal = api.propose(memories, branch, dry_run=dry_run)
+    if as_json:
+        return show.json({"dry_run": dry_run} | as_dict(proposal))
     if dry_run:
         show.echo(f"would commit to {proposal.branch}:\n")
         return show.say(proposal.text)

@@ -53,14 +53,15 @@ def add(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What is asked.")],
     ids: Annotated[list[str], typer.Argument(metavar="ID", help="Of memories that answer it.")],
     project: Project = None,
+    as_json: AsJson = False,
 ) -> None:
     """Record in `.ade/eval.jsonl` the memories that QUERY has to find."""
     from ademem.api.evaluation import golden
 
     with _quietly(project) as memories:
         recorded = golden.add(memories, query, ids)
-    for sync_id, rank in recorded.ranks.items():
-        typer.echo(f"{sync_id}: {_place(rank)}")
+    lines = [f"{sync_id}: {_place(rank)}" for sync_id, rank in recorded.ranks.items()]
+    show.report(as_dict(recorded), lines, as_json=as_json)
 
 
 @evaluation.command()

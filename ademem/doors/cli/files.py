@@ -11,7 +11,7 @@ import orjson
 import typer
 
 from ademem import api
-from ademem.core.errors import AdememError, UsageError
+from ademem.core.errors import NO, AdememError, UsageError
 from ademem.core.shared_files import write_bytes
 from ademem.core.text import counted
 from ademem.core.value import as_dict
@@ -36,7 +36,7 @@ from ademem.sync.merging import merge_versions
 from ademem.sync.tracked_files import NOT_TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import NoReturn
 
     from ademem.store.runtime import Runtime
@@ -56,20 +56,27 @@ def refresh(
     ] = False,
     dry_run: DryRun = False,
     project: Project = None,
+    as_json: AsJson = False,
 ) -> None:
     """Import edits of the files, then write the files."""
     if dry_run:
         with open_inspection(project) as inspection:
             preview = api.preview_files(inspection, force=force)
+        if as_json:
+            return _show_refreshed(preview.taken, *_plan_refresh(preview, force))
         _report(preview.taken, would=True)
         for file in preview.files:
             verb = "remove" if file.wanted is None else "write"
             show.echo(f"would {verb if file.ours or force else 'keep'} {file.path}")
         if not preview.files:
             show.echo("up to date")
-        return
+        return None
     with open_project(project, catch_up=False) as memories:
         refreshed = api.refresh_files(memories, force=force, on_import=import_progress())
+    if as_json:
+        return _show_refreshed(
+            refreshed.taken, refreshed.written, refreshed.removed, refreshed.kept
+        )
     _report(refreshed.taken)
     for path in refreshed.written:
         show.echo(f"wrote {path}")
@@ -77,6 +84,21 @@ def refresh(
         show.echo(f"kept {path}: it was edited by hand (--force overwrites it)", err=True)
     if not refreshed.written and not refreshed.kept:
         show.echo("up to date")
+    return None
+
+
+def _plan_refresh(preview: Preview, force: bool) -> Iterator[list[str]]:
+    """Yield the paths that a refresh would write, remove and keep."""
+    touched = [file for file in preview.files if file.ours or force]
+    yield [file.path for file in touched if file.wanted is not None]
+    yield [file.path for file in touched if file.wanted is None]
+    yield [file.path for file in preview.files if file not in touched]
+
+
+def _show_refreshed(report: ImportReport, *paths: Iterable[str]) -> None:
+    """Print an import, and the paths written, removed and kept, as JSON."""
+    named = zip(("written", "removed", "kept"), map(list, paths), strict=True)
+    show.json({"taken": _import_json(report)} | dict(named))
 
 
 @files.command("import")
@@ -196,15 +218,18 @@ def merge_file(
     ours: Annotated[Path, typer.Argument(metavar="OURS", help="Gets the result.")],
     theirs: Annotated[Path, typer.Argument(metavar="THEIRS", help="The other.")],
     name: Annotated[str, typer.Argument(metavar="NAME", help="What the file is called.")],
+    as_json: AsJson = False,
 ) -> None:
     """Merge two versions of a memory file into OURS, for git."""
     texts = [_text_of(path) for path in (base, ours, theirs)]
     write_bytes(str(ours), merge_versions(name, *texts).encode())
+    show.report({"merged": str(ours)}, (), as_json=as_json)
 
 
 class CannotMerge(AdememError):
-    """Ends with an exit code that git takes for a conflict; OURS stays as it is."""
+    """Git takes its exit code for a conflict; OURS stays as it is."""
 
+    exit_code = NO
     hint = "nothing was changed; merge it by hand, then `git add` it"
 
 
@@ -258,12 +283,14 @@ def set_core(
     agent: BriefAgent = "",
     version: BriefVersion = None,
     project: Project = None,
+    as_json: AsJson = False,
 ) -> None:
     """Replace one field of the project brief."""
     with open_project(project) as memories:
         changes = project_brief.field_of(field, text or ())
         document = api.update_brief(memories, changes, agent, expect_version=version)
-    show.echo(f"the brief{f' of {agent}' if agent else ''} is at version {document.version}")
+    line = f"the brief{f' of {agent}' if agent else ''} is at version {document.version}"
+    show.report(project_brief.as_json(document), [line], as_json=as_json)
 
 
 @app.command("import")
@@ -325,23 +352,25 @@ def export(
         bool, typer.Option("--include-personal", help="Agent-scoped memories too.")
     ] = False,
     project: Project = None,
+    as_json: AsJson = False,
 ) -> None:
     """Export memories as JSON lines. `import` restores them exactly."""
     with open_project(project) as memories:
-        lines = [
-            orjson.dumps(row) + b"\n"
-            for row in api.export_memories(memories, include_personal=include_personal)
-        ]
+        rows = list(api.export_memories(memories, include_personal=include_personal))
+    if target == "-" and as_json:
+        return show.json({"count": len(rows), "memories": rows})
+    lines = [orjson.dumps(row) + b"\n" for row in rows]
     if target == "-":
         sys.stdout.buffer.write(b"".join(lines))
-        return
+        return None
     try:
         Path(target).write_bytes(b"".join(lines))
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
         raise UsageError(
             f"cannot write {target}: {error.strerror}", "name a file in a folder that is there"
         ) from error
-    show.echo(f"wrote {counted(len(lines), 'memory')} to {target}")
+    line = f"wrote {counted(len(lines), 'memory')} to {target}"
+    return show.report({"count": len(lines), "path": target}, [line], as_json=as_json)
 
 
 def _lines(source: str) -> Iterator[str]:

@@ -91,10 +91,11 @@ def add(
             origin=api.origin(memories),
         )
         draft = api.place_draft(memories, draft, scope, owner, start_mission=not dry_run)
-        if dry_run or explain:
-            show.steps(api.explain(memories, draft), as_json)
+        judged = api.explain(memories, draft) if dry_run or explain else []
+        if dry_run or (judged and not as_json):
+            show.steps(judged, as_json)
         if not dry_run:
-            show.verdict(api.write(memories, draft), as_json)
+            show.verdict(api.write(memories, draft), as_json, judged)
 
 
 @app.command()

@@ -43,6 +43,7 @@ def install(
     ] = "",
     dtype: NumberFormat = None,
     project: Project = None,
+    as_json: AsJson = False,
 ) -> None:
     """Install or repair the model. Resumes a download."""
     if source and path:
@@ -62,12 +63,14 @@ def install(
     finally:
         if last:
             show.echo(err=True)
+    if as_json:
+        return show.json(as_dict(done))
     for reason in done.passed_over:
         show.echo(f"passed over: {reason}", err=True)
     if not done.fetched:
         return show.echo(f"was installed already in {done.folder}")
     checked = "every file is the published one" if done.trust == "hash" else "its vectors are right"
-    show.echo(f"installed from {done.source} into {done.folder}; {checked}")
+    return show.echo(f"installed from {done.source} into {done.folder}; {checked}")
 
 
 @model.command("status")
@@ -99,15 +102,17 @@ def status(
 
 
 @model.command("remove")
-def remove(dtype: NumberFormat = None, dry_run: DryRun = False) -> None:
+def remove(dtype: NumberFormat = None, dry_run: DryRun = False, as_json: AsJson = False) -> None:
     """Delete the model, but not the vectors made with it."""
     if dry_run:
         formats = [dtype] if dtype else list(Dtype)
         found = [api.model_status(dtype=each) for each in formats]
         total = sum(status.bytes for status in found)
-        return show.echo(f"would free {total:,} bytes in {os.path.dirname(found[0].path)}")
-    freed = api.remove_model(dtype=dtype or "")
-    show.echo(f"freed {freed:,} bytes" if freed else "there was none")
+        line = f"would free {total:,} bytes in {os.path.dirname(found[0].path)}"
+    else:
+        total = api.remove_model(dtype=dtype or "")
+        line = f"freed {total:,} bytes" if total else "there was none"
+    show.report({"dry_run": dry_run, "bytes": total}, [line], as_json=as_json)
 
 
 @app.command()
@@ -127,7 +132,8 @@ def serve(
         raise UsageError("--stop and --status exclude each other")
     if stop:
         pid = api.stop_server(project)
-        return show.echo(f"process {pid} ends" if pid else "no process serves this project")
+        line = f"process {pid} ends" if pid else "no process serves this project"
+        return show.report({"pid": pid}, [line], as_json=as_json)
     if status:
         found = api.find_server(project)
         if found or as_json:
@@ -135,9 +141,12 @@ def serve(
         else:
             show.echo("no process serves this project", err=True)
         raise typer.Exit(0 if found else 1)
-    api.serve(
-        project,
-        idle_s=idle * 60,
-        on_ready=lambda model: show.echo(f"{model} is loaded; Ctrl-C ends it", err=True),
-    )
-    return None
+    loaded = ""
+
+    def on_ready(model: str) -> None:
+        nonlocal loaded
+        loaded = model
+        show.echo(f"{model} is loaded; Ctrl-C ends it", err=True)
+
+    api.serve(project, idle_s=idle * 60, on_ready=on_ready)
+    return show.report({"served": loaded}, (), as_json=as_json)

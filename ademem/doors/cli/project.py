@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ademem import api
 from ademem.core import project as project_
 from ademem.core.errors import UsageError
+from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import DryRun, Project, open_project
+from ademem.doors.cli.options import AsJson, DryRun, Project, open_project
 from ademem.files import enrolment
 from ademem.session import install as install_
 from ademem.session.install import Where, git_hooks
@@ -22,12 +23,12 @@ User = Annotated[bool, typer.Option("--user", help="Your own settings, for every
 
 
 @app.command()
-def init(project: Project = None) -> None:
+def init(project: Project = None, as_json: AsJson = False) -> None:
     """Create the `.ade/` of a project."""
     root = _folder(project or ".")
-    for done in api.init(root):
-        typer.echo(done)
-    typer.echo(f"{root} is enrolled; `ademem install` registers the hooks")
+    done = api.init(root)
+    last = f"{root} is enrolled; `ademem install` registers the hooks"
+    show.report({"root": root, "done": list(done)}, [*done, last], as_json=as_json)
 
 
 @app.command()
@@ -39,6 +40,7 @@ def install(
         bool, typer.Option("--git-hooks", help="Also import after each pull, checkout and rebase.")
     ] = False,
     dry_run: DryRun = False,
+    as_json: AsJson = False,
 ) -> None:
     """Register the hooks with Claude Code, and allow `recall`."""
     root = _root(project)
@@ -49,20 +51,24 @@ def install(
         hooks=install_.hooks_folder(),
         dry_run=dry_run,
     )
-    _report(change, dry_run, "registered in", "was registered already in")
-    found = project_.at(root)
+    found, done = project_.at(root), []
     if not dry_run and os.path.exists(found.database):
         with open_project(found.root) as memories:
             enrolment.register_typed(found, memories.store, os.environ)
     if with_git:
         program = os.path.join(os.path.dirname(sys.executable), "ademem")  # git's PATH may differ
-        for done in git_hooks.install(root, program, dry_run=dry_run):
-            typer.echo(done)
+        done = git_hooks.install(root, program, dry_run=dry_run)
+    lines = [_describe(change, dry_run, "registered in", "was registered already in"), *done]
+    show.report(_change_json(change, done), lines, as_json=as_json)
 
 
 @app.command()
 def uninstall(
-    project: Project = None, shared: Shared = False, user: User = False, dry_run: DryRun = False
+    project: Project = None,
+    shared: Shared = False,
+    user: User = False,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
 ) -> None:
     """Remove the hooks from the settings file. `.ade/` stays."""
     root = _root(project)
@@ -70,9 +76,9 @@ def uninstall(
     if not dry_run:
         enrolment.leave(project_.at(root))
         enrolment.forget(project_.at(root), os.environ)
-    _report(change, dry_run, "removed from", "was not in")
-    for done in git_hooks.uninstall(root, dry_run=dry_run):
-        typer.echo(done)
+    done = git_hooks.uninstall(root, dry_run=dry_run)
+    lines = [_describe(change, dry_run, "removed from", "was not in"), *done]
+    show.report(_change_json(change, done), lines, as_json=as_json)
 
 
 def _root(project: str | None) -> str:
@@ -90,8 +96,11 @@ def _where(shared: bool, user: bool) -> Where:
     return Where.SHARED if shared else Where.USER if user else Where.LOCAL
 
 
-def _report(change: install_.Change, dry_run: bool, did: str, had: str) -> None:
+def _describe(change: install_.Change, dry_run: bool, did: str, had: str) -> str:
     if dry_run:
-        typer.echo(change.diff() or f"nothing to change in {change.path}")
-    else:
-        typer.echo(f"{did if change.changes else had} {change.path}")
+        return change.diff() or f"nothing to change in {change.path}"
+    return f"{did if change.changes else had} {change.path}"
+
+
+def _change_json(change: install_.Change, done: list[str]) -> dict[str, Any]:
+    return {"path": change.path, "changes": change.changes, "diff": change.diff(), "done": done}

@@ -6,7 +6,7 @@ import os
 import sys
 
 from ademem.core import caller, untrusted
-from ademem.core.errors import AdememError
+from ademem.core.errors import NO, REFUSED, AdememError
 from ademem.core.untrusted import visible
 
 TYPE_CHECKING = False
@@ -321,18 +321,28 @@ def brief(document: CoreMemory | None, begin: str, *, as_json: bool) -> None:
     """Print a brief, one line a field; where there is none, name the command that begins one."""
     from ademem.files import project_brief
 
+    if document is None:
+        if as_json:
+            json(None)
+        else:
+            echo(f'no brief yet (`{begin} focus "…"` starts one)', err=True)
+        raise SystemExit(NO)
     if as_json:
-        if document is None:
-            return json(None)
         claim = {"claimed": list(document.claimed), "claimedAuthor": document.claimed_author}
         return json(project_brief.as_json(document) | claim)
-    if document is None:
-        echo(f'no brief yet (`{begin} focus "…"` starts one)', err=True)
-        raise SystemExit(1)
     for name, text in project_brief.lines(document):
         say(f"{name}: {text}")
     for text in document.claimed:
         say(f"({untrusted.import_label(document.claimed_author)}: {text})")
+    return None
+
+
+def report(values: Mapping[str, Any], lines: Iterable[str], *, as_json: bool) -> None:
+    """Print *values* as JSON, or *lines* for people."""
+    if as_json:
+        return json(values)
+    for text in lines:
+        say(text)
     return None
 
 
@@ -356,12 +366,13 @@ def _table_lines(values: dict[str, Any], indent: str) -> Iterator[str]:
             yield f"{indent}{name}: {'-' if value is None else value}"
 
 
-def verdict(written: Written, as_json: bool) -> None:
-    """Print the verdict of the gate; exit with 1 where it refused the text."""
+def verdict(written: Written, as_json: bool, judged: Iterable[RuleEffect] = ()) -> None:
+    """Print the verdict of the gate; exit with REFUSED where it refused the text."""
     memory = written.memory
     if as_json:
         json(
-            {
+            _steps_json(judged)
+            | {
                 "accepted": written.accepted,
                 "durability": written.durability,
                 "memory": memory_json(memory) if memory else None,
@@ -380,16 +391,17 @@ def verdict(written: Written, as_json: bool) -> None:
     else:
         echo(f"not kept ({written.rule}): {written.reason}", err=True)
     if not written.accepted:
-        raise SystemExit(1)
+        raise SystemExit(REFUSED)
 
 
-def steps(steps: Iterable[RuleEffect], as_json: bool) -> None:
+def steps(judged: Iterable[RuleEffect], as_json: bool) -> None:
     """Print the verdict of each rule."""
+    lines = (f"{step.rule:<20} {step.outcome:<10} {step.why}".rstrip() for step in judged)
+    report(_steps_json(judged), lines, as_json=as_json)
+
+
+def _steps_json(judged: Iterable[RuleEffect]) -> dict[str, Any]:
     from ademem.core.value import as_dict
 
-    rows = [as_dict(step) for step in steps]
-    if as_json:
-        json({"steps": rows})
-        return
-    for row in rows:
-        echo(f"{row['rule']:<20} {row['outcome']:<10} {row['why']}".rstrip())
+    rows = [as_dict(step) for step in judged]
+    return {"steps": rows} if rows else {}

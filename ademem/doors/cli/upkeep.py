@@ -40,16 +40,15 @@ def doctor(
 
     found = project_.find(project, os.environ, os.getcwd())
     patient = doctor.Patient(project=found, environment=os.environ, now=clock.now())
-    if fix:
-        for done in doctor.fix(patient):
-            show.echo(f"fixed: {done}")
+    done = [f"fixed: {line}" for line in (doctor.fix(patient) if fix else ())]
     if import_foreign:
-        for done in recovery.import_foreign(found, os.environ, clock.now()):
-            show.echo(done)
+        done += recovery.import_foreign(found, os.environ, clock.now())
     findings = doctor.examine(patient)
     if as_json:
-        show.json({"findings": [as_dict(finding) for finding in findings]})
+        show.json({"findings": [as_dict(finding) for finding in findings], "done": done})
     else:
+        for line in done:
+            show.echo(line)
         for finding in findings:
             show.echo(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.check:<10} {finding.message}")
             if finding.hint:
@@ -67,6 +66,7 @@ def work(
         bool, typer.Option("--wait/--no-wait", help="Wait for another running worker.")
     ] = True,
     project: Project = None,
+    as_json: AsJson = False,
 ) -> None:
     """Run the jobs that are due now."""
     bar = progress if sys.stderr.isatty() else None
@@ -78,11 +78,12 @@ def work(
     if bar:
         bar("")
     if done:
-        show.echo(f"done: {', '.join(done)}")
+        summary = f"done: {', '.join(done)}"
     elif others and not wait:
-        show.echo("another worker is running; `ademem status` shows its progress")
+        summary = "another worker is running; `ademem status` shows its progress"
     else:
-        show.echo("the other worker did it all" if others else "nothing was due")
+        summary = "the other worker did it all" if others else "nothing was due"
+    show.report({"done": done, "other_worker": others}, [summary], as_json=as_json)
 
 
 @app.command()

@@ -6,7 +6,7 @@ import re
 
 from ademem.capture.gate.form import Reviewed
 from ademem.capture.gate.rows import build_row, free_sync_id
-from ademem.core.errors import AdememError, UsageError
+from ademem.core.errors import NotFound, UsageError
 from ademem.core.memory import MAX_TITLED_BYTES, PROCEDURE, Category, Memory, Origin, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import bounded_bytes, clean, preview
@@ -48,7 +48,7 @@ ARCHIVE_CONFIDENCE = 0.3
 """A procedure with less confidence after so many outcomes is archived."""
 
 
-class NoSuchProcedure(AdememError):
+class NoSuchProcedure(NotFound):
     hint = "`ademem procedures list` shows the ids"
 
     def __init__(self, id: str) -> None:

@@ -227,7 +227,7 @@ def test_a_folder_that_is_no_project_is_told(tmp_path, project):
     os.mkdir("elsewhere")
     said = project("files", "check", "--project", "elsewhere")
 
-    assert project.exit_code == 1
+    assert project.exit_code == 5
     assert "`ademem init` enrols this project" in said
     assert json.dumps(os.listdir("elsewhere")) == "[]"
 
@@ -283,7 +283,7 @@ def test_a_brief_that_cannot_be_read_is_said_to_be_so(project):
     edit(project.root / ".ade/cto/core-memory.json", "{", "[")
 
     assert "mend the file" in project("core", "show")
-    assert project.exit_code == 1
+    assert project.exit_code == 4
     assert "nothing new" not in project("files", "import")
 
 

@@ -87,5 +87,5 @@ def test_an_agent_is_told_that_a_person_has_to_confirm_it(ademem, id):
     ademem.inside()
 
     said = ademem("procedures", "export", id)
-    assert ademem.exit_code == 1
+    assert ademem.exit_code == 4
     assert "ademem promote" in said

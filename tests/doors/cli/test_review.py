@@ -101,7 +101,7 @@ def test_a_model_does_not_read_it(ademem, waiting, command):
 def test_a_model_does_not_approve_it(ademem, waiting):
     ademem.inside()
     said = ademem("promote", waiting[0])
-    assert ademem.exit_code == 1
+    assert ademem.exit_code == 4
     assert "is a person's to decide" in said
 
     ademem.outside()
@@ -118,7 +118,7 @@ def test_without_a_terminal_nobody_approves_it(ademem, waiting, approval, monkey
     command, *options = approval
     said = ademem(command, waiting[0], *options)
 
-    assert ademem.exit_code == 1
+    assert ademem.exit_code == 4
     assert "no terminal" in said
     assert ademem.json("review")["memories"][0]["id"] == waiting[0]
 
@@ -131,7 +131,7 @@ def test_below_a_client_nobody_approves_it_though_its_variables_are_gone(
     command, *options = approval
     said = ademem(command, waiting[0], *options)
 
-    assert ademem.exit_code == 1
+    assert ademem.exit_code == 4
     assert "codex runs this shell" in said
     assert "terminal of your own" in said
 
@@ -161,7 +161,7 @@ def test_a_model_brings_no_order_back_that_a_person_had_approved_and_removed(ade
 
     for command in (("restore", waiting[0]), ("undo", event)):
         assert "needs a person" in ademem(*command)
-        assert ademem.exit_code == 1
+        assert ademem.exit_code == 4
 
 
 def test_a_model_may_refuse_it(ademem, waiting):
@@ -190,7 +190,7 @@ def test_who_edits_a_text_is_who_says_it(ademem, waiting):
 def test_the_standing_brief_takes_no_order_but_a_persons(ademem):
     ademem.inside()
     said = ademem("core", "set", "notes", ORDER)
-    assert ademem.exit_code == 1
+    assert ademem.exit_code == 4
     assert "tells to forget instructions" in said
     assert "previous instructions" not in ademem("core", "show")
 
