@@ -21,7 +21,6 @@ HEAD, TAIL = 3000, 1000
 MAX_CHAT_WORDS = 8
 """Number of words up to which a prompt may be chat."""
 CLAUSE_WORDS = 24
-
 _MARK = r"[,:()*;]|(?<=\s)-(?=\s)|^-"
 _TOKEN = rf"[^\W_][\w'\u0300-\u036f\u0900-\u0eff]*|{_MARK}"
 _ASCII_TOKEN = rf"[^\W_][\w']*|{_MARK}"
@@ -42,12 +41,15 @@ CHANGE = _words("""
     add adjust apply build bump change clean clear commit configure convert copy correct create cut
     delete deploy disable document drop edit enable ensure exclude extend extract fix format
     generate handle implement improve include increase inline insert install integrate introduce
-    keep limit lower make mark merge migrate move open optimise optimize port publish push put
+    keep limit lower make mark merge migrate move open optimise optimize patch port publish push put
     rebase reduce refactor release remove rename repair replace reset restart restore revert
     rewrite save set ship simplify skip sort split start stop store support switch tag toggle try
     turn undo update upgrade use wrap write
 """)
 """Verbs that order a change even where the prompt also asks a question."""
+
+ROUTINE = _words("commit push branch checkout switch typo typos spelling")
+"""Words of orders that need no more of memory than what was recalled at the prompt."""
 
 LOOK = _words("""
     analyse analyze audit benchmark brainstorm cat check compare confirm consider count debate
@@ -60,70 +62,50 @@ LOOK = _words("""
 LOOK_PHRASES = _phrases("""
     give me, get me, show me, show us, show the, show all, go over, dig into, double check, help me
     decide, help me understand, just answer, design, code review, run the test, run the tests, run
-    the linter, run tests, run the suite, run the benchmark, update me, get an overview
+    the linter, run tests, run the suite, run the benchmark, update me, get an overview, make a
+    plan, make a list, draw a diagram, write a summary, write a short summary
 """)
-ANSWERING = _words("create generate give make prepare write get put draw")
-ANSWERS = _words("""
-    analysis comparison diagram estimate example examples explanation idea ideas list names options
-    outline overview plan proposal recommendation suggestions summary tour question questions pros
-    sentence sentences paragraph
-""")
-"""Objects of `ANSWERING` that are given in words, unless the prompt names a file."""
-PREPOSITIONS = _words("with for that which from into to about by on and")
-VERBS_OF_SUBJECTS = _words("is are was does doesn't fails returns shows takes should")
-"""Words behind a verb of `LOOK` that make it a noun: "search returns nothing"."""
-
 QUESTION = _words("""
     how how's why why's what what's when where where's who who's whose which is are was were does
     do did does has have had isn't aren't doesn't don't didn't any should shall shouldn't thoughts
     opinions reason curious status
 """)
 """First words of a question."""
-PRONOUNS = _words("i we you they these")
 MUSING = _phrases("""
-    i wonder, i was wondering, i am wondering, i'm wondering, i don't understand, i don't get, i
-    still don't, i'm confused, i'm not sure, not sure, i'm curious, i'd like to know, i'd like to
-    understand, i want to know, i want to understand, i need to know, i don't see, i don't know,
-    can i, could i, may i, would it, would that, would this, could this, could that, could it, can
-    it, can this, can that, i thought, will it, will this, will that
+    i wonder, i was wondering, i am wondering, i'm wondering, i don't, i still don't, i'm confused,
+    i'm not sure, not sure, i'm curious, i'd like to know, i'd like to understand, i want to know,
+    i want to understand, i need to know, can i, could i, may i, would it, would that, would this,
+    could this, could that, could it, can it, can this, can that, i thought, will it, will this
 """)
 """First words of a question for an opinion or permission, whatever change it names."""
 
 POLITE = _phrases("""
     why don't you, why don't we, how about, if not, if so, do you mind, would you mind, would it be
-    possible to, is it possible for you to, i was wondering if you could, i wonder if you could, it
-    would be great if you could, it would be nice if you could, don't forget to, do not forget to,
-    make sure to, would you be able to, are you able to, i want you to, i'd like you to, i need you
-    to, you should, can you, could you, will you, would you, can we, could we, let's, let us, have
-    the, have it, have claude, your task is to, i think, when done, when that, when it, when this,
-    when you, when you're, when the, should be, kannst du, können wir, peux tu, peux-tu,
-    pouvez vous, puedes, podrías, pode, puoi, kun je, можешь
+    possible to, is it possible for you to, i was wondering if you could, i wonder if you could,
+    don't forget to, do not forget to, make sure to, would you be able to, are you able to, i want
+    you to, i'd like you to, i need you to, you should, can you, could you, will you, would you, can
+    we, could we, let's, let us, have the, have it, your task is to, i think, when done, when that,
+    when it, when you, when you're, when the, kannst du, peux tu, peux-tu, puedes, pode, puoi
 """)
 """First words of an order that otherwise reads like a question or a statement."""
 OPENERS = _words("""
     ok okay so and but hey hi hello hmm hm oh wait claude also well actually quick one then really
     right yes yeah yep no please pls just now first next finally only maybe again great thanks all
-    kindly simply bitte por favor , : - * ( ) ;
+    kindly simply i i'd we you they want need like to bitte por favor , : - * ( ) ;
 """)
-"""Words that may stand before a question or an order."""
-SUBJECTS = _words("i i'd we you they want need like to")
-"""Words that may also stand before the verb of an order."""
+"""Words that may stand before the verb of a question or an order."""
 CLAUSES = _words("and then but so also , : - * ;")
 """Tokens that may begin a clause."""
-OBJECTS = _words("the a an it them this that these those all my our your its each every both any")
-"""Words behind the verb of an order."""
 
-FORBIDS = _phrases("""
-    no code, no changes, no edits, no modifications, no implementation, hold off, read only,
-    read-only, before changing, just answer, only analyse, only analyze, just explain,
-    only explain, don't change anything, do not change anything, don't edit anything, do not edit
-    anything, don't touch anything, don't modify anything, don't write any code, don't write code,
-    do not write code, don't change any code, don't change the code, don't implement it, don't code,
-    without changing anything, not change anything
-""")
+FORBIDS = (
+    r"\b(?:(?:do not|don't|not|without) (?:chang|edit|modify|touch|implement)\w* (?:any|it\b)"
+    r"|(?:do not|don't) (?:write (?:any )?)?code\b|no (?:code|changes|edits|modifications)\b"
+    r"|(?:just|only) (?:answer|explain|analy[sz]e)\b|hold off|read.only|before changing)"
+)
+"""A ban on changes."""
 RULES_STATED = tuple(
-    "note:,note that,for the record,fyi,for your information,always,never,from now on,keep in mind,"
-    "please note,as a rule,in this repo,in this project,in general".split(",")
+    "note:,note that,for the record,fyi,for your information,always ,never ,from now on,"
+    "keep in mind,please note,as a rule,in this repo,in this project,in general".split(",")
 )
 """First words of a rule or fact about the project."""
 DICTATION = ("remember:", "remember that", "please remember", "merke:", "recuerda:")
@@ -144,34 +126,24 @@ PROMPTING = _words("init plan pr-comments review security-review")
 """Slash commands of the client that ask the model."""
 
 CHAT = _words("""
-    a again agreed ah all alright amazing and anyone are awesome back bad bot brb break bye cheers
-    claude congrats cool correct day done enough evening exactly excellent fair fantastic fast fine
-    folks for friend fun glad good goodbye got gotcha great guys ha haha hahaha happy hello help
-    helpful hey hi hm hmm hmmm howdy huh i i'm ignore indeed interesting is it it's job just k kk
-    kudos later lgtm like lol looks lot love lunch man mate maybe me meant merry message minute
-    moment morning much my nah neat nevermind nice night no nope not nothing now nvm of oh ok okay
-    one oops perfect ping please point pretty quick really right rock see so solid sorry sounds
-    still stop stuff super sweet team test testing thank thanks that that's the there this thx to
-    today tomorrow tonight true ty understand understood very wait was welcome well wonderful work
-    worked working works world worries wow wrong yay yo you you're your
+    a about again agreed ah all alright amazing and anyone are awesome back bad bot brb break bye
+    cheers claude congrats cool correct day doing don't done enough evening exactly excellent
+    explaining fair fantastic fast fine folks for forget friend fun glad good goodbye got gotcha
+    great guys ha haha hahaha happy hello help helped helpful hey hi hm hmm hmmm howdy huh i i'll
+    i'm ignore indeed interesting is it it's job joke just k kk know kudos later let lgtm like lol
+    looks lot love lunch makes man mate maybe me meant merry message mind minute moment morning much
+    my nah neat needed never nevermind nice night no nope not nothing now nvm of oh ok okay on one
+    oops perfect ping please point pretty quick really right rock saying sec see sense so solid
+    sorry sounds still stop stuff super sweet team test testing thank thanks that that's the there
+    think this thx to today tomorrow tonight true ty understand understood very wait was welcome
+    well what's who wonderful work worked working works world worries worry wow wrong yay yo you
+    you're your
     danke dank vielen schön dir hallo guten morgen tag klar alles gut merci beaucoup bonjour bonne
     soirée parfait d'accord c'est gracias muchas hola buenos buenas días tardes perfecto vale bien
     obrigado obrigada muito bom dia valeu grazie mille спасибо ありがとう ありがとうございます
     谢谢 你好 好的 감사합니다
 """)
 """A short prompt of these words alone is chat."""
-CHAT_PHRASES = _phrases("""
-    figured it out, how are you, how's it going, what's up, who are you, what can you do, tell me a
-    joke, let me think about it, let me think, let me read that first, let me, hold on, hang on, a
-    sec, a second, i'll take a break, i'll be right back, i'll do it myself, i've got it, we're
-    done, for now, talk to you, talk tomorrow, have a good, have a great, that fixed it, that did
-    it, that helped, makes sense, make sense, well done, good to know, i know, i agree, the best,
-    no need, never mind, don't worry, forget it, wrong window, nothing else, for explaining, for
-    the explanation, for the help, for your help, what i needed, what i wanted, someone else, get
-    back to you, on that, my last message, going to bed, saying hi, doing today, about that
-""")
-"""Turns of phrase that are chat, taken out before the rest is compared with `CHAT`."""
-
 ASKING = tuple("warum wieso wie erklär* zeig* pourquoi expliqu* montre* explica* porque".split())
 ASKING += tuple("почему なぜ 説明 教えて 为什么 解释 왜 설명".split())
 """Frequent words of questions in other languages."""
@@ -189,6 +161,8 @@ class Classification(Value):
     turn: TurnClass
     why: str
     """The end of the sentence "this turn is … because": "it asks to fix"."""
+    is_routine: bool = False
+    """True if all that it orders is a commit, a push, a branch or the repair of a typo."""
 
 
 class ParsedPrompt:
@@ -204,11 +178,30 @@ class ParsedPrompt:
             self.low = self.low[1:].replace("-", " ").replace(":", " ")
         prose = _prose(self.low)
         self.words = [token for token in _tokens(prose) if token[0].isalnum()]
-        self.sentences = [part.strip(" ;") for part in _split_sentences(prose) if part.strip(" ;")]
+        sentences = (part.strip(" ;") for part in _split_sentences(prose))
+        self.sentences = [(part, _tokens(part)) for part in sentences if part]
         self.names_file = any(_is_path(word) or _has_suffix(word) for word in self.low.split())
-        self.orders = settings.order_words if settings else ()
-        self.questions = (*(settings.question_words if settings else ()), *ASKING)
+        self.order_words = settings.order_words if settings else ()
+        self.question_words = (*(settings.question_words if settings else ()), *ASKING)
         self.chat = CHAT.union(map(str.lower, settings.talk_words)) if settings else CHAT
+
+    def asks(self, sentence: str, words: list[str]) -> bool:
+        """True for a question by its first words, whatever change it names."""
+        return _is_question(sentence, words) or bool(_mentions(words, self.question_words))
+
+    def orders(self) -> Iterator[tuple[str, list[str]]]:
+        """Yield the word or verb of each order, and its clause, also behind a question."""
+        for sentence, words in self.sentences:
+            if self.asks(sentence, words):
+                continue
+            if word := _mentions(words, self.order_words):
+                yield word, words
+            for start, clause in _clauses(words):
+                rest = _past_openers(clause)
+                verb = None if _text(rest).startswith(LOOK_PHRASES) else _verb(rest, CHANGE)
+                if verb and not ("how" in words[:start] and words[start - 1].isalpha()):
+                    ends = (at for at, word in enumerate(rest) if word in CLAUSES)
+                    yield verb, rest[: next(ends, CLAUSE_WORDS)]
 
 
 def not_typed(prompt: ParsedPrompt) -> Classification | None:
@@ -224,68 +217,57 @@ def dictation(prompt: ParsedPrompt) -> Classification | None:
 
 
 def chat(prompt: ParsedPrompt) -> Classification | None:
-    """Nothing but set phrases and words of courtesy."""
+    """Nothing but words of courtesy."""
     if not prompt.words and prompt.names_file:
         return _soft("it names a file")
-    text = f" {' '.join(prompt.words)} "
-    for phrase in CHAT_PHRASES:
-        text = text.replace(f" {phrase}", " ")
-    rest = [word for word in text.split() if not word.isdigit() or len(prompt.words) == 1]
+    rest = [word for word in prompt.words if not word.isdigit() or len(prompt.words) == 1]
     is_short = len(rest) <= MAX_CHAT_WORDS and rest != ["a"] and "```" not in prompt.text
     return _none("it is small talk") if is_short and prompt.chat.issuperset(rest) else None
 
 
-def ban(prompt: ParsedPrompt) -> Classification | None:
-    """A ban on changes: what else the prompt asks for is a question."""
-    text = f" {' '.join(prompt.words)} "
-    is_ban = any(f" {phrase}" in text for phrase in FORBIDS)
+def stated_rule(prompt: ParsedPrompt) -> Classification | None:
+    """A rule of the project, or a ban on changes: what else it asks for is a question."""
+    if prompt.low.startswith(RULES_STATED):
+        return _soft("it states what holds in the project")
+    is_ban = re.search(FORBIDS, " ".join(prompt.words))
     return _soft("it forbids changes") if is_ban else None
 
 
-def stated_rule(prompt: ParsedPrompt) -> Classification | None:
-    is_rule = prompt.low.startswith(RULES_STATED)
-    return _soft("it states what holds in the project") if is_rule else None
-
-
 def shell_line(prompt: ParsedPrompt) -> Classification | None:
-    if "\n" in prompt.text or prompt.low.split()[0] not in SHELL or prompt.text.endswith("?"):
+    words = prompt.low.split()
+    if "\n" in prompt.text or words[0] not in SHELL or prompt.text.endswith("?"):
         return None
     from ademem.guard.mutation import judge
 
     judgement = judge(prompt.text)
-    return _required(judgement.reason) if judgement.mutates else _soft(judgement.reason)
+    is_routine = not ROUTINE.isdisjoint(words[1:2])
+    return _required(judgement.reason, is_routine) if judgement.mutates else _soft(judgement.reason)
 
 
 def order(prompt: ParsedPrompt) -> Classification | None:
-    """An order in any sentence, also behind a question."""
-    for sentence in prompt.sentences:
-        words = _tokens(sentence)
-        if _is_question(sentence, words) or _mentions(words, prompt.questions, opening=True):
-            continue
-        if word := _mentions(words, prompt.orders):
-            return _required(f"it says {word!r}")
-        if verb := _ordered_verb(words, in_words=not prompt.names_file):
-            return _required(f"it asks to {verb}")
-    return None
+    orders = list(prompt.orders())
+    if not orders:
+        return None
+    is_routine = all(not ROUTINE.isdisjoint((verb, *clause)) for verb, clause in orders)
+    return _required(f"it asks to {orders[0][0]}", is_routine)
 
 
 def question(prompt: ParsedPrompt) -> Classification | None:
-    for sentence in prompt.sentences:
-        words = _tokens(sentence)
-        if _is_question(sentence, words) or _mentions(words, prompt.questions, opening=True):
-            return _soft("it asks a question")
+    for sentence, words in prompt.sentences:
         clauses = [clause for _, clause in _clauses(words)]
         is_polite = any(_text(clause).startswith(POLITE) for clause in clauses)
-        if sentence.endswith(("?", "\uff1f")) and not is_polite:
+        is_marked = sentence.endswith(("?", "\uff1f")) and not is_polite
+        if is_marked or prompt.asks(sentence, words):
             return _soft("it asks a question")
-        if any(map(_asks_for_words, clauses)):
+        behind = [_past_openers(clause) for clause in clauses]
+        if any(_verb(rest, LOOK) or _text(rest).startswith(LOOK_PHRASES) for rest in behind):
             return _soft("it asks for something in words")
     return None
 
 
 def in_doubt(prompt: ParsedPrompt) -> Classification | None:
     if prompt.words:
-        return _required("it may ask for a change")
+        return _required("it may ask for a change", not ROUTINE.isdisjoint(prompt.words[:2]))
     return _soft("it names code") if "```" in prompt.text or "/" in prompt.text else None
 
 
@@ -293,7 +275,6 @@ RULES: tuple[Callable[[ParsedPrompt], Classification | None], ...] = (
     not_typed,
     dictation,
     chat,
-    ban,
     stated_rule,
     shell_line,
     order,
@@ -315,14 +296,12 @@ def classify(
 
 
 def _is_question(sentence: str, words: list[str]) -> bool:
-    """True for a question by its first words, whatever change it names."""
     while words and words[0] in OPENERS and not _text(words).startswith((*POLITE, *MUSING)):
         words = words[1:]
     text = _text(words)
     if not words or text.startswith(POLITE):
         return text.startswith(("can we ", "could we ")) and " or " in sentence
-    is_command = words[0] == "do" and PRONOUNS.isdisjoint(words[1:2])
-    if (is_command or words[0] in ("don't", "never")) and not sentence.endswith("?"):
+    if words[0] in ("do", "don't", "never") and not sentence.endswith("?"):
         return False
     asked = words[1] if words[0] in ("in", "for", "since", "on", "at", "by") and words[1:] else ""
     return (
@@ -330,57 +309,21 @@ def _is_question(sentence: str, words: list[str]) -> bool:
     )
 
 
-def _ordered_verb(words: list[str], *, in_words: bool) -> str | None:
-    """Return the verb of a clause that orders a change."""
-    for start, clause in _clauses(words):
-        rest, polite = _past_openers(clause)
-        if not rest or _text(rest).startswith(LOOK_PHRASES):
-            continue
-        if in_words and _asks_for_words(clause):
-            continue
-        joined = start and words[start - 1] in ("and", "or", "but", "so", "also")
-        if joined and "how" in words[:start]:
-            continue
-        change = _base(rest[0], CHANGE)
-        unknown = rest[0] not in OBJECTS and _base(rest[0], LOOK) is None
-        if change or (unknown and (polite or (joined and not OBJECTS.isdisjoint(rest[1:2])))):
-            return change or rest[0]
-    return None
-
-
-def _asks_for_words(clause: list[str]) -> bool:
-    """True for a clause that opens with a verb of `LOOK`, or whose object is given in words."""
-    rest, _ = _past_openers(clause)
-    if not rest:
-        return False
-    if _text(rest).startswith(LOOK_PHRASES):
-        return True
-    if rest[0] in ANSWERING:
-        end = next((at for at, word in enumerate(rest) if word in PREPOSITIONS), len(rest))
-        return not ANSWERS.isdisjoint(rest[:end])
-    return _base(rest[0], LOOK) is not None and VERBS_OF_SUBJECTS.isdisjoint(rest[1:2])
-
-
-def _past_openers(words: list[str]) -> tuple[list[str], bool]:
-    """Return the words behind courtesies, and whether they make the clause an order."""
-    polite = False
+def _past_openers(words: list[str]) -> list[str]:
+    """Return the words behind courtesies."""
     while words:
         text = _text(words)
-        phrase = next((phrase for phrase in POLITE if text.startswith(phrase)), None)
-        if phrase:
-            words, polite = words[len(phrase.split()) :], True
-        elif words[0] in OPENERS or words[0] in SUBJECTS or words[0].isdigit():
-            words = words[1:]
-        else:
+        phrase = next((phrase for phrase in POLITE if text.startswith(phrase)), "")
+        if not (phrase or words[0] in OPENERS or words[0].isdigit()):
             break
-    return words, polite
+        words = words[len(phrase.split()) or 1 :]
+    return words
 
 
-def _base(word: str, verbs: frozenset[str]) -> str | None:
-    """Return the verb that *word* is, or is a form of in "ing"."""
-    forms = [word]
-    if word.endswith("ing") and len(word) > 5:
-        forms += [word[:-3], f"{word[:-3]}e", word[:-4]]
+def _verb(words: list[str], verbs: frozenset[str]) -> str | None:
+    """Return the verb that the first word is, or is a form of in "ing"."""
+    word = words[0] if words else ""
+    forms = (word, word[:-3], f"{word[:-3]}e", word[:-4]) if word.endswith("ing") else (word,)
     return next((form for form in forms if form in verbs), None)
 
 
@@ -393,23 +336,16 @@ def _text(words: list[str]) -> str:
     return " ".join(words[:9]) + " "
 
 
-def _mentions(words: list[str], entries: tuple[str, ...], *, opening: bool = False) -> str | None:
-    """Return the first entry among *words*: a word, a beginning (`napraw*`) or a part (`*x*`).
-
-    *opening*: only the first words count for scripts with blanks.
-    """
-    spoken = [word for word in words if word[0].isalnum()]
-    first = spoken[: 2 if spoken and len(spoken[0]) <= 3 else 1]
-    if opening and _text(words).startswith(POLITE):
-        first = spoken[:5]
+def _mentions(words: list[str], entries: tuple[str, ...]) -> str | None:
+    """Return the first of the entries: a word, a beginning (`napraw*`) or a part (`*x*`)."""
+    text = f" {' '.join(word for word in words if word[0].isalnum())} "
     for entry in entries:
         part = entry.strip("*").lower()
-        within = part >= _WITHOUT_BLANKS or entry.startswith("*")
-        text = f" {' '.join(spoken if within or not opening else first)} "
-        if part and not within:
-            part = f" {part}" if entry.endswith("*") else f" {part} "
-        if part and part in text:
-            return part.strip()
+        within = part >= _WITHOUT_BLANKS
+        before = "" if within or entry.startswith("*") else " "
+        after = "" if within or entry.endswith("*") else " "
+        if part and f"{before}{part}{after}" in text:
+            return part
     return None
 
 
@@ -447,5 +383,5 @@ def _soft(why: str) -> Classification:
     return Classification(turn=TurnClass.SOFT, why=why)
 
 
-def _required(why: str) -> Classification:
-    return Classification(turn=TurnClass.REQUIRED, why=why)
+def _required(why: str, is_routine: bool = False) -> Classification:
+    return Classification(turn=TurnClass.REQUIRED, why=why, is_routine=is_routine)

@@ -38,6 +38,21 @@ _ASKING = frozenset(
 )
 """First words of a question, without what is contracted with them."""
 
+_BLAND = STOP_WORDS | frozenset(
+    """
+    add ahead already also always another anything apply carry change changes check claude continue
+    cool correct create difference done enough everything exactly fine finish first fix fixed fixes
+    fixing found give given go gone good great handle happen happens hello help hey hi implement
+    improve issue job js keep kind last least long lot maybe mind much need needed needs new next
+    nice nope nothing ok okay old option part perfect place problem proceed proper properly put py
+    quick quickly ready really right second see set show simple since someone something sorry sounds
+    src start still stop stuff sure take tell thank thanks thing things think time today try ts turn
+    update use used using usual way well whatever whole work working works wrong yeah yep yet
+    """.split()
+)
+"""Words that an order of anything may have, and that a search for it does not need."""
+
+_MARK = r"\[(?:redacted:[^\]]*|private)\]"
 _WORD = re.compile(r"[^\W_]\w{0,127}")
 _QUOTED = r'"([^"]{1,80})"'
 
@@ -90,10 +105,14 @@ def asks(text: str) -> bool:
 
 
 def keywords(text: str, limit: int) -> str:
-    """The few words of a text that are worth a search, in its order: longer words tell more."""
-    telling = _telling(_words(readable(text)))
-    longest = sorted(telling, key=len, reverse=True)[:limit]
-    return " ".join(word for word in telling if word in longest)
+    """Return the few words of an order that are worth a search, in its order; "" for none.
+
+    Longer words tell more. Courtesies and verbs of any order are none: "ok, go on and fix it".
+    """
+    text = re.sub(_MARK, " ", readable(text))
+    words = unique(word for word in _words(text) if not (word in _BLAND or word.isdigit()))
+    longest = sorted(words, key=len, reverse=True)[:limit]
+    return " ".join(word for word in words if word in longest)
 
 
 def readable(text: str) -> str:

@@ -7,7 +7,7 @@ import os
 from ademem.core import client
 from ademem.guard import flags
 from ademem.guard.policy import SHELL_TOOLS, CallContext, Deny, Pass, ToolCall, decide
-from ademem.session.turn_tracking import key_of, note_edit
+from ademem.session.turn_tracking import key_of, note_edit, query_of
 from ademem.store import existence, logs, turns
 from ademem.store.runtime import program
 
@@ -109,14 +109,15 @@ def _deny(call: ToolCall, key: TurnKey, runtime: Runtime) -> str | None:
                 reason=turn.why,
                 now=runtime.now,
             )
-        if mode == "warn":
-            return client.context("PreToolUse", reason(turn, runtime))
-        return client.deny(_assist(turn, runtime) if mode == "assist" else reason(turn, runtime))
+        query = query_of(turn, call, runtime.project.root)
+        if mode == "assist":
+            return client.deny(_assist(turn, query, runtime))
+        reason = _reason(turn, query, runtime)
+        return client.context("PreToolUse", reason) if mode == "warn" else client.deny(reason)
 
 
-def reason(turn: Turn, runtime: Runtime) -> str:
+def _reason(turn: Turn, words: str, runtime: Runtime) -> str:
     """Name the rule, its reason, and the command that satisfies it."""
-    words = turn.hint or "what you are about to change"
     return (
         f"ademem guard: this turn changes things ({turn.why})"
         " and project memory was not consulted yet."
@@ -126,7 +127,7 @@ def reason(turn: Turn, runtime: Runtime) -> str:
     )
 
 
-def _assist(turn: Turn, runtime: Runtime) -> str:
+def _assist(turn: Turn, query: str, runtime: Runtime) -> str:
     """Search memory in place of the model; the denial carries the hits and counts as the search."""
     from ademem.core import untrusted
     from ademem.search import engine
@@ -137,13 +138,13 @@ def _assist(turn: Turn, runtime: Runtime) -> str:
     mission = mission_of(runtime.environment)
     filters = engine.Filters(here=runtime.branch, elsewhere=False, mission=mission)
     found = engine.search(
-        turn.hint, runtime.store, filters, runtime.now, limit=5, parameters=parameters
+        query, runtime.store, filters, runtime.now, limit=5, parameters=parameters
     )
     hits = engine.current(found)
     turns.note_search(runtime.store, turn.key, runtime.now)
     flags.set_quiet(runtime.project, turn.key, True)
     shown = engine.as_shown(hits)
-    logs.log_shown(runtime.store, "guard", shown, runtime.now, key=turn.key, query=turn.hint)
+    logs.log_shown(runtime.store, "guard", shown, runtime.now, key=turn.key, query=query)
     lines = [untrusted.entry(hit.memory, runtime.settings.briefing.prompt_chars) for hit in hits]
     answer = untrusted.fenced(lines) if lines else "Nothing in it answers this turn."
     return (

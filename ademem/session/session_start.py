@@ -153,15 +153,16 @@ def _brief(source: str, here: str | None, payload: Payload, runtime: Runtime) ->
 
 
 def _rearm(payload: Payload, runtime: Runtime) -> None:
-    """Require another search in a running turn, as compaction dropped the result of the last.
+    """Require another search in the session's last turn, as compaction dropped the result.
 
-    In mode `orient` the briefing that follows counts as the search.
+    A turn that ended is included: a background task or a queued prompt may go on with it. In mode
+    `orient` the briefing that follows counts as the search.
     """
     if runtime.settings.guard.mode == "orient":
         return
     key = turns.latest(runtime.store, payload.session_id)
     turn = turns.get(runtime.store, key) if key else None
-    if turn and turn.turn_class == "required" and turn.searched and not turn.ended:
+    if turn and turn.turn_class == "required" and turn.searched:
         turns.note_search(runtime.store, turn.key, None)
         flags.set_quiet(runtime.project, turn.key, False)
 

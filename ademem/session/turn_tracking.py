@@ -11,11 +11,13 @@ from ademem.store import ledger, logs, sessions, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ademem.core.client import Payload
+    from ademem.core.client import Payload, Turn
     from ademem.guard.policy import ToolCall
     from ademem.store.runtime import Runtime
 
 VERBS = frozenset({"recall", "search"})
+CALL_WORDS = 3
+"""Words of a file or command in the query of a search."""
 
 
 def key_of(payload: Payload, runtime: Runtime) -> TurnKey:
@@ -33,6 +35,29 @@ def new_key(payload: Payload, runtime: Runtime) -> TurnKey:
     if not prompt_id:
         prompt_id = f"prompt-{sessions.count_prompts(runtime.store, payload.session_id) + 1}"
     return TurnKey(session_id=payload.session_id, prompt_id=prompt_id)
+
+
+def query_of(turn: Turn, call: ToolCall, root: str) -> str:
+    """Return the words to search memory for: those of the order, then of the file or command."""
+    from ademem.core.redaction import redact
+    from ademem.search.query import keywords
+
+    if call.path:
+        folder, _, name = os.path.relpath(call.path, root).rpartition(os.sep)
+        target = f"{os.path.basename(folder)} {name.partition('.')[0] or name}"
+    else:
+        typed = call.command.split()[:8]
+        target = " ".join(word for word in typed if word[0] not in "-\"'$" and "=" not in word)
+    words = turn.hint.split()
+    target = target.replace("_", " ") or call.tool.rpartition("__")[2].replace("_", " ")
+    more = [word for word in keywords(redact(target).text, CALL_WORDS).split() if word not in words]
+    return " ".join([*words, *more]) or call.tool
+
+
+def is_oriented(key: TurnKey, runtime: Runtime) -> bool:
+    """True in mode `orient` if the session was briefed."""
+    orients = runtime.settings.guard.mode == "orient"
+    return orients and logs.was_briefed(runtime.store, key.session_id)
 
 
 def note_search(payload: Payload, runtime: Runtime) -> None:

@@ -12,7 +12,7 @@ from ademem.guard.prompts import TurnClass, classify
 from ademem.search.engine import UNARCHIVED, Filters, current, search
 from ademem.search.parameters import PROMPT_FLOOR, UNASKED
 from ademem.search.query import keywords
-from ademem.session.turn_tracking import new_key
+from ademem.session.turn_tracking import is_oriented, new_key
 from ademem.store import logs, sessions, turns
 from ademem.store.filters import visible
 from ademem.store.missions import mission_of
@@ -55,12 +55,12 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         dictated = _save_dictated(prompt, key, runtime)
         written = dictated + _save_corrections(prompt, key, runtime)
         lines = _describe_dictated(dictated, runtime)
-        hint = keywords(prompt, HINT_WORDS)
+        hint = keywords(prompt, HINT_WORDS) or _earlier_hint(key, runtime)
         turns.begin(runtime.store, key, classified.turn, classified.why, hint, runtime.now)
         if recalls:
             shown = [logs.Shown(memory_id=memory.id, score=score) for memory, score in found]
             logs.log_shown(runtime.store, "prompt", shown, runtime.now, key=key)
-            if runtime.settings.guard.mode == "orient":
+            if classified.is_routine or is_oriented(key, runtime):
                 turns.note_search(runtime.store, key, runtime.now)
             lines += _lines(found, runtime)
     _set_flag(key, runtime)
@@ -70,6 +70,13 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
 
         shown_to_person = notices.stored(written, runtime)
     return client.context("UserPromptSubmit", "\n".join(lines), shown_to_person) or None
+
+
+def _earlier_hint(key: TurnKey, runtime: Runtime) -> str:
+    """Return the words of the order that a prompt without any of its own goes on with: "yes"."""
+    earlier = turns.latest(runtime.store, key.session_id)
+    turn = turns.get(runtime.store, earlier) if earlier else None
+    return turn.hint if turn else ""
 
 
 def _continue_turn(payload: Payload, runtime: Runtime) -> None:

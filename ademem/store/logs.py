@@ -159,6 +159,14 @@ def list_shown(
     return {row[0] for row in rows if asked or row[1] in PLACES}
 
 
+def was_briefed(store: Store, session_id: str) -> bool:
+    row = store.db.execute(
+        "select 1 from recall_log where session_id = ? and place = 'briefing' limit 1",
+        (session_id,),
+    ).fetchone()
+    return row is not None
+
+
 def first_shown(store: Store, session_id: str) -> dict[str, str]:
     """Return by id the stamp at which the session was first shown the memory."""
     rows = store.db.execute(
@@ -192,13 +200,13 @@ def log_use(store: Store, session_id: str, ids: Iterable[str], now: datetime) ->
 def has_searched(store: Store, key: TurnKey) -> bool:
     """Return True if `ademem recall` or `search` ran in the turn's session since it began.
 
-    Rows tell the order, for clocks are set back: a turn begins with what its prompt or its agent
-    was shown, and begins anew with what was shown after a compaction.
+    Rows tell the order, for clocks are set back: a turn begins with what its last prompt or its
+    agent was shown, and begins anew with what was shown after a compaction.
     """
     row = store.db.execute(
         "select 1 from recall_log where session_id = :session and place in ('recall', 'search')"
         " and id > max("
-        "  (select min(id) from recall_log where session_id = :session"
+        "  (select max(id) from recall_log where session_id = :session"
         "   and agent_id = :agent and prompt_id = :prompt and place in ('prompt', 'agent')),"
         "  ifnull((select max(id) from recall_log where session_id = :session and :agent = ''"
         "   and place = 'briefing' and query = 'compact'), 0)"

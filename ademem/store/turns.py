@@ -33,14 +33,18 @@ def get(store: Store, key: TurnKey) -> Turn | None:
 
 
 def begin(store: Store, key: TurnKey, turn_class: str, why: str, hint: str, now: datetime) -> None:
-    """Start a turn; another prompt typed into a running one can only make it stricter."""
+    """Start a turn.
+
+    An order typed into a running turn starts it anew; another prompt makes it no less strict.
+    """
     store.db.execute(
         "insert into turns"
         " (session_id, agent_id, prompt_id, project_id, class, why, hint, started_at)"
         " values (?, ?, ?, ?, ?, ?, ?, ?)"
         " on conflict do update set class = excluded.class, why = excluded.why,"
-        " hint = excluded.hint, ended_at = null"
-        " where class = 'none' or class = 'soft' and excluded.class <> 'none'",
+        " hint = excluded.hint, searched_at = null, denied = '', ended_at = null"
+        " where excluded.class = 'required' or class = 'none'"
+        " or class = 'soft' and excluded.class <> 'none'",
         (
             key.session_id,
             key.agent_id,

@@ -98,10 +98,15 @@ def without_scores(ran):
     return [line for line in lines if '"score"' not in line]
 
 
-def test_nothing_found_is_told_by_the_exit_code(project):
-    ran = run(project, "recall", "--json", "zebra")
+@pytest.mark.parametrize(("client", "code"), [("", 1), ("session", 0)], ids=["person", "client"])
+def test_nothing_found_is_told_by_the_exit_code_but_no_failure_in_a_clients_shell(
+    project, client, code
+):
+    alone = "from ademem.core import caller; caller.client_above = lambda: '';"
+    shell = f"import os; os.environ['CLAUDE_CODE_SESSION_ID'] = {client!r};"
+    ran = run(project, "recall", "--json", "zebra", before=alone + shell)
 
-    assert ran.returncode == 1
+    assert ran.returncode == code
     assert json.loads(ran.stdout)["memories"] == []
 
 

@@ -21,7 +21,7 @@ from tests.examples import examples
 PROMPTS = {
     "required": "Fix login bug number {} in src/auth.py",
     "soft": "how does login number {} work?",
-    "none": "thanks, {} times!",
+    "none": "thanks, {}!",
 }
 MUTATING = [
     {"tool_name": "Write", "tool_input": {"file_path": "/p/x.py", "content": "x"}},
@@ -82,7 +82,6 @@ class Turn:
     mark: int
     """How many searches had run in the session when the turn began, or was armed again."""
     denied: set = field(default_factory=set)
-    ended: bool = False
 
 
 @dataclass
@@ -93,6 +92,7 @@ class Model:
     fail: str
     max_blocks: int
     anything_to_recall: bool = True
+    briefed: bool = False
     turns: dict = field(default_factory=dict)
     newest: str | None = None
     searches: int = 0
@@ -103,15 +103,18 @@ class Model:
         if turn is None:
             self.turns[key] = turn = Turn(wanted, False, self.searches)
             self.newest = key
+        elif wanted == "required":
+            turn.wanted, turn.searched, turn.denied = wanted, False, set()
         elif rank(wanted) > rank(turn.wanted):
-            turn.wanted, turn.ended = wanted, False
-        if self.mode == "orient" and wanted != "none":
-            turn.searched = True
+            turn.wanted = wanted
+        if wanted != "none":
+            turn.mark = self.searches  # the prompt's own recall is logged
+            turn.searched = turn.searched or (self.mode == "orient" and self.briefed)
 
     def carry_on(self, key):
         if self.newest:
             turn = deepcopy(self.turns[self.newest])
-            turn.ended, turn.mark = False, self.searches
+            turn.mark = self.searches
             self.turns[key], self.newest = turn, key
 
     def agent(self, key, prompt):
@@ -129,7 +132,7 @@ class Model:
 
     def compacted(self):
         turn = self.turns.get(self.newest)
-        if turn and turn.wanted == "required" and not turn.ended and self.mode != "orient":
+        if turn and turn.wanted == "required" and self.mode != "orient":
             turn.searched, turn.mark = False, self.searches if turn.searched else turn.mark
 
     def would_stop(self, key, mutates, call):
@@ -299,6 +302,7 @@ class Play:
     def session(self, source, twice):
         self.client.now += timedelta(seconds=10)
         self.client.fire("session_start", twice, source=source)
+        self.model.briefed = True
         if source == "compact":
             self.model.compacted()
 
@@ -307,6 +311,7 @@ class Play:
         self.client.session = self.fresh("s")
         self.client.fire("session_start", source="clear")
         self.model.turns, self.model.newest, self.model.searches = {}, None, 0
+        self.model.briefed = True
         self.prompt_id = self.agent_id = ""
 
     def stop(self, twice):
@@ -314,8 +319,6 @@ class Play:
             self.client.fire(
                 "stop", twice, prompt_id=self.prompt_id, last_assistant_message="Done."
             )
-            if self.prompt_id in self.model.turns:
-                self.model.turns[self.prompt_id].ended = True
 
     def clock(self, seconds):
         self.client.now += timedelta(seconds=seconds)
@@ -373,6 +376,7 @@ class Play:
                 os.remove(self.client.database + end)
         self.client.fire("session_start", source="resume")
         self.model.turns, self.model.newest, self.model.searches = {}, None, 0
+        self.model.briefed = True
         self.model.anything_to_recall = False
 
 

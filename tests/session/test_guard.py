@@ -161,6 +161,64 @@ def test_compaction_in_a_running_turn_arms_it_again(armed, calls):
     assert armed.denial(**TURN, **calls.write()) is not None
 
 
+@pytest.mark.parametrize("ended", [False, True], ids=["running", "ended"])
+@pytest.mark.parametrize(
+    "prompt",
+    ["<task-notification>done</task-notification>", "yes, go on"],
+    ids=["task notification", "queued prompt"],
+)
+def test_what_follows_a_compaction_has_to_search_again(armed, calls, prompt, ended):
+    with armed.memories() as memories:
+        api.recall(memories, "login")
+    armed.fire("post_tool_use", **TURN, **calls.ran('ademem recall "login"'))
+    if ended:
+        armed.fire("stop", **TURN)
+    armed.fire("session_start", source="compact")
+    armed.fire("user_prompt_submit", prompt=prompt, prompt_id="p2")
+
+    assert armed.denial(prompt_id="p2", **calls.write()) is not None
+
+
+def test_a_new_order_under_the_same_prompt_id_has_to_search_again(armed, calls):
+    with armed.memories() as memories:
+        api.recall(memories, "login")
+    armed.fire("post_tool_use", **TURN, **calls.ran('ademem recall "login"'))
+    armed.fire("user_prompt_submit", prompt="Now delete the audit table", **TURN)
+
+    assert 'recall "delete audit table' in armed.denial(**TURN, **calls.write())
+
+    armed.fire("post_tool_use", **TURN, **calls.ran('ademem recall "login"', 2))
+    assert armed.denial(**TURN, **calls.write(number=3)) is not None
+
+
+@pytest.mark.parametrize(
+    ("prompts", "command", "query"),
+    [
+        pytest.param([ORDER], "npm install left-pad", "login bug auth npm install", id="order"),
+        pytest.param([ORDER, "yes, go on"], "rm build", "login bug auth rm", id="follow-up"),
+        pytest.param(["ok fix"], "git push -f", "git push", id="an order of anything"),
+        pytest.param(["go"], "FOO=1 make deploy", "deploy", id="no word"),
+    ],
+)
+def test_the_query_of_a_denial_has_the_words_of_the_order_and_of_the_call(
+    world, calls, prompts, command, query
+):
+    world.know("Login sessions expire after ten minutes")
+    for number, prompt in enumerate(prompts):
+        world.fire("user_prompt_submit", prompt=prompt, prompt_id=f"p{number}")
+
+    reason = world.denial(prompt_id=f"p{len(prompts) - 1}", **calls.bash(command))
+    assert f'recall "{query}' in reason
+
+
+@pytest.mark.parametrize("prompt", ["commit this", "push it", "Fix the typo in README.md"])
+def test_routine_orders_are_satisfied_by_what_was_recalled_at_the_prompt(world, calls, prompt):
+    world.know("Login sessions expire after ten minutes")
+    world.fire("user_prompt_submit", prompt=prompt, **TURN)
+
+    assert world.denial(**TURN, **calls.bash("git commit -am x && git push")) is None
+
+
 def test_a_finished_background_task_goes_on_with_the_turn_before(armed, calls):
     armed.fire(
         "user_prompt_submit", prompt="<task-notification>done</task-notification>", prompt_id="p2"
@@ -184,18 +242,27 @@ def test_a_client_without_prompt_ids_is_guarded_by_its_newest_prompt(world, call
     [
         pytest.param("strict", "recall", "recall", id="strict"),
         pytest.param("assist", "ten minutes", None, id="assist tells what it knows, then passes"),
-        pytest.param("orient", None, None, id="orient takes the prompt's own recall for it"),
+        pytest.param("orient", None, None, id="orient takes the briefing for it"),
         pytest.param("off", None, None, id="off"),
     ],
 )
 def test_modes(world, calls, mode, first, second):
     world.know("Login sessions expire after ten minutes")
     world.environment["ADEMEM_GUARD_MODE"] = mode
+    world.fire("session_start", source="startup")
     world.fire("user_prompt_submit", prompt=ORDER, **TURN)
 
     for number, expected in enumerate((first, second)):
         reason = world.denial(**TURN, **calls.write(number=number))
         assert (reason is None) if expected is None else (expected in reason)
+
+
+def test_mode_orient_asks_for_a_search_where_no_briefing_was_shown(world, calls):
+    world.know("Login sessions expire after ten minutes")
+    world.environment["ADEMEM_GUARD_MODE"] = "orient"
+    world.fire("user_prompt_submit", prompt=ORDER, **TURN)
+
+    assert "recall" in world.denial(**TURN, **calls.write())
 
 
 def test_mode_warn_lets_pass_and_says_why(world, calls):

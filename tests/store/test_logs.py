@@ -95,7 +95,9 @@ OTHER = TurnKey(session_id="s", prompt_id="q")
         pytest.param([("prompt", KEY), ("search", KEY)], KEY, True, id="search"),
         pytest.param([("recall", KEY), ("prompt", KEY)], KEY, False, id="before"),
         pytest.param([("prompt", KEY), ("prompt", KEY)], KEY, False, id="shown without asking"),
-        pytest.param([("prompt", KEY), ("recall", KEY), ("prompt", KEY)], KEY, True, id="between"),
+        pytest.param(
+            [("prompt", KEY), ("recall", KEY), ("prompt", KEY)], KEY, False, id="new order"
+        ),
         pytest.param([("prompt", OTHER), ("recall", KEY)], KEY, False, id="no beginning"),
         pytest.param(
             [("prompt", KEY), ("recall", KEY), ("prompt", OTHER)], OTHER, False, id="other turn"

@@ -44,11 +44,20 @@ def test_a_new_turn_was_neither_searched_nor_denied(store):
         pytest.param("required", "none", ("required", "first"), id="required stays over none"),
     ],
 )
-def test_another_prompt_in_a_running_turn_can_only_make_it_stricter(store, first, second, expected):
+def test_another_prompt_in_a_running_turn_makes_it_no_less_strict(store, first, second, expected):
     begin(store, first, hint="first")
     turn = begin(store, second, hint="second")
 
     assert (turn.turn_class, turn.hint) == expected
+
+
+def test_an_order_typed_into_a_searched_turn_starts_it_anew(store):
+    turn = begin(store)
+    turns.deny(store, turn, "call-a")
+    turns.note_search(store, KEY, NOW)
+    again = begin(store, hint="tables")
+
+    assert (again.hint, again.searched, again.denied) == ("tables", False, ())
 
 
 def test_a_search_is_noted_and_can_be_taken_back(store):

@@ -176,7 +176,7 @@ def answer(question: Question) -> int:
     except BrokenPipeError:  # the interpreter would write to the pipe once more at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    return 0 if found.hits else 1
+    return show.exit_code(found.hits)
 
 
 def _import_progress() -> Callable[[int, int], None] | None:

@@ -152,7 +152,7 @@ def recall(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find memories that answer WORDS. Exit code 1 without hits."""
+    """Find memories that answer WORDS. Exit code 1 without hits, 0 in a client's shell."""
     query = " ".join(words or ())
     with open_project(project) as memories:
         if stats:
@@ -163,14 +163,14 @@ def recall(
         if recent_ is not None or (not query and type_):
             newest = api.list_memories(memories, filters, 10 if recent_ is None else recent_)
             show.memories(newest, as_json=as_json)
-            raise typer.Exit(0 if newest else 1)
+            raise typer.Exit(show.exit_code(newest))
         if not query.strip():
             raise UsageError("recall what?", 'ademem recall "words", or --recent N, or --stats')
         search = api.recall if count else api.search
         found = search(memories, query, filters, limit)
         astray = api.find_astray(memories, [hit.memory for hit in found.hits])
         show.results(found, as_json=as_json, explain=explain, astray=astray)
-    raise typer.Exit(0 if found.hits else 1)
+    raise typer.Exit(show.exit_code(found.hits))
 
 
 @app.command()

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 NOTHING: dict[str, str] = {}
 
+QUERY_CHARS = 120
+"""Length of a query in the line that it found nothing."""
+
 CAME = "came-with-files"
 """Flag of a memory that came with the files and was not accepted here."""
 
@@ -43,6 +46,11 @@ class Withheld(AdememError):
 def to_model() -> bool:
     """Tell whether this is a shell of a coding agent's client."""
     return bool(caller.client_of(os.environ))
+
+
+def exit_code(results: Sequence[object]) -> int:
+    """Return 1 without results, but 0 to a model: its client shows 1 as a failed command."""
+    return 0 if results or to_model() else 1
 
 
 def is_withheld(memory: Memory) -> bool:
@@ -209,7 +217,10 @@ def results(found: Results, *, as_json: bool, explain: bool, astray: Mapping[str
     elif found.relaxed:
         echo("(no memory has all the words; these have some)")
     if not found.hits:
-        echo("nothing in memory answers that", err=True)
+        from ademem.core.text import preview
+
+        query = untrusted.escaped(preview(found.query, QUERY_CHARS))
+        echo(f'nothing in memory answers "{query}"', err=not to_model())
         return
     fenced(
         text

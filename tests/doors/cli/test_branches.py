@@ -35,7 +35,7 @@ def test_a_branch_can_be_asked_for(ademem):
     for command in (["recall", "expire"], ["search", "expire"], ["list"]):
         (found,) = ademem.json(*command, "--branch", "topic")["memories"]
         assert found["id"] == id
-    assert ademem("recall", "expire", "--branch", "other") == "nothing in memory answers that\n"
+    assert ademem("recall", "expire", "--branch", "other") == 'nothing in memory answers "expire"\n'
 
 
 def test_the_review_says_that_the_branch_was_deleted(ademem):

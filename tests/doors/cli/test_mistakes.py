@@ -103,3 +103,13 @@ def test_bytes_that_are_no_text_are_told(ademem, monkeypatch, arguments, told, c
 def test_an_empty_list_says_so(ademem, arguments, told):
     assert ademem(*arguments) == f"{told}\n"
     assert ademem.exit_code == 0
+
+
+def test_a_recall_without_hits_fails_in_a_terminal_and_names_its_query_everywhere(ademem):
+    assert ademem("recall", "zebra stripes") == 'nothing in memory answers "zebra stripes"\n'
+    assert ademem.exit_code == 1
+
+    ademem.inside()
+
+    assert ademem("recall", "zebra stripes") == 'nothing in memory answers "zebra stripes"\n'
+    assert (ademem.exit_code, ademem.printed.count("\n")) == (0, 1)

@@ -175,7 +175,7 @@ def test_an_edit_by_a_model_makes_no_order_of_what_was_confirmed(ademem):
     id = ademem.json("add", LESSON)["memory"]["id"]
     ademem.inside()
     ademem("edit", id, "--content", ORDER)
-    assert ademem("recall", "passkeys", "--all") == "nothing in memory answers that\n"
+    assert ademem("recall", "passkeys", "--all") == 'nothing in memory answers "passkeys"\n'
 
     ademem.outside()
     assert ademem.json("review")["memories"][0]["why"].startswith("quarantined")
