@@ -9,7 +9,7 @@ from datetime import timedelta
 from ademem import worker
 from ademem.core import confined
 from ademem.core.clock import stamp
-from ademem.core.memory import Scope
+from ademem.core.memory import Scope, Status
 from ademem.core.project import import_waits
 from ademem.core.repository import branch
 from ademem.core.text import preview, with_title
@@ -17,6 +17,7 @@ from ademem.session.briefing.reader import discount
 from ademem.store import (
     ai_calls,
     embeddings,
+    filters,
     jobs,
     logs,
     maintenance,
@@ -25,6 +26,7 @@ from ademem.store import (
     schema_version,
     statistics,
 )
+from ademem.store.filters import Filters
 from ademem.worker import job_kinds, running
 
 TYPE_CHECKING = False
@@ -62,7 +64,7 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
             for scope, counts in owners.items()
         },
         "overfull": find_overfull(runtime),
-        "memories": statistics.memories(store),
+        "memories": statistics.memories(store) | _count_listed(runtime),
         "sessions": statistics.sessions(store),
         "refusals_7d": statistics.refusals(store, days=7),
         "embeddings": vectors(runtime),
@@ -77,6 +79,16 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
             "last": f"{call['purpose']} {call['outcome']} at {call['at']}" if call else None,
             "error": call["error"] if call else None,
         },
+    }
+
+
+def _count_listed(runtime: Runtime) -> dict[str, int]:
+    """Count what `ademem list --status` lists."""
+    names = {"promoted": Status.PROMOTED, "candidates": Status.CANDIDATE}
+    mission = missions.mission_of(runtime.environment)
+    return {
+        name: filters.count(runtime.store, Filters(statuses=(status,), mission=mission))
+        for name, status in names.items()
     }
 
 

@@ -138,6 +138,12 @@ def listed(store: Store, filters: Filters, limit: int | None) -> list[Memory]:
     return []
 
 
+def count(store: Store, filters: Filters) -> int:
+    """Count what `listed` lists by the first of the statuses."""
+    query = f"select count(*) from unified_memories as memory where {_CONDITIONS}"
+    return int(store.db.execute(query, _bind(store, filters, filters.stages[0])).fetchone()[0])
+
+
 def _bind(store: Store, filters: Filters, statuses: tuple[str, ...]) -> dict[str, Any]:
     """The values of `_CONDITIONS`; `any` includes memories that a person or a merge archived."""
     values = as_dict(filters)

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ademem import api
-from ademem.core.text import counted
+from ademem.core.text import counted, preview
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, Project, open_project, warn
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 guard = typer.Typer(help="Recall before changes.", no_args_is_help=True)
 app.add_typer(guard, name="guard")
+
+
+COLUMNS, NAME = 80, 10
+"""Width of the screen, and of its names."""
+FEW = 3
+"""Most names on one line, and most lines of one warning."""
 
 
 class Topic(StrEnum):
@@ -55,7 +63,64 @@ def status(
             case Topic.IMPRESSIONS:
                 _show_impressions(api.get_impressions(memories, limit), as_json)
             case None:
-                show.table(api.get_status(memories), as_json=as_json)
+                found = api.get_status(memories)
+                show.report(found, _status_lines(found), as_json=as_json)
+
+
+def _status_lines(found: dict[str, Any]) -> Iterator[str]:
+    """Yield a screen of 24 lines and 80 columns; `--json` has all of it."""
+    for name, text in _describe_status(found):
+        yield f"{name:<{NAME}}{preview(text, COLUMNS - NAME)}"
+
+
+def _describe_status(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    memories, jobs, ai = found["memories"], found["jobs"], found["ai"]
+    vectors, ageing = found["embeddings"], found["lifecycle"]
+    yield "project", f"{found['project']}, branch {found['branch'] or 'none'}"
+    yield "folder", found["root"]
+    yield "database", f"schema {found['schema']}, {found['database']}"
+    yield "memories", ", ".join(f"{count:,} {name}" for name, count in memories.items())
+    scopes = found["scopes"].items()
+    limits = (f"{name} {scope['fullest_owner']:,} of {scope['limit']:,}" for name, scope in scopes)
+    yield "limits", "; ".join(limits)
+    for line in wrap(found["overfull"] or "", COLUMNS - NAME)[:FEW]:
+        yield "", line
+    waiting = memories["candidates"] + memories["quarantined"]
+    conflicts = counted(ageing["conflicts"], "conflict")
+    yield "review", f"{waiting:,} waiting, {conflicts} (`ademem review`)"
+    sessions = counted(found["sessions"], "session")
+    yield "sessions", f"{sessions}; {counted(found['refusals_7d'], 'text')} refused in 7 days"
+    yield "missions", _list_some(ageing["missions"])
+    yield "guard", found["guard"]
+    if vectors["installed"]:
+        counts = f"{vectors['embedded']:,} embedded, {vectors['queue_depth']:,} waiting"
+        yield "model", f"{vectors['model']}: {counts}, {vectors['parked']:,} given up"
+    else:
+        yield "model", "not installed (`ademem model install`)"
+    yield "imports", _list_some(found["imports"])
+    yield "jobs", f"{jobs['due']:,} due: {_list_some(jobs['kinds'])}; worker {jobs['worker']}"
+    for name in ("failing", "parked"):
+        if jobs[name]:
+            yield "", f"{name}: {_list_some(jobs[name])}"
+    if jobs["last"]:
+        yield "", f"last: {jobs['last']}"
+    yield "ageing", _describe_runs(ageing, "sweep")
+    yield "merging", _describe_runs(ageing, "consolidation")
+    yield "AI", f"{ai['provider']}, {ai['calls_today']:,} of {ai['daily_calls']:,} calls today"
+    for name in ("last", "error"):
+        if ai[name]:
+            yield "", f"{name}: {ai[name]}"
+
+
+def _list_some(names: list[str]) -> str:
+    more = len(names) - FEW
+    return ", ".join([*names[:FEW], *([f"{more:,} more"] if more > 0 else [])]) or "none"
+
+
+def _describe_runs(ageing: dict[str, Any], kind: str) -> str:
+    last, after = ageing[f"last_{kind}"], ageing[f"next_{kind}"]
+    before = f"{last['outcome']} at {last['at']}" if last else "never"
+    return f"last {before}, next at {after}"
 
 
 @guard.command("explain")

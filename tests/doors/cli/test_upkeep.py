@@ -4,6 +4,7 @@ import json
 
 from ademem import api
 from ademem.core.memory import Draft
+from ademem.doors.cli.reports import _status_lines
 from tests.synthesis import statements
 
 
@@ -48,6 +49,37 @@ def test_the_status_tells_of_the_last_sweep(ademem):
 
     ademem("sweep")
     assert ademem.json("status")["lifecycle"]["last_sweep"]["outcome"] == "ok"
+
+
+def test_the_status_fits_one_screen_however_much_there_is_to_tell(ademem):
+    found = ademem.json("status")
+    long = "word " * 100
+    found |= {"root": long, "overfull": long, "imports": [long] * 9}
+    found["jobs"] |= {"kinds": [long] * 9, "failing": [long] * 9, "parked": [long], "last": long}
+    found["lifecycle"]["missions"] = [f"m{number}" for number in range(9)]
+    found["ai"] |= {"last": long, "error": long}
+    lines = list(_status_lines(found))
+
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    assert "missions  m0, m1, m2, 6 more" in lines
+
+
+def test_the_status_counts_what_is_listed(ademem):
+    ademem("learn", "Invoices round half to even")
+    ademem("add", "Invoices are in euro")
+    ademem("add", "Somebody else's", "--scope", "agent", "--owner", "ada")
+    (ademem.root / ".claude/skills/ship").mkdir(parents=True)
+    (ademem.root / ".claude/skills/ship/SKILL.md").write_text("# Ship\n\nRun the tests.\n")
+    ademem("skills", "reindex")
+    counted = ademem.json("status")["memories"]
+    listed = {
+        "candidates": ademem.json("list", "--status", "candidate")["count"],
+        "promoted": ademem.json("list", "--status", "promoted")["count"],
+    }
+
+    assert listed == {"candidates": 1, "promoted": 1}
+    assert listed.items() <= counted.items()
 
 
 def embedded(ademem, number, marks):
