@@ -26,20 +26,33 @@ REFUSALS = (
 """Parts of the result of a call that was not carried out, which is no failure of the tool."""
 REFUSAL_CHARS = 2_000
 
-QUIET = frozenset(
-    """
-    grep egrep fgrep rg ag ack git-grep find diff cmp test [ [[ false
-    pytest tox jest vitest mypy ruff eslint tsc ademem bd
-    """.split()
-)
-"""Programs for which a non-zero exit code is a normal result."""
-
 _ESSENTIAL = re.compile(
     r"^(?:\w[.\w]*(?:Error|Exception|Failure|Warning)\b.*"
-    r"|.*\b(?:error|fatal|failed|cannot|can't|not found|denied|refused|unknown|invalid"
-    r"|no such|undefined|missing|panic|unable|timed? ?out)\b.*)$",
-    re.I | re.M,
+    r"|.*\b(?:error|fatal|failed|cannot|can't|could ?n[o']t|not found|denied|refused|unknown"
+    r"|invalid|no such|undefined|missing|panic|unable|timed? ?out)\b.*)$",
+    re.I,
 )
+_SPEAKER = re.compile(r"^npm (?:error|ERR!)(?: code)? ?", re.I)
+"""Beginning of every line of an error, which says nothing about the line."""
+_SUMMARY = re.compile(
+    r"^(?:g?make(?:\[\d+\])?: \*\*\* \[.*\] error \d+|npm (?:error|err!) a complete log\b.*"
+    r"|.*\belifecycle\b.*|.*\b(?:command|process|recipe|script)\b.*\b(?:failed|exited|completed)\b"
+    r"(?: on .*)? with (?:exit )?(?:code|status)\b.*)$",
+    re.I,
+)
+"""Pattern of a last line that only says that a command failed."""
+
+_SLIP = re.compile(
+    r"^(?:(?:Uncaught )?(?:Name|Type|Key|Attribute|Syntax|Indentation|Tab|Index|Value|Assertion"
+    r"|Reference|Range|UnboundLocal|ZeroDivision|NotImplemented|Recursion)Error\b"
+    r"|.*(?:\berror(?:\[E\d+\]| (?:TS|CS)\d+)|\bcould not compile\b|\bpanicked at\b"
+    r"|[\w/.-]+\.\w{1,5}[:(]\d+[:,)]"
+    r"|\b(?!0 )\d+ (?:errors?|problems?|failed|failing|failures?|warnings?)\b"
+    r"|\b(?:merge|automatic|fix) .*\bconflicts?\b|\bcould not apply\b|\bnothing to commit\b"
+    r"|\bfailed to push some refs\b|\bhook (?:exited|failed|declined)\b))"
+)
+"""Pattern of errors in the code being written, and of git's everyday refusals."""
+
 _EXIT_CODE = re.compile(r"^\s*(?:exit code|command failed with exit code)\s*\d+\s*", re.I)
 _VARYING = (
     (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.I), "<id>"),
@@ -63,31 +76,55 @@ def essential(error: str) -> str:
     """Return the last line that reads like an error, else the last line."""
     text = _EXIT_CODE.sub("", error.strip())[:READ_CHARS]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    named = [line for line in lines if _ESSENTIAL.match(line)]
-    return (named or lines or [""])[-1]
+    lines = [line for line in lines if not _SUMMARY.match(line)] or lines
+    named = [line for line in lines if _ESSENTIAL.match(_SPEAKER.sub("", line))]
+    spoken = [line for line in lines if _SPEAKER.match(line)][:1]
+    return (named or spoken or lines or [""])[-1]
 
 
 def lesson(tool: str, command: str, error: str) -> str | None:
-    """Return one paragraph on the failure; None if it is empty or a normal result."""
+    """Return one paragraph on the failure; None if it is empty or belongs to ordinary work."""
     line = essential(redact(without_recalled(whole_words(error, READ_CHARS))).text)
-    if not line or is_refusal(error):
+    if not line or is_refusal(error) or _SLIP.match(line):
         return None
     shown = redact(whole_words(command, READ_CHARS)).text
     first = next((part.strip() for part in shown.splitlines() if part.strip()), "")
-    if _program(first) in QUIET:
-        return None
     what = f"`{preview(first, COMMAND_CHARS)}`" if first else tool
     return preview(f"{what} fails: {preview(line, LINE_CHARS)}", LESSON_CHARS)
+
+
+CAUSE_CHARS = 200
+_CAUSE = re.compile(
+    r"^\W*(?:root cause|cause|reason|ursache|causa)\W{0,4}[:=]\W*(?P<named>\S.*)$"
+    r"|^(?P<told>.*\b(?:because|caused by|due to|the (?:cause|reason|culprit) (?:is|was)"
+    r"|turns? out|turned out|weil|wegen|parce que|porque|debido a)\b.*)$",
+    re.I,
+)
+_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
+_STEM = 4
+
+
+def cause_in(message: str, lesson: str) -> str | None:
+    """Return the sentence of a message that tells why the error of *lesson* came.
+
+    It is called the cause, or has a longer word in common with the lesson.
+    """
+    subject = _stems(lesson)
+    for sentence in _SENTENCES.split("".join(message.split("```")[::2])):
+        found = _CAUSE.match(sentence.strip())
+        if found and len(sentence) <= CAUSE_CHARS and not sentence.rstrip().endswith(("?", ":")):
+            if found["named"]:
+                return found["named"].strip(" *_.")
+            if not subject.isdisjoint(_stems(sentence)):
+                return found["told"].strip(" *_.-")
+    return None
+
+
+def _stems(text: str) -> set[str]:
+    words = (word for word in re.findall(r"\w+", text.lower()) if len(word) >= _STEM)
+    return {word[:_STEM] for word in words} - {"fail", "erro", "with", "that", "this", "have"}
 
 
 def is_refusal(error: str) -> bool:
     head = error[:REFUSAL_CHARS].lower()
     return any(refusal in head for refusal in REFUSALS)
-
-
-def _program(command: str) -> str:
-    """Return the first word that is no assignment or wrapper, without its folder."""
-    for word in command.split():
-        if "=" not in word and word not in ("sudo", "env", "time", "nice", "command", "exec"):
-            return word.rpartition("/")[2]
-    return ""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from ademem.core.memory import Category, Draft, Origin, Status, Trust
 from ademem.core.text import sha256_hex, unique
 from ademem.core.value import replace
+from ademem.guard.policy import SHELL_TOOLS
 from ademem.store import ledger, memories, memory_queries, transitions
 from ademem.store.memories import Change
 from ademem.store.missions import assign_mission
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from ademem.capture.gate import Written
     from ademem.core.client import Payload, TurnKey
-    from ademem.core.memory import Memory
     from ademem.store.runtime import Runtime
 
     Place = Callable[[Draft, Runtime], Draft]
@@ -103,39 +103,64 @@ def capture_correction(text: str, key: TurnKey, runtime: Runtime) -> Written | N
 
 
 def capture_error(payload: Payload, runtime: Runtime) -> None:
-    """Write a failure as a candidate, which the third session with it promotes."""
+    """Note that the session met an error; the second session with it makes it a candidate."""
     from ademem.capture import errors
 
-    lesson = errors.lesson(payload.tool_name, payload.command, payload.error)
-    if lesson is None or payload.is_interrupt or not runtime.settings.capture.errors:
+    line = errors.essential(payload.error)
+    is_failure = payload.tool_name in SHELL_TOOLS and not payload.is_interrupt
+    if not line or not is_failure or errors.is_refusal(payload.error):
         return
-    fingerprint = errors.fingerprint(payload.error)
-    origin = Origin(
-        trust=Trust.TOOL,
-        source_type="error_capture",
-        source_id=fingerprint,
-        session_id=payload.session_id,
-    )
-    draft = Draft(content=lesson, category=Category.GOTCHA, importance="high", origin=origin)
-    with runtime.store.transaction():
-        source_key = f"{fingerprint}:{payload.session_id}"
-        if ledger.claim(runtime.store, "error_capture", source_key, runtime.now):
-            _cluster(draft, runtime)
+    if not runtime.settings.capture.errors:
+        return
+    store, fingerprint = runtime.store, errors.fingerprint(payload.error)
+    source_key = f"{fingerprint}:{payload.session_id}"
+    sessions = ledger.list_endings(store, ledger.ERROR, f"{fingerprint}:")
+    if payload.session_id in sessions:
+        return
+    lesson = _lesson_of_error(payload, runtime) if sessions else None
+    with store.transaction():
+        claimed = ledger.claim(store, ledger.ERROR, source_key, runtime.now)
+        if claimed and lesson:
+            origin = Origin(
+                trust=Trust.TOOL,
+                source_type=ledger.ERROR,
+                source_id=fingerprint,
+                session_id=payload.session_id,
+            )
+            _write_error(
+                Draft(content=lesson, category=Category.GOTCHA, importance="high", origin=origin),
+                sessions,
+                runtime,
+            )
 
 
-def _cluster(draft: Draft, runtime: Runtime) -> None:
-    """Count one more session with the error; promote it from `CLUSTER` sessions on."""
+def _lesson_of_error(payload: Payload, runtime: Runtime) -> str | None:
+    """Return None for a test, a check, or a command that only reads: there failing is a result."""
+    from ademem.capture import checks, errors
+    from ademem.guard.mutation import judge
+
+    command = payload.command
+    if checks.is_check(command) or not judge(command, runtime.settings.guard).mutates:
+        return None
+    return errors.lesson(payload.tool_name, command, payload.error)
+
+
+def _write_error(draft: Draft, earlier: Sequence[str], runtime: Runtime) -> None:
+    """Count the sessions with the error; promote it from `CLUSTER` sessions on."""
     from ademem.capture import gate
     from ademem.guard.injection import order_in
 
     store, draft = runtime.store, _place_draft(draft, runtime)
-    known = memory_queries.captured_error(store, draft.origin.source_id, draft.owner)
-    memory: Memory | None
-    if known:
-        memory = gate.corroborate(known, draft.origin, store, runtime.settings.gate, runtime.now)
-    else:
+    memory = memory_queries.captured_error(store, draft.origin.source_id, draft.owner)
+    origins = [draft.origin]
+    if memory is None:
         memory = gate.write(draft, store, runtime.settings.gate, runtime.now).memory
-    if memory is None or memory.status is not Status.CANDIDATE or memory.quarantine_reason:
+        origins = [replace(draft.origin, session_id=each) for each in earlier]
+    if memory is None:
+        return
+    for origin in origins:
+        memory = gate.corroborate(memory, origin, store, runtime.settings.gate, runtime.now)
+    if memory.status is not Status.CANDIDATE or memory.quarantine_reason:
         return
     if memory.observation_count >= CLUSTER and not order_in(memory):
         change = Change(

@@ -193,7 +193,7 @@ class CaptureSettings(Section):
     corrections: bool = yours(True, stricter=LESS)
     """Make candidates of corrections in prompts, such as "no, use pnpm instead of npm"."""
     errors: bool = yours(True, stricter=LESS)
-    """Make candidates of the errors of failed commands."""
+    """Make candidates of errors of commands that come back in a second session."""
     ask_at_stop: bool = yours(False, stricter=LESS)
     """Ask for findings once a session if a turn under the guard changed files and saved nothing."""
 

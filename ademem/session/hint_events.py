@@ -147,13 +147,15 @@ def _show(
 ) -> list[str]:
     """Return entries that this session was not shown, within the budget, and record them."""
     from ademem.core import untrusted
-    from ademem.store import logs
+    from ademem.store import ledger, logs
 
     told, settings = table.list_shown(runtime.store, key), runtime.settings.briefing
     room = settings.hint_tokens - _tokens(_page(what, []))
     lines: list[str] = []
     shown: list[logs.Shown] = []
     for memory, state in found:
+        if ledger.is_own_error(runtime.store, memory, key.session_id):
+            continue
         mark = STALE if state in ("changed", "gone") else ""
         entry = untrusted.entry(memory, ENTRY_CHARS) + mark
         room -= _tokens(entry) if memory.id not in told else 0

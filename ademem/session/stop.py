@@ -24,7 +24,7 @@ QUESTION = (
 )
 NOTHING = "NO_DISCOVERIES"
 """Answer of a model without findings; it is not asked again."""
-CAPTURED = ("error_capture", "intervention", "episode")
+CAPTURED = (ledger.ERROR, "intervention", "episode")
 """Source types of memories that the model did not save."""
 
 

@@ -13,7 +13,7 @@ from ademem.search.engine import UNARCHIVED, Filters, current, search
 from ademem.search.parameters import PROMPT_FLOOR, UNASKED
 from ademem.search.query import keywords
 from ademem.session.turn_tracking import is_oriented, new_key
-from ademem.store import logs, sessions, turns
+from ademem.store import ledger, logs, sessions, turns
 from ademem.store.filters import visible
 from ademem.store.missions import mission_of
 from ademem.worker import warm
@@ -96,8 +96,6 @@ def _claim(prompt: str, key: TurnKey, runtime: Runtime) -> bool:
         return sessions.add_prompt(
             runtime.store, key.session_id, key.prompt_id, prompt, runtime.now
         )
-    from ademem.store import ledger
-
     source_key = f"{key.session_id}:{key.prompt_id}:{sha256_hex(prompt)}"
     return ledger.claim(runtime.store, "prompt", source_key, runtime.now)
 
@@ -174,7 +172,11 @@ def _recall(prompt: str, key: TurnKey, runtime: Runtime) -> list[tuple[Memory, f
             prompt, runtime.store, filters, runtime.now, limit=limit, parameters=UNASKED
         )
         found = [(hit.memory, hit.score) for hit in current(results)]
-    return [(memory, score) for memory, score in found if memory.id not in seen][:most]
+    return [
+        (memory, score)
+        for memory, score in found
+        if memory.id not in seen and not ledger.is_own_error(runtime.store, memory, key.session_id)
+    ][:most]
 
 
 def _lines(found: list[tuple[Memory, float]], runtime: Runtime) -> list[str]:

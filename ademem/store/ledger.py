@@ -9,6 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from ademem.core.memory import Memory
     from ademem.store import Store
 
 
@@ -16,6 +17,8 @@ NAMED = "file_edit"
 """Type of an entry for a tool call that named a file; its key is path, tab, session and turn."""
 ANY_FILE = "*"
 """The path of a call that may change any file."""
+ERROR = "error_capture"
+"""Source type of captured errors; an entry's key is the fingerprint and a session that met it."""
 READ = "files_read"
 """Type of an entry for the last complete reading of the files of a work tree."""
 
@@ -60,6 +63,24 @@ def is_any_claimed(store: Store, source_type: str, beginning: str) -> bool:
         {"project": store.project_id, "type": source_type, "beginning": beginning},
     ).fetchone()
     return row is not None
+
+
+def list_endings(store: Store, source_type: str, beginning: str) -> list[str]:
+    """Return the rest of the keys with this prefix, oldest first."""
+    rows = store.db.execute(
+        "select substr(source_key, length(:beginning) + 1) from memory_capture_ledger"
+        " where project_id = :project and source_type = :type"
+        " and source_key >= :beginning and source_key < :beginning || char(1114111)"
+        " order by created_at, rowid",
+        {"project": store.project_id, "type": source_type, "beginning": beginning},
+    )
+    return [row[0] for row in rows]
+
+
+def is_own_error(store: Store, memory: Memory, session_id: str) -> bool:
+    """True for a captured error that the session met itself, unless a person worded it."""
+    key = f"{memory.source_id}:{session_id}"
+    return memory.source_type == ERROR and memory.trust != "user" and is_claimed(store, ERROR, key)
 
 
 def release(store: Store, source_type: str, source_key: str) -> None:

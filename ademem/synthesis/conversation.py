@@ -7,26 +7,27 @@ from __future__ import annotations
 
 import os
 import re
-from itertools import takewhile
 
 from ademem.capture import errors
-from ademem.capture.errors import COMMAND_CHARS, READ_CHARS, essential
+from ademem.capture.checks import is_check, is_test, parse_test_run
+from ademem.capture.errors import COMMAND_CHARS, READ_CHARS
 from ademem.capture.prompt_lessons import corrections
 from ademem.capture.transcript import Call, Event, Interruption, Message, Prompt, Result
 from ademem.core.memory import Category
 from ademem.core.redaction import redact
 from ademem.core.text import fold, preview, whole_words
-from ademem.guard import shell
+from ademem.core.value import Value, replace
 from ademem.guard.mutation import judge
 from ademem.guard.policy import OUR_SEARCHES, SHELL_TOOLS, WRITING_TOOLS
 from ademem.guard.prompts import TurnClass, classify
+from ademem.store import ledger
 from ademem.store.episodes import Action, Run
+from ademem.synthesis.procedures.steps import command_steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.core.memory import Memory
     from ademem.core.settings import GuardSettings
-    from ademem.guard.shell import Command
 
     Roots = tuple[str, ...]
 
@@ -65,43 +66,31 @@ _BOOKKEEPING = frozenset(
 _TARGETS = ("file_path", "notebook_path", "path", "pattern", "url", "query", "skill", "description")
 """Inputs that name the target of a tool other than a shell."""
 
-ERROR_CHARS = 300
-TAIL_CHARS = 4_000
-"""The end of an output, where test runners print their counts."""
-LEADING_WORDS = 4
-"""First words of a task runner's command that may name a test task."""
 
-_RUNNERS = """
-    pytest py.test tox nox unittest nosetests jest vitest mocha ava tap karma cypress rspec minitest
-    phpunit pest ctest gotestsum nextest behave cucumber bats robot ginkgo
-"""
-RUNNERS = frozenset(_RUNNERS.split())
-"""Programs that do nothing but run tests."""
-_TASK_RUNNERS = """
-    bun cargo deno dotnet go gradle gradlew hatch just lein make meson mise mix mvn mvnw npm nx
-    ninja pdm playwright pnpm poetry rails rake rye sbt swift task turbo uv xcodebuild yarn zig
-"""
-TASK_RUNNERS = frozenset(_TASK_RUNNERS.split())
-"""Programs that run tests when one of their first words says so."""
-INSTALLING = frozenset("add ci create i init install new remove uninstall update upgrade".split())
-"""Subcommands that are followed by names of packages, not of tasks."""
-INTERPRETERS = ("sh", "bash", "zsh", "node", "python", "python3", "ruby", "php", "perl")
+CAUSE_MARKS = ("remedy", "cause")
+REMEDY_ACTIONS = 2
+"""Most changes between a failure and the success of the same command that count as its remedy."""
+MESSAGES_ON_ERROR = 5
+"""Messages after a failure that may tell its cause."""
 
-_TEST_NAME = re.compile(r"(?:.*[/:._-])?(?:tests?|check|specs?|e2e|verify)(?:[:._-].*)?$")
-_PASSED = re.compile(
-    r"\b(\d+) (?:tests? |specs? |examples? )?(?:passed|passing|succeeded)\b|^# pass (\d+)",
-    re.I | re.M,
-)
-_FAILED = re.compile(
-    r"\b(\d+) (?:tests? |specs? |examples? )?(?:failed|failing|failures?|errors?)\b"
-    r"|\b(?:failed|failures|errors)[:=] *(\d+)|^# fail (\d+)",
-    re.I | re.M,
-)
-_RAN = re.compile(r"^(?:Ran (\d+) tests?|Tests run: (\d+))", re.M)
-_FAILURE_LINE = re.compile(
-    r"^(?:FAILED|ERROR|FAIL:|ERROR:|--- FAIL:|E  |✕|✗|×|●|not ok|test .+ \.\.\. FAILED).*", re.M
-)
-_ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+
+class Failure(Value):
+    """A command that failed, and what later commands and messages tell of it."""
+
+    lesson: str
+    line: str
+    signatures: frozenset[str] = frozenset()
+    """The steps of the command."""
+    changes: tuple[str, ...] = ()
+    """Commands and edits since then."""
+    messages: int = 0
+    """Messages since then."""
+    cause: str = ""
+    """Begins with one of CAUSE_MARKS and a colon."""
+
+    @property
+    def text(self) -> str:
+        return f"{self.lesson}; {self.cause}" if self.cause else self.lesson
 
 
 class Conversation:
@@ -112,7 +101,6 @@ class Conversation:
         self._guard = guard
         self._keeps_prompts = prompts
         self._pending: dict[str, Call] = {}
-        self._fingerprints: set[str] = set()
         self.task = ""
         self.last_instruction = ""
         self._task_is_instruction = False
@@ -120,7 +108,8 @@ class Conversation:
         self.actions: list[Action] = []
         self.files: dict[str, None] = {}
         self.tests: list[Run] = []
-        self.errors: list[str] = []
+        self.failures: dict[str, Failure] = {}
+        """By fingerprint of the error, oldest first."""
         self.decisions: dict[str, str] = {}
         self.corrections: dict[str, str] = {}
         self._changed_since_test = False
@@ -128,6 +117,10 @@ class Conversation:
         self.interrupted = False
         self.started_at = ""
         self.ended_at = ""
+
+    @property
+    def errors(self) -> list[str]:
+        return [preview(failure.text, SENTENCE_CHARS) for failure in self.failures.values()]
 
     @property
     def is_empty(self) -> bool:
@@ -160,6 +153,7 @@ class Conversation:
             case Message():
                 text = redact(event.text).text
                 self.last_message = preview(whole_words(text, PROMPT_CHARS), PROMPT_CHARS)
+                self._find_cause(text)
                 for sentence in _SENTENCES.split("".join(text.split("```")[::2])):
                     if found := _DECISION.match(sentence.strip()):
                         _add(self.decisions, (found["named"] or found["stated"]).strip(" *_"))
@@ -176,8 +170,8 @@ class Conversation:
             return
         if memory.source_type == "intervention":
             _add(self.corrections, memory.content)
-        elif memory.source_type == "error_capture":
-            self._add_error(memory.source_id or "", memory.content)
+        elif memory.source_type == ledger.ERROR:
+            self._add_failure(memory.source_id or "", Failure(lesson=memory.content, line=""))
         elif memory.category is Category.DECISION:
             _add(self.decisions, memory.content)
 
@@ -186,6 +180,7 @@ class Conversation:
         if not self._keeps_prompts:
             return
         text = redact(prompt.text).text
+        self._find_cause(text)
         turn = classify(text, settings=self._guard).turn
         shown = preview(whole_words(text, PROMPT_CHARS), PROMPT_CHARS)
         if shown not in self.prompts and turn is not TurnClass.NONE:
@@ -216,11 +211,48 @@ class Conversation:
             if not run.error:
                 self._add_action(action, call)
         elif result.failed and action.kind != "search":  # a failed search found nothing
-            line = command_line(call) if call.tool in SHELL_TOOLS else ""
-            if lesson := errors.lesson(call.tool, line, result.text):
-                self._add_error(errors.fingerprint(result.text[: errors.READ_CHARS]), lesson)
+            self._add_failed(action, call, result.text)
         else:
+            self._find_remedy(action)
             self._add_action(action, call)
+
+    def _add_failed(self, action: Action, call: Call, error: str) -> None:
+        """Add a failed command, unless it checks or only reads: there failing is a result."""
+        if call.tool not in SHELL_TOOLS or action.kind != "run" or is_check(_script(call)):
+            return
+        if lesson := errors.lesson(call.tool, action.target, error):
+            signatures = frozenset(step.signature for step in command_steps(action.target))
+            failure = Failure(lesson=lesson, line=action.target, signatures=signatures)
+            self._add_failure(errors.fingerprint(error[: errors.READ_CHARS]), failure)
+
+    def _find_remedy(self, action: Action) -> None:
+        """Explain open failures by a command that succeeds, or by the changes before it."""
+        if action.kind not in ("run", "edit", "test"):
+            return
+        signatures = {step.signature for step in command_steps(action.target)}
+        change = f"edit {action.target}" if action.kind == "edit" else f"`{action.target}`"
+        for fingerprint, failure in self.failures.items():
+            if failure.cause or not failure.line:
+                continue
+            changes = (*failure.changes, change)[: REMEDY_ACTIONS + 1]
+            remedy = ""
+            if action.kind != "edit" and action.target == failure.line:
+                if 0 < len(failure.changes) <= REMEDY_ACTIONS:
+                    remedy = f"remedy: {', then '.join(failure.changes)} first"
+            elif action.kind != "edit" and not failure.signatures.isdisjoint(signatures):
+                remedy = f"remedy: `{action.target}`"
+            self.failures[fingerprint] = replace(failure, changes=changes, cause=remedy)
+
+    def _find_cause(self, message: str) -> None:
+        """Explain the newest failure by a message that tells its cause."""
+        fingerprint = next(reversed(self.failures), "")
+        failure = self.failures.get(fingerprint)
+        if failure and failure.line and failure.messages < MESSAGES_ON_ERROR:
+            found = None if "cause: " in failure.cause else errors.cause_in(message, failure.lesson)
+            cause = f"cause: {found}" if found else failure.cause
+            self.failures[fingerprint] = replace(
+                failure, cause=cause, messages=failure.messages + 1
+            )
 
     def _add_action(self, action: Action, call: Call) -> None:
         if len(self.actions) < ACTIONS and self.actions[-1:] != [action]:
@@ -230,10 +262,11 @@ class Conversation:
             if len(self.files) < FILES:
                 self.files[path] = None
 
-    def _add_error(self, fingerprint: str, text: str) -> None:
-        if fingerprint not in self._fingerprints:
-            self._fingerprints.add(fingerprint)
-            self.errors = [*self.errors, preview(text, SENTENCE_CHARS)][-ITEMS:]
+    def _add_failure(self, fingerprint: str, failure: Failure) -> None:
+        if fingerprint not in self.failures:
+            self.failures[fingerprint] = failure
+            if len(self.failures) > ITEMS:
+                del self.failures[next(iter(self.failures))]
 
 
 def _add(items: dict[str, str], text: str) -> None:
@@ -249,7 +282,7 @@ def action_of(call: Call, roots: Roots) -> Action | None:
     if call.tool in _BOOKKEEPING:
         return None
     if call.tool in SHELL_TOOLS:
-        line, script = command_line(call), _input(call, "command")
+        line, script = command_line(call), _script(call)
         words = line.split()[:2]
         if is_test(script):
             kind = "test"
@@ -265,7 +298,7 @@ def action_of(call: Call, roots: Roots) -> Action | None:
 
 def command_line(call: Call) -> str:
     """Return a shell command redacted, on one line, cut between two words."""
-    script = _input(call, "command")[: 2 * READ_CHARS]
+    script = _script(call)[: 2 * READ_CHARS]
     lines = [line.strip() for line in redact(script).text.splitlines() if line.strip()]
     return preview(whole_words("; ".join(lines), COMMAND_CHARS), COMMAND_CHARS)
 
@@ -290,53 +323,10 @@ def _shorten(text: str) -> str:
     return preview(redact(text[:READ_CHARS]).text, COMMAND_CHARS)
 
 
+def _script(call: Call) -> str:
+    return _input(call, "command")
+
+
 def _input(call: Call, name: str) -> str:
     value = call.input.get(name)
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
-
-
-def is_test(command: str) -> bool:
-    script = shell.parse(command)
-    if script is None:
-        return False
-    return any(_runs_tests(plain) for each in script.commands for plain in shell.unwrap(each))
-
-
-def _runs_tests(command: Command) -> bool:
-    name = command.name.rpartition("/")[2]
-    words = [w.text for w in command.words[1 : 1 + LEADING_WORDS] if w.text[:1] != "-"]
-    if name in RUNNERS:
-        return True
-    if name in TASK_RUNNERS:
-        tasks = takewhile(lambda word: word not in INSTALLING, words)
-        return any(word in RUNNERS or _TEST_NAME.match(word) for word in tasks)
-    script = command.name if "/" in command.name else ""
-    if name in INTERPRETERS:
-        script = words[0] if words and ("/" in words[0] or "." in words[0]) else ""
-    return bool(script and _TEST_NAME.match(script.rpartition("/")[2].partition(".")[0]))
-
-
-def parse_test_run(command: str, output: str, *, failed: bool) -> Run:
-    """Return a test run with its counts; they tell a failure whose exit code a pipe hides."""
-    output = _ANSI.sub("", output)
-    tail = output[-TAIL_CHARS:]
-    bad, good = _count(_FAILED, tail), _count(_PASSED, tail)
-    ran = _count(_RAN, tail)
-    if good is None and ran is not None:
-        good = max(0, ran - (bad or 0))
-    error = ""
-    if failed or bad:
-        lines = _FAILURE_LINE.findall(output)
-        error = preview(lines[0] if lines else essential(output), ERROR_CHARS) or "it failed"
-    elif bad is None and good is not None:
-        bad = 0
-    return Run(command=command, passed=good, failed=bad, error=error)
-
-
-def _count(pattern: re.Pattern[str], text: str) -> int | None:
-    """Return the sum of the counts on the last line that has any."""
-    for line in reversed(text.splitlines()):
-        found = [next(filter(None, match.groups())) for match in pattern.finditer(line)]
-        if found:
-            return sum(map(int, found))
-    return None

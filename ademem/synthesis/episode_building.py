@@ -8,14 +8,25 @@ from contextlib import suppress
 from ademem.capture import gate, provenance, transcript
 from ademem.capture.gate.rows import least_trusted
 from ademem.capture.transcript import Prompt
-from ademem.core.memory import EPISODE, Category, Draft, Origin
+from ademem.core.memory import EPISODE, Category, Draft, Origin, Trust
 from ademem.core.text import bounded, preview, unique
 from ademem.core.value import replace
-from ademem.store import ai_calls, episodes, ledger, memories, memory_queries, missions, sessions
+from ademem.guard.injection import instruction_in
+from ademem.store import (
+    ai_calls,
+    episodes,
+    ledger,
+    memories,
+    memory_queries,
+    missions,
+    sessions,
+    transitions,
+)
 from ademem.store.episodes import SESSION, Action, Episode
 from ademem.store.missions import VARIABLE, assign_mission
+from ademem.store.transitions import Act
 from ademem.synthesis import ai
-from ademem.synthesis.conversation import FILES, ITEMS, TESTS, Conversation
+from ademem.synthesis.conversation import CAUSE_MARKS, FILES, ITEMS, TESTS, Conversation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +34,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from ademem.core.memory import Memory, Trust
+    from ademem.core.memory import Memory
     from ademem.store.missions import Mission
     from ademem.store.runtime import Runtime
     from ademem.store.sessions import Session
@@ -38,6 +49,8 @@ TITLE_CHARS = 80
 SHOWN = 8
 """Most items of a kind in the text; the data has all of them."""
 TEST_RUNS_SHOWN = 3
+EARLIER_SESSIONS = 3
+"""Most earlier sessions whose transcripts are read for the cause of an error that came back."""
 ACTIONS_SHOWN = ("edit", "run", "test")
 """Kinds of actions that changed or checked something."""
 MISSION_OUTCOMES = {"succeeded": "succeeded", "failed": "failed", "cancelled": "unknown"}
@@ -85,6 +98,7 @@ def build_session_episode(key: str, runtime: Runtime, now: datetime) -> Episode 
     conversation = _read_conversation(session, runtime)
     if conversation.is_empty:
         return None
+    _explain_errors(conversation, session_id, mission_id, runtime, now)
     episode = Episode(
         memory_id="",
         session_id=session.id,
@@ -124,6 +138,38 @@ def _read_conversation(session: Session, runtime: Runtime) -> Conversation:
     for memory in memory_queries.of_session(runtime.store, session.id):
         conversation.add_memory(memory)
     return conversation
+
+
+def _explain_errors(
+    conversation: Conversation, session_id: str, mission_id: str, runtime: Runtime, now: datetime
+) -> None:
+    """Add to captured errors of the session their causes, as this or an earlier session has them.
+
+    An error whose text a person wrote, or that has a cause, stays as it is.
+    """
+    store = runtime.store
+    for fingerprint, failure in conversation.failures.items():
+        memory = memory_queries.captured_error(store, fingerprint, mission_id or None)
+        if memory is None or memory.trust is not Trust.TOOL or memory.quarantine_reason:
+            continue
+        if any(f"; {mark}: " in memory.content for mark in CAUSE_MARKS):
+            continue
+        cause = failure.cause or _find_earlier_cause(fingerprint, session_id, runtime)
+        if cause and not instruction_in(cause):
+            act = Act(store=store, now=now, actor=Trust.TOOL, session_id=session_id)
+            content = f"{memory.content}; {cause}"
+            transitions.edit(memory.id, act, runtime.settings.gate, content=content)
+
+
+def _find_earlier_cause(fingerprint: str, session_id: str, runtime: Runtime) -> str:
+    met = ledger.list_endings(runtime.store, ledger.ERROR, f"{fingerprint}:")
+    for earlier in [each for each in met if each != session_id][-EARLIER_SESSIONS:]:
+        session = sessions.get(runtime.store, earlier)
+        if session:
+            failure = _read_conversation(session, runtime).failures.get(fingerprint)
+            if failure and failure.cause:
+                return failure.cause
+    return ""
 
 
 def _name_task(conversation: Conversation) -> str:

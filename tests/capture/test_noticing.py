@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ademem.capture import TITLE_PARTS, errors, may_have_learnings
-from ademem.capture.errors import fingerprint, lesson
+from ademem.capture.errors import cause_in, essential, fingerprint, lesson
 from ademem.capture.learned import marked_lessons
 from ademem.capture.message_lessons import TITLES, learnings
 from ademem.capture.prompt_lessons import dictations
@@ -129,33 +129,82 @@ def test_the_same_failure_has_one_fingerprint():
     assert fingerprint("TypeError: x") != fingerprint("KeyError: x")
 
 
+NPM = """npm error code ERESOLVE
+npm error ERESOLVE unable to resolve dependency tree
+npm error Found: react@17.0.2
+npm error
+npm error A complete log of this run can be found in: /home/a/.npm/_logs/1.log"""
+MAKE = """psql: error: connection to server failed: role "app" does not exist
+make: *** [Makefile:12: db] Error 2"""
+
+
 @pytest.mark.parametrize(
-    ("command", "error"),
+    ("error", "line"),
     [
-        pytest.param("grep -rn foo src", "Exit code 1", id="a search without hits"),
+        pytest.param(NPM, "npm error ERESOLVE unable to resolve dependency tree", id="npm"),
         pytest.param(
-            "ademem recall foo", "Exit code 1\nnothing in memory answers that", id="our own search"
+            MAKE, 'psql: error: connection to server failed: role "app" does not exist', id="make"
         ),
-        pytest.param("cd x && false", "Exit code 1", id="nothing but an exit code"),
-        pytest.param("pytest -q", "Exit code 1\n1 failed", id="a failing test"),
         pytest.param(
-            "npm ci",
-            "The user doesn't want to proceed with this tool use",
-            id="refused by the person",
+            "make: *** No rule to make target 'x'. Stop.",
+            "make: *** No rule to make target 'x'. Stop.",
+            id="make alone",
+        ),
+        pytest.param(
+            "npm error code E404\nnpm error A complete log of this run", "npm error code E404"
         ),
     ],
 )
-def test_an_answer_is_no_lesson(command, error):
-    assert lesson("Bash", command, error) is None
+def test_the_line_that_matters_is_no_summary(error, line):
+    assert essential(f"Exit code 1\n{error}") == line
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        pytest.param("Exit code 1", id="nothing but an exit code"),
+        pytest.param("The user doesn't want to proceed with this tool use", id="refused"),
+        pytest.param("app.py:7: error: Incompatible types", id="a place in the code"),
+        pytest.param("NameError: name 'x' is not defined", id="a slip"),
+        pytest.param("error[E0425]: cannot find value `x`", id="a compiler's error"),
+        pytest.param("Found 3 errors in 2 files", id="a count of errors"),
+        pytest.param("3 failed, 2 passed", id="tests"),
+        pytest.param("Automatic merge failed; fix conflicts and then commit", id="a conflict"),
+        pytest.param("nothing to commit, working tree clean", id="nothing to commit"),
+        pytest.param("husky - pre-commit hook exited with code 1 (error)", id="a hook of git"),
+    ],
+)
+def test_ordinary_work_is_no_lesson(error):
+    assert lesson("Bash", "make", error) is None
 
 
 def test_a_lesson_names_the_command_and_the_line_that_matters():
-    error = "Exit code 1\nnpm warn old\nnpm error code ERESOLVE unable to resolve\n\nmore output"
-
     assert (
-        lesson("Bash", "npm ci\nnpm test", error)
-        == "`npm ci` fails: npm error code ERESOLVE unable to resolve"
+        lesson("Bash", "npm ci\nnpm test", NPM)
+        == "`npm ci` fails: npm error ERESOLVE unable to resolve dependency tree"
     )
+
+
+@pytest.mark.parametrize(
+    ("message", "cause"),
+    [
+        ("Root cause: the lock file was made by pnpm.", "the lock file was made by pnpm"),
+        (
+            "**Cause:** the port is taken by another stack.",
+            "the port is taken by another stack",
+        ),
+        (
+            "I see. The dependency tree is broken because React 18 is pinned. I fix it.",
+            "The dependency tree is broken because React 18 is pinned",
+        ),
+        ("Done, because you asked for it.", None),
+        ("Is the dependency missing because of the lock file?", None),
+        ("```\nRoot cause: in a fence\n```", None),
+        ("The dependency will be resolved.", None),
+    ],
+)
+def test_a_message_tells_the_cause_of_an_error(message, cause):
+    assert cause_in(message, "`npm ci` fails: unable to resolve dependency tree") == cause
 
 
 @given(st.text(max_size=400))

@@ -47,7 +47,8 @@ def corrected(world):
 def failed(world):
     call = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": "t1"}
     error = "Exit code 2\nmake: *** No rule to make target 'staging'. Stop."
-    world.fire("post_tool_use_failure", error=error, **call)
+    for session in ("s1", "s2"):
+        world.fire("post_tool_use_failure", error=error, session_id=session, **call)
 
 
 def typed(world):

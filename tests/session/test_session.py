@@ -223,22 +223,6 @@ def test_a_command_that_has_not_ended_well_teaches_nothing(world, calls, respons
     assert world.live() == []
 
 
-def test_three_sessions_with_one_error_make_one_promoted_gotcha(world, calls):
-    for number in range(1, 5):
-        for _ in range(2):
-            world.fire(
-                "post_tool_use_failure",
-                session_id=f"s{number}",
-                **calls.bash("npm ci"),
-                error=f"Exit code 1\nnpm error could not resolve /home/u{number}/x{number}.json",
-            )
-        memories = world.live()
-
-        assert len(memories) == 1
-        assert memories[0].observation_count == number
-        assert (memories[0].status == "promoted") is (number >= 3)
-
-
 def test_before_compaction_the_summariser_is_told_in_plain_words(world, tmp_path):
     talk = Talk().types("Fix the login").edits("/p/src/auth.py")
     path = talk.write(tmp_path / "s1.jsonl")
@@ -302,7 +286,9 @@ def test_a_model_that_has_no_discoveries_is_not_asked_again(changed):
 
 def test_an_error_that_was_captured_is_nothing_that_the_model_saved(changed, calls):
     error = "Exit code 1\nnpm error code E404 not found"
-    changed.fire("post_tool_use_failure", **calls.bash("npm ci"), error=error)
+    for session in ("s0", "s1"):
+        failure = calls.bash("npm ci") | {"error": error, "session_id": session}
+        changed.fire("post_tool_use_failure", **failure)
     assert len(changed.live()) == 1
 
     assert '"block"' in changed.fire("stop", prompt_id="p1")

@@ -46,7 +46,9 @@ def told(world, calls):
 
     def failure(text, **more):
         error = f"Exit code 1\nError: {text}"
-        world.fire("post_tool_use_failure", **calls.bash("npm ci"), error=error, **turn | more)
+        for session in ("s0", "s1"):
+            failure = calls.bash("npm ci") | {"error": error, "session_id": session}
+            world.fire("post_tool_use_failure", **failure | turn | more)
 
     doors = {
         each.__name__: each

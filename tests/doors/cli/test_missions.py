@@ -71,13 +71,13 @@ def test_what_hooks_capture_in_a_bound_process_is_the_mission_s(bound):
         tool_input={"command": 'bd comment BD-1 "LEARNED: tokens expire in UTC, never locally"'},
         tool_response={"stdout": "", "stderr": "", "interrupted": False},
     )
-    fire(
-        bound,
-        post_tool_use_failure.handle,
-        **bash,
-        tool_input={"command": "npm start"},
-        error="Exit code 1\nTypeError: undefined is not a function",
-    )
+    for session in ("s1", "s2"):
+        fire(
+            bound,
+            post_tool_use_failure.handle,
+            **bash | {"session_id": session, "tool_input": {"command": "npm start"}},
+            error="Exit code 1\nError: listen EADDRINUSE: port 3000 is taken",
+        )
 
     held = bound.json("mission", "list", "m1")["memories"]
     assert {(row["category"], row["owner"]) for row in held} == {("fact", "m1"), ("gotcha", "m1")}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ademem.synthesis.conversation import ERROR_CHARS, is_test, parse_test_run
+from ademem.capture.checks import ERROR_CHARS, is_check, is_test, parse_test_run
 
 
 @pytest.mark.parametrize(
@@ -107,3 +107,16 @@ def test_what_failed_is_named(output, error):
 
 def test_an_error_without_end_is_cut():
     assert len(parse_test_run("pytest", "FAILED " + "x" * 9_999, failed=True).error) <= ERROR_CHARS
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["cargo clippy", "npm run lint", "npx tsc --noEmit", "cd app && uv run mypy .", "pytest -q"],
+)
+def test_checks_are_tests_linters_and_type_checkers(command):
+    assert is_check(command)
+
+
+@pytest.mark.parametrize("command", ["npm ci", "make db", "npm run migrate", "docker compose up"])
+def test_other_commands_check_nothing(command):
+    assert not is_check(command)
