@@ -1,4 +1,4 @@
-"""Refuse commands by which a person approves quarantined memories: no tool call may run them."""
+"""Refuse what only a person may do: approve quarantined memories, and write settings files."""
 
 from __future__ import annotations
 
@@ -28,6 +28,10 @@ RUNNERS = frozenset(
 )
 """Programs that run commands from their arguments, often in another terminal or process."""
 _VALUED = "--project --content --title --category -c --importance --tags --path --anchor --command"
+_SETTINGS = r"(?i)\.ade/+(?:\./+)*(?:config|[^/\s]*[*?\[{])"
+"""A settings file in a word, or a pattern that may match one."""
+_KEEPING = ("git add", "git commit", "git push", "git stage", "ademem config")
+"""Commands that change something, but no file that they name."""
 _IN_CODE = r"\b(?:promote|edit|pin|agree|register_store|quarantine_reason)\b"
 """Names that a program in another language needs for an approval."""
 
@@ -46,6 +50,34 @@ def refusal(
     commands = [part.command for part in mutation.parts_in(script, settings)]
     found = (_approves(command, is_quarantined) for command in commands)
     return next(filter(None, found), None) or _by_alias(commands, is_quarantined)
+
+
+def writes_settings(command: str, settings: GuardSettings) -> bool:
+    """True if a shell command may write `.ade/config.toml` or `.ade/config.local.toml`."""
+    script = shell.parse(command) if len(command) <= mutation.MAX_CHARS else None
+    if script is None:
+        return re.search(_SETTINGS, command) is not None
+    parts = list(mutation.parts_in(script, settings))
+    texts = [word.text for part in parts for word in _words_of(part.command)]
+    in_folder = any(text.rstrip("/").endswith(".ade") for text in texts)
+
+    def names_settings(text: str) -> bool:
+        is_inside = in_folder and ("config" in text.lower() or not set("*?[{").isdisjoint(text))
+        return is_inside or re.search(_SETTINGS, text) is not None
+
+    return any(map(names_settings, (command, *texts))) and any(
+        part.key not in _KEEPING
+        and any(word.expands or names_settings(word.text) for word in _words_of(part.command))
+        and mutation.judge_part(part).mutates
+        for part in parts
+    )
+
+
+def _words_of(command: Command) -> list[Word]:
+    """Return all words of a command, with its assignments, redirections and known input."""
+    targets = [redirect.target for redirect in command.redirects]
+    given = [command.stdin] if command.stdin else []
+    return [*command.words, *command.assignments, *targets, *given]
 
 
 def _approves(command: Command, is_quarantined: Callable[[str], bool]) -> str | None:

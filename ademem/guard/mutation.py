@@ -108,7 +108,7 @@ def judge(command: str, settings: GuardSettings | None = None) -> Judgement:
     if script is None:
         return _mutates("it cannot be read as a shell command")
     parts = list(parts_in(script, settings))
-    judged = [_judge_part(part) for part in parts]
+    judged = [judge_part(part) for part in parts]
     decisive = [each for each in judged if each.mutates][:1] or judged
     return Judgement(
         mutates=any(each.mutates for each in judged),
@@ -305,7 +305,7 @@ RULES = (
 """The first rule that returns a judgement decides; a command that passes them all only reads."""
 
 
-def _judge_part(part: CommandPart) -> Judgement:
+def judge_part(part: CommandPart) -> Judgement:
     judgements = (rule(part) for rule in RULES)
     return next(filter(None, judgements), _reads(f"`{part.key}` only reads"))
 

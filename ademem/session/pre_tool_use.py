@@ -6,7 +6,15 @@ import os
 
 from ademem.core import client
 from ademem.guard import flags
-from ademem.guard.policy import SHELL_TOOLS, CallContext, Deny, Pass, ToolCall, decide
+from ademem.guard.policy import (
+    SHELL_TOOLS,
+    WRITING_TOOLS,
+    CallContext,
+    Deny,
+    Pass,
+    ToolCall,
+    decide,
+)
 from ademem.session.turn_tracking import key_of, note_edit, query_of
 from ademem.store import existence, logs, turns
 from ademem.store.runtime import program
@@ -39,6 +47,11 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
             " what waits (`ademem review --list`)."
         )
     if MEMORY in call.path or MEMORY in call.command:
+        if _writes_settings(call, runtime):
+            return client.deny(
+                "ademem guard: this writes the settings of ademem. Use `ademem config set KEY"
+                " VALUE`; what loosens the guard is for a person, in a terminal of their own."
+            )
         note_edit(call, payload, runtime)
     match decide(call, make_context(turns.get(runtime.store, key), runtime)):
         case Pass(settled=settled):
@@ -61,6 +74,19 @@ def _approval(call: ToolCall, runtime: Runtime) -> str | None:
     return approvals.refusal(
         call.command, guard, lambda id: existence.any_quarantined(runtime.store, id)
     )
+
+
+def _writes_settings(call: ToolCall, runtime: Runtime) -> bool:
+    """True if the call may write `.ade/config.toml` or `.ade/config.local.toml`."""
+    guard, project = runtime.settings.guard, runtime.project
+    if guard.mode == "off":
+        return False
+    if call.tool in WRITING_TOOLS:
+        path = os.path.realpath(call.path).lower()  # a file system may ignore case
+        return path in (project.config.lower(), project.local_config.lower())
+    from ademem.guard import approvals
+
+    return call.tool in SHELL_TOOLS and approvals.writes_settings(call.command, guard)
 
 
 def _names_us(command: str) -> bool:

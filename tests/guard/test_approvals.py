@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ademem.core.settings import GuardSettings
-from ademem.guard.approvals import refusal
+from ademem.guard.approvals import refusal, writes_settings
 
 HELD = "0123abcd"
 
@@ -135,3 +135,62 @@ def test_nothing_is_refused_where_nothing_is_quarantined(command):
 
 def test_trusting_is_refused_though_nothing_is_quarantined():
     assert refusal("ademem trust", GuardSettings(), lambda _: False) == "`ademem trust`"
+
+
+WRITES_SETTINGS = """
+echo 'mode = "off"' > .ade/config.toml
+printf '[guard]\\nmode = "off"' >> .ade/config.local.toml
+sed -i 's/strict/off/' .ade/config.toml
+sed -i 's/strict/off/' ./.ade//config.toml
+sed -i 's/strict/off/' "$PWD/.ade/config.toml"
+tee .ade/config.toml < new.toml
+cat new.toml | tee -a .ade/config.toml
+mv new.toml .ade/config.toml
+cp config.toml .ade/
+rm .ade/config.*
+rm .ade/*.toml
+rm -f .ade/[c]onfig.toml
+rm .ade/{config,other}.toml
+cd .ade && rm config.toml
+cd .ade; sed -i s/a/b/ c*.toml
+(cd /srv/app/.ade/ && echo x > config.toml)
+git checkout HEAD~3 -- .ade/config.toml
+git -C .ade restore config.toml
+f=.ade/config.toml; rm $f
+for f in .ade/config.toml; do truncate -s 0 $f; done
+echo .ade/config.toml | xargs rm
+find .ade/config.toml -delete
+bash -c 'echo x > .ade/config.toml'
+python3 -c "open('.ade/config.toml', 'w')"
+python3 - <<'END'\\nopen('.ade/config.toml', 'w')\\nEND
+perl -pi -e s/a/b/ .ade/config.toml
+patch .ade/config.toml < x.patch
+echo "unclosed > .ade/config.toml
+"""
+
+KEEPS_SETTINGS = """
+cat .ade/config.toml
+grep -n mode .ade/config.toml
+sed -n 1,5p .ade/config.toml
+git diff -- .ade/config.toml
+git log -p .ade/config.toml
+git add .ade/config.toml
+git commit -m "set the mode" .ade/config.toml
+ademem config set mirror.max_lines 100
+ls .ade/*
+rm .ade/memory/gotchas.md
+echo '- x' >> .ade/memory/conventions.md
+rm config.toml
+cd .ade/memory && rm *
+cat .ade/config.toml; rm build.log
+"""
+
+
+@pytest.mark.parametrize("command", lines(WRITES_SETTINGS))
+def test_settings_are_guarded_in_every_shell_form(command):
+    assert writes_settings(command.replace(r"\n", "\n"), GuardSettings())
+
+
+@pytest.mark.parametrize("command", lines(KEEPS_SETTINGS))
+def test_reading_settings_and_editing_memory_files_is_not_guarded(command):
+    assert not writes_settings(command, GuardSettings())

@@ -138,6 +138,20 @@ def test_the_clients_own_memory_and_ours_are_never_guarded(armed, calls):
     assert armed.denial(**TURN, **calls.write(str(armed.root / ".ade" / "config.toml"))) is not None
 
 
+@pytest.mark.parametrize("mode", ["strict", "orient", "warn"])
+def test_settings_are_guarded_in_every_turn_and_memory_files_in_none(world, calls, mode):
+    world.know("Login sessions expire after ten minutes")
+    world.environment["ADEMEM_GUARD_MODE"] = mode
+    world.fire("session_start", source="startup")
+    world.fire("user_prompt_submit", prompt="how does the login work?", **TURN)
+    memory, config = (str(world.root / ".ade" / name) for name in ("memory/x.md", "config.toml"))
+
+    for number in range(4):
+        assert "ademem config set" in world.denial(**TURN, **calls.write(config, number))
+    assert "ademem config set" in world.denial(**TURN, **calls.bash("rm .ade/config.local.toml"))
+    assert world.denial(**TURN, **calls.write(memory)) is None
+
+
 def test_a_subagent_has_to_look_for_itself(armed, calls):
     agent = {"agent_id": "a1", "agent_type": "Explore", **TURN}
     armed.fire("subagent_start", **agent)

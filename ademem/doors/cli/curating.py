@@ -138,10 +138,17 @@ def edit(
 
 
 def require_person(memories: Runtime, id: str, verb: str) -> None:
-    """Raise NotByPerson for a quarantined memory, unless a person types this in a terminal."""
+    """Raise NotByPerson for an act that only a person may do.
+
+    A quarantined memory takes a terminal, and to confirm or pin any a shell that no client opened.
+    """
     memory = api.get(memories, id)
     if memory.quarantine_reason:
         caller.require_person(os.environ, f"to {verb} {memory.id}, which is quarantined,")
+    elif verb != "edit" and (client := caller.client_of(os.environ)):
+        raise caller.NotByPerson(
+            f"to {verb} {memory.id} is a person's to decide, and {client} runs this shell"
+        )
 
 
 def in_editor(text: str) -> str:

@@ -76,6 +76,7 @@ def add(
     as_json: AsJson = False,
 ) -> None:
     """Write a memory, if the write gate accepts it."""
+    by_person = not show.to_model()
     with open_project(project) as memories:
         draft = Draft(
             content=text_or_stdin(text),
@@ -86,8 +87,8 @@ def add(
             tags=(*split_words(tags), *((type_,) if type_ else ())),
             path=path,
             anchors=(*(anchor or ()), *map(of_command, command or ())),
-            pinned=pin,
-            strict=strict,
+            pinned=pin and by_person,
+            strict=strict and by_person,
             origin=api.origin(memories),
         )
         draft = api.place_draft(memories, draft, scope, owner, start_mission=not dry_run)
@@ -96,6 +97,8 @@ def add(
             show.steps(judged, as_json)
         if not dry_run:
             show.verdict(api.write(memories, draft), as_json, judged)
+            if (pin or strict) and not by_person:
+                show.echo("a person pins and confirms it: `ademem review`", err=True)
 
 
 @app.command()

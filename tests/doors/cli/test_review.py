@@ -279,3 +279,19 @@ def test_a_person_reads_what_was_written(ademem):
     ademem("add", TAGGED)
 
     assert TAGGED in ademem("recall", "obey")
+
+
+def test_in_a_clients_shell_a_pinned_or_strict_text_is_a_candidate_that_nothing_confirms(ademem):
+    ademem.inside()
+    for option in ("--pin", "--strict"):
+        text = f"Errors are raised as AppError, never as text {option}"
+        assert "a person pins and confirms it" in ademem("add", text, "-c", "gotcha", option)
+    rows = ademem.json("candidates")["memories"]
+    assert [(row["status"], row["pinned"]) for row in rows] == [("candidate", False)] * len(rows)
+
+    for verb in ("promote", "pin"):
+        assert "is a person's to decide" in ademem(verb, rows[0]["id"])
+        assert ademem.exit_code != 0
+
+    ademem.outside()
+    assert ademem("promote", rows[0]["id"]).startswith("promoted")
