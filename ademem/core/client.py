@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 CONTEXT_UNITS = 10_000
 """UTF-16 units of a context, above which the client shows a preview of 2 KB instead."""
 
+SLASH = "/ademem:"
+"""Beginning of a slash command of ours."""
+
 NAME_BYTES = 255
 """Longest id or name, as those of turns and agents become names of files."""
 
@@ -142,6 +145,12 @@ def deny(reason: str, notices: Sequence[str] = ()) -> str:
         "permissionDecisionReason": reason,
     }
     return _answer(denial, notices)
+
+
+def block(text: str) -> str:
+    """Answer a prompt with a text for the person; the prompt does not reach the model."""
+    hidden = '{"hookEventName":"UserPromptSubmit","suppressOriginalPrompt":true}'
+    return f'{{"decision":"block","reason":{quoted(text)},"hookSpecificOutput":{hidden}}}'
 
 
 def keep_going(reason: str) -> str:

@@ -7,6 +7,7 @@ from ademem.core import client, untrusted
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import bounded, sha256_hex, whole_words
+from ademem.core.value import replace
 from ademem.guard import flags
 from ademem.guard.prompts import TurnClass, classify
 from ademem.search.engine import UNARCHIVED, Filters, current, search
@@ -38,6 +39,13 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     if payload.prompt.startswith(TASK_NOTIFICATION):
         _continue_turn(payload, runtime)
         return None
+    if payload.prompt.startswith(client.SLASH):
+        from ademem.session import slash_commands
+
+        answer = slash_commands.answer(payload, runtime)
+        if answer is not None:
+            return answer
+        payload = replace(payload, prompt=slash_commands.dictation(payload.prompt))
     limit = runtime.settings.capture.prompt_chars
     prompt = bounded(redact(whole_words(payload.prompt, 2 * limit)).text, limit)
     plan_mode = payload.permission_mode == "plan"

@@ -16,7 +16,7 @@ from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, DryRun, Project, open_project
 from ademem.files import enrolment
 from ademem.session import install as install_
-from ademem.session.install import Where, git_hooks
+from ademem.session.install import Where, command_files, git_hooks
 
 Shared = Annotated[bool, typer.Option("--shared", help="The team's .claude/settings.json.")]
 User = Annotated[bool, typer.Option("--user", help="Your own settings, for every project.")]
@@ -42,22 +42,29 @@ def install(
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
-    """Register the hooks with Claude Code, and allow `recall`."""
+    """Register the hooks and slash commands with Claude Code."""
     root = _root(project)
+    where = _where(shared, user)
     change = install_.install(
         root,
-        _where(shared, user),
+        where,
         python=sys.executable,
         hooks=install_.hooks_folder(),
         dry_run=dry_run,
     )
-    found, done = project_.at(root), []
+    claude, hooks = os.path.dirname(change.path), install_.hooks_folder()
+    done = []
+    if written := command_files.install(claude, hooks, dry_run=dry_run):
+        done.append(f"{'would write' if dry_run else 'wrote'} {', '.join(written)}")
+    if where is Where.LOCAL and not dry_run and command_files.hide(root):
+        done.append("git ignores these files, as they are yours alone (.git/info/exclude)")
+    found = project_.at(root)
     if not dry_run and os.path.exists(found.database):
         with open_project(found.root) as memories:
             enrolment.register_typed(found, memories.store, os.environ)
     if with_git:
         program = os.path.join(os.path.dirname(sys.executable), "ademem")  # git's PATH may differ
-        done = git_hooks.install(root, program, dry_run=dry_run)
+        done += git_hooks.install(root, program, dry_run=dry_run)
     lines = [_describe(change, dry_run, "registered in", "was registered already in"), *done]
     show.report(_change_json(change, done), lines, as_json=as_json)
 
@@ -72,11 +79,18 @@ def uninstall(
 ) -> None:
     """Remove the hooks from the settings file. `.ade/` stays."""
     root = _root(project)
-    change = install_.uninstall(root, _where(shared, user), dry_run=dry_run)
+    where = _where(shared, user)
+    claude = os.path.dirname(install_.settings_path(root, where))
+    removed = command_files.uninstall(claude, dry_run=dry_run)
+    change = install_.uninstall(root, where, dry_run=dry_run)
     if not dry_run:
+        if where is Where.LOCAL:
+            command_files.unhide(root)
         enrolment.leave(project_.at(root))
         enrolment.forget(project_.at(root), os.environ)
     done = git_hooks.uninstall(root, dry_run=dry_run)
+    if removed:
+        done.insert(0, f"{'would remove' if dry_run else 'removed'} {', '.join(removed)}")
     lines = [_describe(change, dry_run, "removed from", "was not in"), *done]
     show.report(_change_json(change, done), lines, as_json=as_json)
 

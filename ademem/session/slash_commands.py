@@ -1,0 +1,183 @@
+"""Answer the slash commands that a person types: `/ademem:review keep ID`, `/ademem:why`.
+
+The prompt hook reads them, so a decision comes from what the person typed. What a model runs never
+gets here. Answers go to the person alone, but for the hits of a recall.
+"""
+
+from __future__ import annotations
+
+from ademem.core import client, untrusted
+from ademem.core.errors import AdememError
+from ademem.core.memory import Status, Trust
+from ademem.core.text import counted, preview, sha256_hex
+from ademem.core.untrusted import visible
+from ademem.search.engine import Filters, as_shown, current, search
+from ademem.session.turn_tracking import new_key
+from ademem.store import ledger, logs, memories, memory_queries, transitions, turns
+from ademem.store.missions import mission_of
+from ademem.store.transitions import Act
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ademem.core.client import Payload
+    from ademem.core.memory import Memory
+    from ademem.store.runtime import Runtime
+
+    Command = Callable[[str, Payload, Runtime], str]
+
+HITS = 5
+"""Most memories that a recall shows."""
+LISTED = 20
+"""Most memories that a list shows."""
+CHARS = 100
+"""Length of the text of a memory in a list."""
+DECIDE = "/ademem:review keep ID confirms, /ademem:review drop ID removes; several ids are fine"
+PLACES = {
+    "briefing": "when the session started",
+    "agent": "to a subagent",
+    "prompt": "with a prompt that it answers",
+    "site": "at",
+    "failure": "after the error",
+    "guard": "before the change",
+    "recall": "looked up:",
+    "search": "looked up:",
+}
+"""Reasons for which a memory was shown, by the place in `recall_log`."""
+
+
+def answer(payload: Payload, runtime: Runtime) -> str | None:
+    """Return the output for a prompt that is one of COMMANDS, claimed once; else None."""
+    name, text = _split(payload.prompt)
+    command = COMMANDS.get(name)
+    if command is None:
+        return None
+    if not runtime.is_read_only:
+        key = f"{payload.session_id}:{payload.prompt_id}:{sha256_hex(payload.prompt)}"
+        if not ledger.claim(runtime.store, "prompt", key, runtime.now):
+            return ""  # the hook of a second installation answered
+    return command(text, payload, runtime)
+
+
+def dictation(prompt: str) -> str:
+    """Return `/ademem:remember TEXT` as the dictation that it is, on one line; others as typed."""
+    name, text = _split(prompt)
+    return f"remember: {' '.join(text.split())}" if name == "remember" and text else prompt
+
+
+def recall(text: str, payload: Payload, runtime: Runtime) -> str:
+    """Show the hits to the person and to the model, whose turn counts as one with a search."""
+    if not text:
+        return client.block("ademem: name what to look for: /ademem:recall login tokens")
+    filters = Filters(here=runtime.branch, elsewhere=False, mission=mission_of(runtime.environment))
+    found = search(text, runtime.store, filters, runtime.now, limit=HITS)
+    hits = current(found)
+    if not hits:
+        return client.block(f"ademem: nothing found for “{preview(visible(text), CHARS)}”")
+    if not runtime.is_read_only:
+        key = new_key(payload, runtime)
+        with runtime.store.transaction():
+            turns.begin(runtime.store, key, "none", "memory is looked up", "", runtime.now)
+            turns.note_search(runtime.store, key, runtime.now)
+            logs.log_shown(
+                runtime.store, "recall", as_shown(hits), runtime.now, key=key, query=text
+            )
+    chars = runtime.settings.briefing.prompt_chars
+    entries = [untrusted.entry(hit.memory, chars) for hit in hits]
+    number = counted(len(hits), "memory")
+    weak = ", none of which answers this well" if found.confidence == "weak" else ""
+    lines = [f"ademem: {number}{weak}", *(_line(hit.memory) for hit in hits)]
+    context = f"Project memory, as the person looked it up:\n{untrusted.fenced(entries)}"
+    return client.context("UserPromptSubmit", context, ["\n".join(lines)])
+
+
+def review(text: str, payload: Payload, runtime: Runtime) -> str:
+    """List what waits for review, or decide about it as the person typed."""
+    verb, *ids = text.split() or [""]
+    if verb not in ("keep", "drop"):
+        return client.block(_waiting(runtime))
+    if runtime.is_read_only:
+        return client.block(runtime.copy_notice)
+    if runtime.environment.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk"):
+        return client.block("ademem: a person decides this, in an interactive session")
+    if not ids:
+        return client.block(f"ademem: name the memory. {DECIDE}")
+    act = Act(
+        store=runtime.store,
+        now=runtime.now,
+        actor=Trust.USER,
+        session_id=payload.session_id,
+        branch=runtime.branch,
+    )
+    return client.block("\n".join(_decide(verb, id, act) for id in ids))
+
+
+def why(_text: str, payload: Payload, runtime: Runtime) -> str:
+    """List what the session was shown, and the reason."""
+    rows = logs.list_places(runtime.store, payload.session_id)
+    lines: list[str] = []
+    last = ""
+    for row in rows[:LISTED]:
+        memory = memory_queries.by_id(runtime.store, row["memory_id"])
+        if memory is None or memory.quarantine_reason:
+            continue
+        named = row["query"] if row["place"] in ("site", "failure", "recall", "search") else ""
+        reason = f"{PLACES.get(row['place'], row['place'])} {named or ''}".strip()
+        if reason != last:
+            lines.append(preview(visible(reason), CHARS))
+        last = reason
+        lines.append(_line(memory))
+    if not lines:
+        return client.block("ademem: this session was shown no memory yet")
+    more = len(rows) - LISTED
+    rest = [f"and {more} more: `ademem log --guard` has denials"] if more > 0 else []
+    shown = counted(len({row["memory_id"] for row in rows}), "memory")
+    return client.block("\n".join([f"ademem: Claude was shown {shown}", *lines, *rest]))
+
+
+COMMANDS: dict[str, Command] = {"recall": recall, "review": review, "why": why}
+"""Commands that are answered here; `/ademem:remember` is a dictation."""
+
+
+def _split(prompt: str) -> tuple[str, str]:
+    """Return the name of a slash command, and the text after it."""
+    name, *rest = prompt.removeprefix(client.SLASH).split(None, 1) or [""]
+    return name, "".join(rest).strip()
+
+
+def _waiting(runtime: Runtime) -> str:
+    waiting = memory_queries.in_review(runtime.store, LISTED + 1)
+    held = [memory for memory in waiting if memory.quarantine_reason]
+    shown = [memory for memory in waiting if not memory.quarantine_reason][:LISTED]
+    lines = ["ademem: nothing waits for review"]
+    if shown:
+        verb = "waits" if len(shown) == 1 else "wait"
+        lines = [f"ademem: {counted(len(shown), 'memory')} {verb} for review"]
+        lines += [*map(_line, shown), DECIDE]
+    if held or len(waiting) > LISTED:
+        lines.append("more, and texts that read like orders to a model: `ademem review`")
+    return "\n".join(lines)
+
+
+def _decide(verb: str, id: str, act: Act) -> str:
+    """Confirm or remove one memory, and say what was done; a quarantined one needs a terminal."""
+    try:
+        with act.store.transaction():
+            memory = memories.get(act.store, id)
+            if memory.quarantine_reason:
+                return f"ademem: {memory.id} reads like an order to a model: `ademem review`"
+            if verb == "keep":
+                memory, done = transitions.promote(memory.id, act), "confirmed"
+            elif memory.status is Status.CANDIDATE:
+                memory, done = transitions.reject(memory.id, act), "removed"
+            else:
+                memory, done = transitions.archive(memory.id, act), "removed"
+    except AdememError as error:
+        return f"ademem: {error} ({error.hint})" if error.hint else f"ademem: {error}"
+    return f"ademem: {done}: {preview(visible(memory.content), CHARS)}"
+
+
+def _line(memory: Memory) -> str:
+    made = f"{memory.trust}, {memory.created_at.date().isoformat()}"
+    return f"  {memory.id}  [{memory.category}] {preview(visible(memory.content), CHARS)} ({made})"
