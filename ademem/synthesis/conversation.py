@@ -13,6 +13,7 @@ from ademem.capture.checks import is_check, is_test, parse_test_run
 from ademem.capture.errors import COMMAND_CHARS, READ_CHARS
 from ademem.capture.prompt_lessons import corrections
 from ademem.capture.transcript import Call, Event, Interruption, Message, Prompt, Result
+from ademem.core import client
 from ademem.core.memory import Category
 from ademem.core.redaction import redact
 from ademem.core.text import fold, preview, whole_words
@@ -177,7 +178,7 @@ class Conversation:
 
     def _add_prompt(self, prompt: Prompt) -> None:
         self.interrupted = False
-        if not self._keeps_prompts:
+        if not self._keeps_prompts or prompt.text.startswith(client.SLASH):
             return
         text = redact(prompt.text).text
         self._find_cause(text)

@@ -62,6 +62,8 @@ PERMISSIONS = tuple(f"Bash(ademem {verb}:*)" for verb in ("recall", "search", "g
 """Commands that Claude may run without asking."""
 
 _START = '[ -r "$hooks/start.sh" ] && . "$hooks/start.sh"'
+_BY_NAME = "/ademem pre_compact"
+"""Part of the command of PreCompact, which the client shows to the person after a compaction."""
 
 
 def make_groups(*, python: str, hooks: str) -> dict[str, Settings]:
@@ -70,9 +72,10 @@ def make_groups(*, python: str, hooks: str) -> dict[str, Settings]:
 
 
 def _group(event: Event, python: str, hooks: str) -> Settings:
-    # 2 is the exit code that blocks a tool call, and also a shell's own for a file it cannot
-    # source: the trap turns every ending into 0. An empty python= hides one of the user's.
-    command = f"trap 'exit 0' 0; hook={event.hook} python={python} hooks={hooks}; {_START}"
+    if event.hook == "pre_compact":
+        command = f"{hooks}{_BY_NAME} {python}".rstrip()
+    else:
+        command = _fail_safe(event, python, hooks)
     handler = {
         "type": "command",
         "command": command,
@@ -81,6 +84,12 @@ def _group(event: Event, python: str, hooks: str) -> Settings:
     }
     matcher = {"matcher": event.matcher} if event.matcher else {}
     return matcher | {"hooks": [handler]}
+
+
+def _fail_safe(event: Event, python: str, hooks: str) -> str:
+    # 2 is the exit code that blocks a tool call, and also a shell's own for a file it cannot
+    # source: the trap turns every ending into 0. An empty python= hides one of the user's.
+    return f"trap 'exit 0' 0; hook={event.hook} python={python} hooks={hooks}; {_START}"
 
 
 def add_entries(text: str, wanted: dict[str, Settings]) -> str:
@@ -168,7 +177,8 @@ def _our_hooks(settings: Settings) -> Iterator[tuple[Keys, Settings]]:
 
 
 def _is_ours(handler: Any) -> bool:
-    return isinstance(handler, dict) and str(handler.get("command", "")).endswith(_START)
+    command = str(handler.get("command", "")) if isinstance(handler, dict) else ""
+    return command.endswith(_START) or _BY_NAME in command
 
 
 def _allowed(settings: Settings) -> list[Any]:
