@@ -151,7 +151,7 @@ class BriefingSettings(Section):
     """Maximum number of recent knowledge entries in a briefing."""
     agent: int = shared(8, 0, 50)
     """Maximum number of memories in the briefing of a subagent."""
-    prompt: int = shared(4, 0, 20)
+    prompt: int = shared(2, 0, 20)
     """Maximum number of memories that are added to a prompt."""
     prompt_chars: int = shared(300, 40, 2000)
     """Maximum length of a memory that is added to a prompt."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ademem.core.settings import SearchSettings
 from ademem.core.value import Value, as_dict, replace
+from ademem.search import evidence
 from ademem.search.parameters import DEFAULTS
 from ademem.search.query import parse
 from ademem.store.filters import UNARCHIVED, Filters, listed
@@ -34,6 +35,7 @@ __all__ = [
     "listed",
     "recall",
     "search",
+    "suggest",
 ]
 
 LOGGED_CHARS = 500
@@ -66,7 +68,7 @@ def search(
 ) -> Results:
     """Rank what answers *query*, any text at all; with no embedder, words alone decide.
 
-    Hits that answer nothing follow, marked as weak, unless *parameters* leave them out.
+    Hits that answer nothing follow, marked as weak.
     """
     # Imported here: a hook that a warm process answers ranks nothing.
     from ademem.search import ranking
@@ -91,6 +93,25 @@ def search(
     best = _read_memories(ranked, store)
     relaxed = any(not hit.signals["whole"] for hit in best)
     return Results(query=query, mode=mode, relaxed=relaxed, hits=tuple(best))
+
+
+def suggest(
+    query: str,
+    store: Store,
+    filters: Filters,
+    now: datetime,
+    *,
+    floor: float = evidence.PROMPT,
+    most: int = evidence.MOST,
+    embedder: Embedder | None = None,
+) -> list[Hit]:
+    """The memories to show a reader who did not ask: often one, and none below the *floor*.
+
+    A memory that a later one contradicts is never among them. `evidence` names floors.
+    """
+    limit = max(most, evidence.LOOKED_AT)
+    results = search(query, store, filters, now, limit, embedder)
+    return evidence.choose(current(results), floor=floor, most=most)
 
 
 def recall(
@@ -127,7 +148,7 @@ def recall(
 
 
 def current(results: Results) -> list[Hit]:
-    """The hits that no other one contradicts, for a reader who did not ask."""
+    """The hits that no other one contradicts."""
     return [hit for hit in results.hits if not hit.against]
 
 
@@ -161,14 +182,13 @@ def _look_up(
         vector = Background(lambda: embedder.embed([query.text])[0])
         from ademem.search import dense
 
-        matches = lexical.find_matches(query, store, parameters.floor, 0.0, alone=False)
+        matches = lexical.find_matches(query, store, parameters.floor, alone=False)
         vectors = dense.load_vectors(store, model, dimensions)
         try:
             return matches, dense.Cosines(vector.result(), vectors)
         except DamagedModel:
             pass
-    least = 0.0 if parameters.weak else parameters.floor
-    return lexical.find_matches(query, store, parameters.floor, least, alone=True), None
+    return lexical.find_matches(query, store, parameters.floor, alone=True), None
 
 
 def _name_missing(hit: Ranked, matches: Matches) -> Ranked:

@@ -37,7 +37,7 @@ class Matches(Value):
     exact: frozenset[int] = frozenset()
     """Rows whose id or key is the query."""
     terms: Mapping[int, tuple[int, ...]] = {}
-    """Terms of each row, by their place in `weights`; rows with too small a share too."""
+    """Terms of each row, by their place in `weights`."""
     weights: tuple[float, ...] = ()
     """Information of each term, as part of a full answer."""
     words: tuple[str, ...] = ()
@@ -55,14 +55,14 @@ class Matches(Value):
         ]
 
 
-def find_matches(query: Query, store: Store, floor: float, least: float, *, alone: bool) -> Matches:
-    """Rows that hold at least a share *least* of what was asked.
+def find_matches(query: Query, store: Store, floor: float, *, alone: bool) -> Matches:
+    """Rows that hold any of what was asked.
 
-    If none holds *floor* of it in whole words, substrings of words are looked up.
+    If none holds a share *floor* of it in whole words, substrings of words are looked up.
     """
-    found = _match(query.terms, store, least, alone=alone)
+    found = _match(query.terms, store, alone=alone)
     if query.substrings and max(found.share.values(), default=0.0) < floor:
-        within = _match(query.substrings, store, least, alone=alone)
+        within = _match(query.substrings, store, alone=alone)
         found = within if within.share else found
     if not query.key:
         return found
@@ -87,7 +87,7 @@ def choose_terms(counts: Mapping[str, int], always: int = ALWAYS) -> list[str]:
     return chosen
 
 
-def _match(terms: Mapping[str, Index], store: Store, least: float, *, alone: bool) -> Matches:
+def _match(terms: Mapping[str, Index], store: Store, *, alone: bool) -> Matches:
     counts = full_text.count_rows(store, terms, -1 if alone else MOST_POSTINGS + 1)
     chosen = choose_terms(counts, ALWAYS if alone else 1)
     missing = [term for term, count in counts.items() if not count]
@@ -106,10 +106,9 @@ def _match(terms: Mapping[str, Index], store: Store, least: float, *, alone: boo
     # Many rows hold the same terms.
     places = {some: _places(some) for some in set(held.values())}
     shares = {some: sum(weights[place] for place in places[some]) for some in places}
-    kept = {some for some in shares if shares[some] >= least}
     every = (1 << len(information)) - 1
     return Matches(
-        share={seq: min(1.0, shares[some]) for seq, some in held.items() if some in kept},
+        share={seq: min(1.0, shares[some]) for seq, some in held.items()},
         bm25=bm25,
         whole=frozenset(seq for seq, some in held.items() if some == every),
         terms={seq: places[some] for seq, some in held.items()},

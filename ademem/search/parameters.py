@@ -55,8 +55,6 @@ class Parameters(Value):
     contradicted_discount: float = 0.8
     """Factor of the score of a memory that a later one contradicts."""
 
-    weak: bool = True
-    """Return hits below the floors, marked as weak, too; without, only what answers."""
     floor: float = 0.25
     """Share of the question's words, rare ones counting more, that a hit contains at least."""
     cosine_floor: float = 0.25
@@ -70,8 +68,3 @@ class Parameters(Value):
 
 
 DEFAULTS = Parameters()
-
-PROMPT_FLOOR = 0.4
-"""The floor for prompts and errors, which contain more words than they ask about."""
-UNASKED = Parameters(weak=False, floor=PROMPT_FLOOR)
-"""Parameters of hooks: a reader who did not ask is shown answers alone."""

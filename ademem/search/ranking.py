@@ -7,6 +7,7 @@ import math
 from ademem.core.clock import days_between
 from ademem.core.memory import DIALOGUE, PROCEDURE, Status, Tier, decayed
 from ademem.core.value import Value, replace
+from ademem.search import evidence
 from ademem.store import memories
 from ademem.store.filters import UNARCHIVED, visible_rows
 
@@ -133,8 +134,6 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
         near = {seq for some in neighbours.values() for far in some for seq in far}
         whitened, plain = cosines.compare(near.union(rows))
     is_answered = cosines is not None or words_answer(matches, rows, search.query, parameters)
-    if not (is_answered or parameters.weak):
-        return []
     signals = compute_signals(matches, rows, whitened, plain)
     if has_turns:
         from ademem.search import dialogue
@@ -142,14 +141,16 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
         turns = {seq: neighbours.get(seq, ()) for seq, is_turn in rows.items() if is_turn}
         dialogue.add_neighbours(signals, turns, matches, whitened)
     weights = {name: getattr(parameters, name) for name in _RELEVANT}
+    asked, background = sum(matches.weights), evidence.background(plain.values())
     for mine in signals.values():
         mine["relevance"] = weighted_mean(mine, weights)
+        mine["evidence"] = evidence.weigh(mine, asked, background)
 
     is_answered &= any(_is_answer(mine, search.query, parameters) for mine in signals.values())
     strong = {
         seq for seq, mine in signals.items() if is_answered and _is_above_floor(mine, parameters)
     }
-    kept = list(signals if parameters.weak else strong)
+    kept = list(signals)
     first = COMPLETE if cosines is None else NAMED
 
     def order(seq: int) -> tuple[float, ...]:

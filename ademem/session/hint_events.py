@@ -117,8 +117,7 @@ def _best(rows: list[sqlite3.Row]) -> list[tuple[Memory, str]]:
 
 def _of_error(payload: Payload, line: str, runtime: Runtime) -> list[tuple[Memory, str]]:
     from ademem.capture import errors
-    from ademem.search.engine import Filters, search
-    from ademem.search.parameters import UNASKED
+    from ademem.search.engine import Filters, suggest
     from ademem.store import memory_queries
 
     owner = payload.agent_type or None
@@ -132,8 +131,7 @@ def _of_error(payload: Payload, line: str, runtime: Runtime) -> list[tuple[Memor
         here=here,
         elsewhere=False,
     )
-    limit = runtime.settings.search.limit
-    hits = search(line, runtime.store, filters, runtime.now, limit, parameters=UNASKED).hits
+    hits = suggest(line, runtime.store, filters, runtime.now)
     found = {memory.id: memory for memory in (*known, *(hit.memory for hit in hits))}
     return [(memory, "") for memory in found.values()]
 

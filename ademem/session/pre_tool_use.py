@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ademem.store.runtime import Runtime
 
 TARGET_CHARS = 200
+MOST_IN_DENIAL = 3
+"""Memories that a denial carries."""
 READ_CHARS = 20_000
 """Length of a command that is redacted for its log line."""
 MEMORY = ".ade"
@@ -157,16 +159,12 @@ def _assist(turn: Turn, query: str, runtime: Runtime) -> str:
     """Search memory in place of the model; the denial carries the hits and counts as the search."""
     from ademem.core import untrusted
     from ademem.search import engine
-    from ademem.search.parameters import Parameters
     from ademem.store.missions import mission_of
 
-    parameters = Parameters(answer_words=0.0, weak=False)
     mission = mission_of(runtime.environment)
     filters = engine.Filters(here=runtime.branch, elsewhere=False, mission=mission)
-    found = engine.search(
-        query, runtime.store, filters, runtime.now, limit=5, parameters=parameters
-    )
-    hits = engine.current(found)
+    found = engine.search(query, runtime.store, filters, runtime.now, limit=MOST_IN_DENIAL)
+    hits = [hit for hit in engine.current(found) if not hit.weak]
     turns.note_search(runtime.store, turn.key, runtime.now)
     flags.set_quiet(runtime.project, turn.key, True)
     shown = engine.as_shown(hits)

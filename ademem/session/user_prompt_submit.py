@@ -10,8 +10,8 @@ from ademem.core.text import bounded, sha256_hex, whole_words
 from ademem.core.value import replace
 from ademem.guard import flags
 from ademem.guard.prompts import TurnClass, classify
-from ademem.search.engine import UNARCHIVED, Filters, current, search
-from ademem.search.parameters import PROMPT_FLOOR, UNASKED
+from ademem.search import evidence
+from ademem.search.engine import UNARCHIVED, Filters, suggest
 from ademem.search.query import keywords
 from ademem.session.turn_tracking import is_oriented, new_key
 from ademem.store import ledger, logs, sessions, turns
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 TASK_NOTIFICATION = "<task-notification>"
 HINT_WORDS = 4
-MOST_SEEN = 12
-"""Additional hits of a search, in place of memories that the session was shown."""
 MOST_DICTATED = 8
 """Dictated texts that are shown to the model; all are stored."""
 
@@ -155,13 +153,13 @@ def _save_corrections(prompt: str, key: TurnKey, runtime: Runtime) -> list[Writt
 
 
 def _recall(prompt: str, key: TurnKey, runtime: Runtime) -> list[tuple[Memory, float]]:
-    """Return a few memories above the floor with their scores, each once a session.
+    """Return the memories that the prompt is about with their scores, each once a session.
 
     A process with a loaded model searches by meaning; without an answer in time, words decide.
     """
     most = runtime.settings.briefing.prompt
-    seen = logs.list_shown(runtime.store, key.session_id, place="prompt")
-    limit = most + min(len(seen), MOST_SEEN)
+    if not most:
+        return []
     filters = Filters(
         statuses=UNARCHIVED,
         here=runtime.branch,
@@ -170,21 +168,20 @@ def _recall(prompt: str, key: TurnKey, runtime: Runtime) -> list[tuple[Memory, f
     )
     ranked = None
     if not runtime.is_read_only:
-        ranked = warm.search(runtime, prompt, floor=PROMPT_FLOOR, limit=limit)
+        ranked = warm.suggest(runtime, prompt, floor=evidence.PROMPT, most=most)
     if ranked is not None:
         scores = dict(ranked)
-        memories = visible(list(scores), runtime.store, filters, UNARCHIVED, limit)
+        memories = visible(list(scores), runtime.store, filters, UNARCHIVED, most)
         found = [(memory, scores[memory.seq]) for memory in memories]
     else:
-        results = search(
-            prompt, runtime.store, filters, runtime.now, limit=limit, parameters=UNASKED
-        )
-        found = [(hit.memory, hit.score) for hit in current(results)]
+        hits = suggest(prompt, runtime.store, filters, runtime.now, most=most)
+        found = [(hit.memory, hit.score) for hit in hits]
+    seen = logs.list_shown(runtime.store, key.session_id, place="prompt") if found else ()
     return [
         (memory, score)
         for memory, score in found
         if memory.id not in seen and not ledger.is_own_error(runtime.store, memory, key.session_id)
-    ][:most]
+    ]
 
 
 def _lines(found: list[tuple[Memory, float]], runtime: Runtime) -> list[str]:

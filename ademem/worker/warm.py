@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ademem.store.runtime import Runtime
 
 
-PROTOCOL = 2
+PROTOCOL = 3
 """Raised with every change of the messages; other versions are not answered."""
 PATH_BYTES = 100
 """Longest path of a socket; the system's own limit is 104 or 108."""
@@ -42,19 +42,19 @@ class Stranger(OSError):
     """The other end belongs to another user, or its user is unknown."""
 
 
-def search(
-    runtime: Runtime, query: str, *, floor: float, limit: int
+def suggest(
+    runtime: Runtime, query: str, *, floor: float, most: int
 ) -> list[tuple[int, float]] | None:
-    """Return row numbers and scores of hits, best first; None without an answer in time."""
+    """Return row numbers and scores of `engine.suggest`; None without an answer in time."""
     settings = runtime.settings.search
     if not settings.warm:
         return None
     here = quoted(runtime.branch or "")
     mission = quoted(mission_of(runtime.environment) or "")
     where = f'"here":{here},"mission":{mission}'
-    params = f'{{"query":{quoted(query)},"floor":{floor},"limit":{limit},{where}}}'
+    params = f'{{"query":{quoted(query)},"floor":{floor},"most":{most},{where}}}'
     budget_s = settings.warm_ms / 1000
-    answer = ask(runtime.project, runtime.environment, "search", params, budget_s)
+    answer = ask(runtime.project, runtime.environment, "suggest", params, budget_s)
     if answer is None:
         return None
     return [(int(seq), float(score)) for seq, score in answer["hits"]]

@@ -16,8 +16,7 @@ from ademem.core import clock, configuration, confined, failure_log
 from ademem.core.errors import AdememError
 from ademem.core.json_text import loads
 from ademem.core.shared_files import locked
-from ademem.search import embedding, engine
-from ademem.search.parameters import DEFAULTS, Parameters
+from ademem.search import embedding, engine, evidence
 from ademem.store.runtime import open_runtime
 from ademem.worker import warm
 from ademem.worker.warm import PROTOCOL, socket_path, socket_root
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 CHARS = 20_000
 """Longest accepted text; the model sees far less of it."""
-HITS = 100
+HITS = 20
 REQUEST_S = 2.0
 """Longest time for which one connection is read."""
 CONNECTIONS = 16
@@ -193,13 +192,12 @@ def ping(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, 
     }
 
 
-def search(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, Any]:
+def suggest(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, Any]:
     """Return row numbers and scores of hits; the client reads the rows that it may see."""
-    floor = params.get("floor", DEFAULTS.floor)
-    limit = params.get("limit", runtime.settings.search.limit)
-    if type(floor) not in (int, float) or type(limit) is not int or not 0 < limit <= HITS:
-        raise Refused(f"`floor` is a number, `limit` one from 1 to {HITS}")
-    results = engine.search(
+    floor, most = params.get("floor", evidence.PROMPT), params.get("most", evidence.MOST)
+    if type(floor) not in (int, float) or type(most) is not int or not 0 < most <= HITS:
+        raise Refused(f"`floor` is a number, `most` one from 1 to {HITS}")
+    hits = engine.suggest(
         _text(params.get("query")),
         runtime.store,
         engine.Filters(
@@ -209,12 +207,11 @@ def search(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str
             elsewhere=False,
         ),
         runtime.now,
-        limit=limit,
+        floor=floor,
+        most=most,
         embedder=server.embedder,
-        parameters=Parameters(floor=floor, weak=False),
     )
-    hits = [[hit.memory.seq, hit.score] for hit in engine.current(results)]
-    return {"mode": results.mode, "hits": hits}
+    return {"hits": [[hit.memory.seq, hit.score] for hit in hits]}
 
 
 def stop(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, Any]:
@@ -227,7 +224,7 @@ def stop(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, 
 
 METHODS: tuple[Callable[[Server, Runtime, dict[str, Any]], dict[str, Any]], ...] = (
     ping,
-    search,
+    suggest,
     stop,
 )
 

@@ -8,14 +8,18 @@ from typing import Any
 import pytest
 
 from ademem.core.memory import Memory
+from ademem.core.value import replace
 from ademem.search.engine import Filters, Results, search
-from ademem.search.parameters import Parameters
 from ademem.store import Store
 from tests.builders import NOW, insert, memory
 
-ANSWERS = Parameters(weak=False)
 Ask = Callable[..., Results]
 Keep = Callable[..., Memory]
+
+
+def answers(found: Results) -> Results:
+    """The results without weak hits."""
+    return replace(found, hits=tuple(hit for hit in found.hits if not hit.weak))
 
 
 @pytest.fixture
@@ -31,10 +35,10 @@ def keep(store: Store) -> Keep:
 
 @pytest.fixture
 def ask(store: Store) -> Ask:
-    """Search with the settings as they come and no more filters than named."""
+    """What answers, with the settings as they come and no more filters than named."""
 
     def asked(query: str, *, limit: int = 10, **filters: Any) -> Results:
-        return search(query, store, Filters(**filters), NOW, limit, parameters=ANSWERS)
+        return answers(search(query, store, Filters(**filters), NOW, limit))
 
     return asked
 

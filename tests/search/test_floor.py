@@ -6,12 +6,11 @@ import pytest
 
 from ademem.core.value import replace
 from ademem.search import ranking
-from ademem.search.engine import Filters, search
+from ademem.search.engine import Filters, search, suggest
 from ademem.search.lexical import Matches
-from ademem.search.parameters import DEFAULTS, UNASKED
+from ademem.search.parameters import DEFAULTS
 from ademem.search.query import parse
 from tests.builders import NOW, insert, memory, open_project
-from tests.search.conftest import ANSWERS
 from tests.search.notes import NOTES, RELATED, UNRELATED
 
 
@@ -25,20 +24,22 @@ def shop(tmp_path_factory: pytest.TempPathFactory):
 
 @pytest.mark.parametrize(("prompt", "answer"), RELATED)
 def test_a_prompt_recalls_first_the_note_that_answers_it(shop, prompt, answer):
-    found = search(prompt, shop, Filters(), NOW, 4, parameters=UNASKED)
+    found = suggest(prompt, shop, Filters(), NOW)
 
-    assert answer in found.hits[0].memory.content
+    assert answer in found[0].memory.content
+    assert len(found) <= 2
 
 
 @pytest.mark.parametrize("prompt", UNRELATED)
 def test_a_prompt_about_something_else_recalls_nothing(shop, prompt):
-    assert search(prompt, shop, Filters(), NOW, parameters=UNASKED).hits == ()
+    assert suggest(prompt, shop, Filters(), NOW) == []
 
 
 def test_one_rare_word_is_enough_for_what_was_typed_to_find_it(shop):
-    (hit,) = search("simpler with MySQL", shop, Filters(), NOW, parameters=ANSWERS).hits
+    hit = search("simpler with MySQL", shop, Filters(), NOW).hits[0]
 
     assert "because of partial indexes" in hit.memory.content
+    assert not hit.weak
 
 
 @pytest.mark.parametrize(
@@ -91,8 +92,9 @@ def test_a_question_in_a_script_without_blanks_is_answered_by_any_part_of_it(tmp
     store = open_project(tmp_path)
     insert(store, memory("数据库连接池会耗尽"), *map(memory, NOTES))
 
-    (hit,) = search("怎么监控数据库", store, Filters(), NOW, parameters=ANSWERS).hits
+    hit = search("怎么监控数据库", store, Filters(), NOW).hits[0]
     assert hit.memory.content.startswith("数据库")
+    assert not hit.weak
     store.close()
 
 

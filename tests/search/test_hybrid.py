@@ -9,24 +9,24 @@ import pytest
 
 from ademem.core.memory import DIALOGUE, Memory, Scope, Status
 from ademem.core.value import replace
-from ademem.search.engine import Filters, Results, explain, search
+from ademem.search.engine import Filters, Results, explain, search, suggest
 from ademem.search.parameters import DEFAULTS
 from ademem.store import Store
 from tests.builders import NOW, insert, memory, open_project
-from tests.search.conftest import ANSWERS, Keep
+from tests.search.conftest import Keep, answers
 from tests.search.notes import NOTES, RELATED, UNRELATED
 from tests.search.spelling import Broken, Spelling, embed
 
 Ask = Callable[..., Results]
 
-COARSE = replace(ANSWERS, answer_cosine=0.2)
+COARSE = replace(DEFAULTS, answer_cosine=0.2)
 """Spelling tells less than meaning: what belongs together is not as near."""
 
 
 @pytest.fixture
 def ask(store: Store) -> Ask:
     def asked(query: str, *, limit: int = 10, **filters: object) -> Results:
-        return search(query, store, Filters(**filters), NOW, limit, Spelling(), ANSWERS)
+        return answers(search(query, store, Filters(**filters), NOW, limit, Spelling()))
 
     return asked
 
@@ -62,7 +62,7 @@ def test_a_question_about_something_else_finds_nothing(shop, prompt):
 
     assert found.confidence == "weak"
     assert all(hit.weak for hit in found.hits)
-    assert search(prompt, shop, Filters(), NOW, 10, Spelling(), ANSWERS).hits == ()
+    assert suggest(prompt, shop, Filters(), NOW, embedder=Spelling()) == []
 
 
 @pytest.mark.parametrize(("prompt", "answer"), RELATED)

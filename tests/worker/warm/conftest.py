@@ -34,7 +34,7 @@ from ademem.worker import warm
 from ademem.store.runtime import open_runtime
 
 runtime = open_runtime(project.at(sys.argv[2]), environ, clock.now())
-hits = warm.search(runtime, sys.argv[3], floor=0.4, limit=4)
+hits = warm.suggest(runtime, sys.argv[3], floor=-2.0, most=2)
 loaded = sorted(sys.modules)
 import json
 print(json.dumps([loaded, hits]))

@@ -72,33 +72,32 @@ def test_it_searches_and_hands_out_row_numbers_and_scores(world):
     world.know("We moved to passkeys in March", "Invoices are rounded half to even")
     (known,) = api.search(world.memories, "passkeys").hits
     with answering(world):
-        answer = world.ask("search", query="sign-in", floor=0.4, limit=3)
+        answer = world.ask("suggest", query="sign-in", floor=-2.0, most=3)
 
     ((seq, score),) = answer["hits"]
-    assert answer["mode"] == "hybrid"
     assert seq == known.memory.seq
     assert 0 < score < 2
 
 
 def test_it_sees_what_was_written_since(world):
     with answering(world):
-        assert world.ask("search", query="sign-in")["hits"] == []
+        assert world.ask("suggest", query="sign-in")["hits"] == []
         world.know("We moved to passkeys in March")
-        assert len(world.ask("search", query="sign-in")["hits"]) == 1
+        assert len(world.ask("suggest", query="sign-in")["hits"]) == 1
 
 
 def test_it_sees_a_database_and_settings_that_took_the_place_of_others(world):
     world.know("We moved to passkeys in March")
     with answering(world):
-        assert len(world.ask("search", query="passkeys")["hits"]) == 1
+        assert len(world.ask("suggest", query="passkeys")["hits"]) == 1
         for path in Path(world.project.home).glob("ade.db*"):
             path.unlink()
-        assert world.ask("search", query="passkeys")["hits"] == []
+        assert world.ask("suggest", query="passkeys")["hits"] == []
 
         own = Path(trust.config_path(world.environment))
         own.parent.mkdir(parents=True)
         own.write_text('[embed]\ndtype = "fp32"\n')
-        assert world.ask("search", query="passkeys") is None
+        assert world.ask("suggest", query="passkeys") is None
         assert world.ask("ping") is None
 
 
@@ -108,16 +107,18 @@ def test_it_sees_a_database_and_settings_that_took_the_place_of_others(world):
         pytest.param(frame(method="ping", params=[]), "`params` is an object", id="no params"),
         pytest.param(frame(method="nothing", params={}), "no method 'nothing'", id="no method"),
         pytest.param(frame(params={}), "no method None", id="no name of a method"),
-        pytest.param(frame(method="search", params={"query": 3}), "text is missing", id="a number"),
-        pytest.param(frame(method="search", params={}), "text is missing", id="no query"),
         pytest.param(
-            frame(method="search", params={"query": "x", "limit": 101}), "1 to 100", id="too much"
+            frame(method="suggest", params={"query": 3}), "text is missing", id="a number"
+        ),
+        pytest.param(frame(method="suggest", params={}), "text is missing", id="no query"),
+        pytest.param(
+            frame(method="suggest", params={"query": "x", "most": 21}), "1 to 20", id="too much"
         ),
         pytest.param(
             frame(method="ping", params={}, ademem="0.0.0"), "this is ademem", id="another version"
         ),
         pytest.param(
-            frame(method="ping", params={}, protocol=0), "protocol 2", id="another protocol"
+            frame(method="ping", params={}, protocol=0), "protocol 3", id="another protocol"
         ),
         pytest.param(b"\0\0\0\4oops", "no JSON", id="no JSON"),
         pytest.param(b"\0\0\0\2[]", "this is ademem", id="no object"),
@@ -177,7 +178,7 @@ def test_a_failure_of_its_own_is_told_logged_and_survived(world, monkeypatch):
 def test_an_answer_that_is_none_counts_as_none(world, reply):
     body = json.dumps(reply).encode()
     with impostor(world, len(body).to_bytes(warm.HEAD_BYTES, "big") + body):
-        assert world.ask("search", query="sign-in") is None
+        assert world.ask("suggest", query="sign-in") is None
 
 
 @contextmanager

@@ -1,0 +1,59 @@
+"""How sure it is that a memory is about a text, and what to show a reader who did not ask.
+
+The weights are those of a logistic regression, which `bench/README.md` describes.
+"""
+
+from __future__ import annotations
+
+import math
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ademem.search.ranking import Hit
+
+PROMPT = -2.0
+"""Evidence from which a prompt or an error is shown a memory."""
+DENIAL = 0.0
+"""Evidence from which a call may be stopped for a memory."""
+CUT = 2.5
+"""How far below the best hit the evidence of a further one may be."""
+MOST = 2
+"""Memories that are shown at once."""
+LOOKED_AT = 5
+"""Hits among which the ones to show are chosen."""
+
+NEAREST = 10
+"""The cosine of this row, by nearness, tells how near the store as a whole is to a text."""
+FEW_ROWS = 0.2
+"""The same cosine for a store with fewer rows."""
+
+
+def weigh(signals: Mapping[str, float], asked: float, background: float) -> float:
+    """Log odds that the row is about the text that these signals compare it with.
+
+    *asked* is the information of the text as part of a full answer, *background* the cosine of the
+    tenth nearest row: other topics of the same project are near its prompts as well, and those of
+    another project are equally far from all rows.
+    """
+    # Between the share of the text, next to nothing for a long one, and that of a full answer.
+    share = signals["share"] / math.sqrt(max(asked, 1.0))
+    if "cosine" in signals:
+        return 9.66 * signals["cosine"] - 8.56 * background + 4.54 * share - 4.85
+    return 7.13 * share - 4.50
+
+
+def background(cosines: Iterable[float]) -> float:
+    """Cosine of the tenth nearest row."""
+    nearest = sorted(cosines, reverse=True)
+    return nearest[NEAREST - 1] if len(nearest) >= NEAREST else FEW_ROWS
+
+
+def choose(hits: Iterable[Hit], *, floor: float, most: int) -> list[Hit]:
+    """The hits to show a reader who did not ask, at most *most*: often one, or none."""
+    ranked = sorted(hits, key=lambda hit: hit.signals["evidence"], reverse=True)
+    if not ranked or ranked[0].signals["evidence"] < floor:
+        return []
+    least = ranked[0].signals["evidence"] - CUT
+    return [hit for hit in ranked[:most] if hit.signals["evidence"] >= least]

@@ -1,0 +1,74 @@
+"""What is shown to a reader who did not ask: the features, the floor, and the cut."""
+
+from __future__ import annotations
+
+import pytest
+
+from ademem.core.value import Value
+from ademem.search import evidence
+from ademem.search.engine import Filters, suggest
+from tests.builders import NOW, insert, memory
+
+
+class Hit(Value):
+    """A hit, as far as the choice looks at it."""
+
+    signals: dict[str, float]
+
+
+def hits(*weighed: float) -> list[Hit]:
+    return [Hit(signals={"evidence": each}) for each in weighed]
+
+
+def choose(*weighed: float, floor: float = evidence.PROMPT, most: int = 2) -> list[float]:
+    chosen = evidence.choose(hits(*weighed), floor=floor, most=most)
+    return [hit.signals["evidence"] for hit in chosen]
+
+
+@pytest.mark.parametrize(
+    ("given", "chosen"),
+    [
+        pytest.param((), [], id="no hit"),
+        pytest.param((-2.1, -3.0), [], id="none above the floor"),
+        pytest.param((0.0, -1.0, -1.5), [0.0, -1.0], id="never more than two"),
+        pytest.param((-1.0, 1.0), [1.0, -1.0], id="in the order of the evidence"),
+        pytest.param((3.0, 0.4), [3.0], id="no filler far below the best"),
+        pytest.param((-1.0, -2.5), [-1.0, -2.5], id="the second is held against the best alone"),
+    ],
+)
+def test_what_is_shown(given, chosen):
+    assert choose(*given) == chosen
+
+
+def test_a_denial_needs_more_than_a_prompt_and_may_carry_three():
+    assert choose(-0.5, floor=evidence.DENIAL) == []
+    assert choose(1.0, 0.5, 0.0, -0.5, floor=evidence.DENIAL, most=3) == [1.0, 0.5, 0.0]
+
+
+def test_each_feature_moves_the_evidence_its_way():
+    signals = {"share": 0.4, "cosine": 0.5}
+    least = evidence.weigh(signals, 1.0, 0.3)
+
+    assert evidence.weigh(signals | {"share": 0.6}, 1.0, 0.3) > least
+    assert evidence.weigh(signals | {"cosine": 0.6}, 1.0, 0.3) > least
+    assert evidence.weigh(signals, 4.0, 0.3) < least, "a longer prompt"
+    assert evidence.weigh(signals, 1.0, 0.4) < least, "a store that is near as a whole"
+
+
+def test_a_row_without_vector_is_weighed_by_its_words_alone():
+    assert evidence.weigh({"share": 0.9}, 1.0, 0.9) == evidence.weigh({"share": 0.9}, 1.0, 0.1)
+
+
+def test_the_background_is_the_tenth_nearest_row_or_an_average_one():
+    near = [place / 100 for place in range(30)]
+
+    assert evidence.background(near) == 0.20
+    assert evidence.background(near[:9]) == evidence.FEW_ROWS
+
+
+def test_a_project_with_one_memory_already_suggests_it(store):
+    insert(store, memory("Deploys run only from main, after CI is green"))
+
+    (shown,) = suggest("may deploys run from a branch?", store, Filters(), NOW)
+    assert shown.memory.content.startswith("Deploys")
+    assert suggest("Write a poem about the sea", store, Filters(), NOW) == []
