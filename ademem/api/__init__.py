@@ -32,8 +32,10 @@ FUNCTIONS = {
     "searching": "recall search find_similar list_memories get find_related verify find_astray",
     "writing": "write explain learn origin place_draft",
     "curation": """
-        review review_imported accept_files list_claimed_briefs get_speaker
-        promote reject archive restore delete pin edit propose list_conflicts settle_conflict
+        review review_imported continue_review stop_review decide_all
+        accept_files list_claimed_briefs get_speaker
+        promote reject refuse archive restore delete pin edit propose
+        supersede merge list_conflicts settle_conflict reopen_conflict
     """,
     "history": "list_revisions list_events list_at undo",
     "practice": """

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ademem.core import text as text_
-from ademem.core.json_text import array, numbers
+from ademem.core.clock import stamp
+from ademem.core.json_text import array, loads, numbers
 from ademem.core.memory import SKILL
 from ademem.store import BROWSED, CURRENT, LIVE, memories
 from ademem.store.existence import ARRIVED, CLAIMED
@@ -122,6 +123,25 @@ def count_in_review(store: Store, most: int) -> int:
 def claimed(store: Store, limit: int | None = None) -> list[Memory]:
     """Memories from the files that were not accepted: quarantined ones first, then by age."""
     return memories.find(store, CLAIMED, _WAITING_ORDER, limit=-1 if limit is None else limit)
+
+
+def read_review_position(store: Store) -> list[Any] | None:
+    """Return the `review_order` at which the last review stopped."""
+    query = "select value from store_values where name = 'review_position'"
+    row = store.db.execute(query).fetchone()
+    return loads(row[0]) if row else None
+
+
+def record_review_position(store: Store, order: list[Any] | None) -> None:
+    store.db.execute("delete from store_values where name = 'review_position'")
+    if order:
+        values = ("review_position", array(order))
+        store.db.execute("insert into store_values values (?, ?)", values)
+
+
+def review_order(memory: Memory) -> list[Any]:
+    """Return what `_WAITING_ORDER` sorts by."""
+    return [memory.quarantine_reason is None, stamp(memory.created_at), memory.seq]
 
 
 def claimed_and_not_quarantined(store: Store) -> list[Memory]:

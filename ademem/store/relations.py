@@ -125,15 +125,31 @@ def find_all_outdated(store: Store) -> dict[int, str]:
 
 def resolve(store: Store, left: Memory, right: Memory, actor: str, now: datetime) -> bool:
     """Resolve a conflict: both memories can be true; False if there is none."""
+    return _judge(store, left, right, (CONFLICT, NOT_CONFLICT, "judged"), actor, now)
+
+
+def reopen(store: Store, left: Memory, right: Memory, actor: str, now: datetime) -> bool:
+    """Take a resolution back; False if there is none."""
+    return _judge(store, left, right, (NOT_CONFLICT, CONFLICT, "pending"), actor, now)
+
+
+def _judge(
+    store: Store,
+    left: Memory,
+    right: Memory,
+    change: tuple[str, str, str],
+    actor: str,
+    now: datetime,
+) -> bool:
+    """Change a relation of two memories: from, to, and the status after it."""
     one, other = sorted((left.sync_id, right.sync_id))
     cursor = store.db.execute(
-        "update memory_relations set relation = :settled, judgment_status = 'judged',"
+        "update memory_relations set relation = :after, judgment_status = :status,"
         " marked_by_actor = :actor, marked_by_kind = :actor, updated_at = :now"
         " where project_id = :project and source_id = :one and target_id = :other"
-        " and relation = :conflict",
-        {
-            "settled": NOT_CONFLICT,
-            "conflict": CONFLICT,
+        " and relation = :before",
+        dict(zip(("before", "after", "status"), change, strict=True))
+        | {
             "project": store.project_id,
             "one": one,
             "other": other,

@@ -7,6 +7,7 @@ is one revision, and the files are due.
 
 from __future__ import annotations
 
+from ademem.core.anchor import joined
 from ademem.core.errors import AdememError
 from ademem.core.memory import LOST_BRANCH, MAX_TITLED_BYTES, Memory, Status, Tier, Trust
 from ademem.core.redaction import redact
@@ -182,6 +183,38 @@ def reject(id: str, act: Act) -> Memory:
             f"{memory.id} is {_state(memory)}, not a candidate", "`ademem archive` takes any memory"
         )
     return _archive(memory, act, "reject", rejected_at=act.now)
+
+
+def refuse(id: str, act: Act) -> Memory:
+    """Reject a candidate; archive a memory that is confirmed elsewhere."""
+    confirmed = memories.get(act.store, id).status is Status.PROMOTED
+    return archive(id, act) if confirmed else reject(id, act)
+
+
+def supersede(id: str, act: Act, by: str) -> Memory:
+    """Archive a memory in favour of another of its scope and owner."""
+    memory, heir = memories.get(act.store, id), memories.get(act.store, by)
+    homes = {(each.scope, each.scope_owner_id) for each in (memory, heir)}
+    if memory.id == heir.id or len(homes) > 1:
+        raise CannotDo(f"{memory.id} and {heir.id} are not two memories of one scope and owner")
+    if not heir.live:
+        raise CannotDo(f"{heir.id} is {_state(heir)}", "`ademem restore` brings it back first")
+    return _archive(memory, act, "supersede", superseded_by=heir.id)
+
+
+def merge(id: str, act: Act, into: str, content: str, settings: GateSettings) -> Memory:
+    """Supersede a memory by another, and confirm that one with this text for both.
+
+    It gets the tags, anchors and observations of both.
+    """
+    memory, heir = supersede(id, act, into), memories.get(act.store, into)
+    changes = {
+        "tags": unique((*heir.tags, *memory.tags)),
+        "anchors": joined(heir.anchors, memory.anchors),
+        "observation_count": heir.observation_count + memory.observation_count,
+    }
+    edited = edit(heir.id, act, settings, **changes, content=content)
+    return edited if edited.status is Status.PROMOTED else promote(heir.id, act)
 
 
 def archive(id: str, act: Act) -> Memory:

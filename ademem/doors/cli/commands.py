@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 MODULES = {
     "memory": "add learn recall get list",
-    "curating": "review propose promote reject archive restore pin delete edit",
+    "curating": "promote reject archive restore pin delete edit",
+    "reviewing": "review propose",
     "history": "log undo",
     "upkeep": "work sweep verify scrub doctor",
     "missions": "mission",

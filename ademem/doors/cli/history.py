@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +14,7 @@ from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, DryRun, Limit, Project, open_project
+from ademem.doors.cli.options import AsJson, DryRun, Limit, Project, open_project, parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from ademem.store.episodes import Episode
     from ademem.store.runtime import Runtime
 
-UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
 TASK_CHARS = 160
 
 
@@ -118,20 +116,6 @@ def show_revisions(memories: Runtime, id: str, *, as_json: bool) -> None:
 def list_at(memories: Runtime, time: str, limit: int) -> list[Memory]:
     """List memories as they were at *time*, newest first."""
     return api.list_at(memories, parse_time(time, datetime.now(UTC)))[:limit]
-
-
-def parse_time(text: str, now: datetime) -> datetime:
-    """Read ISO 8601, by default in local time, or an age; a day alone means its end."""
-    age = re.fullmatch(r"(\d{1,5})([mhd])", text.strip())
-    if age:
-        return now - int(age[1]) * UNITS[age[2]]
-    try:
-        moment = datetime.fromisoformat(text.strip()).astimezone()
-    except ValueError as error:
-        raise UsageError(
-            f"{text!r} is no time", "2026-01-31, 2026-01-31T18:00, or ago: 45m, 3h, 2d"
-        ) from error
-    return moment + timedelta(days=1) if len(text.strip()) == len("2026-01-31") else moment
 
 
 def _event_lines(event: Event) -> Iterator[str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from enum import StrEnum
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Annotated, TextIO, TypeVar
@@ -71,6 +73,7 @@ Commands = Annotated[
 ]
 
 Kind = TypeVar("Kind", bound=StrEnum)
+UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
 
 
 def open_project(project: str | None, *, catch_up: bool = True) -> Runtime:
@@ -143,3 +146,17 @@ def parse_choice(kind: type[Kind], text: str | None) -> Kind | None:
         return kind(text.strip().lower())
     except ValueError as error:
         raise UsageError(f"no {kind.__name__.lower()} {text!r}", ", ".join(kind)) from error
+
+
+def parse_time(text: str, now: datetime) -> datetime:
+    """Read ISO 8601, by default in local time, or an age; a day alone means its end."""
+    age = re.fullmatch(r"(\d{1,5})([mhd])", text.strip())
+    if age:
+        return now - int(age[1]) * UNITS[age[2]]
+    try:
+        moment = datetime.fromisoformat(text.strip()).astimezone()
+    except ValueError as error:
+        raise UsageError(
+            f"{text!r} is no time", "2026-01-31, 2026-01-31T18:00, or ago: 45m, 3h, 2d"
+        ) from error
+    return moment + timedelta(days=1) if len(text.strip()) == len("2026-01-31") else moment

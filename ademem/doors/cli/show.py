@@ -271,10 +271,6 @@ def waiting(found: Iterable[Memory], conflicts: list[tuple[Memory, str]], *, as_
     if rows:
         fenced(text for memory, why in rows for text in (line(memory), f"    {why}"))
         echo("`ademem promote ID` accepts one, `ademem edit` corrects it, `ademem reject` drops it")
-    return contradicting(conflicts)
-
-
-def contradicting(conflicts: list[tuple[Memory, str]]) -> None:
     if conflicts:
         fenced(text for memory, why in conflicts for text in (line(memory), f"    {why}"))
         echo(

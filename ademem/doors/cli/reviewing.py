@@ -1,0 +1,400 @@
+"""The review of waiting memories and of contradictions, in a dialogue or at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from datetime import UTC, datetime
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ademem import api
+from ademem.api.curation import EVERYTHING, Selection
+from ademem.core import caller
+from ademem.core.errors import NO, AdememError, UsageError
+from ademem.core.memory import Category
+from ademem.core.value import Value, as_dict
+from ademem.doors.cli import show
+from ademem.doors.cli.commands import app
+from ademem.doors.cli.curating import in_editor
+from ademem.doors.cli.options import (
+    AsJson,
+    CategoryName,
+    DryRun,
+    Limit,
+    Project,
+    open_project,
+    parse_choice,
+    parse_time,
+)
+from ademem.files import enrolment
+from ademem.store.relations import Conflict
+from ademem.store.transitions import waits_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ademem.core.memory import Memory
+    from ademem.store.runtime import Runtime
+
+ALIKE = 0.5
+"""Share of common words from which the differences of two texts are shown."""
+
+
+@app.command()
+def review(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="WORDS", help="Only those with these words.")
+    ] = None,
+    limit: Limit = 100,
+    category: CategoryName = None,
+    type_: Annotated[
+        str | None, typer.Option("--type", "-t", help="Only those of a category or with a tag.")
+    ] = None,
+    older: Annotated[
+        str | None,
+        typer.Option("--older", metavar="TIME", help="Only older ones: ISO 8601, or 45m, 3h, 2d."),
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Only list them.")] = False,
+    imported: Annotated[
+        bool, typer.Option("--imported", help="Unaccepted memories that came with the files.")
+    ] = False,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Confirm all that are chosen, in one act.")
+    ] = False,
+    reject: Annotated[
+        bool, typer.Option("--reject", help="Reject all that are chosen, in one act.")
+    ] = False,
+    settle: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--settle", metavar="ID OTHER", help="Accept both memories of a conflict."),
+    ] = None,
+    dry_run: DryRun = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Decide about waiting memories, one by one. Without a terminal, list them and conflicts."""
+    selection = Selection(
+        category=parse_choice(Category, category),
+        type=type_,
+        before=parse_time(older, datetime.now(UTC)) if older else None,
+        words=" ".join(words or ()),
+    )
+    if accept and reject:
+        raise UsageError("--accept and --reject exclude each other", "give one of them")
+    if (accept or reject) and selection == EVERYTHING and not imported:
+        raise UsageError("accept or reject which?", "WORDS, --category, --type or --older")
+    with open_project(project) as memories:
+        if settle:
+            known = api.settle_conflict(memories, *settle)
+            line = "both are kept as true" if known else "no conflict between them was known"
+            show.report({"settled": known}, [line], as_json=as_json)
+            raise typer.Exit(0 if known else NO)
+        enrolment.register_typed(memories.project, memories.store, memories.environment)
+        list_waiting = api.review_imported if imported else api.review
+        waiting = list_waiting(memories, limit, selection)
+        if accept or reject:
+            return _decide_all(memories, waiting, accept, dry_run, as_json)
+        narrowed = imported or selection != EVERYTHING
+        conflicts = [] if narrowed else api.list_conflicts(memories)
+        asks = sys.stdout.isatty() and caller.typed_by_person(os.environ)
+        if (waiting or conflicts) and asks and not as_json and not list_:
+            queue = api.continue_review(memories, waiting)
+            if queue != waiting:
+                show.echo("the last review stopped here; skipped memories come last")
+            return Review(memories, [*queue, *conflicts]).run()
+        pairs = [
+            (api.get(memories, id), f"conflicts with {other}: {pair.reason}")
+            for pair in conflicts
+            for id, other in ((pair.left, pair.right), (pair.right, pair.left))
+        ]
+        show.waiting(waiting, pairs, as_json=as_json)
+    return None
+
+
+def _decide_all(
+    memories: Runtime, waiting: Sequence[Memory], accept: bool, dry_run: bool, as_json: bool
+) -> None:
+    event, decided = "", list(waiting)
+    if not dry_run:
+        caller.require_person(os.environ, "a decision about several memories")
+        event, decided = api.decide_all(memories, waiting, accept=accept)
+    verb = "accepted" if accept else "rejected"
+    end = f"would be {verb}" if dry_run else f"{verb} (`ademem undo {event}` takes it back)"
+    rows = [show.memory_json(memory) for memory in decided]
+    show.report(
+        {"dry_run": dry_run, "event": event or None, "count": len(rows), "memories": rows},
+        [*(show.line(memory, 100) for memory in decided), f"{len(decided):,} {end}"],
+        as_json=as_json,
+    )
+    raise typer.Exit(0 if decided else NO)
+
+
+class Subject(Value):
+    """Something to decide: a memory with similar ones, or both memories of a conflict."""
+
+    memory: Memory
+    alike: tuple[Memory, ...]
+    conflict: str = ""
+    """Why they cannot both be true."""
+
+
+class Review:
+    """A dialogue about waiting memories and conflicts; each decision can be undone until its end.
+
+    The next review begins where this one was left.
+    """
+
+    def __init__(self, memories: Runtime, items: Sequence[Memory | Conflict]) -> None:
+        self.memories = memories
+        self.items = items
+        self.at = 0
+        self.left = False
+        self.done: list[tuple[int, Callable[[], object], str]] = []
+        """Position, way back and name of each decision."""
+
+    def run(self) -> None:
+        while self.at < len(self.items) and not self.left:
+            subject = self._load(self.items[self.at])
+            if subject is None:
+                self.at += 1  # decided elsewhere in the meantime
+                continue
+            self._show(subject)
+            self._decide(subject)
+        rest = self.items[self.at :]
+        left = (each for each in rest if not isinstance(each, Conflict))
+        api.stop_review(self.memories, next(left, None))
+        counts = Counter(name for _, _, name in self.done)
+        show.echo(", ".join(f"{name} {count}" for name, count in counts.items()) or "nothing done")
+
+    def note(
+        self, name: str, memory: Memory, take_back: Callable[[], object] | None = None
+    ) -> None:
+        """Record a decision; by default `undo` takes back the last act on the memory."""
+        event = api.list_revisions(self.memories, memory.id)[-1]["event_id"]
+        self.done.append((self.at, take_back or (lambda: api.undo(self.memories, event)), name))
+        show.say(f"{name} {show.line(memory, 80)}")
+
+    def find(self, words: str) -> None:
+        """Go to the next item with these words."""
+        selection, count = Selection(words=words), len(self.items)
+        for at in ((self.at + offset) % count for offset in range(1, count + 1)):
+            subject = self._load(self.items[at])
+            if subject and any(map(selection.matches, _compared(subject))):
+                self.at = at
+                return
+        show.echo("nothing that waits has these words")
+
+    def _load(self, item: Memory | Conflict) -> Subject | None:
+        """Read the item anew; None where it was decided."""
+        if isinstance(item, Conflict):
+            if item not in api.list_conflicts(self.memories):
+                return None
+            one, other = (api.get(self.memories, id) for id in (item.left, item.right))
+            return Subject(memory=one, alike=(other,), conflict=item.reason)
+        memory = api.get(self.memories, item.id)
+        waits = memory.status == "candidate" or memory.claimed_author is not None
+        if not memory.live or not (memory.quarantine_reason or waits):
+            return None
+        return Subject(memory=memory, alike=tuple(api.find_similar(self.memories, memory)))
+
+    def _show(self, subject: Subject) -> None:
+        memory = subject.memory
+        why = f"contradictory: {subject.conflict}" if subject.conflict else waits_for(memory)
+        show.say(f"\n{self.at + 1} of {len(self.items)}: {why}\n")
+        for each in _compared(subject) if subject.conflict else (memory,):
+            show.whole(each)
+            if each.source_session_id:
+                show.say(f"session: {each.source_session_id}")
+            if each.source_branch:
+                show.say(f"branch: {each.source_branch}")
+        for number, other in enumerate(subject.alike, 1):
+            if not subject.conflict:
+                show.say(f"similar {number}: {show.line(other, 100)}")
+            if changes := word_diff(other.content, memory.content):
+                show.say(f"  changes: {changes}")
+
+    def _decide(self, subject: Subject) -> None:
+        choices = CONFLICT_CHOICES if subject.conflict else CHOICES
+        show.echo()
+        try:
+            answer = input(f"{', '.join(choice.shown for choice in choices)}? ").strip()
+        except (EOFError, KeyboardInterrupt):
+            show.echo()
+            return _leave(self, subject, "")
+        if answer.startswith("/"):
+            return self.find(answer[1:])
+        name, _, argument = answer.lower().partition(" ")
+        for choice in choices:
+            if name and choice.name.startswith(name):
+                try:
+                    return choice.act(self, subject, argument.strip())
+                except AdememError as error:
+                    return show.say(f"{error} ({error.hint})" if error.hint else str(error))
+        for choice in choices:
+            show.echo(f"  {choice.name:<7} {choice.does}")
+        return show.echo(f"  {'/words':<7} go to the next one with these words")
+
+
+def _compared(subject: Subject) -> tuple[Memory, ...]:
+    return (subject.memory, *subject.alike) if subject.conflict else (subject.memory,)
+
+
+def word_diff(before: str, after: str) -> str:
+    """Mark words that only one text has, as git does; empty where the texts share too little."""
+    ours, theirs = before.split(), after.split()
+    matcher = SequenceMatcher(None, ours, theirs, autojunk=False)
+    if matcher.ratio() < ALIKE:
+        return ""
+    return " ".join(_diff_words(matcher, ours, theirs))
+
+
+def _diff_words(matcher: SequenceMatcher[str], ours: list[str], theirs: list[str]) -> Iterator[str]:
+    for _, i, j, k, m in matcher.get_opcodes():
+        if ours[i:j] == theirs[k:m]:
+            yield from ours[i:j]
+            continue
+        if i < j:
+            yield f"[-{' '.join(ours[i:j])}-]"
+        if k < m:
+            yield f"{{+{' '.join(theirs[k:m])}+}}"
+
+
+class Choice(Value):
+    name: str
+    """An answer may be its first letters; each name begins with another letter."""
+    does: str
+    act: Callable[[Review, Subject, str], None]
+    """Gets the rest of the answer, too."""
+
+    @property
+    def shown(self) -> str:
+        return f"[{self.name[0]}]{self.name[1:]}"
+
+
+def _accept(review: Review, subject: Subject, _rest: str) -> None:
+    review.note("accepted", api.promote(review.memories, subject.memory.id))
+    review.at += 1
+
+
+def _pin(review: Review, subject: Subject, _rest: str) -> None:
+    review.note("pinned", api.promote(review.memories, subject.memory.id, pinned=True))
+    review.at += 1
+
+
+def _edit(review: Review, subject: Subject, _rest: str) -> None:
+    """Change the text, and ask about it again."""
+    text = in_editor(subject.memory.content).strip()
+    if text in ("", subject.memory.content):
+        return show.echo("nothing was changed")
+    return review.note("edited", api.edit(review.memories, subject.memory.id, content=text))
+
+
+def _reject(review: Review, subject: Subject, _rest: str) -> None:
+    review.note("rejected", api.refuse(review.memories, subject.memory.id))
+    review.at += 1
+
+
+def _merge(review: Review, subject: Subject, rest: str) -> None:
+    """Edit both texts into one, for the similar memory of that number."""
+    if not subject.alike:
+        return show.echo("no similar memory to merge it with")
+    if not (rest or "1").isdecimal() or not 1 <= int(rest or "1") <= len(subject.alike):
+        return show.echo(f"merge 1 to merge {len(subject.alike)}: which similar memory?")
+    into = subject.alike[int(rest or "1") - 1]
+    text = in_editor(f"{into.content}\n\n{subject.memory.content}").strip()
+    if not text:
+        return show.echo("nothing was changed")
+    review.note("merged", api.merge(review.memories, subject.memory.id, into.id, text))
+    review.at += 1
+    return None
+
+
+def _keep_first(review: Review, subject: Subject, _rest: str) -> None:
+    _keep(review, subject.memory, subject.alike[0])
+
+
+def _keep_second(review: Review, subject: Subject, _rest: str) -> None:
+    _keep(review, subject.alike[0], subject.memory)
+
+
+def _keep(review: Review, kept: Memory, other: Memory) -> None:
+    review.note("archived", api.supersede(review.memories, other.id, kept.id))
+    review.at += 1
+
+
+def _keep_both(review: Review, subject: Subject, _rest: str) -> None:
+    ids = (subject.memory.id, subject.alike[0].id)
+    api.settle_conflict(review.memories, *ids)
+    review.note("settled", subject.memory, lambda: api.reopen_conflict(review.memories, *ids))
+    review.at += 1
+
+
+def _skip(review: Review, _subject: Subject, _rest: str) -> None:
+    review.at += 1
+
+
+def _undo(review: Review, _subject: Subject, _rest: str) -> None:
+    if not review.done:
+        return show.echo("nothing was decided yet")
+    at, take_back, name = review.done[-1]
+    take_back()
+    review.done.pop()
+    review.at = at
+    return show.echo(f"not {name} after all")
+
+
+def _leave(review: Review, _subject: Subject, _rest: str) -> None:
+    review.left = True
+
+
+ALWAYS = (
+    Choice(name="skip", does="leave it waiting", act=_skip),
+    Choice(name="undo", does="take the last decision back", act=_undo),
+    Choice(name="quit", does="leave the rest waiting; the next review begins here", act=_leave),
+)
+CHOICES = (
+    Choice(name="accept", does="confirm it, and approve it if it is quarantined", act=_accept),
+    Choice(name="edit", does="correct its text in $EDITOR", act=_edit),
+    Choice(
+        name="merge",
+        does="make one memory of it and a similar one (merge 2)",
+        act=_merge,
+    ),
+    Choice(name="reject", does="archive it, so that no capture writes it again", act=_reject),
+    Choice(name="pin", does="confirm it, and show it in every briefing", act=_pin),
+    *ALWAYS,
+)
+CONFLICT_CHOICES = (
+    Choice(name="1", does="keep the first, and archive the second", act=_keep_first),
+    Choice(name="2", does="keep the second, and archive the first", act=_keep_second),
+    Choice(name="both", does="keep both as true", act=_keep_both),
+    Choice(name="merge", does="make one memory of both in $EDITOR", act=_merge),
+    *ALWAYS,
+)
+
+
+@app.command()
+def propose(
+    branch: Annotated[
+        str | None, typer.Option("--branch", help="A new one; else ademem/candidates.")
+    ] = None,
+    dry_run: DryRun = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Commit the candidates to a branch, as a sheet for review."""
+    with open_project(project) as memories:
+        proposal = api.propose(memories, branch, dry_run=dry_run)
+    if as_json:
+        return show.json({"dry_run": dry_run} | as_dict(proposal))
+    if dry_run:
+        show.echo(f"would commit to {proposal.branch}:\n")
+        return show.say(proposal.text)
+    noun = "candidate" if proposal.count == 1 else "candidates"
+    show.echo(f"committed {proposal.count} {noun} to {proposal.branch}")
+    show.echo(f"`git push -u origin {proposal.branch}` sends them to be reviewed")
+    return None
