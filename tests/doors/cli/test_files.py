@@ -257,7 +257,7 @@ def test_an_import_can_leave_the_files_as_they_are(project):
 
 def test_hooks_of_git_come_and_go_with_those_of_the_client(project):
     git(project.root, "init", "--quiet")
-    assert project("install", "--git-hooks").count("wrote ") == 3
+    assert project("install", "--git-hooks").count("/.git/hooks/post-") == 3
 
     said = project("uninstall")
     assert said.count("removed ") == 4
