@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ademem.core.untrusted import without_recalled
+from ademem.core.value import Value
 
 DICTATION_CUES = ("remember", "note ", "merk", "recuerda", "souviens", "ricorda", "lembra")
 """Parts of which every dictation has one; without them no pattern is compiled."""
@@ -58,146 +59,228 @@ def _list_below(lines: list[str]) -> list[str]:
     return items
 
 
-MAX_CORRECTION_CHARS = 240
+MAX_CORRECTION_CHARS = 400
+SHORT_CORRECTION_CHARS = 200
+"""Longest sentence, and in a prompt of at most SHORT_PROMPT_CHARS, that needs no confirmation."""
+SHORT_PROMPT_CHARS = 600
 MIN_CORRECTION_WORDS = 3
 MAX_CORRECTIONS = 4
 """Number of corrections that are kept of one prompt."""
 
+
+class Correction(Value):
+    """A rule that a person stated."""
+
+    rule: str
+    """The sentence without what addresses the listener: "Use pnpm, not npm"."""
+    sentence: str
+    is_certain: bool
+    """False for a long sentence or prompt, and below a line that introduces another's words."""
+
+
 CORRECTION_CUES = (
-    "use ",
-    "we ",
-    "rather",
-    "n't ",
-    "n’t ",
-    "do not ",
-    "always",
-    "never",
-    "instead",
-    "prefer",
-    "stop ",
-    "avoid ",
-    "from now on",
-    "in future",
-    "in the future",
-    "immer",
-    "nie ",
-    "niemals",
-    "siempre",
-    "nunca",
-    "toujours",
-    "jamais",
+    *("use ", "we ", "rather", "n't ", "n’t ", " not ", "always", "never", "instead", "prefer"),
+    *("stop ", "avoid ", "from now on", "future", "next time", "must", "should", " to ", "belong"),
+    *("convention", " go in", " go through", "immer", "nie ", "niemals", "kein", "nimm ", "nutze"),
+    *("verwende", "wir ", "ab jetzt", "siempre", "nunca", "toujours", "jamais", "utilise", "on "),
+    *("ne ", "n'", "usa", "no uses", "partir de"),
 )
 """Parts of which every prompt with a correction has one."""
 
 _OPENING = (
-    r"(?:(?:no+|nope|wrong|nein|non|actually|sorry|wait|stop)\b[\s,.!:–—-]*)*"
-    r"(?:(?:please|and|so|but|also|then|ok(?:ay)?|bitte|por favor|s'il te plaît)[\s,]+)*"
+    r"(?:(?:(?:no+|nope|wrong(?:\s+\w+)?|nein|non|actually|sorry|wait|stop|that['’]?s\s+(?:not\s+)?"
+    r"(?:wrong|right)|i\s+(?:meant|mean|said|told\s+you)(?:\s+(?:to|that))?)\b[\s,.!:–—-]*)"
+    r"|(?:please|and|so|but|also|then|ok(?:ay)?|bitte|por\s+favor|s['’]il\s+te\s+pla[iî]t|remember)"
+    r"[\s,:]+)*"
 )
 """Words that may precede a rule."""
-
 BEFORE = frozenset(
-    "no nope wrong nein non actually sorry wait stop please and so but also then ok okay"
-    " bitte por favor s'il te plaît".split()
+    "no nope wrong nein non actually sorry wait stop please and so but also then ok okay that's"
+    " that’s right i meant mean said told you to not bitte por favor s'il te plaît remember".split()
 )
 """The same, as words."""
-
 FIRST = frozenset(
-    "always never immer nie niemals siempre nunca toujours jamais here we use take call run write"
-    " import nimm verwende nutze benutze usa utilise utilisez don't don’t dont do stop avoid quit"
-    " i i'd i’d we'd we’d from in next ab".split()
+    "always never only here we use take call run write import prefer don't don’t do stop avoid quit"
+    " i'd i’d in next from you it's it’s"
+    " immer nie niemals wir nimm verwende nutze benutze keine kein ab in künftig"
+    " toujours jamais on utilise utilisez n'utilise n’utilise n'utilisez ne n' il désormais"
+    " siempre nunca aquí usamos usa usad no de a".split()
 )
-"""First words of all rules."""
-
+"""First words of rules; others begin with a subject, and have one of MODALS."""
+MODALS = frozenset(
+    "must should have has are is go goes belong belongs live lives not never schreiben benutzen"
+    " verwenden nutzen convention rule policy".split()
+)
 _MARKS = str.maketrans(dict.fromkeys(",.!:–—-", " "))
 
-PERFECT = (
-    "mind|been|seen|had|has|heard|wanted|thought|knew|got|gotten|worked|works|fails?|failed|happens?"
-    "|happened|returns?|crash\\w*|gets?|is|was|were|the|a|an|that|this|in|used|did|does|said|liked"
+_REPORTED = (
+    r"(?:mind|been|seen?|had|has|have|heard|wanted|thought|knew|know|get|got|gotten|gets|hit|run\s+into"
+    r"|end\s+up|lose|lost|work\w*|fail\w*|happen\w*|returns?|crash\w*|is|was|were|the|a|an|that|this"
+    r"|in|used|did|does|said|liked?|need|understand|care|want\s+to|find|look|check|be\s+able)\b"
 )
-"""Words after "always" and "never" that report events instead of a rule."""
-
-HARMLESS = (
-    "worry|bother|forget|know|think|see|understand|have|need|want|care|mind|get|remember|believe"
-    "|change\\s+(?:anything|any\\s+code|the\\s+code|it|code|that|this)|touch\\s+(?:anything|it|that)"
-    "|do\\s+(?:anything|it|that|this)|edit\\s+(?:anything|files|it)|fix\\s+(?:it|anything|that)|stop"
-    "|start|continue|apply|implement|write\\s+(?:any\\s+)?code|there|here|now|it|that|this|the|and|or|for|at"
+"""Words after "always", "we" or "should" that report events instead of a rule."""
+_HARMLESS = (
+    r"(?:worry|bother|forget|know|think|see|understand|have|need|want|care|mind|get|remember|believe"
+    r"|(?:change|touch|do|edit|fix|commit|push)(?:\s+(?:anything|any\s+code|the\s+code|files|it|code"
+    r"|that|this)\b|,|$)|stop|start|continue|apply|implement|wait|write\s+(?:any\s+)?code|there|here"
+    r"|now|it|that|this|the|and|or|for|at)\b"
 )
 """Words after "don't" and "stop" that concern the current task only."""
+_CONTRAST = r"(?:\binstead\s+of\b|\brather\s+than\b|,\s*(?:and\s+)?(?:not|never)\s)"
+_VERBS = r"(?:use|take|call|run|write|import)"
 
 RULES = (
+    ("rule for good", rf"(?P<rule>(?:always|never(?:\s+ever)?|only)\s+(?!{_REPORTED})\w+.*)"),
     (
-        "a rule for good",
-        rf"(?:always|never(?:\s+ever)?|immer|nie|niemals|siempre|nunca|toujours|jamais)\s+(?!(?:{PERFECT})\b)\w+",
+        "practice",
+        rf"(?:here[\s,]+)?we\s+(?P<rule>(?:(?:always|never|only|don['’]?t|do\s+not)\s+(?!{_REPORTED})"
+        rf"|(?:use|prefer|keep|write|name|call|test|deploy|run|put)\s).*)",
     ),
     (
-        "how we do it",
-        r"(?:here\s+)?we\s+(?:always|never|only|don['’]?t|do\s+not|use|prefer|keep|write|name|call"
-        r"|test|deploy|run|put)\b.*",
+        "contrast",
+        rf"(?P<rule>(?:{_VERBS}|prefer|we\s+want|it['’]s)\s.+(?:{_CONTRAST}|\binstead$).*)",
     ),
     (
-        "one thing instead of another",
-        r"(?:use|take|call|run|write|import|nimm|verwende|nutze|benutze|usa|utilisez?)\s.+"
-        r"(?:\binstead\b|\brather\s+than\b|,\s*not\s|\bstatt\b|\ben\s+vez\s+de\b|\bau\s+lieu\s+d)",
+        "prohibition",
+        rf"(?P<rule>(?:don['’]?t(?:\s+ever)?|do\s+not(?:\s+ever)?|stop|avoid|quit)\s+(?!{_HARMLESS})\w+.*)",
     ),
     (
-        "what not to do",
-        rf"(?:don['’]?t(?:\s+ever)?|do\s+not(?:\s+ever)?|stop|avoid|quit)\s+(?!(?:{HARMLESS})\b)\w+.*",
+        "duty",
+        rf"you\s+(?:should|must|need\s+to|have\s+to)\s+(?P<rule>(?:(?:always|never|only|not)\s+)?"
+        rf"(?!{_REPORTED})\w+\s.*(?:\b(?:always|never|not|instead|only)\b|{_CONTRAST}).*"
+        rf"|(?:always|never|only|not)\s+(?!{_REPORTED})\w+.*)",
     ),
-    ("a preference", r"(?:i|we)(?:['’]d|\s+would)?\s+(?:rather|prefer|like\s+it\s+better)\b.+"),
-    ("from now on", r"(?:from\s+now\s+on|in\s+(?:the\s+)?future|next\s+time|ab\s+jetzt)\b.+"),
+    ("preference", r"(?:i|we)(?:['’]d|\s+would)?\s+rather\s+(?:have\s+|use\s+)(?P<preferred>.+)"),
+    ("preference", r"i(?:['’]d|\s+would)?\s+prefer\s+(?P<preferred>(?!to\b|you\b|that\b).+)"),
+    (
+        "from now on",
+        r"(?:from\s+now\s+on|in\s+(?:the\s+)?future|next\s+time|ab\s+jetzt|in\s+zukunft|künftig"
+        r"|désormais|à\s+partir\s+de\s+maintenant|a\s+partir\s+de\s+ahora|de\s+ahora\s+en\s+adelante)"
+        r"[\s,:]+(?P<rule>(?!i\b|i['’]|ich\b).+)",
+    ),
+    (
+        "norm",
+        r"(?P<rule>(?!(?:the|this|that|these|those|it|you|he|she|they|there|i|we|what|who|why|how|if"
+        r"|something|nothing|everything)\b)(?:[\w/.-]+\s+){1,4}?(?:must(?:\s+not)?|should(?:\s+not)?"
+        r"|(?:have|has)\s+to|(?:are|is)\s+(?:always|never|only)|(?:go(?:es)?|belongs?|lives?)\s+"
+        r"(?:in|into|through|to|under|on|behind)\b)\s*(?!pass\b|work\b).+)",
+    ),
+    (
+        "norm",
+        r"(?P<rule>(?:the|our)\s+(?:\w+\s+)?(?:convention|rule|policy|style|standard)\s+(?:here\s+)?is\s.+)",
+    ),
+    (
+        "german",
+        r"(?P<rule>(?:immer|nie|niemals)\s+\w+.*|(?:nimm|verwende|nutze|benutze)\s.*"
+        r"(?:\bstatt\b|,\s*nicht\s|\bkeine?n?\b).*|wir\s+(?:benutzen|verwenden|nutzen|nehmen|schreiben"
+        r"|machen)\s.*(?:\b(?:immer|nie|niemals|nur|statt|keine?n?)\b|,\s*nicht\s).*"
+        r"|[\w-]+\s+(?:schreiben|benutzen|verwenden|nutzen|machen)\s+wir\s.+)",
+    ),
+    (
+        "french",
+        r"(?P<rule>(?:toujours|jamais)\s+\w+.*|(?:on\s+)?utilise[sz]?\s.*(?:\bau\s+lieu\s+d|\bplutôt\s+qu"
+        r"|,\s*pas\s|\btoujours\b|\bjamais\b).*|(?:on\s+)?n['’]utilise[sz]?\s+(?:jamais|pas|plus)\s.+"
+        r"|ne\s+\w+\s+(?:jamais|pas|plus)\s.+|il\s+(?:ne\s+)?faut\s+(?:toujours|jamais)\s.+)",
+    ),
+    (
+        "spanish",
+        r"(?P<rule>(?:siempre|nunca|jamás)\s+\w+.*|(?:aquí\s+)?usamos\s.*(?:,\s*no\s|\ben\s+vez\s+de\b"
+        r"|\bsiempre\b).*|usad?\s.*(?:\ben\s+(?:vez|lugar)\s+de\b|,\s*no\s).*"
+        r"|no\s+(?:uses|utilices|hagas|subas|pongas|escribas|cambies|toques|añadas)\s.+)",
+    ),
 )
-"""Kinds of corrections, and the pattern of each behind `_OPENING`."""
+"""Kinds of rules, each with the pattern behind `_OPENING`."""
+_CORRECTED = (
+    r"(?P<rule>(?!(?:i|you|that|this|he|she|they|we)\b)[\w\"'`/.-]+\s.*\b(?:is|are|lives?|go(?:es)?|belongs?"
+    r"|comes?|means?|spelled|called|named)\b.*,\s*not\s.+)"
+)
+"""A fact that contradicts what was done; it needs an opening such as "no"."""
 
 ONCE = (
     r"\b(?:yet|for\s+now|right\s+now|this\s+time|(?:just\s+)?this\s+once|for\s+th(?:is|e)\s+"
-    r"(?:run|task|time|test|session|demo|ticket|one|branch|pr|release|moment)|temporar\w+|today|tonight|tomorrow"
-    r"|until|till|meanwhile|in\s+this\s+(?:session|turn|run|branch|pr)|before\s+(?:you|i|we)\b"
-    r"|while\s+i|when\s+you(?:['’]re|\s+are)\s+done|(?:in|before)\s+anything|everything\s+else|unless\s+i|only\s+explain)\b"
+    r"(?:run|task|time|test|session|demo|ticket|one|branch|pr|release|moment|experiment)|temporar\w+"
+    r"|today|tonight|tomorrow|yesterday|last\s+(?:week|month|time|year)|ago|until|till|meanwhile"
+    r"|in\s+this\s+(?:session|turn|run|branch|pr|function|file|class|component|method|test|line|script)"
+    r"|on\s+this\s+page|lines?\s+\d+|before\s+(?:i|we)\b|while\s+i|i(?:['’]ll|\s+will)|wait\s+for|let['’]?s|still"
+    r"|when\s+you(?:['’]re|\s+are)\s+done|(?:in|before)\s+anything|everything\s+else|unless\s+i"
+    r"|only\s+explain|noch\s+nicht|diesmal|für\s+diese\w?|todavía|aún|esta\s+vez|por\s+ahora"
+    r"|pas\s+encore|cette\s+(?:fois|tâche))\b"
 )
-"""Words of an instruction for the current task only."""
+"""Words of an instruction for the current task, or of a report."""
 
-SENTENCE_END = r"(?<=[.!?;])\s+|\n+|\s+[–—]\s+"
-_END_SIGNS = frozenset(".!?;\n–—")
+_PASTED = r"(?s)```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(\w[\w-]*)[^<>]*>.*?</\1>"
+_QUOTED = r"[\"“«](?:[^\s\"”»]+\s+){3,}[^\"”»]*[\"”»]"
+"""A quotation of four words or more: another's, or a text to be written."""
+_NOT_TYPED = (">", "/", "#", "<", "|", "    ", "\t", '"', "“", "«", "'")
+"""Beginnings of lines that quote, or are code."""
+_COURTESY = r"(?:[\s,]+(?:please|instead|ever|thanks|bitte))?[\s.!;,]*$"
+_INSTEAD_OF = r",?\s+(?:instead\s+of|rather\s+than)\s+(?!\w+ing\b)"
+_SENTENCE_END = r"(?<=[.!?])\s+|\s+[–—]\s+"
 
 
-def corrections(prompt: str) -> list[str]:
-    """Return the sentences that state how things are done, as typed.
+def corrections(prompt: str) -> list[Correction]:
+    """Return the rules that the person states; not orders for the current task, nor reports.
 
-    Rules for good are kept; orders for the current task and reports are not.
+    Quotations, code and pasted blocks are left out.
     """
     low = prompt.lower()
     if not any(cue in low for cue in CORRECTION_CUES):
         return []
-    prose = " ".join(without_recalled(prompt).split("```")[::2])
-    parts = [prose] if _END_SIGNS.isdisjoint(prose) else _sentences(prose)
-    sentences = [part.strip(" -*\u2022\t") for part in parts]
-    return [sentence for sentence in dict.fromkeys(sentences) if correction_kind(sentence)][
-        :MAX_CORRECTIONS
-    ]
-
-
-def _sentences(prose: str) -> list[str]:
     import re
 
-    return re.split(SENTENCE_END, prose)
+    is_short = len(prompt) <= SHORT_PROMPT_CHARS
+    found: dict[str, Correction] = {}
+    is_introduced = False
+    for line in re.sub(_PASTED, "\n", without_recalled(prompt)).splitlines():
+        typed = not line.startswith(_NOT_TYPED)
+        for part in re.split(_SENTENCE_END, line) if typed else ():
+            sentence = part.strip(" -*\u2022\t")
+            rule = state_rule(sentence)
+            if rule:
+                certain = is_short and not is_introduced and len(sentence) <= SHORT_CORRECTION_CHARS
+                found.setdefault(rule, Correction(rule=rule, sentence=sentence, is_certain=certain))
+        is_introduced = line.rstrip().endswith(":") or (is_introduced and bool(line.strip()))
+    return list(found.values())[:MAX_CORRECTIONS]
 
 
-def correction_kind(sentence: str) -> str | None:
-    """Return the kind of correction of a sentence; None if it is none."""
-    import re
-
+def state_rule(sentence: str) -> str | None:
+    """Return the rule that a sentence states; None if it states none."""
     if len(sentence) > MAX_CORRECTION_CHARS or len(sentence.split()) < MIN_CORRECTION_WORDS:
         return None
-    if sentence.endswith(("?", ":")) or sentence.startswith((">", "/", "#", "<", "|")):
+    if sentence.endswith(("?", ":")) or sentence.startswith(_NOT_TYPED) or not may_open(sentence):
         return None
-    if not may_open(sentence) or re.search(ONCE, sentence, re.I):
+    import re
+
+    if re.search(ONCE, sentence, re.I) or re.search(_QUOTED, sentence):
         return None
-    return next((name for name, rule in RULES if re.match(_OPENING + rule, sentence, re.I)), None)
+    opening = re.match(_OPENING, sentence, re.I)
+    start = opening.end() if opening else 0
+    for at in dict.fromkeys((start, 0)):  # "No uses var" is Spanish
+        for _, pattern in RULES:
+            if found := re.match(pattern, sentence[at:], re.I):
+                return _imperative(found.groupdict())
+    found = re.match(_CORRECTED, sentence[start:], re.I) if start else None
+    return _imperative(found.groupdict()) if found else None
+
+
+def _imperative(found: dict[str, str | None]) -> str:
+    """Word a rule as a command: "Prefer small commits", "Use pnpm, not npm"."""
+    import re
+
+    rule = found.get("rule") or f"prefer {found['preferred']}".replace(" than ", " to ")
+    rule = re.sub(r"^not\s+", "don't ", rule, flags=re.I)
+    rule = re.sub(_COURTESY, "", rule, flags=re.I)
+    if re.match(rf"(?:(?:always|only)\s+)?(?:{_VERBS}|prefer)\b", rule, re.I):
+        rule = re.sub(_INSTEAD_OF, ", not ", rule, count=1, flags=re.I)
+    return rule[:1].upper() + rule[1:]
 
 
 def may_open(sentence: str) -> bool:
     """False if no rule can match; compiling them costs 3 ms."""
-    for word in sentence.lower().translate(_MARKS).split():
+    words = sentence.lower().translate(_MARKS).split()
+    if not MODALS.isdisjoint(words):
+        return True
+    for word in words:
         if word in FIRST:
             return True
         if word not in BEFORE and word.strip("o") != "n":

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ademem.core.memory import Category, Draft, Origin, Status, Trust
-from ademem.core.text import sha256_hex, unique
+from ademem.core.text import preview, sha256_hex, unique
 from ademem.core.value import replace
 from ademem.guard.policy import SHELL_TOOLS
-from ademem.store import ledger, memories, memory_queries, transitions
+from ademem.store import ledger, memories, memory_queries, relations, transitions
 from ademem.store.memories import Change
 from ademem.store.missions import assign_mission
 
@@ -15,11 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ademem.capture.gate import Written
-    from ademem.core.client import Payload, TurnKey
+    from ademem.capture.prompt_lessons import Correction
+    from ademem.core.client import Payload
     from ademem.store.runtime import Runtime
 
     Place = Callable[[Draft, Runtime], Draft]
 
+CONTRADICTION = "contradiction"
+"""The deciding rule for a correction that is not confirmed, as a confirmed memory opposes it."""
+CONFLICT_CHARS = 120
 CLUSTER = 3
 """Number of sessions with the same error that promotes it."""
 
@@ -88,18 +92,35 @@ def capture_learnings(payload: Payload, runtime: Runtime) -> list[Written]:
     return written
 
 
-def capture_correction(text: str, key: TurnKey, runtime: Runtime) -> Written | None:
+def capture_correction(
+    correction: Correction,
+    origin: Origin,
+    source_key: str,
+    runtime: Runtime,
+    home: Place | None = None,
+) -> Written | None:
+    """Write the rule that a person stated, with the sentence as evidence.
+
+    It is confirmed if it is certain, and contradicts no confirmed memory: that is for review.
+    """
+    from ademem.capture import gate
+
     draft = Draft(
-        content=text,
-        category=category_of(text, Category.CONVENTION),
-        origin=Origin(
-            trust=Trust.USER,
-            source_type="intervention",
-            source_id=key.prompt_id or None,
-            session_id=key.session_id,
-        ),
+        content=correction.rule,
+        category=category_of(correction.rule, Category.CONVENTION),
+        evidence=correction.sentence if correction.sentence != correction.rule else None,
+        origin=replace(origin, trust=Trust.USER if correction.is_certain else Trust.AGENT),
     )
-    return write_once(draft, f"{key.session_id}:{key.prompt_id}:{sha256_hex(text)}", runtime)
+    store = runtime.store
+    against = gate.find_contradicted(draft, store)
+    draft = replace(draft, promoted=correction.is_certain and against is None)
+    with store.transaction():
+        written = write_once(draft, source_key, runtime, home)
+        if not (written and written.memory and against) or written.memory.id == against.id:
+            return written
+        reason = f"a correction says “{preview(draft.content, CONFLICT_CHARS)}”"
+        relations.add_conflict(store, written.memory, against, reason, Trust.USER, runtime.now)
+    return replace(written, rule=CONTRADICTION, reason=f"contradicts {against.id}")
 
 
 def capture_error(payload: Payload, runtime: Runtime) -> None:

@@ -146,6 +146,8 @@ class Draft(Value):
     knowledge_key: str | None = None
     created_at: datetime | None = None
     """Earlier time of an import."""
+    evidence: str | None = None
+    """The sentence that states the text; the history keeps it."""
     origin: Origin = Origin()
 
 

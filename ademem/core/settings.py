@@ -191,7 +191,7 @@ class CaptureSettings(Section):
     learnings: bool = yours(True, stricter=LESS)
     """Make candidates of the learnings section of a final message."""
     corrections: bool = yours(True, stricter=LESS)
-    """Make candidates of corrections in prompts, such as "no, use pnpm instead of npm"."""
+    """Store corrections in prompts, such as "no, use pnpm instead of npm"."""
     errors: bool = yours(True, stricter=LESS)
     """Make candidates of errors of commands that come back in a second session."""
     ask_at_stop: bool = yours(False, stricter=LESS)

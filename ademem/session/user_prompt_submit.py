@@ -137,17 +137,21 @@ def _describe_dictated(dictated: list[Written], runtime: Runtime) -> list[str]:
 
 
 def _save_corrections(prompt: str, key: TurnKey, runtime: Runtime) -> list[Written]:
-    """Write the person's corrections as candidates, but for dictated ones."""
+    """Write the person's corrections, but for dictated ones."""
     found = corrections(prompt) if runtime.settings.capture.corrections else []
     if not found:
         return []
     from ademem.capture import record
 
     dictated = dictations(prompt)
+    origin = Origin(
+        source_type="intervention", source_id=key.prompt_id or None, session_id=key.session_id
+    )
+    turn = f"{key.session_id}:{key.prompt_id}"
     saved = [
-        record.capture_correction(text, key, runtime)
-        for text in found
-        if not any(text in each or each in text for each in dictated)
+        record.capture_correction(each, origin, f"{turn}:{sha256_hex(each.rule)}", runtime)
+        for each in found
+        if not any(each.sentence in text or text in each.sentence for text in dictated)
     ]
     return [written for written in saved if written]
 

@@ -10,7 +10,7 @@ from ademem.capture.prompt_lessons import corrections
 from ademem.capture.record import category_of
 from ademem.capture.transcript import Message, Prompt
 from ademem.core import untrusted
-from ademem.core.memory import Category, Draft, Origin, Trust
+from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.text import bounded, dedupe_key, preview, sha256_hex, unique
 from ademem.guard.injection import instruction_in
 from ademem.store import memory_queries, sessions
@@ -21,6 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from ademem.capture.gate import Written
+    from ademem.capture.transcript import Event
     from ademem.store.runtime import Runtime
 
 KEEP = (
@@ -88,28 +90,37 @@ def extract(key: str, runtime: Runtime) -> int:
     trust = provenance.trust_of_session(session.id, runtime.store)
     stored = 0
     with suppress(OSError):
-        for draft in _drafts(session, trust, runtime):
-            stored += _store(draft, location, runtime)
+        for event in transcript.events(session.transcript, since=session.own_since):
+            for draft in _drafts(event, session.id, trust, runtime):
+                stored += _store(draft, location, runtime)
+            stored += _store_corrections(event, location, runtime)
             if stored >= MOST_CANDIDATES:
                 break
     return stored
 
 
-def _drafts(session: sessions.Session, trust: Trust, runtime: Runtime) -> Iterator[Draft]:
-    """Some clients report no prompt that is typed into a running turn: read it from here."""
-    capture = runtime.settings.capture
-    for event in transcript.events(session.transcript, since=session.own_since):
-        if isinstance(event, Message) and capture.learnings:
-            origin = Origin(trust=trust, source_type="passive", session_id=session.id)
-            for text in learnings(event.text):
-                yield Draft(content=text, category=category_of(text), origin=origin)
-            for category, text in findings(event.text):
-                yield Draft(content=text, category=category, origin=origin)
-        elif isinstance(event, Prompt) and event.queued and capture.corrections:
-            origin = Origin(trust=Trust.USER, source_type="intervention", session_id=session.id)
-            for text in corrections(event.text):
-                category = category_of(text, Category.CONVENTION)
-                yield Draft(content=text, category=category, origin=origin)
+def _drafts(event: Event, session_id: str, trust: Trust, runtime: Runtime) -> Iterator[Draft]:
+    if isinstance(event, Message) and runtime.settings.capture.learnings:
+        origin = Origin(trust=trust, source_type="passive", session_id=session_id)
+        for text in learnings(event.text):
+            yield Draft(content=text, category=category_of(text), origin=origin)
+        for category, text in findings(event.text):
+            yield Draft(content=text, category=category, origin=origin)
+
+
+def _store_corrections(event: Event, location: SessionLocation, runtime: Runtime) -> int:
+    """Store corrections typed into a running turn, of which some clients report no prompt."""
+    if not (isinstance(event, Prompt) and event.queued and runtime.settings.capture.corrections):
+        return 0
+    id = location.session_id
+    origin = Origin(source_type="intervention", session_id=id)
+    stored = 0
+    for each in corrections(event.text):
+        if not memory_queries.has_session_text(runtime.store, id, dedupe_key(each.rule)):
+            source_key = f"{id}:{sha256_hex(each.rule)}"
+            written = record.capture_correction(each, origin, source_key, runtime, location.assign)
+            stored += _is_new(written)
+    return stored
 
 
 def _store(draft: Draft, location: SessionLocation, runtime: Runtime) -> bool:
@@ -119,4 +130,8 @@ def _store(draft: Draft, location: SessionLocation, runtime: Runtime) -> bool:
         return False
     source_key = f"{session_id}:{sha256_hex(text)}"
     written = record.write_once(draft, source_key, runtime, location.assign)
+    return _is_new(written)
+
+
+def _is_new(written: Written | None) -> bool:
     return written is not None and written.accepted and not written.deduped

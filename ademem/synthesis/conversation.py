@@ -194,8 +194,8 @@ class Conversation:
             not self.task or (is_instruction and not self._task_is_instruction)
         ):
             self.task, self._task_is_instruction = shown, is_instruction
-        for sentence in corrected:
-            _add(self.corrections, sentence)
+        for correction in corrected:
+            _add(self.corrections, correction.rule)
 
     def _add_result(self, result: Result) -> None:
         call = self._pending.pop(result.call_id, None)

@@ -1,6 +1,7 @@
 """What a person corrects is kept; an order for once, a question or a report is not."""
 
 import re
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,11 @@ from ademem.capture.prompt_lessons import (
     MAX_CORRECTION_CHARS,
     MAX_CORRECTIONS,
     RULES,
-    correction_kind,
+    SHORT_CORRECTION_CHARS,
+    SHORT_PROMPT_CHARS,
     corrections,
     may_open,
+    state_rule,
 )
 
 HERE = Path(__file__).parent
@@ -39,20 +42,47 @@ def test_corrections_are_told_from_orders_and_reports(name):
     assert right / sum(is_one for is_one, _ in rows) >= RECALL[name]
 
 
+def stated(start):
+    """Every other row, as the rules were written on the first half alone."""
+    lines = (HERE / "corrections_stated.tsv").read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines]
+    for label in "+-":
+        yield from islice((row for row in rows if row[0] == label), start, None, 2)
+
+
+@pytest.mark.parametrize("start", [0, 1], ids=["tune", "held out"])
+def test_a_correction_is_kept_as_the_rule_that_it_states(start):
+    rows = [([each.rule for each in corrections(row[1])], row) for row in stated(start)]
+    exact = [found == [row[2]] for found, row in rows if row[0] == "+"]
+    harmless = [not found for found, row in rows if row[0] == "-"]
+
+    assert len(exact) + len(harmless) >= 60
+    assert sum(exact) / len(exact) >= 0.9
+    assert sum(harmless) / len(harmless) >= 0.95
+
+
 @pytest.mark.parametrize(
     ("sentence", "rule"),
     [
-        pytest.param("always run the formatter", "a rule for good", id="always"),
-        pytest.param("No, never use floats for money", "a rule for good", id="after a no"),
-        pytest.param("we deploy from the release branch", "how we do it", id="we"),
-        pytest.param("no, use pnpm instead of npm", "one thing instead of another", id="instead"),
-        pytest.param("please don't use wildcard imports", "what not to do", id="don't"),
-        pytest.param("I'd rather have small commits", "a preference", id="rather"),
-        pytest.param("from now on write the test first", "from now on", id="from now on"),
+        pytest.param("always run the formatter", "Always run the formatter", id="always"),
+        pytest.param(
+            "we deploy from the release branch", "Deploy from the release branch", id="we"
+        ),
+        pytest.param("no, use pnpm instead of npm", "Use pnpm, not npm", id="instead of"),
+        pytest.param(
+            "use fixtures instead of creating rows",
+            "Use fixtures instead of creating rows",
+            id="before a verb",
+        ),
+        pytest.param("please don't use wildcards", "Don't use wildcards", id="please"),
+        pytest.param("I'd rather have small commits", "Prefer small commits", id="rather"),
+        pytest.param("from now on write the test first", "Write the test first", id="from now on"),
+        pytest.param("you should not commit secrets", "Don't commit secrets", id="should not"),
+        pytest.param("no, the port is 5433, not 5432", "The port is 5433, not 5432", id="a fact"),
     ],
 )
-def test_each_rule_names_what_it_takes(sentence, rule):
-    assert correction_kind(sentence) == rule
+def test_a_rule_is_worded_as_a_command(sentence, rule):
+    assert state_rule(sentence) == rule
 
 
 @pytest.mark.parametrize(
@@ -63,23 +93,55 @@ def test_each_rule_names_what_it_takes(sentence, rule):
         pytest.param("should we always use UTC?", id="a question"),
         pytest.param("it never worked on Windows", id="a report"),
         pytest.param("Always " + "x " * MAX_CORRECTION_CHARS, id="too long"),
-        pytest.param("> always use tabs here", id="a quotation"),
+        pytest.param("the port is 5433, not 5432", id="a fact that corrects nothing"),
+        pytest.param('always show the text "this field must be filled"', id="with a quotation"),
     ],
 )
 def test_what_is_no_rule_is_left_alone(sentence):
-    assert correction_kind(sentence) is None
+    assert state_rule(sentence) is None
 
 
-def test_code_is_not_speech():
-    prompt = "Fix this:\n```\n# always use tabs in this file\nnever do that here\n```\nthanks"
-
-    assert corrections(prompt) == []
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "```\n# always use tabs in this file\n```",
+        "~~~\nnever do that here\n~~~",
+        "> We always use tabs.",
+        "    # always use tabs in this file",
+        "<review>\nWe always use tabs.\n</review>",
+        '"We always use tabs in this file."',
+        "| always use tabs | yes |",
+    ],
+)
+def test_quotations_code_and_pasted_blocks_are_not_the_persons_words(pasted):
+    assert corrections(f"Fix this:\n{pasted}\nthanks") == []
 
 
 def test_only_the_correcting_sentences_of_a_prompt_are_kept():
     prompt = "That's wrong. We keep SQL in the store package. Move it there, and run the tests."
+    (found,) = corrections(prompt)
 
-    assert corrections(prompt) == ["We keep SQL in the store package."]
+    assert found.sentence == "We keep SQL in the store package."
+    assert found.rule == "Keep SQL in the store package"
+
+
+RULE = "Never use floats for money"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "is_certain"),
+    [
+        pytest.param(RULE, True, id="short"),
+        pytest.param(f"Fix it. {RULE}. {'x' * (SHORT_PROMPT_CHARS - 40)}", True, id="prompt fits"),
+        pytest.param(f"{RULE}. {'x' * SHORT_PROMPT_CHARS}", False, id="long prompt"),
+        pytest.param(f"{RULE}, {'x' * SHORT_CORRECTION_CHARS}", False, id="long sentence"),
+        pytest.param(f"The review says:\n{RULE}", False, id="introduced"),
+        pytest.param(f"The review says:\n- first\n- {RULE}", False, id="in an introduced list"),
+        pytest.param(f"The review says:\nno\n\n{RULE}", True, id="after an introduced block"),
+    ],
+)
+def test_a_short_correction_in_a_short_prompt_is_certain(prompt, is_certain):
+    assert [each.is_certain for each in corrections(prompt)] == [is_certain]
 
 
 def test_a_sermon_is_cut():
@@ -91,7 +153,10 @@ def test_a_sermon_is_cut():
 
 @given(st.text(max_size=300))
 def test_no_text_does_harm(text):
-    assert all(len(found) <= MAX_CORRECTION_CHARS for found in corrections(f"never {text}"))
+    found = corrections(f"never {text}")
+
+    assert all(len(each.sentence) <= MAX_CORRECTION_CHARS for each in found)
+    assert all(each.rule for each in found)
 
 
 pieces = st.sampled_from([*BEFORE, "nooo", "for good", "we", "rather", "Use", "never", "pnpm"])

@@ -59,7 +59,7 @@ def test_what_is_known_already_is_named_without_undo(world):
 def test_a_correction_is_named(world):
     (line,) = prompt(world, "No, always use pnpm instead of npm here.")
 
-    assert "always use pnpm instead of npm" in line
+    assert "Always use pnpm, not npm here" in line
     assert f"/ademem:review drop {world.live()[0].id}" in line
 
 

@@ -1,5 +1,6 @@
 """What a session is told, and what is kept of it."""
 
+import json
 import subprocess
 from datetime import timedelta
 
@@ -300,17 +301,77 @@ def test_a_turn_that_saved_something_is_not_asked(changed, calls):
     assert changed.fire("stop", prompt_id="p1") == ""
 
 
-def test_a_correction_waits_as_a_candidate_and_is_kept_once(world):
+def correct(world, prompt, prompt_id="p1"):
+    world.environment["ADEMEM_NOTICE_LEVEL"] = "normal"
+    return world.fire("user_prompt_submit", prompt=prompt, prompt_id=prompt_id)
+
+
+def test_a_short_correction_is_confirmed_as_its_rule_and_kept_once(world):
     for prompt_id in ("p1", "p1", "p2"):
-        world.fire("user_prompt_submit", prompt="No, use pnpm instead of npm.", prompt_id=prompt_id)
+        correct(world, "No, use pnpm instead of npm.", prompt_id)
 
     (row,) = world.live()
-    assert (row.content, row.status, row.trust) == (
-        "No, use pnpm instead of npm.",
-        "candidate",
-        "user",
-    )
+    assert (row.content, row.status, row.trust) == ("Use pnpm, not npm", "promoted", "user")
     assert row.source_type == "intervention"
+
+
+def test_the_history_of_a_correction_has_the_sentence(world):
+    correct(world, "No, use pnpm instead of npm.")
+    (row,) = world.live()
+
+    with world.memories() as memories:
+        (revision,) = api.list_revisions(memories, row.id)
+    assert "“No, use pnpm instead of npm.”" in revision["reason"]
+
+
+def test_a_correction_in_a_long_prompt_is_a_candidate_of_an_agent(world):
+    correct(world, "No, use pnpm instead of npm.\n" + "and more of it\n" * 50)
+
+    (row,) = world.live()
+    assert (row.status, row.trust) == ("candidate", "agent")
+
+
+def test_the_notice_of_a_correction_names_how_to_undo_it(world):
+    said = json.loads(correct(world, "No, use pnpm instead of npm."))["systemMessage"]
+    (row,) = world.live()
+
+    assert said.startswith("ademem: stored: Use pnpm, not npm")
+    assert "undo" in said
+    assert row.id in said
+
+
+@pytest.mark.parametrize(
+    "known",
+    ["Use npm for installing packages", "Use npm, not pnpm", "Never use pnpm in this project"],
+)
+def test_a_correction_against_a_confirmed_memory_names_it_and_is_for_review(world, known):
+    world.know(known)
+    said = json.loads(correct(world, "No, use pnpm instead of npm."))["systemMessage"]
+    rows = {row.content: row for row in world.live()}
+
+    assert f"contradicts {rows[known].id}" in said
+    assert "ademem review" in said
+    assert rows["Use pnpm, not npm"].status == "candidate"
+    with world.memories() as memories:
+        (conflict,) = api.list_conflicts(memories)
+    assert {conflict.left, conflict.right} == {row.id for row in rows.values()}
+    assert rows[known].status == "promoted"
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        "Use pnpm; npm breaks the lock file",
+        "Use pnpm and never npm",
+        "Never commit directly to main",
+        "Use ruff, not flake8",
+    ],
+)
+def test_a_correction_beside_other_rules_is_confirmed(world, known):
+    world.know(known)
+    correct(world, "No, use pnpm instead of npm.")
+
+    assert {row.status for row in world.live()} == {"promoted"}
 
 
 def test_what_was_dictated_is_not_a_correction_besides(world):

@@ -11,7 +11,7 @@ from ademem.capture.gate.form import (
     Ruling,
 )
 from ademem.capture.gate.rules import RULES, judge
-from ademem.capture.gate.writing import Written, corroborate, explain, write
+from ademem.capture.gate.writing import Written, corroborate, explain, find_contradicted, write
 
 __all__ = [
     "RULES",
@@ -26,6 +26,7 @@ __all__ = [
     "Written",
     "corroborate",
     "explain",
+    "find_contradicted",
     "judge",
     "write",
 ]

@@ -60,6 +60,21 @@ _OPPOSITES = (
     ("increases", "decreases"),
 )
 
+_REJECTING = NEGATING | {"instead", "rather", "statt", "lieu", "vez"}
+"""Words before what a text rejects."""
+_COMMON = frozenset(
+    """
+    a an the to of in on for with by at and or than from into as it we you this that here any ever
+    use uses using used run call write take import put keep make do does be is are prefer directly
+    always only must should project repository repo code codebase
+    der die das den ein eine und oder hier wir verwende nutze benutze benutzen verwenden nimm
+    le la les un une des et ou ici on utilise au el los las una y aquí usa usamos uses de en
+    """.split()
+)
+"""Words that say nothing about the subject of a rule."""
+OPPOSED_SHARE = 2 / 3
+"""Share of what one text rejects, from which another that asserts it is opposed."""
+
 STEM = 5
 """Number of first letters by which two forms of a word are equal."""
 MIN_STEM_WORD = 4
@@ -83,8 +98,34 @@ def contradicts(left: str, right: str) -> bool:
         for word in words(left) ^ words(right)
     ):
         return True
+    if split_rejected(left)[1] != split_rejected(right)[1]:
+        return True  # "pnpm, not npm" has the words of "npm, not pnpm"
     mine, theirs = named_tokens(left, right)
     return mine != theirs  # in order: "from 14 to 15" is not "from 15 to 14"
+
+
+def opposes(left: str, right: str) -> bool:
+    """True if one text asserts what the other rejects, and not also what that asserts."""
+    (mine, not_mine), (theirs, not_theirs) = split_rejected(left), split_rejected(right)
+    return _is_opposed(mine, not_mine, theirs) or _is_opposed(theirs, not_theirs, mine)
+
+
+def _is_opposed(asserted: frozenset[str], rejected: frozenset[str], other: frozenset[str]) -> bool:
+    share = len(rejected & other) / len(rejected) if rejected else 0.0
+    return share >= OPPOSED_SHARE and not (asserted and asserted <= other)
+
+
+def split_rejected(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words that a text asserts, and those behind a negation, up to 5 letters each."""
+    found: dict[bool, set[str]] = {False: set(), True: set()}
+    for clause in re.split(_CLAUSE, text):
+        rejects = False
+        for token in (fold(raw.strip(text_.EDGE)) for raw in clause.split()):
+            if not words(token).isdisjoint(_REJECTING):
+                rejects = True
+            elif token and token not in _COMMON:
+                found[rejects].add(token[:STEM] if token.isalpha() else token)
+    return frozenset(found[False]), frozenset(found[True])
 
 
 def find_opposition(left: str, right: str) -> str | None:

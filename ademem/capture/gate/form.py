@@ -138,7 +138,7 @@ STRICT = (Category.CONVENTION, Category.PATTERN, Category.GOTCHA, Category.DECIS
 EPOCH = 1970
 """First plausible year of a memory."""
 
-_OPTIONAL = ("owner", "title", "topic_key", "knowledge_key", "bead", "path")
+_OPTIONAL = ("owner", "title", "topic_key", "knowledge_key", "bead", "path", "evidence")
 _TEXTS = ("content", "category", *_OPTIONAL)
 _NAMED = frozenset((*Category, *TYPES))
 _MARKER = r"\[(?:private|redacted:[^\]]*)\]"

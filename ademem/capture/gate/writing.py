@@ -6,10 +6,10 @@ import math
 import re
 
 from ademem.capture.gate import rows
-from ademem.capture.gate.duplicates import NEAR_DUPLICATE, compared_text
+from ademem.capture.gate.duplicates import NEAR_DUPLICATE, compared_text, opposes
 from ademem.capture.gate.form import Gate, Insert, Merge, Reject, Reviewed, Revise
 from ademem.capture.gate.rules import judge, steps
-from ademem.core.memory import Origin, Trust
+from ademem.core.memory import Origin, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean, fold, is_cjk, jaccard, preview, sha256_hex, words
 from ademem.core.value import Value
@@ -101,6 +101,19 @@ def explain(draft: Draft, store: Store, settings: GateSettings, now: datetime) -
     return steps(_judge_draft(draft, store, settings, now))
 
 
+def find_contradicted(draft: Draft, store: Store) -> Memory | None:
+    """Return the newest confirmed memory that asserts what the draft rejects, or the reverse."""
+    tokens = list(dict.fromkeys(re.findall(r"[^\W_]\w*", draft.content.lower())))[:GROUPS]
+    match = " OR ".join(f'"{token}"' for token in tokens)
+    if not match:
+        return None
+    home = Home(store, draft.scope, draft.owner)
+    texts = home.matching_texts("unified_memories_fts", match, POOL, rejected=False)
+    opposed = [seq for seq, text in texts.items() if opposes(draft.content, text)]
+    found = memory_queries.by_seqs(store, opposed) if opposed else []
+    return next((memory for memory in found if memory.status is Status.PROMOTED), None)
+
+
 def corroborate(
     memory: Memory, origin: Origin, store: Store, settings: GateSettings, now: datetime
 ) -> Memory:
@@ -145,12 +158,13 @@ def _merge(
 
 
 def _change(operation: str, draft: Reviewed, why: str, now: datetime, event_id: str) -> Change:
+    evidence = f" “{draft.evidence}”" if draft.evidence else ""
     return Change(
         operation=operation,
         actor=draft.origin.trust,
         at=now,
         session_id=draft.origin.session_id,
-        reason=source_prefix(draft.origin) + why,
+        reason=source_prefix(draft.origin) + why + evidence,
         event_id=event_id,
     )
 

@@ -69,11 +69,11 @@ def test_a_correction_typed_into_a_running_turn_is_the_persons_word(world):
 
     assert extracted(world, talk) == 1
     (memory,) = api.list_memories(world.memories)
-    assert memory.content == "no, use pnpm instead of npm"
+    assert memory.content == "Use pnpm, not npm"
     assert (memory.trust, memory.source_type, memory.status) == (
         "user",
         "intervention",
-        "candidate",
+        "promoted",
     )
 
 
