@@ -44,6 +44,17 @@ class Request:
         return _text_of_messages(self._unanswered)
 
     @property
+    def turn(self) -> str:
+        """What was shown since the person's last prompt, but for briefings."""
+        typed = [at for at, message in enumerate(self._messages) if _is_typed(message)]
+        shown = [
+            _text([block])
+            for message in self._messages[typed[-1] if typed else 0 :]
+            for block in _blocks(message["content"])
+        ]
+        return "\n".join(text for text in shown if not any(name in text for name in _BRIEFINGS))
+
+    @property
     def results(self) -> list[ToolResult]:
         """Results of the tools the model last asked for, in the order of the calls."""
         return [
@@ -63,6 +74,21 @@ class Request:
     def _unanswered(self) -> list[dict[str, Any]]:
         spoken = [i for i, m in enumerate(self._messages) if m["role"] == "assistant"]
         return self._messages[spoken[-1] + 1 :] if spoken else self._messages
+
+
+_BRIEFINGS = ("SessionStart hook additional context", "SubagentStart hook additional context")
+
+
+def _is_typed(message: dict[str, Any]) -> bool:
+    blocks = _blocks(message["content"])
+    texts = [block.get("text", "") for block in blocks if block["type"] == "text"]
+    is_prompt = any(not text.lstrip().startswith("<system-reminder>") for text in texts)
+    is_answer = any(block["type"] == "tool_result" for block in blocks)
+    return message["role"] == "user" and is_prompt and not is_answer
+
+
+def _blocks(content: Any) -> list[dict[str, Any]]:
+    return content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
 
 
 def _text_of_messages(messages: list[dict[str, Any]]) -> str:

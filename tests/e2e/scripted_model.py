@@ -71,13 +71,17 @@ class ScriptedModel:
             return model(aside)
         with self._lock:
             self.requests.append(request)
-            lines = self._lines["helper" if request.agent else "model"]
-            reply = lines.popleft() if lines else None
+            reply = self.choose(request)
             if reply is None:
                 self.unscripted.append(request)
         if reply is not None and reply.late:
             self.main_thread_is_idle.wait(IDLE_WITHIN_S)
         return reply or model("[nothing was scripted]")
+
+    def choose(self, request: Request) -> Reply | None:
+        """Return the next line of the speaker who is asked; None if there is none."""
+        lines = self._lines["helper" if request.agent else "model"]
+        return lines.popleft() if lines else None
 
 
 def _aside(request: Request) -> str | None:

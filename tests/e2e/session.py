@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,17 @@ class Session:
             for ended in self._said("system", "hook_response")
             if event in ("", ended.data["hook_event"])
         ]
+
+    @property
+    def injected(self) -> int:
+        """Characters that hooks put into the model's context."""
+        answers = [json.loads(hook.stdout) for hook in self.hooks() if hook.stdout[:1] == "{"]
+        outputs = [answer.get("hookSpecificOutput", {}) for answer in answers]
+        return sum(
+            len(output.get(name, ""))
+            for output in outputs
+            for name in ("additionalContext", "permissionDecisionReason")
+        )
 
     def _said(self, kind: str, subtype: str) -> list[Event]:
         return [

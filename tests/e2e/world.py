@@ -174,9 +174,9 @@ class World:
 
 
 @contextmanager
-def opened(claude: Path, root: Path) -> Iterator[World]:
+def opened(claude: Path, root: Path, model: ScriptedModel | None = None) -> Iterator[World]:
     """A world that nothing may leave."""
-    with ScriptedModel() as model:
+    with model or ScriptedModel() as model:
         yield World(root, claude, model)
 
     assert model.outside == []
