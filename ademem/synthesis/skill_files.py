@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 FOLDERS = ((".ade/skills", "skill"), (".claude/skills", "skill"), (".claude/commands", "command"))
 """Folders with the kind of their files."""
+OWN = ".claude/commands/ademem"
+"""Folder of the slash commands that the installer writes: nothing of the project's."""
 SKILL_FILE = "skill.md"
 """Name, in lower case, of the one file that counts in its folder."""
 LARGEST = 1_000_000
@@ -74,7 +76,7 @@ def real_path(root: str, path: str) -> str | None:
 def _below(root: str, folder: str, seen: set[str], top: str) -> Iterator[str]:
     """Yield a skill folder's SKILL.md alone, else all Markdown files below."""
     real = real_path(root, folder)
-    if real is None or real in seen:
+    if real is None or real in seen or folder == OWN:
         return
     seen.add(real)
     try:

@@ -94,6 +94,13 @@ def test_good_files_are_indexed_and_the_bad_one_is_named(skilled):
     assert "NUL" in problem.reason
 
 
+def test_the_commands_that_the_installer_writes_are_not_indexed(world):
+    world.write(".claude/commands/ademem/recall.md", COMMAND)
+    world.write(".claude/commands/shop/review.md", COMMAND)
+
+    assert world.scan().added == (".claude/commands/shop/review.md",)
+
+
 def test_a_second_scan_changes_nothing(skilled):
     skilled.scan()
     before = skilled.rows()
