@@ -8,7 +8,7 @@ from itertools import groupby
 
 from ademem.api.curation import act
 from ademem.core.clock import parse, stamp
-from ademem.core.errors import NoSuchMemory, NotFound
+from ademem.core.errors import FORBIDDEN, NoSuchMemory, NotFound
 from ademem.core.memory import Trust
 from ademem.core.value import Value, replace
 from ademem.store import jobs, memories, procedures, revisions
@@ -109,6 +109,8 @@ def undo_event(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
         try:
             restored = [_put_back(revision, change, act.store) for revision in reversed(changed)]
         except sqlite3.IntegrityError as error:
+            if str(error) in FORBIDDEN:
+                raise
             raise CannotDo(
                 "another live memory says the same by now", "`ademem recall` finds it"
             ) from error

@@ -90,6 +90,8 @@ class SeveralMemories(NoSuchMemory):
 
 READ_ONLY = "the memory of this project is read-only"
 LOCKED = "the database is locked, so a copy of it is read"
+FORBIDDEN = (READ_ONLY, LOCKED)
+"""Messages of changes to a copy."""
 REBUILD = "`ademem doctor --fix` rebuilds it from the files"
 
 

@@ -12,6 +12,7 @@ from ademem.capture.gate.rows import build_row
 from ademem.capture.gate.rules import instruction_beside, instruction_shaped
 from ademem.capture.gate.writing import StoreLookup
 from ademem.core.clock import stamp, timedelta
+from ademem.core.errors import FORBIDDEN
 from ademem.core.memory import Draft, Importance, Origin, Status, Tier, Trust
 from ademem.core.redaction import redact
 from ademem.core.value import Value, replace
@@ -214,6 +215,8 @@ def restore(record: Record, job: Import, *, even_older: bool = False) -> Outcome
         else:
             memories.insert(job.store, row, change)
     except sqlite3.IntegrityError as error:
+        if str(error) in FORBIDDEN:
+            raise
         raise BadLine(
             f"gives {known.id} the text of another memory here"
             if known

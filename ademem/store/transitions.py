@@ -8,7 +8,7 @@ is one revision, and the files are due.
 from __future__ import annotations
 
 from ademem.core.anchor import joined
-from ademem.core.errors import AdememError
+from ademem.core.errors import FORBIDDEN, AdememError
 from ademem.core.memory import LOST_BRANCH, MAX_TITLED_BYTES, Memory, Status, Tier, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import bounded, bounded_bytes, clean, dedupe_key, unique
@@ -367,6 +367,8 @@ def _change(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:
             )
             jobs.follow(act.store, act.now)
     except sqlite3.IntegrityError as error:
+        if str(error) in FORBIDDEN:
+            raise
         raise CannotDo("another live memory says the same", "`ademem recall` finds it") from error
     return changed
 

@@ -100,8 +100,8 @@ def review(
             return _decide_all(memories, waiting, accept, dry_run, as_json)
         narrowed = imported or selection != EVERYTHING
         conflicts = [] if narrowed else api.list_conflicts(memories)
-        asks = sys.stdout.isatty() and caller.typed_by_person(os.environ)
-        if (waiting or conflicts) and asks and not as_json and not list_:
+        lists = as_json or list_ or memories.is_read_only or not (waiting or conflicts)
+        if not lists and sys.stdout.isatty() and caller.typed_by_person(os.environ):
             queue = api.continue_review(memories, waiting)
             if queue != waiting:
                 show.echo("the last review stopped here; skipped memories come last")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 
@@ -94,13 +95,9 @@ NEED_NO_STORE = NEED_NO_PROJECT | {"config set", "doctor", "init", "install", "s
 @pytest.fixture
 def project(ademem):
     """A project with a memory of each kind, and the ids of them by name."""
-    for name in (
-        "GIT_AUTHOR_NAME",
-        "GIT_AUTHOR_EMAIL",
-        "GIT_COMMITTER_NAME",
-        "GIT_COMMITTER_EMAIL",
-    ):
-        ademem.monkeypatch.setenv(name, "ada@example.org")
+    for who in ("AUTHOR", "COMMITTER"):
+        ademem.monkeypatch.setenv(f"GIT_{who}_NAME", "Ada")
+        ademem.monkeypatch.setenv(f"GIT_{who}_EMAIL", "ada@example.org")
     subprocess.run(["git", "init", "-q"], check=True)
     subprocess.run(["git", "commit", "-qm", "one", "--allow-empty"], check=True)
     ademem("mission", "start", "Ship passkeys", "--id", "m1")
@@ -239,3 +236,53 @@ def test_a_bug_ends_with_3_and_names_its_log(project, line):
 
 def test_json_behind_two_dashes_is_a_text_not_an_option(project):
     assert project("get", "--", "--json").startswith("ademem: no memory has the id '--json'")
+
+
+READING = (
+    *("recall tokens", "recall tokens --no-count", "recall --stats", "recall --recent 3"),
+    *("get CONFIRMED", "get CONFIRMED --history", "list", "list --at 0m"),
+    *("review", "review --imported", "review tokens --reject --dry-run"),
+    *("files check", "files check --diff", "files import --dry-run", "files refresh --dry-run"),
+    *("core show", "core show --agents", "export -", "trust --show"),
+    *("config list", "config get guard.mode", "model status", "model remove --dry-run", "doctor"),
+    *("status", "status commits", "status cost", "status guard", "status impressions"),
+    *("log", "log --guard", "log --refused", "log --episodes", 'guard explain "git push"'),
+    *("mission list", "mission list --status", "mission list m1", "verify", "skills list"),
+    *("procedures list", "procedures list PROCEDURE", "procedures export --dry-run"),
+    *("skills reindex --dry-run", "sweep --dry-run", "sweep --merge --dry-run"),
+    *("scrub --dry-run", "propose --dry-run", "undo EVENT --dry-run", "eval gate"),
+    *("delete CONFIRMED --dry-run", 'add "Invoices are in euro" --dry-run'),
+    *("install --dry-run", "uninstall --dry-run", "serve --status"),
+)
+"""Command lines that change nothing."""
+
+CHANGING = (
+    *('add "Invoices are in euro"', 'learn "Invoices are in euro"', "import lines.jsonl"),
+    *("promote CANDIDATE", "reject CANDIDATE", "edit CANDIDATE --title x", "pin CONFIRMED"),
+    *("archive CONFIRMED", "restore ARCHIVED", "delete CANDIDATE", "undo EVENT"),
+    *("review keys --reject", "mission start Next", "procedures outcome PROCEDURE success"),
+)
+
+
+def test_reading_commands_answer_where_nothing_can_be_written(project, monkeypatch):
+    usual = os.access
+    before = contents(project.root)
+
+    def access(path, mode, **options):
+        inside = str(path).startswith(str(project.root))
+        return not (inside and mode & os.W_OK) and usual(path, mode, **options)
+
+    monkeypatch.setattr(os, "access", access)
+    for line in READING:
+        code, printed = ended(project, line)
+        assert code in (0, 1), f"{line}: {printed}"
+        assert "error" not in (printed or {}), line
+    for line in CHANGING:
+        code, printed = ended(project, line)
+        assert (code, kind(printed)) == (6, "store"), line
+    assert contents(project.root) == before
+
+
+def contents(root):
+    paths = (path for path in root.rglob("*") if path.is_file() and path.name != "ade.db-shm")
+    return {str(path): path.read_bytes() for path in paths}
