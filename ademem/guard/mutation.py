@@ -12,7 +12,6 @@ from ademem.guard.programs import (
     COMMAND_VARIABLES,
     DECLARING,
     DEVICES,
-    EFFECTS,
     GIT_SETTINGS,
     MAX_OPERANDS,
     READERS,
@@ -59,8 +58,6 @@ class CommandPart(Value):
     arguments: tuple[Word, ...]
     """The words behind the key, without the values of `VALUE_OPTIONS`."""
     command: Command
-    functions: frozenset[str]
-    """Functions of the script that can be called here."""
     settings: GuardSettings
 
     @property
@@ -79,15 +76,6 @@ class CommandPart(Value):
         if not parent:
             return self.key in _READERS
         return any(_matches(last, name) for name in (_subcommands(parent) or "").split())
-
-    @property
-    def effect(self) -> str:
-        """The effect of a known program; empty for any other."""
-        for name in (self.key, self.program):
-            for effect, programs in EFFECTS.items():
-                if name in programs.split(", "):
-                    return effect
-        return ""
 
     def has_option(self, option: str) -> bool:
         """True if *option* is among the arguments, or may be once the shell has expanded them."""
@@ -121,12 +109,10 @@ def parts_in(script: Script, settings: GuardSettings) -> Iterator[CommandPart]:
     """Yield every command of the script, wrappers removed."""
     for outer in script.commands:
         for inner in shell.unwrap(outer):
-            yield look_up(inner, settings, script.functions if inner is outer else frozenset())
+            yield look_up(inner, settings)
 
 
-def look_up(
-    command: Command, settings: GuardSettings, functions: frozenset[str] = frozenset()
-) -> CommandPart:
+def look_up(command: Command, settings: GuardSettings) -> CommandPart:
     key, words = SYNONYMS.get(command.name, command.name), command.words[1:]
     if key not in _READERS and key not in SUBCOMMANDS:
         key = key.rstrip("0123456789.") or key  # `python3.11` is `python`
@@ -144,7 +130,6 @@ def look_up(
         options=options,
         arguments=tuple(_without_values(words, VALUE_OPTIONS.get(key, "").split())),
         command=command,
-        functions=functions,
         settings=settings,
     )
 
@@ -245,11 +230,7 @@ def git_setting(part: CommandPart) -> Judgement | None:
 
 
 def not_listed(part: CommandPart) -> Judgement | None:
-    if part.is_listed:
-        return None
-    if part.key in part.functions and not part.effect:
-        return _reads(f"`{part.key}` is a function of the script")
-    return _mutates(f"`{part.key}` {part.effect or 'is not known to only read'}")
+    return None if part.is_listed else _mutates(f"`{part.key}` is not known to only read")
 
 
 def writing_option(part: CommandPart) -> Judgement | None:
@@ -272,7 +253,7 @@ def checked_arguments(part: CommandPart) -> Judgement | None:
     marks = any("\0" in word.text or "\x01" in word.text for word in part.arguments)
     if not marks and re.fullmatch(pattern, "\0".join(texts), re.DOTALL):
         return None
-    return _mutates(f"`{part.key}` {part.effect or 'does more than read with these arguments'}")
+    return _mutates(f"`{part.key}` does more than read with these arguments")
 
 
 def reading_option(part: CommandPart) -> Judgement | None:
@@ -285,7 +266,7 @@ def reading_option(part: CommandPart) -> Judgement | None:
     reads = any({text, text.partition("=")[0]} & options for text in texts)
     if reads or len(part.operands) <= MAX_OPERANDS.get(part.key, -1):
         return None
-    return _mutates(f"`{part.key}` {part.effect or 'does more than read with these arguments'}")
+    return _mutates(f"`{part.key}` does more than read with these arguments")
 
 
 RULES = (
