@@ -37,8 +37,14 @@ def test_it_changes_something(command):
 @pytest.mark.parametrize(
     ("command", "reason"),
     [
-        pytest.param("git push --force", "`git push` does more than read with these arguments", id="arguments"),
-        pytest.param("cd src && rm x", "`rm` is not known to only read", id="the part that changes"),
+        pytest.param(
+            "git push --force",
+            "`git push` does more than read with these arguments",
+            id="arguments",
+        ),
+        pytest.param(
+            "cd src && rm x", "`rm` is not known to only read", id="the part that changes"
+        ),
         pytest.param("ls > out.txt", "`> out.txt` writes a file", id="a redirection"),
         pytest.param("sort -uo x x", "`sort -o` does more than read", id="an option"),
         pytest.param("deploy now", "`deploy` is not known to only read", id="a stranger"),
