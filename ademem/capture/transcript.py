@@ -61,6 +61,8 @@ class Call(Value):
     tool: str
     input: dict[str, Any]
     at: str
+    folder: str = ""
+    """The folder in which it ran."""
 
 
 class Result(Value):
@@ -148,7 +150,7 @@ def _events(row: dict[str, Any]) -> Iterator[Event]:
     elif not isinstance(message, dict) or row.get("isApiErrorMessage"):
         return
     elif kind == "assistant":
-        yield from _model_events(message, at, is_sidechain=row.get("isSidechain") is True)
+        yield from _model_events(message, at, row)
     elif kind == "user":
         yield from _result_events(message, at)
         if not any(row.get(name) for name in _NOT_OF_A_PERSON):
@@ -174,10 +176,11 @@ def _prompt_events(text: str, at: str, *, queued: bool = False) -> Iterator[Even
         yield Prompt(text=text[:TEXT_CHARS], at=at, queued=queued)
 
 
-def _model_events(message: dict[str, Any], at: str, *, is_sidechain: bool) -> Iterator[Event]:
+def _model_events(message: dict[str, Any], at: str, row: dict[str, Any]) -> Iterator[Event]:
     """Yield texts and calls; a subagent's texts go to the model and are left out."""
     if message.get("model") == "<synthetic>":
         return
+    is_sidechain = row.get("isSidechain") is True
     for block in _blocks(message):
         if block.get("type") == "text" and not is_sidechain:
             text = without_recalled(_text(block, "text")).strip()
@@ -190,6 +193,7 @@ def _model_events(message: dict[str, Any], at: str, *, is_sidechain: bool) -> It
                 tool=_text(block, "name"),
                 input=given if isinstance(given, dict) else {},
                 at=at,
+                folder=_text(row, "cwd"),
             )
 
 

@@ -65,6 +65,15 @@ def find_session_commits(store: Store, shas: Iterable[str]) -> set[str]:
     return {row[0] for row in rows}
 
 
+def list_of_session(store: Store, session_id: str) -> list[str]:
+    """Return the commits that the session made, oldest first."""
+    rows = store.db.execute(
+        "select sha from commits where project_id = ? and session_id = ? order by seen_at, rowid",
+        (store.project_id, session_id),
+    )
+    return [row[0] for row in rows]
+
+
 def list_cursors(store: Store, root: str) -> list[Cursor]:
     """Return cursors of this worktree, then of others, the last moved first."""
     rows = store.db.execute(

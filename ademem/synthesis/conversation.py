@@ -21,6 +21,8 @@ from ademem.core.value import Value, replace
 from ademem.guard.mutation import judge
 from ademem.guard.policy import OUR_SEARCHES, SHELL_TOOLS, WRITING_TOOLS
 from ademem.guard.prompts import TurnClass, classify
+from ademem.guard.shell import parse
+from ademem.guard.shell.edits import find_edits
 from ademem.store import ledger
 from ademem.store.episodes import Action, Run
 from ademem.synthesis.procedures.steps import command_steps
@@ -50,6 +52,10 @@ _DECISION = re.compile(
     re.I,
 )
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
+_DOCUMENT = re.compile(
+    r"""(<<-?[ ]*(['"]?)(\w+)\2[^\n]*\n).*?(\n[ \t]*\3[ \t]*(?=\n|$))""", re.DOTALL
+)
+"""A document in a command, from its mark to the line that closes it."""
 _DELIVERS = re.compile(r"\bgit (?:\S+ )*?(?:commit|push)\b|\bgh pr (?:create|merge)\b|\bpublish\b")
 
 _KINDS = {
@@ -108,6 +114,8 @@ class Conversation:
         self.prompts: list[str] = []
         self.actions: list[Action] = []
         self.files: dict[str, None] = {}
+        self.runs: list[tuple[str, str]] = []
+        """When commands that may change files began and ended, as stamps."""
         self.tests: list[Run] = []
         self.failures: dict[str, Failure] = {}
         """By fingerprint of the error, oldest first."""
@@ -204,6 +212,8 @@ class Conversation:
         action = action_of(call, self._roots)
         if action is None:
             return
+        if call.tool in SHELL_TOOLS and action.kind == "run" and call.at and result.at:
+            self.runs = [*self.runs, (call.at, result.at)][-ACTIONS:]
         if action.kind == "test":
             output = redact(result.text).text
             run = parse_test_run(action.target, output, failed=result.failed)
@@ -228,7 +238,7 @@ class Conversation:
 
     def _find_remedy(self, action: Action) -> None:
         """Explain open failures by a command that succeeds, or by the changes before it."""
-        if action.kind not in ("run", "edit", "test"):
+        if action.kind not in ("run", "edit", "test") or not self.failures:
             return
         signatures = {step.signature for step in command_steps(action.target)}
         change = f"edit {action.target}" if action.kind == "edit" else f"`{action.target}`"
@@ -258,7 +268,7 @@ class Conversation:
     def _add_action(self, action: Action, call: Call) -> None:
         if len(self.actions) < ACTIONS and self.actions[-1:] != [action]:
             self.actions.append(action)
-        if path := changed_file(call, self._roots):
+        for path in changed_files(call, self._roots):
             self._changed_since_test = True
             if len(self.files) < FILES:
                 self.files[path] = None
@@ -283,7 +293,7 @@ def action_of(call: Call, roots: Roots) -> Action | None:
     if call.tool in _BOOKKEEPING:
         return None
     if call.tool in SHELL_TOOLS:
-        line, script = command_line(call), _script(call)
+        line, script = command_line(call, roots), _script(call)
         words = line.split()[:2]
         if is_test(script):
             kind = "test"
@@ -297,18 +307,27 @@ def action_of(call: Call, roots: Roots) -> Action | None:
     return Action(tool=call.tool, target=_shorten(relative(target, roots)), kind=kind)
 
 
-def command_line(call: Call) -> str:
-    """Return a shell command redacted, on one line, cut between two words."""
-    script = _script(call)[: 2 * READ_CHARS]
-    lines = [line.strip() for line in redact(script).text.splitlines() if line.strip()]
+def command_line(call: Call, roots: Roots) -> str:
+    """Return a shell command redacted, on one line, cut between two words.
+
+    Documents in it are left out, and paths in the project are relative.
+    """
+    script = _DOCUMENT.sub(r"\1…\4", redact(_script(call)[: 2 * READ_CHARS]).text)
+    for root in filter(None, roots):
+        script = script.replace(root.rstrip(os.sep) + os.sep, "")
+    lines = [line.strip() for line in script.splitlines() if line.strip()]
     return preview(whole_words("; ".join(lines), COMMAND_CHARS), COMMAND_CHARS)
 
 
-def changed_file(call: Call, roots: Roots) -> str:
-    if call.tool not in WRITING_TOOLS:
-        return ""
-    path = _input(call, "file_path") or _input(call, "notebook_path")
-    return _shorten(relative(path, roots))
+def changed_files(call: Call, roots: Roots) -> list[str]:
+    """Return the file of a writing tool, or those in the project that a shell command names."""
+    if call.tool in WRITING_TOOLS:
+        path = _input(call, "file_path") or _input(call, "notebook_path")
+        return [_shorten(relative(path, roots))]
+    script = parse(_script(call)) if call.tool in SHELL_TOOLS else None
+    edits = find_edits(script, call.folder or next(iter(roots), "")) if script else []
+    inside = (relative(edit.path, roots) for edit in edits)
+    return [_shorten(path) for path in inside if not os.path.isabs(path) and path[:2] != ".."]
 
 
 def relative(path: str, roots: Roots) -> str:

@@ -6,14 +6,19 @@ import os
 from contextlib import suppress
 
 from ademem.capture import gate, provenance, transcript
+from ademem.capture.errors import COMMAND_CHARS
 from ademem.capture.gate.rows import least_trusted
 from ademem.capture.transcript import Prompt
+from ademem.core.clock import parse
 from ademem.core.memory import EPISODE, Category, Draft, Origin, Trust
+from ademem.core.redaction import redact
+from ademem.core.repository import git_root
 from ademem.core.text import bounded, preview, unique
 from ademem.core.value import replace
 from ademem.guard.injection import instruction_in
 from ademem.store import (
     ai_calls,
+    commits,
     episodes,
     ledger,
     memories,
@@ -26,7 +31,14 @@ from ademem.store.episodes import SESSION, Action, Episode
 from ademem.store.missions import VARIABLE, assign_mission
 from ademem.store.transitions import Act
 from ademem.synthesis import ai
-from ademem.synthesis.conversation import CAUSE_MARKS, FILES, ITEMS, TESTS, Conversation
+from ademem.synthesis.conversation import (
+    CAUSE_MARKS,
+    FILES,
+    ITEMS,
+    TESTS,
+    Conversation,
+    relative,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,6 +61,12 @@ TITLE_CHARS = 80
 SHOWN = 8
 """Most items of a kind in the text; the data has all of them."""
 TEST_RUNS_SHOWN = 3
+COMMITS = 50
+"""Most commits of a session whose files are listed."""
+LISTED = 2_000
+"""Most changed files whose time of writing is read."""
+CLOCK_S = 0.01
+"""Times of files are coarser than those of a conversation."""
 EARLIER_SESSIONS = 3
 """Most earlier sessions whose transcripts are read for the cause of an error that came back."""
 ACTIONS_SHOWN = ("edit", "run", "test")
@@ -99,6 +117,7 @@ def build_session_episode(key: str, runtime: Runtime, now: datetime) -> Episode 
     if conversation.is_empty:
         return None
     _explain_errors(conversation, session_id, mission_id, runtime, now)
+    scripted = _files_of_scripts(conversation, session, runtime)
     episode = Episode(
         memory_id="",
         session_id=session.id,
@@ -108,7 +127,7 @@ def build_session_episode(key: str, runtime: Runtime, now: datetime) -> Episode 
         started_at=conversation.started_at or session.started_at,
         ended_at=conversation.ended_at or session.ended_at or session.started_at,
         actions=tuple(conversation.actions),
-        files=tuple(conversation.files),
+        files=unique((*conversation.files, *scripted))[:FILES],
         tests=tuple(conversation.tests),
         errors=tuple(conversation.errors),
         decisions=tuple(conversation.decisions.values()),
@@ -138,6 +157,42 @@ def _read_conversation(session: Session, runtime: Runtime) -> Conversation:
     for memory in memory_queries.of_session(runtime.store, session.id):
         conversation.add_memory(memory)
     return conversation
+
+
+def _files_of_scripts(conversation: Conversation, session: Session, runtime: Runtime) -> list[str]:
+    """Return changed files that were last written while a command of the session ran.
+
+    They are those of the working tree, and of the session's commits.
+    """
+    from ademem.core import git
+
+    root = git_root(session.directory) or runtime.project.root
+    spans = []
+    for began, ended in conversation.runs:
+        with suppress(ValueError, OverflowError):  # the client wrote these times
+            spans.append((parse(began).timestamp(), parse(ended).timestamp()))
+    if not spans:
+        return []
+    roots = (runtime.project.root, session.directory)
+    made = commits.list_of_session(runtime.store, session.id)[-COMMITS:]
+    listings: list[tuple[str, ...]] = [
+        ("ls-files", "-z", "--modified", "--others", "--exclude-standard"),
+        ("diff", "-z", "--name-only", "--cached"),
+    ]
+    if made:
+        options = ("--no-walk", "-z", "--name-only", "--format=", "--ignore-missing")
+        listings.append(("log", *options, *made, "--"))
+    listed = [git.output(root, *words, environment=git.OFFLINE) or b"" for words in listings]
+    paths = unique(b"\0".join(listed).decode("utf-8", "replace").split("\0"))
+    found = []
+    for path in filter(None, paths[:LISTED]):
+        with suppress(OSError):
+            whole = os.path.join(root, path)
+            written, inside = os.lstat(whole).st_mtime, relative(whole, roots)
+            in_time = any(first <= written <= last + CLOCK_S for first, last in spans)
+            if in_time and not inside.startswith((os.sep, ".ade/")):
+                found.append(preview(redact(inside).text, COMMAND_CHARS))
+    return found
 
 
 def _explain_errors(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ademem.core.value import Value
 
 
@@ -64,6 +66,7 @@ _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 _SAFE_QUOTED = _SAFE | frozenset(" ~#&|;<>()[]{}*?")
 
 
+@lru_cache(maxsize=4)
 def parse(command: str) -> Script | None:
     """Parse a script as bash would; None for a syntax error such as an unclosed quote."""
     single = parse_plain(command)

@@ -8,6 +8,7 @@ from collections import Counter
 
 from ademem.core.value import Value, replace
 from ademem.guard import shell
+from ademem.guard.shell.edits import edits_by_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,6 +43,10 @@ _GIT_READERS = frozenset(
 _INTERPRETERS = frozenset(
     "bash bun deno node perl php python python3 ruby sh ts-node tsx zsh".split()
 )
+_GENERAL = frozenset(
+    "chmod chown cp curl install ln mkdir mv patch rm rmdir rsync sed tar touch wget".split()
+)
+"""Programs that work on any files: without the names of these they say nothing."""
 _NESTED_SUBCOMMANDS = frozenset(
     """
     cargo-make docker-compose gh-issue gh-pr gh-release gh-workflow go-mod npm-run npm-exec pnpm-run
@@ -54,7 +59,9 @@ _OPTIONS_WITH_VALUE = frozenset(
 )
 """Options before the subcommand of `git`, `kubectl`, `make` and others that take a word."""
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*")
-_HEREDOC = re.compile(r"""<<-?\s*(['"]?)(\w+)\1(?:; |\n).*?(?:; |\n)\2(?:; |\n|$)""", re.DOTALL)
+_HEREDOC = re.compile(
+    r"""<<-?\s*(['"]?)(\w+)\1([^;\n]*)(?:; |\n).*?(?:; |\n)\2(?:; |\n|$)""", re.DOTALL
+)
 """A document in a command whose lines are joined by semicolons."""
 _BLOCK = re.compile(r"\b(do|then|else)\s*;")
 _UNCLOSED = re.compile(r"""["'`]|<<|\$\(""")
@@ -123,10 +130,20 @@ def steps_of_actions(actions: Iterable[Action]) -> tuple[Step, ...]:
 
 def command_steps(command: str) -> list[Step]:
     """Return the steps of a shell command, also of one that is cut short or joined to one line."""
-    line = _BLOCK.sub(r"\1 ", _HEREDOC.sub("<<'-'\n…\n-\n", command.rstrip("…")))
+    line = _BLOCK.sub(r"\1 ", _HEREDOC.sub(r"<<'-'\3\n…\n-\n", command.rstrip("…")))
     script = shell.parse(line) or shell.parse(_UNCLOSED.split(line, maxsplit=1)[0])
-    found = (_command_step(each) for each in script.commands) if script else ()
-    return [step for step in found if step]
+    if script is None:
+        return []
+    found: list[Step | None] = []
+    for each, edits in edits_by_command(script):
+        whole = [edit_step(edit.path) for edit in edits if edit.is_whole]
+        found += whole or [_command_step(each)]
+    return [step for step in found if step and not _is_outside(step)]
+
+
+def _is_outside(step: Step) -> bool:
+    """True for the edit of a file outside of the project, such as a temporary one."""
+    return step.kind == EDIT and step.words[0].startswith(("/", "~", ".."))
 
 
 def _command_step(command: Command) -> Step | None:
@@ -224,7 +241,17 @@ def common_steps(sessions: Sequence[Steps], share: float) -> Steps:
         ]
         if len(lines) >= needed:
             found.append(replace(step, words=tuple(common_command(lines))))
-    return tuple(found)
+    return tuple(step for step in found if not _is_blank(step))
+
+
+def _is_blank(step: Step) -> bool:
+    """True for a step that tells nothing once its words are masked: `mv PATH PATH`, `python -`."""
+    program, *words = step.words
+    if step.kind != RUN:
+        return program == "*"
+    if program not in _GENERAL and program not in _INTERPRETERS:
+        return False
+    return all(word in MASK_WORDS or word == "…" for word in words if word[:1] != "-")
 
 
 def align(one: Steps, other: Steps) -> dict[int, int]:

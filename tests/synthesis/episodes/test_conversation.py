@@ -83,6 +83,32 @@ def test_files_that_were_changed_are_named_as_the_project_does(gather):
 
 
 @pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        ("sed -i 's/1.2/1.3/' /p/VERSION", ["VERSION"]),
+        ("cat > src/a.py <<'EOF'\nx = 1\nEOF\ngit add src/a.py", ["src/a.py"]),
+        ("cd docs && mv draft.md final.md", ["docs/final.md"]),
+        ("echo x | tee -a notes.md > /dev/null", ["notes.md"]),
+        ("echo x > /tmp/notes.md && echo x > ../notes.md", []),
+        ("cat notes.md", []),
+    ],
+)
+def test_files_that_the_shell_changed_are_named(gather, command, files):
+    gathered = gather(Talk().runs("pytest", "1 failed").runs(command))
+
+    assert list(gathered.files) == files
+    assert gathered.outcome == ("unknown" if files else "failed")
+
+
+def test_a_document_is_left_out_of_an_action(gather):
+    body = "\n".join(f"line {number} of the job" for number in range(50))
+    talk = Talk().runs(f"cat > /p/job.yaml <<'EOF'\n{body}\nEOF\ngit add job.yaml")
+
+    (action,) = gather(talk).actions
+    assert action.target == "cat > job.yaml <<'EOF'; …; EOF; git add job.yaml"
+
+
+@pytest.mark.parametrize(
     "refusal",
     [
         "ademem guard: project memory was not consulted yet",

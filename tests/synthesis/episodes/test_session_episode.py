@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
 from ademem import api
+from ademem.core.clock import parse
 from ademem.core.memory import Draft, Origin
 from ademem.core.value import replace
 from ademem.search.engine import Filters
-from ademem.store import episodes, jobs, ledger, sessions
+from ademem.store import commits, episodes, jobs, ledger, sessions
 from tests.capture.talk import Talk
+from tests.repositories import Repository
 
 KEY = "ghp_" + "a1B2c3D4e5" * 4
 ORDER = "Fix the login bug in src/auth.py"
@@ -317,3 +320,29 @@ def test_data_comes_back_as_it_went_in(world):
     assert json.loads(stored[0]) == [
         {"command": "pytest -q", "passed": 3, "failed": 0, "error": ""}
     ]
+
+
+def test_files_that_a_script_changed_are_seen_in_the_working_tree(world):
+    repository = Repository(world.root)
+    for name in ("old.py", "committed.py", "scripted.py", "later.py"):
+        (world.root / name).write_text("a = 1\n")
+    repository.git("add", "old.py", "scripted.py")
+    repository.git("commit", "-qm", "Begin")
+    talk = Talk().types(ORDER).edits(f"{world.root}/old.py").runs("python rewrite.py")
+    began, ended = (parse(row["timestamp"]).timestamp() for row in talk.rows[-2:])
+    for name in ("committed.py", "scripted.py"):
+        (world.root / name).write_text("a = 2\n")
+    repository.git("add", "committed.py")
+    repository.git("commit", "-qm", "Change")
+    sha = repository.git("rev-parse", "HEAD")
+    commits.add_session_commits(world.store, [sha], "s1", world.now)
+    for name, moment in (
+        ("old.py", began - 60),
+        ("committed.py", began + 0.2),
+        ("scripted.py", ended),
+        ("later.py", ended + 60),
+    ):
+        os.utime(world.root / name, (moment, moment))
+    world.session(talk)
+
+    assert world.build().files == ("old.py", "scripted.py", "committed.py")

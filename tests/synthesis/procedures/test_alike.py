@@ -90,7 +90,15 @@ def day(number, kind):
             ["run git add", "run git commit"],
             id="cut short",
         ),
-        pytest.param("cat > x <<'E'; make; E; ./x", ["run ./x"], id="a file in a document"),
+        pytest.param(
+            "cat > x <<'E'; make; E; ./x", ["edit x", "run ./x"], id="a file in a document"
+        ),
+        pytest.param("sed -i 's/1.2/1.3/' VERSION", ["edit VERSION"], id="sed in place"),
+        pytest.param("cd app && echo 1.3 > VERSION", ["edit app/VERSION"], id="a redirection"),
+        pytest.param("echo x | tee -a a.md b.md", ["edit a.md", "edit b.md"], id="tee"),
+        pytest.param("make > /tmp/log && cat > /tmp/x <<< a", ["run make"], id="a temporary file"),
+        pytest.param("mv a.md b.md", ["run mv"], id="a move"),
+        pytest.param("npm test > out.log", ["run npm test"], id="its output in a file"),
         pytest.param("for f in a b; do; make $f; done", ["run make"], id="a loop on one line"),
         pytest.param("time npm test…", ["run npm test"], id="cut after a word"),
     ],
@@ -293,3 +301,34 @@ def test_steps_in_words_read_back_as_the_same_steps():
         "run git commit",
         "run make",
     ]
+
+
+@pytest.mark.parametrize(
+    ("commands", "steps"),
+    [
+        pytest.param(
+            ["sed -i 's/1.1/1.2/' VERSION", "echo 1.3 > VERSION", "cat > VERSION <<'E'; 1.4; E; "],
+            [("VERSION",)],
+            id="a file edited in several ways",
+        ),
+        pytest.param(["mv a.md b.md", "mv c.md d.md"], [], id="a move of other files each time"),
+        pytest.param(
+            ["mv a.md b.md", "mv a.md b.md"], [("mv", "a.md", "b.md")], id="the same move"
+        ),
+        pytest.param(["patch -p1 < a.diff", "patch -p1 < b.diff"], [], id="a patch from elsewhere"),
+        pytest.param(
+            ["python - <<'E'; import a; E; ", "python - <<'E'; import b; E; "],
+            [],
+            id="a program in a document",
+        ),
+        pytest.param(
+            ["git commit -m 'Add a'", "git commit -m 'Fix b'"],
+            [("git", "commit", "-m", "MESSAGE")],
+            id="a message",
+        ),
+    ],
+)
+def test_text_is_masked_and_a_step_that_then_says_nothing_is_dropped(commands, steps):
+    sessions = [tuple(command_steps(command)) for command in commands]
+
+    assert [step.words for step in common_steps(sessions, 1.0)] == steps
