@@ -2,7 +2,7 @@
 # What Claude Code runs for every hook of ademem. A registered command line sets
 #   hook     the script to start, e.g. pre_tool_use
 #   hooks    the folder of this file and of the scripts
-#   python   the interpreter that has ademem; empty means the one install.sh made
+#   python   the interpreter that has ademem; empty means the one install.sh made, or any of a plugin
 # and sources this file under `trap 'exit 0' 0`: an exit code of 2 would block the tool call, and a
 # shell exits with 2 by itself when a file it sources is damaged.
 #
@@ -10,23 +10,57 @@
 # starting Python takes fifteen. A wrong guess here may only cost time, or a hint from memory: in
 # doubt, Python decides.
 
-[ -z "$ADEMEM_DISABLE" ] || exit 0
+[ -z "$ADEMEM_DISABLE" ] || [ -z "$hook" ] || exit 0
 
 # These may be exported in the user's environment, and a variable that is stays so when it is set
 # again: a large payload in the environment keeps every program from starting.
-unset payload head folder id reader list about marks run
+unset payload head folder id reader list about marks run package
 
 # Only a project with `.ade/` takes part, or a worktree (there `.git` is a file) whose main one has it.
 # The payload's own `cwd` follows the model's `cd`, so the search starts where the session did, and
 # goes up as `ademem` does.
 folder=${ADEMEM_PROJECT:-${CLAUDE_PROJECT_DIR:-$PWD}}
 case $folder in /*) ;; *) folder=$PWD/$folder ;; esac
-until [ -d "$folder/.ade" ] || [ -f "$folder/.git" ]; do
-  [ -n "$folder" ] || exit 0
+until [ -z "$hook" ] || [ -d "$folder/.ade" ] || [ -f "$folder/.git" ]; do
+  if [ -z "$folder" ]; then
+    # The plugin offers an interactive session to enrol its project, once.
+    [ "$hook${CLAUDE_PLUGIN_ROOT:+ plugin} $CLAUDE_CODE_ENTRYPOINT" = 'session_start plugin cli' ] || exit 0
+    break
+  fi
   folder=${folder%/*}
 done
 
 python=${python:-${ADEMEM_PREFIX:-$HOME/.local/share/ademem}/bin/python}
+
+# A plugin brings the package and no interpreter. Any Python 3.11 runs its hooks; it is looked for
+# once, as asking one takes time, and its path is noted among the person's own files.
+find_python() {
+  package=${hooks%/hooks}
+  case $package in /*) ;; *) package=$PWD/$package ;; esac
+  [ -d "$package/ademem" ] || exit 0
+  note=${ADEMEM_DATA_DIR:-${XDG_DATA_HOME:-$HOME/.local/share}/ademem-data}/python
+  { read -r python <"$note"; } 2>/dev/null
+  [ ! -x "$python" ] || return 0
+  for python in python3 python3.14 python3.13 python3.12 python3.11; do
+    python=$("$python" -ISc 'import sys; sys.version_info >= (3, 11) and print(sys.executable)')
+    if [ -x "$python" ]; then
+      mkdir -p "${note%/*}" && printf '%s\n' "$python" >"$note"
+      return 0
+    fi
+  done 2>/dev/null
+  case $hook in
+  session_start) echo '{"systemMessage":"ademem needs Python 3.11 or newer on PATH; memory is off"}' ;;
+  '') echo 'ademem: no Python 3.11 or newer on PATH' >&2 ;;
+  esac
+  exit 1
+}
+[ -x "$python" ] || find_python
+
+if [ -z "$hook" ]; then
+  [ -n "$package" ] || exec "${python%/*}/ademem" "$@"
+  exec "$python" -I -c 'import sys; sys.path.insert(0, sys.argv.pop(1)); sys.argv[0] = "ademem"
+from ademem.doors.cli import program; program()' "$package" "$@"
+fi
 
 # Reads the payload on standard input. ademem logs its own failures; what an interpreter says when
 # it cannot even start is not for the session. `-I` keeps the project's own modules from standing in
@@ -36,7 +70,7 @@ python=${python:-${ADEMEM_PREFIX:-$HOME/.local/share/ademem}/bin/python}
 run='import gc, sys; gc.disable(); sys.path.append(sys.argv[2])
 from ademem.core import bytecode; bytecode.use(threads=False); exec(open(sys.argv[1]).read())'
 start_python() {
-  set -- "${python%/bin/*}"/lib/python3.*/site-packages
+  if [ -n "$package" ]; then set -- "$package"; else set -- "${python%/bin/*}"/lib/python3.*/site-packages; fi
   if [ -d "$1/ademem" ]; then
     "$python" -IS -c "$run" "$hooks/$hook.py" "$1"
   else

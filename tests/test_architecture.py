@@ -371,8 +371,7 @@ OPENERS = {
     "store/inspection.py": "copies of a database that it made",
     "worker/warm_server.py": "the socket, in its checked folder",
     "core/process.py": "/dev/null",
-    "session/session_start.py": "the client's file of variables",
-    "session/notices.py": "inode of a database that was set aside",
+    "session/notices.py": "the client's file of variables; inode of a database set aside",
     "session/pre_tool_use.py": "the client's own memories",
 }
 """Who opens, lists, changes or looks for a file by its path, and which: none below `.ade/`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from ademem.core import confined, trust
+from ademem.core.errors import AdememError
 from ademem.core.repository import git_root
 
 TYPE_CHECKING = False
@@ -21,6 +22,16 @@ MERGED = "memory/*.md merge=ademem\nmemory/*.jsonl merge=ademem\ncto/MEMORY.md m
 """Files that git merges with our driver, or as text without it."""
 
 DRIVER = "merge.ademem.driver"
+
+
+class HomeFolder(AdememError):
+    hint = "`cd` into the project, or name the folder: `ademem init --project ~`"
+
+
+def check_home(root: str) -> None:
+    """Raise HomeFolder for the person's home, which is no project."""
+    if os.path.realpath(root) == os.path.realpath(os.path.expanduser("~")):
+        raise HomeFolder(f"{root} is your home folder")
 
 
 def enrol(project: Project, program: str) -> list[str]:

@@ -68,7 +68,11 @@ def answer(
         finally:
             runtime.leave() if leaving else runtime.close()
     except NotEnrolled:
-        return ""
+        if event != "session_start" or not environment.get("CLAUDE_PLUGIN_ROOT"):
+            return ""
+        from ademem.session import notices
+
+        return client.notice(*notices.offer_init(client.read(raw).session_id, environment))
     except Exception as error:  # the one place where a hook's failure ends
         from ademem.core import failure_log
 

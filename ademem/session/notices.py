@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 
-from ademem.core import configuration, confined, trust, untrusted
+from ademem.core import client, configuration, confined, trust, untrusted
+from ademem.core.errors import suppress
 from ademem.core.project import import_waits
+from ademem.core.repository import git_root
 from ademem.core.text import bounded, counted, preview
 from ademem.store import admission, existence, ledger, memory_queries
+from ademem.store.runtime import program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from ademem.capture.gate import Written
     from ademem.core.client import Payload
@@ -88,6 +91,42 @@ def carried(memories: Iterable[Memory], runtime: Runtime) -> list[str]:
 def failed(event: str, error: Exception) -> str:
     """Return the line about a hook that failed, with the command that shows why."""
     return f"ademem: its hook {event} failed ({type(error).__name__}); `ademem doctor` shows why"
+
+
+def offer_init(session_id: str, environment: Mapping[str, str]) -> list[str]:
+    """Return the offer to enrol this project, once, in an interactive session of a repository.
+
+    Nothing is offered where the person's files do not last from one session to the next, as in a
+    new container: there is no transcript of an earlier session.
+    """
+    folder = environment.get("CLAUDE_PROJECT_DIR", "")
+    interactive = environment.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
+    if not interactive or not git_root(folder) or not _has_earlier_session(session_id, environment):
+        return []
+    extend_path(environment)
+    if not trust.claim_notice("init", os.path.realpath(folder), environment):
+        return []
+    return ["ademem: this project has no memory yet; `! ademem init` starts one (shown once)"]
+
+
+def extend_path(environment: Mapping[str, str]) -> None:
+    """Add `ademem` to the PATH of the session's shell if it is not on the person's."""
+    where = program(environment)
+    env_file = environment.get("CLAUDE_ENV_FILE")
+    if env_file and os.path.isabs(where):
+        with open(env_file, "a", encoding="utf-8") as file:
+            file.write(f'export PATH="$PATH:{os.path.dirname(where)}"\n')
+
+
+def _has_earlier_session(session_id: str, environment: Mapping[str, str]) -> bool:
+    """Return True if the client has the transcript of another session."""
+    projects = os.path.join(client.config_dir(environment), "projects")
+    with suppress(OSError):
+        for slug in os.listdir(projects):
+            for name in os.listdir(os.path.join(projects, slug)):
+                if name.endswith(".jsonl") and name != f"{session_id}.jsonl":
+                    return True
+    return False
 
 
 def _fitting(beginning: str, text: str, end: str) -> str:

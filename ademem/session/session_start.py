@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 
 from ademem import worker
@@ -71,7 +70,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     )
     if not fresh:
         return None
-    _extend_path(runtime)
+    notices.extend_path(runtime.environment)
     with suppress(OSError):
         enrolment.ignore(runtime.project)
     flags.prune(runtime.project, runtime.now)
@@ -175,12 +174,3 @@ def _update_hints(payload: Payload, runtime: Runtime) -> None:
     write_lists(runtime.project, runtime.store)
     remove_lists(runtime.project, TurnKey(session_id=payload.session_id))
     prune_lists(runtime.project, runtime.now)
-
-
-def _extend_path(runtime: Runtime) -> None:
-    """Add `ademem` to the PATH of the session's shell if it is not on the person's."""
-    where = program(runtime.environment)
-    env_file = runtime.environment.get("CLAUDE_ENV_FILE")
-    if env_file and os.path.isabs(where):
-        with open(env_file, "a", encoding="utf-8") as file:
-            file.write(f'export PATH="$PATH:{os.path.dirname(where)}"\n')

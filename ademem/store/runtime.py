@@ -121,4 +121,8 @@ def program(environment: Mapping[str, str]) -> str:
     for folder in environment.get("PATH", "").split(os.pathsep):
         if folder and os.access(os.path.join(folder, "ademem"), os.X_OK):
             return "ademem"
-    return os.path.join(os.path.dirname(sys.executable), "ademem")
+    installed = os.path.join(os.path.dirname(sys.executable), "ademem")
+    if os.path.exists(installed):
+        return installed
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    return os.path.join(os.path.dirname(package), "hooks", "ademem")  # of a plugin

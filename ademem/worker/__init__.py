@@ -17,6 +17,14 @@ ON_DEMAND = (
     *("procedures", "skills", "digest", "consolidate", "sweep", "crowded"),
 )
 """Kinds of jobs that are due as soon as they are queued; others have conditions."""
+RUN = """\
+import sys
+package = sys.argv.pop(1)
+sys.path[:0] = [] if package in sys.path else [package]
+from ademem.worker.__main__ import main
+main(sys.argv[1])
+"""
+"""Program of a worker; its arguments are the folder of the package and the project."""
 
 
 def start(runtime: Runtime) -> None:
@@ -29,7 +37,12 @@ def start(runtime: Runtime) -> None:
         if not running.any_due(runtime):
             return
     if not is_running(runtime.project):
-        _detach([sys.executable, "-I", "-m", "ademem.worker", runtime.project.root])
+        _detach([sys.executable, "-I", "-c", RUN, _packages(), runtime.project.root])
+
+
+def _packages() -> str:
+    """Return the folder of the package, which an interpreter need not know: a plugin has none."""
+    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def _detach(command: list[str]) -> None:

@@ -50,6 +50,7 @@ def run(project, *arguments, before="", door="program"):
         pytest.param(["recall", "-n", "3", "a", "--json"], "a", 3, None, id="a short limit"),
         pytest.param(["recall", "a", "--json", "--project", "/x"], "a", 10, "/x", id="a project"),
         pytest.param(["recall", "a", "--json", "--no-count"], "a", 10, None, id="not counted"),
+        pytest.param(["recall", "a", "b"], "a b", 10, None, id="for people"),
     ],
 )
 def test_words_and_few_options_are_read(arguments, query, limit, project):
@@ -64,7 +65,6 @@ def test_words_and_few_options_are_read(arguments, query, limit, project):
     [
         pytest.param([], id="nothing"),
         pytest.param(["list", "--json"], id="another command"),
-        pytest.param(["recall", "a"], id="for people"),
         pytest.param(["recall", "--json"], id="no words"),
         pytest.param(["recall", " ", "--json"], id="blank words"),
         pytest.param(["recall", "a", "--json", "--explain"], id="another option"),
@@ -129,7 +129,7 @@ def test_it_loads_neither_typer_nor_numpy_for_words_alone(project):
 def test_the_program_leaves_without_taking_apart_what_it_loaded(project):
     watch = "import atexit, sys; atexit.register(lambda: print('at the end', file=sys.stderr));"
     quickly = run(project, "recall", "--json", "login", before=watch)
-    otherwise = run(project, "recall", "login", before=watch)
+    otherwise = run(project, "recall", "login", "--all", before=watch)
 
     assert json.loads(quickly.stdout)["count"] == 1
     assert (quickly.returncode, quickly.stderr) == (0, "")
@@ -150,3 +150,13 @@ def test_a_command_executes_few_modules_of_ours(project, command, most):
 
     loaded = [name for name in ran.stderr.split() if name.partition(".")[0] == "ademem"]
     assert len(loaded) <= most
+
+
+def test_a_command_without_its_packages_names_the_installer(project):
+    without = "import sys; sys.modules['typer'] = None;"
+
+    assert "naïve login tokens" in run(project, "recall", "login", before=without).stdout
+    refused = run(project, "status", before=without)
+    assert refused.returncode == 4
+    assert "needs the package typer" in refused.stderr
+    assert "install.sh" in refused.stderr

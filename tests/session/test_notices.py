@@ -1,6 +1,7 @@
 """Lines that a session shows to the person."""
 
 import json
+import shutil
 
 import pytest
 
@@ -82,6 +83,41 @@ def test_quiet_shows_what_failed_and_no_routine(world):
     assert shown(world) == []
     assert prompt(world, "remember: deploys go through staging") == []
     assert prompt(world, "remember: diff --git a/x b/x") != []
+
+
+OFFER = ["ademem: this project has no memory yet; `! ademem init` starts one (shown once)"]
+
+
+@pytest.fixture
+def unenrolled(world):
+    """A repository without `.ade/`, in an interactive client with the plugin and a history."""
+    earlier = world.root.parent / "config/projects/p/earlier.jsonl"
+    earlier.parent.mkdir(parents=True)
+    earlier.touch()
+    shutil.rmtree(world.root / ".ade")
+    (world.root / ".git").mkdir()
+    world.environment |= {"CLAUDE_PLUGIN_ROOT": "/plugin", "CLAUDE_CODE_ENTRYPOINT": "cli"}
+    return world
+
+
+def test_a_project_that_is_not_enrolled_is_offered_init_once(unenrolled):
+    assert shown(unenrolled) == OFFER
+    assert shown(unenrolled) == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}, id="a program drives the client"),
+        pytest.param({"CLAUDE_PLUGIN_ROOT": ""}, id="hooks of the settings"),
+        pytest.param({"CLAUDE_CONFIG_DIR": "/nonexistent"}, id="a home that does not last"),
+        pytest.param({"CLAUDE_PROJECT_DIR": "/"}, id="no repository"),
+    ],
+)
+def test_init_is_not_offered_to(unenrolled, changes):
+    unenrolled.environment |= changes
+
+    assert shown(unenrolled) == []
 
 
 def test_a_failed_hook_is_named_once_a_session(world, monkeypatch):

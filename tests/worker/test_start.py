@@ -7,12 +7,13 @@ import sys
 
 import pytest
 
+from ademem import worker as work
 from ademem.search.embedding import cache
 from ademem.store import jobs
 from ademem.worker import running
 from tests import builders
 from tests.builders import memory
-from tests.test_architecture import ROOT, SLOW
+from tests.test_architecture import PACKAGE, ROOT, SLOW
 
 START = """
 import json, sys
@@ -49,7 +50,7 @@ def test_an_installed_model_makes_an_old_store_due(world, models):
     builders.insert(world.store, memory("from before there were models"))
 
     command, loaded = start(world, models)
-    assert command == ["-m", "ademem.worker", world.runtime.project.root]
+    assert command == ["-c", work.RUN, str(PACKAGE.parent), world.runtime.project.root]
     assert SLOW.isdisjoint(loaded)
     assert jobs.exists(world.store, "embed")
 

@@ -11,7 +11,7 @@ from ademem.core.shared_files import locked
 from ademem.core.value import replace
 from ademem.worker import running
 from ademem.worker.job_kinds import Kind
-from tests.test_architecture import ROOT
+from tests.test_architecture import PACKAGE, ROOT
 
 LOOKED = """
 import sys
@@ -173,7 +173,7 @@ def test_a_worker_is_started_for_due_work_alone_in_its_interpreter(world, starte
     worker.start(world.runtime)
 
     assert [command[1:] for command in started] == [
-        ["-I", "-m", "ademem.worker", world.runtime.project.root]
+        ["-I", "-c", worker.RUN, str(PACKAGE.parent), world.runtime.project.root]
     ]
 
 

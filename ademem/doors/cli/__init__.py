@@ -60,6 +60,10 @@ def main() -> NoReturn:
         commands.run()
     except AdememError as error:
         _fail(error)
+    except ModuleNotFoundError as error:
+        if sys.argv[1:] == ["init"]:
+            _enrol_here()
+        _fail(_log_crash(error) if "ademem" in str(error.name) else MissingPackage(error))
     except Exception as error:
         if isinstance(error, UnicodeEncodeError) and not "".join(sys.argv).isprintable():
             _fail(UsageError("an argument is no UTF-8 text", "check the terminal's encoding"))
@@ -86,6 +90,28 @@ def wants_json(arguments: Sequence[str]) -> bool:
     """Tell whether results and errors are to be JSON, even of a command line that is wrong."""
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
     return "--json" in options
+
+
+def _enrol_here() -> NoReturn:
+    """Run `ademem init` without the parser of options, which a plugin does not bring."""
+    from ademem import api
+    from ademem.files import enrolment
+
+    try:
+        enrolment.check_home(os.getcwd())
+        print(*api.init(os.getcwd()), "memory begins with the next session", sep="\n")
+    except AdememError as error:
+        _fail(error)
+    sys.exit(0)
+
+
+class MissingPackage(AdememError):
+    """A command runs without the packages that it needs, as those of a plugin do."""
+
+    hint = "git clone https://github.com/ademem/ademem && sh ademem/install.sh --project ."
+
+    def __init__(self, error: ModuleNotFoundError) -> None:
+        super().__init__(f"this command needs the package {error.name}, which is not installed")
 
 
 class Bug(AdememError):
@@ -119,12 +145,13 @@ class Question(Value):
     query: str
     limit: int
     project: str | None
+    as_json: bool
 
 
 def parse_recall(arguments: Sequence[str]) -> Question | None:
     """Parse the forms of recall that agents type; return None for any other command line."""
     command, *rest = arguments or ("",)
-    if command not in ("recall", "search") or "--json" not in rest:
+    if command not in ("recall", "search"):
         return None
     words: list[str] = []
     options = {"--limit": "10", "--project": ""}
@@ -151,11 +178,12 @@ def parse_recall(arguments: Sequence[str]) -> Question | None:
         query=query,
         limit=int(limit),
         project=options["--project"] or None,
+        as_json="--json" in rest,
     )
 
 
 def answer(question: Question) -> int:
-    """Print the hits as JSON; return the exit code."""
+    """Print the hits; return the exit code."""
     import gc
     import json
 
@@ -170,9 +198,12 @@ def answer(question: Question) -> int:
         search = api.recall if question.counts else api.search
         found = search(memories, question.query, None, question.limit)
         astray = api.find_astray(memories, [hit.memory for hit in found.hits])
-    text = json.dumps(show.results_json(found, astray=astray), ensure_ascii=False, indent=2)
     try:
-        show.echo(show.safe(text))
+        if question.as_json:
+            hits = show.results_json(found, astray=astray)
+            show.echo(show.safe(json.dumps(hits, ensure_ascii=False, indent=2)))
+        else:
+            show.results(found, as_json=False, explain=False, astray=astray)
     except BrokenPipeError:  # the interpreter would write to the pipe once more at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ademem import api
+from ademem.core import caller
 from ademem.core import project as project_
 from ademem.core.errors import UsageError
 from ademem.doors.cli import show
@@ -26,6 +27,13 @@ User = Annotated[bool, typer.Option("--user", help="Your own settings, for every
 def init(project: Project = None, as_json: AsJson = False) -> None:
     """Create the `.ade/` of a project."""
     root = _folder(project or ".")
+    if not project:
+        try:
+            enrolment.check_home(root)
+        except enrolment.HomeFolder as error:
+            if not caller.typed_by_person(os.environ) or as_json:
+                raise
+            typer.confirm(f"{error}. Enrol it all the same?", abort=True)
     done = api.init(root)
     last = f"{root} is enrolled; `ademem install` registers the hooks"
     show.report({"root": root, "done": list(done)}, [*done, last], as_json=as_json)

@@ -3,11 +3,13 @@
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from shlex import quote
 
 import pytest
 
+from ademem import api
 from ademem.session.install import registration
 
 HOOKS = Path(__file__).parents[3] / "hooks"
@@ -36,7 +38,7 @@ class Machine:
 
     def command(self, event: str) -> str:
         groups = registration.make_groups(
-            python=quote(str(self.python)), hooks=quote(str(self.hooks))
+            python=self.python and quote(str(self.python)), hooks=quote(str(self.hooks))
         )
         return groups[event]["hooks"][0]["command"]
 
@@ -457,3 +459,55 @@ def test_without_a_named_interpreter_the_one_of_the_prefix_is_used(machine, tmp_
     machine.start("Stop", b"{}", ADEMEM_PREFIX=str(tmp_path / "prefix"), python="/bin/false")
 
     assert machine.asked
+
+
+@pytest.fixture
+def plugin(machine, tmp_path):
+    """A client that has the plugin alone, with one Python on PATH."""
+    python = tmp_path / "bin/python3"
+    python.parent.mkdir()
+    python.symlink_to(sys.executable)
+    machine.python = ""
+    machine.there = {"PATH": f"{python.parent}:/usr/bin:/bin", "HOME": str(tmp_path)}
+    machine.there |= {"ADEMEM_PREFIX": str(tmp_path / "none"), "ADEMEM_JOBS_AUTO": "false"}
+    return machine
+
+
+def prompt(text: str) -> bytes:
+    return written({"session_id": "s", "prompt_id": text, "prompt": text})
+
+
+def test_a_plugin_alone_runs_its_hooks_with_any_python(plugin, tmp_path):
+    api.init(str(plugin.project))
+    said = plugin.start(
+        "UserPromptSubmit", prompt("remember: deploys need approval"), **plugin.there
+    )
+
+    assert b"ademem: stored: deploys need approval" in said.stdout
+    noted = tmp_path / ".local/share/ademem-data/python"
+    assert Path(noted.read_text().strip()).samefile(sys.executable)
+
+
+def test_without_any_python_the_start_of_a_session_says_so_and_the_rest_nothing(plugin, tmp_path):
+    (tmp_path / "bin/python3").unlink()
+    for name in {"sh", "cat", "mkdir", plugin.shell}:
+        (tmp_path / "bin" / name).symlink_to(shutil.which(name))
+    environment = plugin.there | {"PATH": str(tmp_path / "bin")}
+
+    said = plugin.start("SessionStart", b"{}", **environment)
+    assert "Python 3.11" in json.loads(said.stdout)["systemMessage"]
+    said = plugin.start("UserPromptSubmit", prompt("hello"), **environment)
+    assert (said.returncode, said.stdout, said.stderr) == (0, b"", b"")
+
+
+def test_a_plugin_alone_enrols_and_recalls(plugin):
+    def ademem(*arguments):
+        command = [plugin.shell, "-c", '"$0" "$@"', str(HOOKS / "ademem"), *arguments]
+        return subprocess.run(
+            command, cwd=plugin.project, env=plugin.there, capture_output=True, text=True
+        )
+
+    plugin.there["PYTHONPATH"] = ""
+    assert ademem("init").returncode == 0
+    plugin.start("UserPromptSubmit", prompt("remember: deploys need approval"), **plugin.there)
+    assert "deploys need approval" in ademem("recall", "deploys").stdout
