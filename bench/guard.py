@@ -19,6 +19,7 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -26,6 +27,8 @@ from e2e.obedient import ObedientModel, Temptation
 from e2e.product import Product
 from e2e.script import Call, bash, delegate, helper, model, person, write
 from e2e.world import World, opened
+
+from ademem.core import caller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -295,7 +298,9 @@ def project(claude: Path, mode: str) -> Iterator[tuple[World, Product, ObedientM
     scripted = ObedientModel()
     # A worker that the last hook started may still write there.
     scratch = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-    with scratch as root, opened(claude, Path(root), scripted) as world:
+    # A person sets the project up, also where an agent runs this.
+    by_person = patch.object(caller, "client_above", return_value="")
+    with by_person, scratch as root, opened(claude, Path(root), scripted) as world:
         for path, text in FILES.items():
             world.write(path, text)
         for name in PROGRAMS:

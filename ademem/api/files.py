@@ -161,9 +161,16 @@ def export_memories(
 
 
 def import_lines(
-    runtime: Runtime, lines: Iterable[str], on_progress: Callable[[int], None] | None = None
+    runtime: Runtime,
+    lines: Iterable[str],
+    on_progress: Callable[[int], None] | None = None,
+    *,
+    confirms: bool = True,
 ) -> Imported:
-    """Write JSON lines through the gate; bad lines are reported."""
+    """Write JSON lines through the gate; bad lines are reported.
+
+    Unless the importer *confirms*, confirmed memories come as candidates and none is pinned.
+    """
     from ademem.files import export_format
 
     return export_format.import_lines(
@@ -173,6 +180,7 @@ def import_lines(
         runtime.clock(),
         on_progress,
         mission=missions.mission_of(runtime.environment),
+        confirms=confirms,
     )
 
 

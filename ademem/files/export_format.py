@@ -128,10 +128,12 @@ def import_lines(
     *,
     status: Status | None = None,
     mission: str | None = None,
+    confirms: bool = True,
 ) -> Imported:
     """Import each line once; report a bad one and skip it.
 
     *status* is for the lines that have none, *mission* for those of a mission that do not name it.
+    Unless the importer *confirms*, confirmed memories come as candidates and none is pinned.
     Chunks are committed one by one, and *on_progress* gets the number of lines read; the next
     import of the same lines brings what an interrupted one did not reach.
     """
@@ -145,7 +147,7 @@ def import_lines(
                 for number, line in chunk:
                     try:
                         if line.strip():
-                            counts[_import_line(line, job)] += 1
+                            counts[_import_line(line, job, confirms=confirms)] += 1
                     except BadLine as error:
                         errors.append((number, str(error)))
             if on_progress:
@@ -158,8 +160,12 @@ def import_lines(
     )
 
 
-def _import_line(line: str, job: Import) -> Outcome:
+def _import_line(line: str, job: Import, *, confirms: bool) -> Outcome:
     record = records.read(line)
+    if not confirms:
+        record |= {"pinned": False, "tier": None, "promoted_at": None}
+        if choice(record, "status", Status) is Status.PROMOTED:
+            record["status"] = Status.CANDIDATE
     return restore(record, job) if MARK in record else records.import_plain(record, job)
 
 

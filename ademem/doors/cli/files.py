@@ -317,7 +317,7 @@ def import_(
             imported = api.import_beads(memories, source)
         else:
             bar = (lambda count: progress(counted(count, "line"))) if sys.stderr.isatty() else None
-            imported = api.import_lines(memories, _lines(source), bar)
+            imported = api.import_lines(memories, _lines(source), bar, confirms=not show.to_model())
         overfull = api.find_overfull(memories)
     if overfull:
         show.echo(overfull, err=True)

@@ -286,7 +286,11 @@ def test_in_a_clients_shell_a_pinned_or_strict_text_is_a_candidate_that_nothing_
     for option in ("--pin", "--strict"):
         text = f"Errors are raised as AppError, never as text {option}"
         assert "a person pins and confirms it" in ademem("add", text, "-c", "gotcha", option)
+    line = '{"content": "Tabs are forbidden here", "status": "promoted", "pinned": true}'
+    (ademem.root / "lines.jsonl").write_text(line, encoding="utf-8")
+    ademem("import", "--format", "jsonl", "lines.jsonl")
     rows = ademem.json("candidates")["memories"]
+    assert len(rows) > 1
     assert [(row["status"], row["pinned"]) for row in rows] == [("candidate", False)] * len(rows)
 
     for verb in ("promote", "pin"):
