@@ -119,12 +119,18 @@ add_link() {
     run ln -s "$prefix/bin/ademem" "$link"
   elif [ "$(readlink "$link")" != "$prefix/bin/ademem" ]; then
     say "left $link as it is, for it is not ours; the command is $prefix/bin/ademem"
-    return
+    link=$prefix/bin/ademem
   fi
+}
+
+show_next_steps() {
+  say "ready. What to try next:"
   case :$PATH: in
   *":${link%/*}:"*) ;;
-  *) say "add ${link%/*} to PATH, so that you and Claude find the command \`ademem\`" ;;
+  *) printf '  add %s to PATH in your shell profile, so that you find the command `ademem`\n' "${link%/*}" ;;
   esac
+  printf '  start `claude` in %s and type: remember: deploys go through the staging branch\n' "$project"
+  printf '  type /ademem:review there, or `ademem review` in a terminal: what waits for your decision\n'
 }
 
 # Without it words alone decide what is recalled, so nothing here waits for it to work.
@@ -148,6 +154,7 @@ install() {
   if [ "$where" = --shared ] && [ "$prefix" != "${ADEMEM_PREFIX:-$HOME/.local/share/ademem}" ]; then
     say "add ADEMEM_PREFIX=$prefix to your environment, so that the shared hooks find ademem"
   fi
+  [ "$dry_run" ] || show_next_steps
 }
 
 uninstall() {

@@ -133,7 +133,17 @@ def test_a_command_that_is_not_on_path_is_told(machine, path, told):
 
     done = machine.run(PATH=path)
 
+    assert done.stdout.count(" to PATH") == told
     assert (f"add {machine.link.parent} to PATH" in done.stdout) is told
+
+
+def test_the_last_lines_say_what_to_try_next(machine):
+    *_, first, second = machine.run(
+        PATH=f"{machine.environment['PATH']}:{machine.link.parent}"
+    ).stdout.splitlines()
+
+    assert f"start `claude` in {machine.project} and type: remember:" in first
+    assert "/ademem:review" in second
 
 
 def test_shared_hooks_in_another_prefix_need_it_in_the_environment(machine):

@@ -158,9 +158,10 @@ def command_is_found(patient: Patient) -> Finding:
     if not os.path.isabs(name):
         return _good("command", "`ademem` is on PATH")
     message = "not on your PATH; sessions find it, as their first hook puts it on theirs"
-    return Finding(
-        check="command", ok=True, message=message, hint=f"add {os.path.dirname(name)} to PATH"
-    )
+    link = os.path.join(patient.environment.get("HOME", ""), ".local/bin/ademem")
+    shown = link if os.path.realpath(link) == os.path.realpath(name) else name
+    hint = f"add {os.path.dirname(shown)} to PATH"
+    return Finding(check="command", ok=True, message=message, hint=hint)
 
 
 def hooks_are_installed(patient: Patient) -> Finding:

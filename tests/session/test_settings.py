@@ -55,8 +55,13 @@ def agree(world):
         ),
         pytest.param(
             LOOSE + "moed = 1\n",
-            "ademem: some settings do not count: `ademem config list`",
+            "ademem: guard.moed does not count: `ademem config list`",
             id="several",
+        ),
+        pytest.param(
+            "[guard]\nmoed = 1\n[briefing]\nlevel = 'deepest'\nhints = 'many'\n",
+            "ademem: guard.moed, briefing.level, … do not count: `ademem config list`",
+            id="several wrong keys",
         ),
     ],
 )

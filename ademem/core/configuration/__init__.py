@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 MAX_LINES = 5
 """Warnings that a command lists."""
 MAX_NOTICE_CHARS = 100
+NAMED = 2
+"""Most keys that a short line names."""
+NAME_CHARS = 30
 
 SECRETS = ("ADEMEM_AI_KEY",)
 """Variables that look like settings; each is read where it is used, and never stored."""
@@ -72,7 +75,14 @@ def notice(warnings: Sequence[SettingWarning]) -> str:
         return "settings of this project wait for `ademem trust`"
     if all(warning.is_outdated for warning in warnings):
         return "some settings have changed: `ademem config list`"
-    return "some settings do not count: `ademem config list`"
+    from ademem.core.text import preview, unique
+    from ademem.core.untrusted import visible
+
+    wrong = unique(each.key for each in warnings if not each.waits and not each.is_outdated)
+    names = [preview(visible(name), NAME_CHARS) for name in filter(None, wrong)]
+    shown = ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")
+    what = f"{shown} {'do' if len(names) > 1 else 'does'}" if shown else "some settings do"
+    return f"{what} not count: `ademem config list`"
 
 
 def trust_roots(environment: Mapping[str, str]) -> tuple[str, ...]:

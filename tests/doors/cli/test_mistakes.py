@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from ademem.core import caller
+
 
 def mistake(ademem, *arguments):
     """The one line that is printed, and the exit code."""
@@ -113,3 +115,30 @@ def test_a_recall_without_hits_fails_in_a_terminal_and_names_its_query_everywher
 
     assert ademem("recall", "zebra stripes") == 'nothing in memory answers "zebra stripes"\n'
     assert (ademem.exit_code, ademem.printed.count("\n")) == (0, 1)
+
+
+@pytest.fixture
+def at_home(ademem, monkeypatch):
+    home = ademem.root.parent / "home"
+    home.mkdir(exist_ok=True)
+    monkeypatch.chdir(home)
+    return home
+
+
+@pytest.mark.parametrize(("answer", "enrolled"), [("y", True), ("n", False), ("", False)])
+def test_the_home_folder_is_enrolled_only_on_request(
+    ademem, at_home, monkeypatch, answer, enrolled
+):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{answer}\n"))
+
+    ademem("init")
+    assert (at_home / ".ade").exists() == enrolled
+
+
+def test_without_a_terminal_the_home_folder_has_to_be_named(ademem, at_home, monkeypatch):
+    monkeypatch.setattr(caller, "has_terminal", lambda: False)
+
+    assert "is your home folder" in ademem("init")
+    assert not (at_home / ".ade").exists()
+    ademem("init", "--project", str(at_home))
+    assert (at_home / ".ade").exists()
