@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from .product import Product
-from .script import model, person, write
+from .script import bash, delegate, helper, model, person, write
 from .world import World
 
 pytestmark = [pytest.mark.e2e, pytest.mark.contract]
@@ -48,3 +48,27 @@ def test_the_clients_own_memory_is_never_blocked(world: World, ademem: Product) 
 
     assert [result.is_error for result in session.requests[1].results] == [False, True]
     assert (folder / "notes.md").exists()
+
+
+@pytest.mark.contract(full_only=True)
+def test_a_report_of_a_background_task_after_a_compaction_is_guarded_again(
+    world: World, ademem: Product
+) -> None:
+    world.configure('[guard]\nmode = "strict"\n')
+    ademem.know("Errors are raised as AppError, never as plain strings")
+    before, after = world.project / "before.py", world.project / "after.py"
+    session = world.chat(
+        REQUIRED,
+        model(bash('ademem recall "zebra"')),
+        model(write(before), delegate("Look around.", background=True)),
+        model("It is under way."),
+        person("/compact"),
+        helper("Nothing to see.", late=True),
+        model(write(after)),
+        model("Done."),
+    )
+    searched = session.requests[1].results[0]
+
+    assert (searched.text, searched.is_error) == ('nothing in memory answers "zebra"', False)
+    assert "<task-notification>" in session.requests[-2].news
+    assert [before.exists(), after.exists()] == [True, False]
