@@ -85,7 +85,7 @@ def essential(error: str) -> str:
 def lesson(tool: str, command: str, error: str) -> str | None:
     """Return one paragraph on the failure; None if it is empty or belongs to ordinary work."""
     line = essential(redact(without_recalled(whole_words(error, READ_CHARS))).text)
-    if not line or is_refusal(error) or _SLIP.match(line):
+    if not line or is_refusal(error) or is_ordinary(line):
         return None
     shown = redact(whole_words(command, READ_CHARS)).text
     first = next((part.strip() for part in shown.splitlines() if part.strip()), "")
@@ -93,36 +93,9 @@ def lesson(tool: str, command: str, error: str) -> str | None:
     return preview(f"{what} fails: {preview(line, LINE_CHARS)}", LESSON_CHARS)
 
 
-CAUSE_CHARS = 200
-_CAUSE = re.compile(
-    r"^\W*(?:root cause|cause|reason|ursache|causa)\W{0,4}[:=]\W*(?P<named>\S.*)$"
-    r"|^(?P<told>.*\b(?:because|caused by|due to|the (?:cause|reason|culprit) (?:is|was)"
-    r"|turns? out|turned out|weil|wegen|parce que|porque|debido a)\b.*)$",
-    re.I,
-)
-_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
-_STEM = 4
-
-
-def cause_in(message: str, lesson: str) -> str | None:
-    """Return the sentence of a message that tells why the error of *lesson* came.
-
-    It is called the cause, or has a longer word in common with the lesson.
-    """
-    subject = _stems(lesson)
-    for sentence in _SENTENCES.split("".join(message.split("```")[::2])):
-        found = _CAUSE.match(sentence.strip())
-        if found and len(sentence) <= CAUSE_CHARS and not sentence.rstrip().endswith(("?", ":")):
-            if found["named"]:
-                return found["named"].strip(" *_.")
-            if not subject.isdisjoint(_stems(sentence)):
-                return found["told"].strip(" *_.-")
-    return None
-
-
-def _stems(text: str) -> set[str]:
-    words = (word for word in re.findall(r"\w+", text.lower()) if len(word) >= _STEM)
-    return {word[:_STEM] for word in words} - {"fail", "erro", "with", "that", "this", "have"}
+def is_ordinary(line: str) -> bool:
+    """True for a slip in the code being written, and for an everyday refusal of git."""
+    return _SLIP.match(line) is not None
 
 
 def is_refusal(error: str) -> bool:

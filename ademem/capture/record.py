@@ -129,9 +129,9 @@ def capture_error(payload: Payload, runtime: Runtime) -> None:
 
     line = errors.essential(payload.error)
     is_failure = payload.tool_name in SHELL_TOOLS and not payload.is_interrupt
-    if not line or not is_failure or errors.is_refusal(payload.error):
+    if not line or not is_failure or not runtime.settings.capture.errors:
         return
-    if not runtime.settings.capture.errors:
+    if errors.is_refusal(payload.error) or errors.is_ordinary(line):
         return
     store, fingerprint = runtime.store, errors.fingerprint(payload.error)
     source_key = f"{fingerprint}:{payload.session_id}"

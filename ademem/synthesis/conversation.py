@@ -81,6 +81,16 @@ MESSAGES_ON_ERROR = 5
 """Messages after a failure that may tell its cause."""
 
 
+CAUSE_CHARS = 200
+_CAUSE = re.compile(
+    r"^\W*(?:root cause|cause|reason|ursache|causa)\W{0,4}[:=]\W*(?P<named>\S.*)$"
+    r"|^(?P<told>.*\b(?:because|caused by|due to|the (?:cause|reason|culprit) (?:is|was)"
+    r"|turns? out|turned out|weil|wegen|parce que|porque|debido a)\b.*)$",
+    re.I,
+)
+_STEM = 4
+
+
 class Failure(Value):
     """A command that failed, and what later commands and messages tell of it."""
 
@@ -259,7 +269,7 @@ class Conversation:
         fingerprint = next(reversed(self.failures), "")
         failure = self.failures.get(fingerprint)
         if failure and failure.line and failure.messages < MESSAGES_ON_ERROR:
-            found = None if "cause: " in failure.cause else errors.cause_in(message, failure.lesson)
+            found = None if "cause: " in failure.cause else cause_in(message, failure.lesson)
             cause = f"cause: {found}" if found else failure.cause
             self.failures[fingerprint] = replace(
                 failure, cause=cause, messages=failure.messages + 1
@@ -278,6 +288,27 @@ class Conversation:
             self.failures[fingerprint] = failure
             if len(self.failures) > ITEMS:
                 del self.failures[next(iter(self.failures))]
+
+
+def cause_in(message: str, lesson: str) -> str | None:
+    """Return the sentence of a message that tells why the error of *lesson* came.
+
+    It is called the cause, or has a longer word in common with the lesson.
+    """
+    subject = _stems(lesson)
+    for sentence in _SENTENCES.split("".join(message.split("```")[::2])):
+        found = _CAUSE.match(sentence.strip())
+        if found and len(sentence) <= CAUSE_CHARS and not sentence.rstrip().endswith(("?", ":")):
+            if found["named"]:
+                return found["named"].strip(" *_.")
+            if not subject.isdisjoint(_stems(sentence)):
+                return found["told"].strip(" *_.-")
+    return None
+
+
+def _stems(text: str) -> set[str]:
+    words = (word for word in re.findall(r"\w+", text.lower()) if len(word) >= _STEM)
+    return {word[:_STEM] for word in words} - {"fail", "erro", "with", "that", "this", "have"}
 
 
 def _add(items: dict[str, str], text: str) -> None:

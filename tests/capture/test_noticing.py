@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ademem.capture import TITLE_PARTS, errors, may_have_learnings
-from ademem.capture.errors import cause_in, essential, fingerprint, lesson
+from ademem.capture.errors import essential, fingerprint, lesson
 from ademem.capture.learned import marked_lessons
 from ademem.capture.message_lessons import TITLES, learnings
 from ademem.capture.prompt_lessons import dictations
@@ -183,28 +183,6 @@ def test_a_lesson_names_the_command_and_the_line_that_matters():
         lesson("Bash", "npm ci\nnpm test", NPM)
         == "`npm ci` fails: npm error ERESOLVE unable to resolve dependency tree"
     )
-
-
-@pytest.mark.parametrize(
-    ("message", "cause"),
-    [
-        ("Root cause: the lock file was made by pnpm.", "the lock file was made by pnpm"),
-        (
-            "**Cause:** the port is taken by another stack.",
-            "the port is taken by another stack",
-        ),
-        (
-            "I see. The dependency tree is broken because React 18 is pinned. I fix it.",
-            "The dependency tree is broken because React 18 is pinned",
-        ),
-        ("Done, because you asked for it.", None),
-        ("Is the dependency missing because of the lock file?", None),
-        ("```\nRoot cause: in a fence\n```", None),
-        ("The dependency will be resolved.", None),
-    ],
-)
-def test_a_message_tells_the_cause_of_an_error(message, cause):
-    assert cause_in(message, "`npm ci` fails: unable to resolve dependency tree") == cause
 
 
 @given(st.text(max_size=400))

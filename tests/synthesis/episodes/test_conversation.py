@@ -7,7 +7,7 @@ from ademem.core.memory import Category
 from ademem.core.settings import GuardSettings
 from ademem.store.episodes import Action, Run
 from ademem.synthesis import conversation
-from ademem.synthesis.conversation import Conversation
+from ademem.synthesis.conversation import Conversation, cause_in
 from tests.builders import memory
 from tests.capture.talk import Talk
 
@@ -287,3 +287,25 @@ def test_when_it_began_and_ended_is_told_by_the_rows(gather):
 
     assert gathered.started_at == talk.rows[0]["timestamp"]
     assert gathered.ended_at == talk.rows[-1]["timestamp"]
+
+
+@pytest.mark.parametrize(
+    ("message", "cause"),
+    [
+        ("Root cause: the lock file was made by pnpm.", "the lock file was made by pnpm"),
+        (
+            "**Cause:** the port is taken by another stack.",
+            "the port is taken by another stack",
+        ),
+        (
+            "I see. The dependency tree is broken because React 18 is pinned. I fix it.",
+            "The dependency tree is broken because React 18 is pinned",
+        ),
+        ("Done, because you asked for it.", None),
+        ("Is the dependency missing because of the lock file?", None),
+        ("```\nRoot cause: in a fence\n```", None),
+        ("The dependency will be resolved.", None),
+    ],
+)
+def test_a_message_tells_the_cause_of_an_error(message, cause):
+    assert cause_in(message, "`npm ci` fails: unable to resolve dependency tree") == cause
