@@ -103,6 +103,8 @@ FORBIDS = (
     r"|(?:just|only) (?:answer|explain|analy[sz]e)\b|hold off|read.only|before changing)"
 )
 """A ban on changes."""
+MAY_FORBID = ("n't ", "not ", "no ", "without ", "just ", "only ", "hold off", "before changing")
+"""Of these a ban has one; the search for one takes longer."""
 RULES_STATED = tuple(
     "note:,note that,for the record,fyi,for your information,always ,never ,from now on,"
     "keep in mind,please note,as a rule,in this repo,in this project,in general".split(",")
@@ -229,7 +231,8 @@ def stated_rule(prompt: ParsedPrompt) -> Classification | None:
     """A rule of the project, or a ban on changes: what else it asks for is a question."""
     if prompt.low.startswith(RULES_STATED):
         return _soft("it states what holds in the project")
-    is_ban = re.search(FORBIDS, " ".join(prompt.words))
+    text = " ".join(prompt.words)
+    is_ban = any(word in text for word in MAY_FORBID) and re.search(FORBIDS, text)
     return _soft("it forbids changes") if is_ban else None
 
 
