@@ -20,7 +20,7 @@ from ademem.core.value import Value
 from ademem.search.embedding import published
 from ademem.search.embedding.cache import State
 from ademem.session import install
-from ademem.store import admission, bad_rows, full_text, jobs, salvage, unreadable
+from ademem.store import admission, bad_rows, database, full_text, jobs, salvage
 from ademem.store.runtime import open_runtime, program
 from ademem.sync import checks
 from ademem.synthesis import ai
@@ -288,7 +288,7 @@ def run_check(check: Callable[[Patient], Finding], patient: Patient) -> Finding:
     """Return the failure of a check as a finding."""
     try:
         return check(patient)
-    except (sqlite3.Error, OSError, AdememError, *unreadable.MISREAD) as error:
+    except (sqlite3.Error, OSError, AdememError, *database.MISREAD) as error:
         return _bad(
             check.__name__.partition("_")[0], failure_log.describe(error), _next_step(error)
         )

@@ -7,11 +7,12 @@ import sqlite3
 from contextlib import suppress
 
 from ademem.core import clock, configuration, confined, project
+from ademem.core.client import mission_of
 from ademem.core.memory import Trust
 from ademem.core.project import files_changed
 from ademem.core.repository import under_way
 from ademem.files import project_brief
-from ademem.store import admission, briefs, jobs, missions, store_aside
+from ademem.store import admission, briefs, jobs, store_aside
 from ademem.store.runtime import Runtime, is_writable, open_runtime
 from ademem.sync import checks, importer, mirror
 
@@ -179,7 +180,7 @@ def import_lines(
         runtime.settings,
         runtime.clock(),
         on_progress,
-        mission=missions.mission_of(runtime.environment),
+        mission=mission_of(runtime.environment),
         confirms=confirms,
     )
 

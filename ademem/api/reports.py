@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from ademem import worker
 from ademem.core import confined
+from ademem.core.client import mission_of
 from ademem.core.clock import stamp
 from ademem.core.memory import Scope, Status
 from ademem.core.project import import_waits
@@ -85,7 +86,7 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
 def _count_listed(runtime: Runtime) -> dict[str, int]:
     """Count what `ademem list --status` lists."""
     names = {"promoted": Status.PROMOTED, "candidates": Status.CANDIDATE}
-    mission = missions.mission_of(runtime.environment)
+    mission = mission_of(runtime.environment)
     return {
         name: filters.count(runtime.store, Filters(statuses=(status,), mission=mission))
         for name, status in names.items()

@@ -7,11 +7,11 @@ from weakref import WeakKeyDictionary
 from ademem.core import client
 from ademem.core.client import TurnKey
 from ademem.core.value import replace
-from ademem.search import embedding, engine
+from ademem.search import engine
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.search.engine import recall as recall_
 from ademem.search.parameters import DEFAULTS
-from ademem.store import embeddings, logs, memories, missions
+from ademem.store import logs, memories
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def list_memories(
     runtime: Runtime, filters: Filters | None = None, limit: int | None = 100
 ) -> list[Memory]:
     """List memories by filter, newest first; by default all but archived ones."""
-    mission = missions.mission_of(runtime.environment)
+    mission = client.mission_of(runtime.environment)
     filters = filters or Filters(statuses=UNARCHIVED, mission=mission)
     return engine.listed(runtime.store, filters, limit)
 
@@ -146,14 +146,18 @@ def _filters(runtime: Runtime, filters: Filters | None) -> Filters:
         filters,
         faded=True,
         here=filters.here or runtime.branch,
-        mission=filters.mission or missions.mission_of(runtime.environment),
+        mission=filters.mission or client.mission_of(runtime.environment),
     )
 
 
 def _embedder(runtime: Runtime) -> Embedder | None:
     """Load the model if the store has vectors; None where words alone decide."""
-    wanted = embedding.model_id(runtime.settings.embed)
-    if not (runtime.settings.search.hybrid and embeddings.has_any(runtime.store, wanted)):
+    if not (runtime.settings.search.hybrid and memories.any_vector(runtime.store)):
+        return None
+    from ademem.search import embedding
+    from ademem.store import embeddings
+
+    if not embeddings.has_any(runtime.store, embedding.model_id(runtime.settings.embed)):
         return None
     if runtime not in _models:
         try:

@@ -79,9 +79,9 @@ def place_draft(
             return missions.place_in_mission(draft, runtime.environment)
         return missions.assign_mission(draft, runtime.environment, runtime.store, runtime.clock())
     if Scope.is_mission(scope):
-        owner = owner or missions.mission_of(runtime.environment)
+        owner = owner or client.mission_of(runtime.environment)
         if not owner:
-            raise UsageError("which mission?", f"--owner ID, or {missions.VARIABLE}")
+            raise UsageError("which mission?", f"--owner ID, or {client.MISSION}")
     return replace(draft, scope=scope, owner=owner)
 
 

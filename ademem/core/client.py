@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+MISSION = "ADEMEM_MISSION"
+"""Environment variable with the mission of a process."""
 CONTEXT_UNITS = 10_000
 """UTF-16 units of a context, above which the client shows a preview of 2 KB instead."""
 
@@ -177,6 +179,11 @@ def transcript_folder(directory: str) -> str:
 def session_of(environment: Mapping[str, str]) -> str:
     """Return the id of the session in whose shell this process runs; empty for none."""
     return safe_id(environment.get("CLAUDE_CODE_SESSION_ID", ""))
+
+
+def mission_of(environment: Mapping[str, str]) -> str | None:
+    """Return the mission that this process works for; its memories belong to it."""
+    return environment.get(MISSION, "").strip() or None
 
 
 def safe_id(id: str) -> str:

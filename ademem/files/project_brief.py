@@ -13,7 +13,7 @@ from ademem.core.errors import AdememError, UsageError
 from ademem.core.json_text import loads
 from ademem.core.text import clean, sha256_hex, slug, unique
 from ademem.core.value import Value, replace
-from ademem.store import briefs, jobs, ledger, unreadable
+from ademem.store import briefs, database, jobs, ledger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def load(store: Store, agent: str = "") -> CoreMemory | None:
     Here and below *agent* is the folder of an agent, for that agent's brief.
     """
     row = briefs.get(store, agent)
-    return unreadable.read_row(row, _from_row, "core_memory_state", agent or store.project_id)
+    return database.read_row(row, _from_row, "core_memory_state", agent or store.project_id)
 
 
 def _from_row(row: sqlite3.Row) -> CoreMemory:

@@ -172,10 +172,14 @@ def _look_up(
     words, and so does a query without a word, which has no meaning either.
     """
     from ademem.search import lexical
-    from ademem.store import embeddings
 
-    model = embedder.model_id if embedder else ""
-    if embedder and query.terms and (dimensions := embeddings.dimensions(store, model)):
+    dimensions, model = 0, ""
+    if embedder and query.terms:
+        from ademem.store import embeddings
+
+        model = embedder.model_id
+        dimensions = embeddings.dimensions(store, model)
+    if embedder and dimensions:
         from ademem.core.background import Background
         from ademem.search.embedding import DamagedModel
 

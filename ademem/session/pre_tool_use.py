@@ -158,8 +158,8 @@ def _reason(turn: Turn, words: str, runtime: Runtime) -> str:
 def _assist(turn: Turn, query: str, runtime: Runtime) -> str:
     """Search memory in place of the model; the denial carries the hits and counts as the search."""
     from ademem.core import untrusted
+    from ademem.core.client import mission_of
     from ademem.search import engine
-    from ademem.store.missions import mission_of
 
     mission = mission_of(runtime.environment)
     filters = engine.Filters(here=runtime.branch, elsewhere=False, mission=mission)

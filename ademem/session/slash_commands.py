@@ -7,6 +7,7 @@ gets here. Answers go to the person alone, but for the hits of a recall.
 from __future__ import annotations
 
 from ademem.core import client, untrusted
+from ademem.core.client import mission_of
 from ademem.core.errors import AdememError
 from ademem.core.memory import Status, Trust
 from ademem.core.text import counted, preview, sha256_hex
@@ -14,7 +15,6 @@ from ademem.core.untrusted import visible
 from ademem.search.engine import Filters, as_shown, current, search
 from ademem.session.turn_tracking import new_key
 from ademem.store import ledger, logs, memories, memory_queries, transitions, turns
-from ademem.store.missions import mission_of
 from ademem.store.transitions import Act
 
 TYPE_CHECKING = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ademem.capture.prompt_lessons import corrections, dictations
 from ademem.core import client, untrusted
+from ademem.core.client import mission_of
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import bounded, sha256_hex, whole_words
@@ -16,7 +17,6 @@ from ademem.search.query import keywords
 from ademem.session.turn_tracking import is_oriented, new_key
 from ademem.store import ledger, logs, sessions, turns
 from ademem.store.filters import visible
-from ademem.store.missions import mission_of
 from ademem.worker import warm
 
 TYPE_CHECKING = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.core.clock import stamp, timedelta
 from ademem.core.json_text import array, loads
 from ademem.core.value import Value
-from ademem.store import unreadable
+from ademem.store import database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def list_unshown(store: Store, root: str, session_id: str = "") -> list[PeopleCo
         " and (told_at is null or told_session_id = :session) order by id desc",
         {"project": store.project_id, "root": root, "session": session_id},
     )
-    return unreadable.read_rows(rows, _made, "commits", lambda row: row["sha"])
+    return database.read_rows(rows, _made, "commits", lambda row: row["sha"])
 
 
 def _made(row: sqlite3.Row) -> PeopleCommit:
@@ -216,7 +216,7 @@ def latest(store: Store, root: str) -> LatestCommits | None:
         " where project_id = ? and root = ? and commits is not null",
         (store.project_id, root),
     ).fetchone()
-    return unreadable.read_row(row, _latest, "head_cursors", root)
+    return database.read_row(row, _latest, "head_cursors", root)
 
 
 def _latest(row: sqlite3.Row) -> LatestCommits:

@@ -1,4 +1,4 @@
-"""Opening, creating and migrating the database file."""
+"""Opening, creating and migrating the database file, and reading rows that may be damaged."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from ademem.core.errors import UnusableStore
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
     from operator import methodcaller
+    from typing import Any, TypeVar
+
+    Row = TypeVar("Row")
+    V = TypeVar("V")
 else:
     from _operator import methodcaller  # the module around it defines all of it once more
 
@@ -319,3 +323,38 @@ def _back_up(path: str, found: int) -> str:
 def _forget(path: str) -> None:
     for suffix in ("", *SIDECARS):
         shared_files.remove(path + suffix)
+
+
+unreadable_rows: dict[str, str] = {}
+"""Table and key of each row that this process left out, with the reason."""
+
+MISREAD = (ValueError, TypeError, AttributeError, KeyError, OverflowError, RecursionError)
+"""Exceptions of readers for an invalid value."""
+
+
+def note_unreadable(table: str, key: object, error: Exception) -> None:
+    unreadable_rows[f"{table} {key}"] = f"{type(error).__name__}: {error}"
+
+
+def read_rows(
+    rows: Iterable[Row], read: Callable[[Row], V], table: str, key: Callable[[Row], object]
+) -> list[V]:
+    """Read each row; leave out and note what cannot be read."""
+    found = []
+    for row in rows:
+        try:
+            found.append(read(row))
+        except MISREAD as error:
+            note_unreadable(table, key(row), error)
+    return found
+
+
+def read_row(row: Any, read: Callable[[Any], V], table: str, key: object) -> V | None:
+    """Read a row; None for a missing one, and for one that cannot be read."""
+    if row is None:
+        return None
+    try:
+        return read(row)
+    except MISREAD as error:
+        note_unreadable(table, key, error)
+        return None

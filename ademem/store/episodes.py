@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.core.clock import stamp
 from ademem.core.json_text import loads
 from ademem.core.value import Value, as_dict
-from ademem.store import unreadable
+from ademem.store import database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def list_all(
             "limit": -1 if limit is None else limit,
         },
     )
-    return unreadable.read_rows(rows, _from_row, TABLE, _key)
+    return database.read_rows(rows, _from_row, TABLE, _key)
 
 
 def sessions_of(store: Store) -> dict[str, str]:
@@ -122,7 +122,7 @@ def sessions_of(store: Store) -> dict[str, str]:
 def _one(store: Store, where: str, *values: str) -> Episode | None:
     query = f"select {_COLUMNS} from episodes where project_id = ? and {where}"
     row = store.db.execute(query, (store.project_id, *values)).fetchone()
-    return unreadable.read_row(row, _from_row, TABLE, values[0])
+    return database.read_row(row, _from_row, TABLE, values[0])
 
 
 def _from_row(row: sqlite3.Row) -> Episode:

@@ -6,7 +6,7 @@ from ademem.core.clock import stamp
 from ademem.core.json_text import array, loads
 from ademem.core.redaction import redact
 from ademem.core.value import Value
-from ademem.store import unreadable
+from ademem.store import database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ def output(store: Store, since: datetime) -> list[dict[str, Any]]:
         " where name >= ? and name < ? order by day desc, event",
         (f"{OUTPUT}{stamp(since)[:DAY_CHARS]}", f"{OUTPUT}~"),
     )
-    return unreadable.read_rows(rows, _output, "store_values", lambda row: row["day"])
+    return database.read_rows(rows, _output, "store_values", lambda row: row["day"])
 
 
 def _output(row: sqlite3.Row) -> dict[str, Any]:

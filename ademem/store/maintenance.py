@@ -6,7 +6,7 @@ from ademem.core.clock import days_between, parse, stamp
 from ademem.core.json_text import flat, loads
 from ademem.core.memory import SKILL
 from ademem.core.value import Value, as_dict
-from ademem.store import CURRENT, FOREVER, LIVE, unreadable
+from ademem.store import CURRENT, FOREVER, LIVE, database
 from ademem.store.memories import TABLE, TURN, columns, from_values
 
 TYPE_CHECKING = False
@@ -167,7 +167,7 @@ def comparable(store: Store, model: str) -> Iterator[ComparableMemory]:
     for row in rows:
         values = columns(row)
         vector, taken_back = values.pop("vector"), bool(values.pop("taken_back"))
-        memory = unreadable.read_row(values, from_values, TABLE, row["id"])
+        memory = database.read_row(values, from_values, TABLE, row["id"])
         if memory:
             yield ComparableMemory(memory=memory, vector=vector, taken_back=taken_back)
 
@@ -201,7 +201,7 @@ def begin_sweep(store: Store, id: str, trigger: str, now: datetime) -> str:
 def count(store: Store, id: str, counts: dict[str, int]) -> None:
     """Add to the counts of the sweep, in the transaction of the changes."""
     row = store.db.execute("select counts from maintenance_log where id = ?", (id,)).fetchone()
-    read = unreadable.read_row(row, lambda row: _counts(loads(row[0])), "maintenance_log", id)
+    read = database.read_row(row, lambda row: _counts(loads(row[0])), "maintenance_log", id)
     known = read or _counts({})
     total = {name: known[name] + counts.get(name, 0) for name in COUNTED}
     store.db.execute("update maintenance_log set counts = ? where id = ?", (flat(total), id))
@@ -245,7 +245,7 @@ def last(store: Store, kind: str, outcome: str = "%", *, until: str = FOREVER) -
         values = dict(zip(LoggedRun._fields, row, strict=True))
         return LoggedRun(**values | {"counts": _counts(loads(values["counts"]), kind)})
 
-    return unreadable.read_row(row, read, "maintenance_log", kind)
+    return database.read_row(row, read, "maintenance_log", kind)
 
 
 def _counts(known: dict[str, int], kind: str = SWEEP) -> dict[str, int]:

@@ -21,7 +21,7 @@ from ademem.core.memory import (
     Trust,
 )
 from ademem.core.value import Value, of, replace
-from ademem.store import unreadable
+from ademem.store import database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -188,6 +188,12 @@ def get(store: Store, id: str) -> Memory:
     return from_row(rows[0])
 
 
+def any_vector(store: Store) -> bool:
+    """Return True if a memory has an embedding, of whatever model."""
+    query = "select 1 from unified_memory_embeddings limit 1"
+    return store.db.execute(query).fetchone() is not None
+
+
 def find(store: Store, where: str, tail: str = "", **values: Any) -> list[Memory]:
     """Memories of this project for which the SQL condition *where* (named parameters) holds."""
     query = f"select * from unified_memories where project_id = :project and ({where}) {tail}"
@@ -242,7 +248,7 @@ def from_row(row: sqlite3.Row) -> Memory:
     values = columns(row)
     try:
         return of(Memory, _read(values))
-    except unreadable.MISREAD as error:
+    except database.MISREAD as error:
         raise UnreadableMemory(str(row["id"]), error) from error
 
 
@@ -259,8 +265,8 @@ def _each(kind: type[Made], names: Sequence[str], rows: Iterable[sqlite3.Row]) -
     for row in rows:
         try:
             yield of(kind, _read(dict(zip(names, row, strict=True))))
-        except unreadable.MISREAD as error:
-            unreadable.note(TABLE, row["id"], error)
+        except database.MISREAD as error:
+            database.note_unreadable(TABLE, row["id"], error)
 
 
 def columns(row: sqlite3.Row) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem.core.client import mission_of
 from ademem.core.clock import stamp
 from ademem.core.redaction import redact
 from ademem.core.value import Value, replace
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 RUNNING = "running"
-VARIABLE = "ADEMEM_MISSION"
-"""Environment variable with the mission of a process; its memories belong to that mission."""
 
 
 class Mission(Value):
@@ -67,10 +66,6 @@ def list_all(store: Store, *, running: bool = False) -> list[Mission]:
 
 def _from_row(row: sqlite3.Row) -> Mission:
     return Mission(**{name: row[name] for name in Mission._fields})
-
-
-def mission_of(environment: Mapping[str, str]) -> str | None:
-    return environment.get(VARIABLE, "").strip() or None
 
 
 def place_in_mission(draft: Draft, environment: Mapping[str, str]) -> Draft:

@@ -8,7 +8,7 @@ from ademem.core.clock import parse, stamp
 from ademem.core.json_text import array, loads
 from ademem.core.redaction import redact
 from ademem.core.value import Value, as_dict
-from ademem.store import unreadable
+from ademem.store import database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,13 +62,13 @@ _PUT = (
 def all_of(store: Store) -> list[Details]:
     query = f"select {', '.join(_COLUMNS)} from memory_procedure_details order by created_at, rowid"
     rows = store.db.execute(query)
-    return unreadable.read_rows(rows, _details, TABLE, lambda row: row["memory_id"])
+    return database.read_rows(rows, _details, TABLE, lambda row: row["memory_id"])
 
 
 def get(store: Store, memory_id: str) -> Details | None:
     query = f"select {', '.join(_COLUMNS)} from memory_procedure_details where memory_id = ?"
     row = store.db.execute(query, (memory_id,)).fetchone()
-    return unreadable.read_row(row, _details, TABLE, memory_id)
+    return database.read_row(row, _details, TABLE, memory_id)
 
 
 def put(store: Store, details: Details) -> None:
@@ -89,9 +89,7 @@ def sources(store: Store) -> dict[str, list[str]]:
     rows = store.db.execute(
         "select memory_id, episode_ids from memory_procedure_details order by created_at, rowid"
     )
-    found = unreadable.read_rows(
-        rows, lambda row: (row[0], loads(row[1])), TABLE, lambda row: row[0]
-    )
+    found = database.read_rows(rows, lambda row: (row[0], loads(row[1])), TABLE, lambda row: row[0])
     return {id: episodes for id, episodes in found if episodes}
 
 

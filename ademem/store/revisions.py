@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core.json_text import array, loads
 from ademem.core.value import Value
-from ademem.store import memories, unreadable
+from ademem.store import database, memories
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def of_events(store: Store, events: Sequence[str]) -> list[Revision]:
         " using (event_id) order by event.end, revision.seq",
         (array(events),),
     )
-    return unreadable.read_rows(rows, _from_row, TABLE, _key)
+    return database.read_rows(rows, _from_row, TABLE, _key)
 
 
 def since(store: Store, moment: str, limit: int) -> list[tuple[Memory, bool]]:
@@ -86,7 +86,7 @@ def since(store: Store, moment: str, limit: int) -> list[tuple[Memory, bool]]:
         " where memory.project_id = :project group by memory.id order by max(revision.seq) desc",
         {"moment": moment, "limit": limit, "project": store.project_id},
     )
-    return unreadable.read_rows(rows, _changed, memories.TABLE, lambda row: row["id"])
+    return database.read_rows(rows, _changed, memories.TABLE, lambda row: row["id"])
 
 
 def list_latest(store: Store, moment: str) -> list[Revision]:
@@ -97,7 +97,7 @@ def list_latest(store: Store, moment: str) -> list[Revision]:
         " order by seq",
         (moment,),
     )
-    return unreadable.read_rows(rows, _from_row, TABLE, _key)
+    return database.read_rows(rows, _from_row, TABLE, _key)
 
 
 def last(store: Store, memory_id: str) -> Revision:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core.clock import parse, stamp
 from ademem.core.value import Value, as_dict
-from ademem.store import CURRENT, unreadable
+from ademem.store import CURRENT, database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def all_of(store: Store) -> list[IndexedSkill]:
         " order by archived_at is not null, path",
         (store.project_id,),
     )
-    return unreadable.read_rows(
+    return database.read_rows(
         map(dict, rows), _from_row, "memory_skill_index", lambda row: row["id"]
     )
 

@@ -9,6 +9,7 @@ from ademem.capture import gate, provenance, transcript
 from ademem.capture.errors import COMMAND_CHARS
 from ademem.capture.gate.rows import least_trusted
 from ademem.capture.transcript import Prompt
+from ademem.core.client import MISSION
 from ademem.core.clock import parse
 from ademem.core.memory import EPISODE, Category, Draft, Origin, Trust
 from ademem.core.redaction import redact
@@ -28,7 +29,7 @@ from ademem.store import (
     transitions,
 )
 from ademem.store.episodes import SESSION, Action, Episode
-from ademem.store.missions import VARIABLE, assign_mission
+from ademem.store.missions import assign_mission
 from ademem.store.transitions import Act
 from ademem.synthesis import ai
 from ademem.synthesis.conversation import (
@@ -340,7 +341,7 @@ def _write(
         ),
     )
     with store.transaction():
-        draft = assign_mission(draft, {VARIABLE: home}, store, now)
+        draft = assign_mission(draft, {MISSION: home}, store, now)
         written = gate.write(draft, store, runtime.settings.gate, now)
         if written.memory is None:
             return None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ademem.core.client import MISSION, mission_of
 from ademem.core.value import Value, replace
-from ademem.store.missions import VARIABLE, assign_mission, mission_of
+from ademem.store.missions import assign_mission
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class SessionLocation(Value):
     def assign(self, draft: Draft, runtime: Runtime) -> Draft:
         """Return the draft with this branch, in this mission."""
         draft = replace(draft, origin=replace(draft.origin, branch=self.branch or None))
-        return assign_mission(draft, {VARIABLE: self.mission_id}, runtime.store, runtime.now)
+        return assign_mission(draft, {MISSION: self.mission_id}, runtime.store, runtime.now)
 
 
 def current_location(session_id: str, runtime: Runtime) -> SessionLocation:

@@ -13,13 +13,13 @@ from ademem.core.shared_files import locked
 from ademem.core.value import Value, replace
 from ademem.guard.injection import order_in
 from ademem.store import (
+    database,
     jobs,
     maintenance,
     memories,
     memory_queries,
     relations,
     transitions,
-    unreadable,
 )
 from ademem.store.maintenance import ADEMEM
 from ademem.store.memories import Change
@@ -327,7 +327,7 @@ def sweep(
 
 def _run_passes(store: Store, settings: LifecycleSettings, now: datetime) -> list[Pair]:
     contradicted = relations.find_all_outdated(store)
-    before = unreadable.read_rows(
+    before = database.read_rows(
         maintenance.rows(store),
         lambda row: _from_row(row, contradicted, now),
         memories.TABLE,

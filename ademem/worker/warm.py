@@ -11,8 +11,8 @@ import time
 
 from ademem import __version__
 from ademem.core import confined
+from ademem.core.client import mission_of
 from ademem.core.json_text import loads, quoted
-from ademem.store.missions import mission_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

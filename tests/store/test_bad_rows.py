@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from ademem.core.errors import AdememError
-from ademem.store import bad_rows, database, memories, unreadable
+from ademem.store import bad_rows, database, memories
 from ademem.store.memories import UnreadableMemory
 from tests.builders import NOW, insert, memory, open_project
 from tests.store import older
@@ -155,7 +155,7 @@ def test_a_bad_memory_is_left_out_and_the_others_are_there(store, column, value)
 
     assert [each.id for each in memories.find(store, "true")] == [good.id]
     assert [each.id for each in memories.numbered(store, [1, 2])] == [good.id]
-    assert f"unified_memories {bad.id}" in unreadable.noted
+    assert f"unified_memories {bad.id}" in database.unreadable_rows
     with pytest.raises(UnreadableMemory, match=bad.id) as raised:
         memories.get(store, bad.id)
     assert isinstance(raised.value, AdememError)

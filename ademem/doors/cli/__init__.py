@@ -194,6 +194,7 @@ def answer(question: Question) -> int:
     if question.is_search:
         print(REPLACED.format(old="search", new=SEARCH), file=sys.stderr)
     with api.open_memories(question.project, on_import=_import_progress()) as memories:
+        memories.before_close = None  # an answer changes no hint
         show.notices(memories)
         search = api.recall if question.counts else api.search
         found = search(memories, question.query, None, question.limit)

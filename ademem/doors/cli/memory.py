@@ -9,6 +9,7 @@ import typer
 
 from ademem import api
 from ademem.core.anchor import of_command
+from ademem.core.client import mission_of
 from ademem.core.errors import UsageError
 from ademem.core.memory import Category, Draft, Status
 from ademem.doors.cli import show
@@ -37,7 +38,6 @@ from ademem.doors.cli.options import (
     text_or_stdin,
 )
 from ademem.search.engine import UNARCHIVED, Filters
-from ademem.store.missions import mission_of
 
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="The memory; - reads standard input.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Show how each result came about.")]

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ademem import api
+from ademem.core.client import MISSION, mission_of
 from ademem.core.errors import UsageError
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, Id, Project, open_project
-from ademem.store.missions import VARIABLE, mission_of
 
 if TYPE_CHECKING:
     from ademem.store.missions import Mission
@@ -44,14 +44,14 @@ def start(
         started = api.start_mission(memories, goal, id=id)
     if as_json:
         return show.json(as_dict(started))
-    show.say(f"{started.id} started; `export {VARIABLE}={started.id}` binds a shell to it")
+    show.say(f"{started.id} started; `export {MISSION}={started.id}` binds a shell to it")
     return None
 
 
 @mission.command("end")
 def end(
     id: Annotated[
-        str | None, typer.Argument(metavar="ID", help=f"Else {VARIABLE}, or the one that runs.")
+        str | None, typer.Argument(metavar="ID", help=f"Else {MISSION}, or the one that runs.")
     ] = None,
     outcome: Annotated[Outcome, typer.Option("--outcome", help="How it ended.")] = ...,  # type: ignore[assignment]
     reason: Annotated[str, typer.Option("--reason", help="Why it failed, as a lesson.")] = "",
@@ -79,7 +79,7 @@ def list_(
     ] = None,
     running: Annotated[bool, typer.Option("--running", help="Only those that run.")] = False,
     status: Annotated[
-        bool, typer.Option("--status", help=f"Status of ID, {VARIABLE}, or the one that runs.")
+        bool, typer.Option("--status", help=f"Status of ID, {MISSION}, or the one that runs.")
     ] = False,
     project: Project = None,
     as_json: AsJson = False,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from ademem.core import untrusted
-from ademem.core.client import units
+from ademem.core.client import mission_of, units
 from ademem.core.clock import days_between
 from ademem.core.settings import LEVELS
 from ademem.core.value import Value
 from ademem.store import briefing_queries, logs, relations
 from ademem.store.logs import PATIENCE
-from ademem.store.missions import mission_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
