@@ -9,7 +9,7 @@ from ademem.core.errors import suppress
 from ademem.core.project import import_waits
 from ademem.core.repository import git_root
 from ademem.core.text import bounded, counted, preview
-from ademem.store import admission, existence, ledger, memory_queries
+from ademem.store import admission, briefing_queries, existence, ledger, memory_queries
 from ademem.store.runtime import program
 
 TYPE_CHECKING = False
@@ -42,20 +42,30 @@ def is_quiet(runtime: Runtime) -> bool:
     return runtime.settings.notice.level == "quiet"
 
 
-def summarize(confirmed: int, most: int, runtime: Runtime) -> list[str]:
-    """Return the line with the number of memories, counted up to *most*, and of waiting ones."""
-    if is_quiet(runtime):
-        return []
+def summarize(confirmed: int, runtime: Runtime) -> list[str]:
+    """Return the line with the number of *confirmed* memories and of waiting ones.
+
+    The status line shows it, too.
+    """
     waiting = memory_queries.count_in_review(runtime.store, MOST_WAITING)
-    if not confirmed and not waiting:
-        return ['ademem: no memories yet; "remember: …" in a prompt stores one']
-    known = "at least " if confirmed == most else ""
-    line = f"ademem: {known}{counted(confirmed, 'memory')}"
-    if not waiting:
-        return [line]
-    number = f"{waiting} or more" if waiting == MOST_WAITING else str(waiting)
-    verb = "waits" if waiting == 1 else "wait"
-    return [f"{line}, {number} {verb} for review (/ademem:review)"]
+    known = "at least " if confirmed == briefing_queries.COUNTED else ""
+    line, ask = f"ademem: {known}{counted(confirmed, 'memory')}", ""
+    if waiting:
+        number = f"{waiting} or more" if waiting == MOST_WAITING else str(waiting)
+        line += f", {number} {'waits' if waiting == 1 else 'wait'} for review"
+        ask = " (/ademem:review)"
+    elif not confirmed:
+        line = 'ademem: no memories yet; "remember: …" in a prompt stores one'
+    with suppress(OSError, confined.Refused):
+        confined.write_text(
+            runtime.project.root, f"{runtime.project.run}/status", f"{line}\n", sync=False
+        )
+    return [] if is_quiet(runtime) else [line + ask]
+
+
+def count_anew(runtime: Runtime) -> None:
+    """Update the status line after a change."""
+    summarize(briefing_queries.count_confirmed(runtime.store), runtime)
 
 
 def stored(written: Iterable[Written], runtime: Runtime) -> list[str]:

@@ -86,7 +86,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     text = "\n".join(filter(None, (brief.text, imported)))
     lines = notices.collect(payload, runtime)
     if source in BEGINNINGS:
-        lines += notices.summarize(brief.total, briefing.COUNTED, runtime)
+        lines += notices.summarize(brief.total, runtime)
     return client.context("SessionStart", text, lines)
 
 

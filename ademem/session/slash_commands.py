@@ -13,6 +13,7 @@ from ademem.core.memory import Status, Trust
 from ademem.core.text import counted, preview, sha256_hex
 from ademem.core.untrusted import visible
 from ademem.search.engine import Filters, as_shown, current, search
+from ademem.session import notices
 from ademem.session.turn_tracking import new_key
 from ademem.store import ledger, logs, memories, memory_queries, transitions, turns
 from ademem.store.transitions import Act
@@ -110,7 +111,9 @@ def review(text: str, payload: Payload, runtime: Runtime) -> str:
         session_id=payload.session_id,
         branch=runtime.branch,
     )
-    return client.block("\n".join(_decide(verb, id, act) for id in ids))
+    done = [_decide(verb, id, act) for id in ids]
+    notices.count_anew(runtime)
+    return client.block("\n".join(done))
 
 
 def why(_text: str, payload: Payload, runtime: Runtime) -> str:

@@ -75,6 +75,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         from ademem.session import notices
 
         shown_to_person = notices.stored(written, runtime)
+        notices.count_anew(runtime)
     return client.context("UserPromptSubmit", "\n".join(lines), shown_to_person) or None
 
 

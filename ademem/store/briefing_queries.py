@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.store import BROWSED, CURRENT, LIVE, memories
+from ademem.store import BROWSED, CURRENT, LIVE, memories, skills
 from ademem.store.logs import SINKING
 
 TYPE_CHECKING = False
@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
     from ademem.store import Store
+
+COUNTED = 2500
+"""Most memories that are counted; beyond, "at least" is said."""
 
 _KNOWLEDGE = (
     f"category in ('fact','preference','pattern','decision','gotcha','convention') and {BROWSED}"
@@ -87,16 +90,17 @@ class VisibleMemories:
         )
 
 
-def count_promoted(store: Store, most: int) -> int:
-    """Promoted memories of the project, counted up to *most*."""
+def count_confirmed(store: Store) -> int:
+    """Count promoted memories of the project, at most COUNTED, without those of hidden files."""
     row = store.db.execute(
         "select count(*) from ("
         "select 1 from main.unified_memories indexed by idx_unified_memories_current"
         " where project_id = ? and scope = 'project' and status = 'promoted'"
         f" and {CURRENT} limit ?)",
-        (store.project_id, most),
+        (store.project_id, COUNTED),
     ).fetchone()
-    return int(row[0])
+    found = int(row[0])
+    return found if found == COUNTED else found - skills.count_hidden(store)
 
 
 def word_matches(store: Store, words: Iterable[str], limit: int) -> dict[int, float]:

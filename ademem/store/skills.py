@@ -46,7 +46,7 @@ def all_of(store: Store) -> list[IndexedSkill]:
 
 
 def count_hidden(store: Store) -> int:
-    """Promoted memories that stand for a file, as `briefing.count` counts memories."""
+    """Promoted memories that stand for a file, as a briefing counts memories."""
     row = store.db.execute(
         "select count(*) from memory_skill_index as entry"
         " join unified_memories as memory on memory.id = entry.memory_id"

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -128,3 +130,33 @@ def test_a_failed_hook_is_named_once_a_session(world, monkeypatch):
         "ademem: its hook user_prompt_submit failed (TypeError); `ademem doctor` shows why"
     ]
     assert second == []
+
+
+def status_line(world, project=None):
+    """Return what the script prints for the client's payload."""
+    script = Path(__file__).parents[2] / "hooks/statusline.sh"
+    payload = json.dumps({"workspace": {"project_dir": str(project or world.root)}})
+    compact = payload.replace(": ", ":")
+    done = subprocess.run([script], input=compact, capture_output=True, text=True, check=True)
+    return done.stdout.rstrip("\n")
+
+
+def test_the_status_line_follows_what_the_person_stores_and_decides(world):
+    assert status_line(world) == ""
+    world.know("Deploys go through staging")
+    shown(world)
+    assert status_line(world) == "ademem: 1 memory"
+    prompt(world, "remember: tokens expire in UTC")
+    assert status_line(world) == "ademem: 2 memories"
+    subfolder = world.root / "src"
+    subfolder.mkdir()
+    assert status_line(world, subfolder) == "ademem: 2 memories"
+
+
+def test_a_status_line_that_came_as_a_link_is_not_read(world, tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("a secret\n")
+    (world.root / ".ade/run").mkdir(exist_ok=True)
+    (world.root / ".ade/run/status").symlink_to(secret)
+
+    assert status_line(world) == ""

@@ -15,7 +15,7 @@ from ademem.session.briefing.sections import (
     of_mission,
     pinned,
 )
-from ademem.store import briefing_queries, skills
+from ademem.store.briefing_queries import COUNTED, count_confirmed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,10 +25,7 @@ if TYPE_CHECKING:
     from ademem.files.project_brief import CoreMemory
     from ademem.session.briefing.sections import Section
 
-__all__ = ["SECTIONS", "Brief", "Reader", "agent", "count", "how_to", "news", "session"]
-
-COUNTED = 2500
-"""Most memories that are counted; beyond, "at least" is said."""
+__all__ = ["SECTIONS", "Brief", "Reader", "agent", "how_to", "news", "session"]
 
 
 class Brief(Value):
@@ -85,7 +82,7 @@ class Page:
 
 def session(reader: Reader, program: str, sections: Sequence[Section] = SECTIONS) -> Brief:
     """Compose the briefing of a session; an empty memory gives one line on its use."""
-    intro, total = how_to(program), count(reader)
+    intro, total = how_to(program), count_confirmed(reader.store)
     page = Page(reader, intro, reader.settings.max_chars)
     titles = [section.title.lower() for section in sections]
     longest = _left_out(total, total, dict.fromkeys(titles, COUNTED), program)
@@ -127,12 +124,6 @@ def how_to(program: str) -> str:
         f'Look things up with `{program} recall "words"`, read one whole with `{program} get ID`, '
         f'keep a lasting finding with `{program} add "…" --category gotcha`.'
     )
-
-
-def count(reader: Reader) -> int:
-    """Count promoted memories of the project, at most COUNTED."""
-    found = briefing_queries.count_promoted(reader.store, COUNTED)
-    return found if found == COUNTED else found - skills.count_hidden(reader.store)
 
 
 def _left_out(left: int, total: int, cut: dict[str, int], program: str) -> str:

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Print a status line for Claude Code: "ademem: 41 memories, 3 wait for review". In its settings:
+#   "statusLine": {"type": "command", "command": "~/.local/share/ademem/share/ademem/hooks/statusline.sh"}
+# The hooks leave the line in `.ade/run/status`, so that showing it takes no more than reading it.
+payload=$(cat)
+folder=${payload#*'"project_dir":"'}
+[ "$folder" != "$payload" ] || exit 0
+folder=${folder%%'"'*}
+until [ -z "$folder" ] || [ -d "$folder/.ade" ]; do folder=${folder%/*}; done
+run=$folder/.ade/run
+[ ! -L "$folder/.ade" ] && [ ! -L "$run" ] && [ ! -L "$run/status" ] && [ -f "$run/status" ] || exit 0
+{ read -r line <"$run/status" && printf '%s\n' "$line"; } 2>/dev/null
