@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
 SESSION = "recording"
-COMMIT = 'git commit -qam "Fix login" -m "LEARNED: Token expiry needs an aware datetime"'
+COMMIT = 'git commit -qam "Store time zones" -m "LEARNED: Offsets need an aware datetime"'
 
 WIDTH = 94
 """Characters of a line."""
@@ -118,7 +118,8 @@ class Recording:
     def edit(self, path: str) -> None:
         call = {"tool_name": "Edit", "tool_input": {"file_path": f"{self.root}/{path}"}}
         if self.tool(f"Edit({path})", call):
-            (self.root / path).write_text("# fixed\n")
+            (self.root / path).parent.mkdir(exist_ok=True)
+            (self.root / path).write_text("fixed\n")
 
     def bash(self, line: str) -> None:
         call = {"tool_name": "Bash", "tool_input": {"command": line}}
@@ -140,12 +141,12 @@ class Recording:
 def record(folder: Path) -> list[Line]:
     """Play the session in *folder* and return the lines to show."""
     session = Recording(folder)
-    session.shell('ademem add "Login tokens expire in UTC, never in local time" --category gotcha')
+    rule = "Never edit src/schema.py by hand: change db/schema.sql"
+    session.shell(f'ademem add "{rule}" --category convention')
     session.start()
-    session.prompt("Fix the login bug in src/auth.py")
-    session.edit("src/auth.py")
-    session.bash('ademem recall "login tokens"')
-    session.edit("src/auth.py")
+    session.prompt("Add a column for the time zone")
+    session.edit("src/schema.py")
+    session.edit("db/schema.sql")
     session.bash(COMMIT)
     session.fire("SessionEnd", reason="other")
     session.show("note", "# what the session learned is a candidate until you confirm it:")

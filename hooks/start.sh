@@ -14,7 +14,7 @@
 
 # These may be exported in the user's environment, and a variable that is stays so when it is set
 # again: a large payload in the environment keeps every program from starting.
-unset payload head folder id reader list about marks run package
+unset payload head folder id reader list about marks run package call rest part
 
 # Only a project with `.ade/` takes part, or a worktree (there `.git` is a file) whose main one has it.
 # The payload's own `cwd` follows the model's `cd`, so the search starts where the session did, and
@@ -78,8 +78,37 @@ start_python() {
   fi 2>/dev/null
 }
 
+# True for a list or pipeline of a few commands that only read, whatever their arguments are; a
+# quoted `|` only makes one part more. Everything else is for Python.
+only_reads() {
+  rest=$1
+  while :; do
+    case $rest in
+    *' 2>/dev/null'*) rest=${rest%%' 2>/dev/null'*}${rest#*' 2>/dev/null'} ;;
+    *' 2>&1'*) rest=${rest%%' 2>&1'*}${rest#*' 2>&1'} ;;
+    *[\\\`\$\<\>\(\)\{\}]* | *--output* | *--ext-diff* | *--pre* | *-exec* | *-ok* | *-delete* | *-fprint* | *-fls*) return 1 ;;
+    *) break ;;
+    esac
+  done
+  while [ -n "$rest" ]; do
+    part=${rest%%[\|\;\&]*}
+    rest=${rest#"$part"} rest=${rest#?}
+    case ${part#"${part%%[! ]*}"} in
+    '' | ls | 'ls '* | 'cat '* | head | 'head '* | tail | 'tail '* | wc | 'wc '* | 'grep '* | 'rg '* | 'find '*) ;;
+    pwd | 'cd '* | 'echo '* | 'which '* | 'stat '* | 'file '* | 'git status' | 'git status '* | 'git diff') ;;
+    'git diff '* | 'git log' | 'git log '* | 'git show' | 'git show '* | 'git ls-files' | 'git ls-files '*) ;;
+    *) return 1 ;;
+    esac
+  done
+}
+
 case $hook in
 pre_tool_use | post_tool_use) payload=$(cat) ;;
+post_tool_batch)
+  # Only after a denial that carries memories does anything follow from the end of the calls.
+  [ -f "$folder/.ade/run/carrying" ] && start_python
+  exit 0
+  ;;
 *)
   start_python
   exit 0
@@ -89,7 +118,7 @@ esac
 case $hook in
 pre_tool_use)
   # Python leaves the flag `.ade/run/clear/<turn or agent>` once nothing in that turn needs it any
-  # more. The id is read only from before "tool_input": what the model wrote comes after it. Inside
+  # more, or, with lines in it, nothing but calls that change something and have no line. The id is read only from before "tool_input": what the model wrote comes after it. Inside
   # a JSON string every quote has a backslash, so no path or title can look like one of these keys.
   case $payload in *'"tool_input"'*) head=${payload%%'"tool_input"'*} ;; esac
   case $head in
@@ -112,11 +141,17 @@ pre_tool_use)
     if [ -n "$id" ] && [ -f "$marks/clear/$id" ] && [ ! -L "$folder/.ade" ] && [ ! -L "$marks" ] &&
       [ ! -L "$marks/clear" ] && [ ! -L "$marks/sites" ]; then
       case $payload in
-      *'"file_path":"'*) list=files about=${payload#*'"file_path":"'} about=${about%%'"'*} ;;
-      *'"notebook_path":"'*) list=files about=${payload#*'"notebook_path":"'} about=${about%%'"'*} ;;
-      *'"command":"'*) list=commands about=${payload#*'"command":"'} ;;
-      *) exit 0 ;;
+      *'"file_path":"'*) list=files about=${payload#*'"file_path":"'} about=${about%%'"'*} call=$about ;;
+      *'"notebook_path":"'*) list=files about=${payload#*'"notebook_path":"'} about=${about%%'"'*} call=$about ;;
+      *'"command":"'*) list=commands about=${payload#*'"command":"'} call=${about%%'"'*} ;;
+      *) list= about= call=${head#*'"tool_name":"'} call=${call%%'"'*} ;;
       esac
+      if [ ! -s "$marks/clear/$id" ] || { [ "$list" = commands ] && only_reads "$call"; } ||
+        LC_ALL=C grep -qxF -e "$call" "$marks/clear/$id" 2>/dev/null; then
+        [ -n "$list" ] || exit 0
+      else
+        about=.ade # for Python
+      fi
       case $head in
       *'"agent_id":"'*) reader=$id ;;
       *) reader=${head#*'"session_id":"'} reader=${reader%%'"'*} ;;

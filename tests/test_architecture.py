@@ -14,7 +14,7 @@ import pytest
 
 from ademem import api
 from ademem.core import clock
-from ademem.core.memory import Draft
+from ademem.core.memory import Draft, Origin, Trust
 from ademem.session import answer, user_prompt_submit
 
 ROOT = Path(__file__).parents[1]
@@ -474,6 +474,7 @@ DAY = (
     ("post_tool_use", bash('ademem recall "login"')),
     ("post_tool_use", bash('bd comment BD-1 "LEARNED: tokens expire in UTC, never locally"')),
     ("post_tool_use_failure", ERROR),
+    ("post_tool_batch", {"tool_calls": []}),
     ("pre_compact", {"trigger": "auto"}),
     ("subagent_start", AGENT),
     ("subagent_stop", AGENT | FINAL),
@@ -513,6 +514,9 @@ class Day:
         api.init(str(root))
         with api.open_memories(str(root), environment=self.environment) as memories:
             api.write(memories, Draft(content="Login tokens expire in UTC", promoted=True))
+            rule = "Never remove build by hand, and never commit without a ticket"
+            by_person = Origin(trust=Trust.USER)
+            api.write(memories, Draft(content=rule, promoted=True, origin=by_person))
         prompt = self.payload("user_prompt_submit", {"prompt": "Fix the login bug in src/auth.py"})
         answer(user_prompt_submit.handle, prompt, self.environment, clock.now())
 
@@ -588,7 +592,7 @@ def test_a_file_of_settings_is_parsed_once(day):
 
 
 def test_the_guard_denies_on_such_a_day(day):
-    _, _, denial = day.fire("pre_tool_use", EDIT)
+    _, _, denial = day.fire("pre_tool_use", bash("git commit -am 'fix login' && rm -rf build"))
 
     assert json.loads(denial)["hookSpecificOutput"]["permissionDecision"] == "deny"
 

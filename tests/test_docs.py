@@ -250,7 +250,7 @@ def test_every_background_job_has_a_row():
 
 
 def test_every_mode_of_the_guard_is_told():
-    rows = table("`guard.mode`", "A change before memory was searched")
+    rows = table("`guard.mode`", "A change")
 
     assert tuple(codes(mode)[0] for mode, _ in rows) == settings.GUARD_MODES
 

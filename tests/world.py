@@ -17,6 +17,7 @@ EVENTS = {
     "pre_tool_use": "PreToolUse",
     "post_tool_use": "PostToolUse",
     "post_tool_use_failure": "PostToolUseFailure",
+    "post_tool_batch": "PostToolBatch",
     "pre_compact": "PreCompact",
     "stop": "Stop",
     "subagent_start": "SubagentStart",

@@ -62,6 +62,10 @@ DIALOGUE = "dialogue"
 """Tag of a turn of a dialogue, whose title is the speaker."""
 
 
+STOP = "stop"
+"""Tag of a memory that stops each call it is about until the turn was shown it."""
+
+
 SKILL = "skill"
 """Source type of the memory of a skill file."""
 EPISODE = "episode"

@@ -89,7 +89,7 @@ class Section(Value):
 
 DTYPES = ("int8", "fp32")
 AI_PROVIDERS = ("none", "claude", "openai")
-GUARD_MODES = ("strict", "assist", "orient", "warn", "off")
+GUARD_MODES = ("strict", "assist", "consult", "orient", "warn", "off")
 """Modes of the guard, the strictest first."""
 NOTICE_LEVELS = ("quiet", "normal")
 LEVELS = {"lite": 3, "standard": 8, "deep": 20}
@@ -122,8 +122,8 @@ class EmbedSettings(Section):
 
 
 class GuardSettings(Section):
-    mode: str = yours("strict", choices=GUARD_MODES, stricter=LESS)
-    """Mode of the guard: strict, assist, orient, warn or off."""
+    mode: str = yours("consult", choices=GUARD_MODES, stricter=LESS)
+    """Mode of the guard: strict, assist, consult, orient, warn or off."""
     max_blocks: int = yours(2, 0, 20, stricter=MORE)
     """Maximum number of denials in one turn."""
     fail: str = yours("open", choices=("open", "closed"), stricter=MORE)

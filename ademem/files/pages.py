@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.core.memory import TYPES, Category, Importance, Tier
+from ademem.core.memory import STOP, TYPES, Category, Importance, Tier
 from ademem.core.text import slug
 from ademem.core.value import Value, replace
 from ademem.files import project_brief
@@ -135,7 +135,7 @@ def split_topics(memories: Iterable[Memory], bound: int) -> list[TopicFile]:
 
 def subtopic(memory: Memory) -> str:
     """Return the first tag that names a subject, else the first folder of its path, else ""."""
-    tags = [tag for tag in memory.tags if tag.lower() not in KINDS]
+    tags = [tag for tag in memory.tags if tag.lower() not in KINDS and tag != STOP]
     folder = (memory.file_scope_pattern or "").removeprefix("./").split("/")[0]
     if not any(char in folder for char in "*?[{"):
         tags.append(folder)

@@ -1,7 +1,9 @@
 """Flag files by which a hook's shell line ends before Python starts.
 
-A flag means: the guard passes every call of this turn (or subagent). Its name has the id of the
-turn, so a stale, copied or missing flag costs time and decides nothing.
+The name of a flag is the id of a turn, or of a subagent, so a stale, copied or missing flag costs
+time and decides nothing. An empty flag means: the guard passes every call of the turn. Another one
+lists the calls that mode `consult` has looked up, a path, a command or a tool a line, after
+CONSULT.
 """
 
 from __future__ import annotations
@@ -9,37 +11,78 @@ from __future__ import annotations
 import os
 
 from ademem.core import confined
+from ademem.core.errors import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from ademem.core.client import TurnKey
     from ademem.core.project import Project
 
 MAX_AGE_S = 86_400
+CONSULT = "consult"
+"""First line of a flag that lists calls."""
+LISTED = 200
+"""Most calls in a flag."""
+MARK = "$ "
+"""Begins a line with a program and its subcommand, which were searched for."""
 
 
 def set_quiet(project: Project, key: TurnKey, quiet: bool) -> None:
     """Write or remove the turn's flag; on failure Python decides each call."""
-    name = key.agent_id or key.prompt_id
-    if not name or not name.replace("-", "").replace("_", "").isalnum():
+    if quiet:
+        _write(project, key, "")
         return
-    path = os.path.join(_folder(project), name)
-    try:
-        if quiet:
+    path = _path(project, key)
+    with suppress(OSError):
+        if path:
+            confined.remove(project.root, path)
+
+
+def list_calls(project: Project, key: TurnKey) -> list[str]:
+    """Return the lines of the turn's flag; empty without one."""
+    path = _path(project, key)
+    with suppress(OSError, ValueError):
+        text = confined.read_text(project.root, path) if path else None
+        return (text or "").splitlines()[1:]
+    return []
+
+
+def write_calls(project: Project, key: TurnKey, calls: Iterable[str] = ()) -> None:
+    """Write the calls that need no other look in this turn."""
+    fit = [call for call in calls if call and call.isprintable() and not {'"', "\\"} & set(call)]
+    _write(project, key, "".join(f"{line}\n" for line in (CONSULT, *dict.fromkeys(fit[-LISTED:]))))
+
+
+def set_carrying(project: Project, carrying: bool) -> None:
+    """Write or remove the flag that a denial waits to be read, for `PostToolBatch`."""
+    path = os.path.join(project.run, "carrying")
+    with suppress(OSError):
+        if carrying:
             confined.touch(project.root, path)
         else:
             confined.remove(project.root, path)
-    except OSError:
-        return
 
 
 def prune(project: Project, now: datetime) -> None:
-    try:
+    with suppress(OSError):
         confined.prune(project.root, _folder(project), now.timestamp() - MAX_AGE_S)
-    except OSError:
-        return
+
+
+def _write(project: Project, key: TurnKey, text: str) -> None:
+    path = _path(project, key)
+    with suppress(OSError):
+        if path:
+            confined.write_text(project.root, path, text, mode=0o600, sync=False)
+
+
+def _path(project: Project, key: TurnKey) -> str:
+    name = key.agent_id or key.prompt_id
+    if not name or not name.replace("-", "").replace("_", "").isalnum():
+        return ""
+    return os.path.join(_folder(project), name)
 
 
 def _folder(project: Project) -> str:

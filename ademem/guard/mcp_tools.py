@@ -40,10 +40,10 @@ def changes(tool: str, settings: GuardSettings) -> bool:
     if _is_listed(tool, settings.reads):
         return False
     _, server, name = (*tool.split("__", 2), "", "")[:3]
-    words = _split_words(name)
+    words = split_words(name)
     if not frozenset(settings.mutating_mcp).isdisjoint(words):
         return True
-    service = frozenset(_split_words(server))
+    service = frozenset(split_words(server))
     while len(words) > 1 and words[0] in service:
         words = words[1:]
     return not _reads(words)
@@ -58,7 +58,7 @@ def _is_listed(tool: str, entries: tuple[str, ...]) -> bool:
     )
 
 
-def _split_words(name: str) -> list[str]:
+def split_words(name: str) -> list[str]:
     """Split snake_case, kebab-case and camelCase in lower case: `getURLs2` is get, urls."""
     import re
 

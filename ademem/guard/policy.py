@@ -1,4 +1,4 @@
-"""Decide if a tool call may run before memory was searched."""
+"""Decide if a tool call may run: what memory has to say on it, or that it was searched before."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from ademem.core.client import Turn
     from ademem.core.settings import GuardSettings
@@ -22,6 +22,9 @@ OUR_SEARCHES = frozenset(
     for server in OUR_SERVERS
     for tool in ("memory_search", "mem_search", "mem_context")
 )
+TARGET_CHARS = 200
+READ_CHARS = 20_000
+"""Length of a command that is redacted for its log line."""
 
 
 class ToolCall(Value):
@@ -31,6 +34,15 @@ class ToolCall(Value):
     path: str = ""
     command: str = ""
     tool_use_id: str = ""
+
+    @property
+    def target(self) -> str:
+        """Path, command or tool for a log: redacted and cut."""
+        from ademem.core.redaction import redact
+        from ademem.core.text import whole_words
+
+        target = whole_words(self.path or self.command or self.tool, READ_CHARS)
+        return " ".join(redact(target).text.split())[:TARGET_CHARS]
 
 
 class CallContext(Value):
@@ -51,6 +63,70 @@ class Pass(Value):
 
 class Deny(Value):
     reason: str
+
+
+MOST_CARRIED = 3
+"""Memories that one denial carries."""
+
+
+class Finding(Value):
+    """A memory on a call, and what its context was shown of it."""
+
+    id: str
+    stops: bool
+    """It forbids or requires something about the call, or is marked so."""
+    may_deny: bool
+    """It is of this clone, or accepted in it."""
+    in_turn: bool = False
+    """Shown since the order that the turn began with, other than in a briefing."""
+    in_context: bool = False
+    """Shown since the context began or was compacted."""
+    carried: bool = False
+    """Carried by a denial in the model's message that is under way, which it has not read."""
+
+
+class Carry(Value):
+    """Deny the call; the denial carries these memories."""
+
+    ids: tuple[str, ...]
+
+
+class Wait(Value):
+    """Deny the call, as a denial in the same message carries the memories on it."""
+
+
+class Show(Value):
+    """Let the call pass, with these memories beside it."""
+
+    ids: tuple[str, ...]
+
+
+def consult(
+    findings: Sequence[Finding],
+    *,
+    irreversible: bool,
+    was_denied: bool,
+    is_counted: bool,
+    denials: int,
+    max_blocks: int,
+) -> Carry | Wait | Show:
+    """Decide about a call that changes something; *findings* are the best first.
+
+    *was_denied* tells that a call with the same target was denied in this turn, *is_counted* that
+    the hook of a second installation denied this one. *denials* are those of the turn.
+    """
+    stopping = [
+        one
+        for one in findings
+        if one.may_deny
+        and ((one.stops and not one.in_turn) or (irreversible and not one.in_context))
+    ]
+    fresh = [one for one in stopping if is_counted or not one.carried]
+    if fresh and (is_counted or (not was_denied and denials < max_blocks)):
+        return Carry(ids=tuple(one.id for one in fresh[:MOST_CARRIED]))
+    if any(one.carried for one in stopping):
+        return Wait()
+    return Show(ids=tuple(one.id for one in findings if one in stopping or not one.in_context))
 
 
 def turn_is_free(call: ToolCall, known: CallContext) -> Pass | None:

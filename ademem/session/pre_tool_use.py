@@ -24,11 +24,8 @@ if TYPE_CHECKING:
     from ademem.core.client import Payload, Turn, TurnKey
     from ademem.store.runtime import Runtime
 
-TARGET_CHARS = 200
 MOST_IN_DENIAL = 3
 """Memories that a denial carries."""
-READ_CHARS = 20_000
-"""Length of a command that is redacted for its log line."""
 MEMORY = ".ade"
 """Part of the path or command of a call that names a file of memory; `start.sh` knows it too."""
 
@@ -55,6 +52,10 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
                 " VALUE`; what loosens the guard is for a person, in a terminal of their own."
             )
         note_edit(call, payload, runtime)
+    if runtime.settings.guard.mode == "consult":
+        from ademem.session import consulting
+
+        return consulting.before_call(call, payload, key, make_context(None, runtime), runtime)
     match decide(call, make_context(turns.get(runtime.store, key), runtime)):
         case Pass(settled=settled):
             if settled:
@@ -132,7 +133,7 @@ def _deny(call: ToolCall, key: TurnKey, runtime: Runtime) -> str | None:
                 key,
                 tool_use_id=call.tool_use_id,
                 tool=call.tool,
-                target=_target(call),
+                target=call.target,
                 decision="warn" if mode == "warn" else "deny",
                 reason=turn.why,
                 now=runtime.now,
@@ -176,11 +177,3 @@ def _assist(turn: Turn, query: str, runtime: Runtime) -> str:
         f"{answer}\n"
         "Now make the call again."
     )
-
-
-def _target(call: ToolCall) -> str:
-    from ademem.core.redaction import redact
-    from ademem.core.text import whole_words
-
-    target = whole_words(call.path or call.command, READ_CHARS)
-    return " ".join(redact(target).text.split())[:TARGET_CHARS]

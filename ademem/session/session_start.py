@@ -19,6 +19,7 @@ from ademem.search.hints import prune_lists, remove_lists, update_sites, write_l
 from ademem.session import briefing, notices
 from ademem.session.briefing import Brief
 from ademem.session.briefing.reader import make_reader
+from ademem.session.turn_tracking import set_flag
 from ademem.store import commits as table
 from ademem.store import jobs, ledger, logs, sessions, turns
 from ademem.store.hints import has_sites
@@ -131,6 +132,8 @@ def _record_shown(brief: Brief, source: str, payload: Payload, runtime: Runtime)
     """Record the memories and commits that were shown."""
     shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
     key = TurnKey(session_id=payload.session_id)
+    if source == "compact":  # a row without a memory: what was shown before is gone
+        logs.log_shown(runtime.store, "briefing", (), runtime.now, key=key, query=source)
     logs.log_shown(runtime.store, "briefing", shown, runtime.now, key=key, query=source)
     if brief.text:
         table.mark_shown(runtime.store, runtime.project.root, payload.session_id, runtime.now)
@@ -138,7 +141,8 @@ def _record_shown(brief: Brief, source: str, payload: Payload, runtime: Runtime)
 
 def _brief(source: str, here: str | None, payload: Payload, runtime: Runtime) -> Brief:
     goes_on = source in ("resume", "fork")
-    seen = logs.list_shown(runtime.store, payload.session_id) if goes_on else ()
+    key = TurnKey(session_id=payload.session_id)
+    seen = logs.list_in_context(runtime.store, key, runtime.now) if goes_on else ()
     reader = make_reader(payload, runtime, here, seen=seen)
     if reader.seen:
         return briefing.news(reader)
@@ -161,7 +165,9 @@ def _rearm(payload: Payload, runtime: Runtime) -> None:
         return
     key = turns.latest(runtime.store, payload.session_id)
     turn = turns.get(runtime.store, key) if key else None
-    if turn and turn.turn_class == "required" and turn.searched:
+    if turn and runtime.settings.guard.mode == "consult":
+        set_flag(turn.key, runtime)
+    elif turn and turn.turn_class == "required" and turn.searched:
         turns.note_search(runtime.store, turn.key, None)
         flags.set_quiet(runtime.project, turn.key, False)
 

@@ -8,7 +8,7 @@ from ademem.core import client
 from ademem.core.project import files_changed
 from ademem.guard import flags
 from ademem.search import hints
-from ademem.session.turn_tracking import key_of
+from ademem.session.turn_tracking import key_of, mark_read
 from ademem.store import jobs, ledger, memory_queries, turns
 from ademem.store.runtime import program
 
@@ -40,6 +40,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         return client.keep_going(QUESTION.format(program=program(runtime.environment)))
     key = key_of(payload, runtime)
     turns.end(runtime.store, key, runtime.now)
+    mark_read(key, runtime)
     flags.set_quiet(runtime.project, key, False)
     if files_changed(runtime.project):
         jobs.queue(runtime.store, "mirror", "project", runtime.now)

@@ -6,9 +6,9 @@ from ademem.core import client
 from ademem.core.client import TurnKey
 from ademem.core.repository import branch
 from ademem.files import project_brief
-from ademem.guard import flags
 from ademem.session import briefing
 from ademem.session.briefing.reader import make_reader
+from ademem.session.turn_tracking import set_flag
 from ademem.store import briefs, logs, turns
 from ademem.store.runtime import program
 
@@ -39,7 +39,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
                 turns.note_search(store, key, runtime.now)
         shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
         logs.log_shown(store, "agent", shown, runtime.now, key=key)
-    flags.set_quiet(runtime.project, key, main is not None and main.turn_class != "required")
+    set_flag(key, runtime)
     return client.context("SubagentStart", brief.text) if brief.text else None
 
 

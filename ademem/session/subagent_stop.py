@@ -5,6 +5,7 @@ from __future__ import annotations
 from ademem.capture import may_have_learnings
 from ademem.core.client import TurnKey
 from ademem.guard import flags
+from ademem.session.turn_tracking import mark_read
 from ademem.store import turns
 
 TYPE_CHECKING = False
@@ -23,4 +24,5 @@ def handle(payload: Payload, runtime: Runtime) -> None:
         record.capture_learnings(payload, runtime)
     key = TurnKey(session_id=payload.session_id, agent_id=payload.agent_id)
     turns.end(runtime.store, key, runtime.now)
+    mark_read(key, runtime)
     flags.set_quiet(runtime.project, key, False)

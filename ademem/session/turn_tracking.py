@@ -7,7 +7,7 @@ import os
 from ademem.core.client import TurnKey
 from ademem.guard import flags
 from ademem.guard.policy import OUR_SEARCHES, SHELL_TOOLS, WRITING_TOOLS
-from ademem.store import ledger, logs, sessions, turns
+from ademem.store import existence, ledger, logs, sessions, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,6 +58,29 @@ def is_oriented(key: TurnKey, runtime: Runtime) -> bool:
     """True in mode `orient` if the session was briefed."""
     orients = runtime.settings.guard.mode == "orient"
     return orients and logs.was_briefed(runtime.store, key.session_id)
+
+
+def set_flag(key: TurnKey, runtime: Runtime) -> None:
+    """Let the shell answer for the guard as far as this turn needs no check."""
+    guard = runtime.settings.guard
+    if guard.mode == "consult":
+        if not existence.any_confirmed(runtime.store):
+            flags.set_quiet(runtime.project, key, True)
+        elif guard.changes:  # which the shell cannot compare
+            flags.set_quiet(runtime.project, key, False)
+        else:
+            flags.write_calls(runtime.project, key)
+        return
+    turn = turns.get(runtime.store, key)
+    free = turn is not None and (turn.turn_class != "required" or turn.searched)
+    flags.set_quiet(runtime.project, key, free or guard.mode == "off")
+
+
+def mark_read(key: TurnKey, runtime: Runtime) -> None:
+    """Count memories in denials as shown, as the model has read the results of its calls."""
+    if logs.any_pending(runtime.store):
+        logs.mark_read(runtime.store, key)
+        flags.set_carrying(runtime.project, logs.any_pending(runtime.store))
 
 
 def note_search(payload: Payload, runtime: Runtime) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from ademem.core.json_text import array
 from ademem.core.value import Value
 from ademem.store import CURRENT, LIVE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ademem.store import Store
 
 CLAIMED = f"claimed_author is not null and {LIVE}"
@@ -47,6 +50,28 @@ def any_promoted(store: Store) -> bool:
             (store.project_id,),
         ).fetchone()
     )
+
+
+def any_confirmed(store: Store) -> bool:
+    """Return True if there is a confirmed memory, also one that came with the files."""
+    query = (
+        f"select 1 from unified_memories where project_id = ? and status = 'promoted' and {CURRENT}"
+    )
+    return store.db.execute(f"{query} limit 1", (store.project_id,)).fetchone() is not None
+
+
+def find_reviewed(store: Store, ids: Iterable[str]) -> set[str]:
+    """Return those of the memories that a person wrote, confirmed or changed."""
+    wanted = array(ids)
+    if wanted == "[]":
+        return set()
+    rows = store.db.execute(
+        "select distinct memory_id from memory_revisions"
+        " where memory_id in (select value from json_each(?)) and actor = 'user'"
+        " and operation in ('insert', 'promote', 'edit', 'revise', 'merge', 'restore')",
+        (wanted,),
+    )
+    return {row[0] for row in rows}
 
 
 def any_quarantined(store: Store, id: str = "") -> bool:

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
-    from ademem.core.client import TurnKey
     from ademem.core.memory import Memory
     from ademem.store import Store
 
@@ -30,16 +29,6 @@ and {SHOWABLE}
 and (scope = 'project' or scope = 'agent' and scope_owner_id is :agent)
 """
 
-_SHOWN = """
-select memory_id from recall_log
-where session_id = :session and agent_id = :agent and memory_id is not null
-and (place in ('site', 'failure') or prompt_id <> '' and prompt_id = :prompt)
-and id > ifnull((
-  select max(id) from recall_log
-  where session_id = :session and agent_id = :agent
-  and place = 'briefing' and query = 'compact'), 0)
-"""
-
 
 class Site(Value):
     kind: str
@@ -56,14 +45,6 @@ def at_path(store: Store, path: str, keys: Iterable[str], agent: str) -> list[sq
 def at_programs(store: Store, programs: Iterable[str], agent: str) -> list[sqlite3.Row]:
     """Return memories with a command of one of these programs, one row a site."""
     return _find(store, programs, agent, kind="command", other="command", path="")
-
-
-def list_shown(store: Store, key: TurnKey) -> set[str]:
-    """Return ids of memories shown unasked since the last compaction, or in this turn."""
-    rows = store.db.execute(
-        _SHOWN, {"session": key.session_id, "agent": key.agent_id, "prompt": key.prompt_id}
-    )
-    return {row[0] for row in rows}
 
 
 def has_sites(store: Store, kind: str) -> bool:

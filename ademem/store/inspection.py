@@ -71,6 +71,7 @@ SHIPPED = (
     "6a13dedebf9583e527d9c7abd9ec3f99",
     "632d3fc946e8bc1a90803e8f9321cdd0",
     "ecd87e18136776c3fee71d42d29aa766",
+    "019b64790db01e5692ea633853d3bb1b",
 )
 """Digests of the schemas that were shipped, from version 1 on; see `fingerprint`."""
 

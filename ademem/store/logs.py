@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from ademem.core.client import TurnKey
+    from ademem.core.client import Turn, TurnKey
     from ademem.store import Store
 
 DAY_CHARS = len("2026-01-31")
@@ -25,6 +25,8 @@ OUTPUT = "hook_output/"
 
 PLACES = frozenset({"briefing", "agent", "prompt", "site", "failure", "guard"})
 """Places in `recall_log` at which memories are shown unasked."""
+BRIEFINGS = ("briefing", "agent")
+"""Places at the start of a session or subagent, apart from the orders of a turn."""
 PATIENCE = 10
 """Unused impressions that cost a memory nothing; more of them lower its worth."""
 SINKING = f"select memory_id from memory_exposure where unused > {PATIENCE}"
@@ -50,6 +52,28 @@ class Shown(Value):
 
     memory_id: str | None = None
     score: float | None = None
+
+
+class Seen(Value):
+    """A memory in the record of a context."""
+
+    in_turn: bool
+    in_context: bool
+    carried: bool
+
+
+OVERDUE_S = 30
+"""Seconds after which a memory in a denial counts as shown, for clients without PostToolBatch."""
+
+_SEEN = """
+select memory_id, place, id, pending and created_at > :overdue as carried from recall_log
+where session_id = :session and agent_id = :agent and memory_id is not null
+and (:ids is null or memory_id in (select value from json_each(:ids)))
+and id > ifnull((
+  select max(id) from recall_log where session_id = :session and agent_id = :agent
+  and place = 'briefing' and query = 'compact' and memory_id is null), 0)
+"""
+"""What was shown since the row that records the last compaction."""
 
 
 def log_refusal(store: Store, refusal: Refusal, now: datetime) -> None:
@@ -109,10 +133,12 @@ def log_shown(
     *,
     key: TurnKey | None = None,
     query: str | None = None,
+    pending: bool = False,
 ) -> None:
-    """Add the memories that a search or a briefing showed, in order.
+    """Add the memories that a search, a briefing or a denial showed, in order.
 
-    Each memory shown unasked counts as one impression for a session or subagent.
+    Each memory shown unasked counts as one impression for a session or subagent. Those of a denial
+    are *pending* until the model has read it.
     """
     items = list(items)
     asked, moment = query and redact(query).text, stamp(now)
@@ -124,7 +150,7 @@ def log_shown(
         _count_shown(store, {item.memory_id for item in items if item.memory_id} - known)
     store.db.executemany(
         "insert into recall_log (project_id, session_id, agent_id, prompt_id, place, query,"
-        " memory_id, rank, score, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " memory_id, rank, score, created_at, pending) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (
                 store.project_id,
@@ -137,9 +163,82 @@ def log_shown(
                 rank,
                 item.score,
                 moment,
+                pending,
             )
             for rank, item in enumerate(items or [Shown()], 1)
         ],
+    )
+
+
+def find_seen(
+    store: Store, turn: Turn, now: datetime, ids: Iterable[str] | None = None
+) -> dict[str, Seen]:
+    """Return what the context of a turn was shown of these memories, or of all, by id."""
+    rows: dict[str, list[sqlite3.Row]] = {}
+    for row in _find_seen(store, turn.key, now, ids):
+        rows.setdefault(row["memory_id"], []).append(row)
+    found: dict[str, Seen] = {}
+    for id, mine in rows.items():
+        read = [row for row in mine if not row["carried"]]
+        found[id] = Seen(
+            in_turn=any(
+                row["id"] > turn.begins_after and row["place"] not in BRIEFINGS for row in read
+            ),
+            in_context=bool(read),
+            carried=len(read) < len(mine),
+        )
+    return found
+
+
+def list_in_context(store: Store, key: TurnKey, now: datetime) -> set[str]:
+    """Return ids of memories that a session or subagent was shown since its last compaction."""
+    return {row["memory_id"] for row in _find_seen(store, key, now) if not row["carried"]}
+
+
+def _find_seen(
+    store: Store, key: TurnKey, now: datetime, ids: Iterable[str] | None = None
+) -> sqlite3.Cursor:
+    from ademem.core.clock import timedelta
+
+    return store.db.execute(
+        _SEEN,
+        {
+            "session": key.session_id,
+            "agent": key.agent_id,
+            "ids": None if ids is None else array(ids),
+            "overdue": stamp(now - timedelta(seconds=OVERDUE_S)),
+        },
+    )
+
+
+def was_denied(store: Store, turn: Turn, target: str) -> bool:
+    """Return True if a call with this target was denied in the turn, and the denial was read."""
+    row = store.db.execute(
+        "select 1 from recall_log where session_id = ? and agent_id = ? and place = 'guard'"
+        " and query = ? and id > ? limit 1",
+        (turn.key.session_id, turn.key.agent_id, target, turn.begins_after),
+    ).fetchone()
+    return row is not None
+
+
+def mark_read(store: Store, key: TurnKey) -> None:
+    """Count memories in denials of a session or subagent as shown."""
+    store.db.execute(
+        "update recall_log set pending = 0 where session_id = ? and agent_id = ? and pending",
+        (key.session_id, key.agent_id),
+    )
+
+
+def any_pending(store: Store) -> bool:
+    return store.db.execute("select 1 from recall_log where pending limit 1").fetchone() is not None
+
+
+def assign_searches(store: Store, key: TurnKey, since: datetime) -> None:
+    """Assign searches that a subagent ran in its shell, which knows the session alone."""
+    store.db.execute(
+        "update recall_log set agent_id = ? where session_id = ? and agent_id = ''"
+        " and place in ('recall', 'search') and created_at >= ?",
+        (key.agent_id, key.session_id, stamp(since)),
     )
 
 

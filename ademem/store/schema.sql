@@ -257,6 +257,7 @@ create table turns (
   denied text not null default '',  -- tool_use_ids of the denials, separated by one blank
   started_at text not null check (started_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
   ended_at text check (ended_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  begins_after integer not null default 0 check (typeof(begins_after) = 'integer'),  -- the last row of recall_log before the order
   primary key (session_id, agent_id, prompt_id)
 );
 create index idx_turns_started on turns(started_at);
@@ -274,10 +275,12 @@ create table recall_log (
   rank integer check (typeof(rank) in ('integer', 'null')),
   score real check (typeof(score) in ('integer', 'real', 'null')),
   used integer not null default 0 check (used in (0, 1)),
-  created_at text not null check (created_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z')
+  created_at text not null check (created_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  pending integer not null default 0 check (pending in (0, 1))  -- 1: in a denial that the model has not read
 );
 create index idx_recall_log_session on recall_log(session_id, place, created_at);
 create index idx_recall_log_memory on recall_log(memory_id);
+create index idx_recall_log_pending on recall_log(session_id) where pending;
 
 -- Relations between memories, such as conflicts, and their resolution.
 create table memory_relations (

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 def get(store: Store, key: TurnKey) -> Turn | None:
     row = store.db.execute(
-        "select class, why, hint, searched_at, denied, started_at, ended_at from turns"
-        " where session_id = ? and agent_id = ? and prompt_id = ?",
+        "select class, why, hint, searched_at, denied, started_at, ended_at, begins_after"
+        " from turns where session_id = ? and agent_id = ? and prompt_id = ?",
         (key.session_id, key.agent_id, key.prompt_id),
     ).fetchone()
     if row is None:
@@ -29,6 +29,7 @@ def get(store: Store, key: TurnKey) -> Turn | None:
         denied=tuple(row["denied"].split()),
         started_at=row["started_at"],
         ended=row["ended_at"] is not None,
+        begins_after=row["begins_after"],
     )
 
 
@@ -39,10 +40,11 @@ def begin(store: Store, key: TurnKey, turn_class: str, why: str, hint: str, now:
     """
     store.db.execute(
         "insert into turns"
-        " (session_id, agent_id, prompt_id, project_id, class, why, hint, started_at)"
-        " values (?, ?, ?, ?, ?, ?, ?, ?)"
+        " (session_id, agent_id, prompt_id, project_id, class, why, hint, started_at, begins_after)"
+        " values (?, ?, ?, ?, ?, ?, ?, ?, (select ifnull(max(id), 0) from recall_log))"
         " on conflict do update set class = excluded.class, why = excluded.why,"
-        " hint = excluded.hint, searched_at = null, denied = '', ended_at = null"
+        " hint = excluded.hint, searched_at = null, denied = '', ended_at = null,"
+        " begins_after = excluded.begins_after"
         " where excluded.class = 'required' or class = 'none'"
         " or class = 'soft' and excluded.class <> 'none'",
         (
@@ -66,9 +68,9 @@ def continue_turn(store: Store, earlier: TurnKey, key: TurnKey, now: datetime) -
     cursor = store.db.execute(
         "insert or ignore into turns"
         " (session_id, agent_id, prompt_id, project_id, class, why, hint, searched_at, denied,"
-        " started_at)"
-        " select session_id, ?, ?, project_id, class, why, hint, searched_at, denied, ? from turns"
-        " where session_id = ? and agent_id = ? and prompt_id = ?",
+        " begins_after, started_at)"
+        " select session_id, ?, ?, project_id, class, why, hint, searched_at, denied,"
+        " begins_after, ? from turns where session_id = ? and agent_id = ? and prompt_id = ?",
         (
             key.agent_id,
             key.prompt_id,

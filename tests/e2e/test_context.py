@@ -32,6 +32,7 @@ def test_compaction_brings_the_index_back(world: World, ademem: Product) -> None
 
 
 def test_a_subagent_is_briefed_guarded_and_heard(world: World, ademem: Product) -> None:
+    world.write(".ade/config.toml", "[guard]\nmode = 'strict'\n")
     ademem.know(KNOWN)
     session = world.chat(
         person("Fix the login bug in src/auth.py"),

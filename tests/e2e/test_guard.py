@@ -16,6 +16,7 @@ REQUIRED = person("Fix the login bug in src/auth.py")
 def test_a_model_that_ignores_the_reason_is_denied_twice_and_then_passes(
     world: World, ademem: Product
 ) -> None:
+    world.write(".ade/config.toml", "[guard]\nmode = 'strict'\n")
     ademem.know("Errors are raised as AppError, never as plain strings")
     tries = [world.project / f"{number}.py" for number in range(4)]
     world.chat(
@@ -38,6 +39,7 @@ def test_an_empty_store_blocks_nothing(world: World, ademem: Product) -> None:
 
 
 def test_the_clients_own_memory_is_never_blocked(world: World, ademem: Product) -> None:
+    world.write(".ade/config.toml", "[guard]\nmode = 'strict'\n")
     ademem.know("Errors are raised as AppError, never as plain strings")
     folder = world.chat(person("Hello"), model("Hello.")).auto_memory
     session = world.chat(

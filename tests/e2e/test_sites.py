@@ -10,13 +10,16 @@ from .world import World
 
 pytestmark = pytest.mark.e2e
 
-RULE = "Tokens expire in UTC, never in local time"
+RULE = f"Tokens expire in UTC{' by the clock of the server, whatever the zone of the client' * 6}"
+SMALL = "[briefing]\nmax_chars = 500\n"
+"""Settings by which a briefing has no room for RULE."""
 KNOWN = "Project memory on `src/auth.py`"
 
 
 def test_an_edit_brings_up_what_is_known_of_the_file_once_and_after_compaction_again(
     world: World, ademem: Product
 ) -> None:
+    world.write(".ade/config.toml", SMALL)
     ademem("add", RULE, "--category", "convention", "--path", "src/**")
     file = world.project / "src/auth.py"
     session = world.chat(
@@ -42,37 +45,45 @@ def test_an_edit_brings_up_what_is_known_of_the_file_once_and_after_compaction_a
 def test_a_command_and_its_failure_bring_up_what_is_known_of_them(
     world: World, ademem: Product
 ) -> None:
-    world.program("deploy", "echo 'deploy: error: quota of zone north exceeded' >&2\nexit 1")
-    ademem("add", "Wait for the smoke test", "--category", "convention", "--command", "deploy now")
-    quota = "Quota of zone north exceeded in deploy: free the idle zone first"
+    world.write(".ade/config.toml", SMALL)
+    world.program("stage", "echo 'stage: error: quota of zone north exceeded' >&2\nexit 1")
+    ademem("add", "Wait for the smoke test", "--category", "convention", "--command", "stage now")
+    quota = "Quota of zone north exceeded in stage: free the idle zone first"
     ademem("add", quota, "--category", "gotcha")
     session = world.chat(
         person("Thanks!"),
-        model(bash("deploy status || true")),
-        model(bash("cd . && deploy --dry now")),
-        model(bash("deploy --dry now")),
+        model(bash("stage status || true")),
+        model(bash("cd . && stage --dry now")),
+        model(bash("stage --dry now")),
         model("Done."),
     )
     _, status, *_ = asked = [request.text for request in session.requests]
 
     assert "Project memory on" not in status
-    assert asked[-1].count("Project memory on `cd . && deploy --dry now`") == 1
-    assert asked[-1].count("Project memory on `deploy: error:") == 1
+    assert asked[-1].count("Project memory on `cd . && stage --dry now`") == 1
+    assert asked[-1].count("Project memory on `stage: error:") == 1
 
 
-def test_the_guard_denies_first_and_the_hint_comes_with_the_call_that_passes(
+@pytest.mark.contract
+def test_a_rule_of_a_command_stops_it_once_and_then_it_passes(
     world: World, ademem: Product
 ) -> None:
-    ademem("add", RULE, "--category", "convention", "--path", "src/**")
-    file = world.project / "src/auth.py"
+    world.program("npm", "touch node_modules")
+    ademem("add", "Use pnpm, never npm", "--category", "convention", "--command", "npm")
     session = world.chat(
-        person("Fix the login bug in src/auth.py"),
-        model(write(file)),
-        model(bash('ademem recall "login"  || true')),
-        model(write(file)),
-        model("Fixed."),
+        person("Install the dependencies"),
+        model(bash("npm install left-pad"), bash("npm install right-pad")),
+        model(bash("npm install left-pad")),
+        model("Installed."),
     )
-    _, denied, searched, passed = session.requests
+    _, denied, passed, *_ = session.requests
+    first, second = denied.results
 
-    assert denied.results[0].is_error
-    assert [request.text.count(KNOWN) for request in (denied, searched, passed)] == [0, 0, 1]
+    assert "Use pnpm, never npm" in first.text
+    assert "Use pnpm" not in second.text
+    assert [result.is_error for result in (first, second, passed.results[-1])] == [
+        True,
+        True,
+        False,
+    ]
+    assert len(ademem.decisions("deny")) == 1

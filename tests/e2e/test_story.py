@@ -81,7 +81,7 @@ def learn(world: World) -> Session:
 
 def fix(world: World) -> Session:
     """Changes before and after memory was searched; only the search can lift the guard here."""
-    world.write(".ade/config.toml", "[guard]\nmax_blocks = 5\n")
+    world.write(".ade/config.toml", "[guard]\nmode = 'strict'\nmax_blocks = 5\n")
     world.write("README.md", "Something to commit.\n")
     return world.chat(
         person("Fix the login bug in src/auth.py"),

@@ -197,7 +197,7 @@ class Client:
         if self.flag(name):
             return "pass"
         said = self.fire("pre_tool_use", twice, **payload)
-        output = json.loads(said)["hookSpecificOutput"] if said else {}
+        output = json.loads(said).get("hookSpecificOutput", {}) if said else {}
         if "permissionDecision" in output:
             assert output["permissionDecision"] == "deny"
             return "deny"

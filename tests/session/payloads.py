@@ -87,6 +87,7 @@ RECORDED = {
         _event("post_tool_use", _TURN | _AGENT, _OUR_MCP | _ANSWERED),
     ],
     "post_tool_use_failure": [_event("post_tool_use_failure", _TURN, _BUILD | _FAILED)],
+    "post_tool_batch": [_event("post_tool_batch", _TURN, {"tool_calls": [_BUILD | _CALLED]})],
     "pre_compact": [_event("pre_compact", {}, {"trigger": "auto", "custom_instructions": None})],
     "stop": [_event("stop", _TURN, _STOPPED)],
     "subagent_start": [_event("subagent_start", {"prompt_id": PROMPT} | _AGENT, {})],

@@ -94,17 +94,17 @@ def test_other_calls_bring_nothing_up(turn, tool, tool_input):
 @pytest.mark.parametrize(
     ("text", "draft"),
     [
-        pytest.param("Wait for the smoke test", {"anchors": ("$ git push",)}, id="by --command"),
-        pytest.param("Not by root", {"anchors": ("$ sudo git push",)}, id="with a wrapper"),
-        pytest.param("`git push` needs the VPN", {}, id="by backticks"),
+        pytest.param("Wait for the smoke test", {"anchors": ("$ git rebase",)}, id="by --command"),
+        pytest.param("Not by root", {"anchors": ("$ sudo git rebase",)}, id="with a wrapper"),
+        pytest.param("`git rebase` needs the VPN", {}, id="by backticks"),
     ],
 )
 def test_a_command_brings_a_memory_up_before_it_runs(turn, text, draft):
     turn.know(text, **draft)
     reading, pushing, again = (
         run(turn, "git status"),
-        run(turn, "cd app && git -C . push origin main"),
-        run(turn, "git push"),
+        run(turn, "cd app && git -C . rebase main"),
+        run(turn, "git rebase"),
     )
 
     assert reading == again == ""
@@ -112,13 +112,22 @@ def test_a_command_brings_a_memory_up_before_it_runs(turn, text, draft):
     assert [place for place, _ in logged(turn)] == ["site"]
 
 
-def test_it_comes_up_again_after_a_compaction_and_then_no_more(turn):
+def test_after_a_compaction_the_briefing_brings_it_back_and_no_edit_again(turn):
     turn.know(RULE, path="src/*")
     before = [edit(turn), edit(turn)]
-    turn.fire("session_start", source="compact")
-    after = [edit(turn), edit(turn)]
+    briefing = turn.context("session_start", source="compact")
 
-    assert [RULE in said for said in before + after] == [True, False, True, False]
+    assert [RULE in said for said in (*before, briefing, edit(turn))] == [True, False, True, False]
+
+
+def test_what_the_briefing_left_out_after_a_compaction_comes_up_again(turn):
+    turn.configure("[briefing]\nmax_chars = 500\n")
+    turn.know(f"{RULE}: {'the clock of the server decides ' * 12}", path="src/*")
+    before = [edit(turn), edit(turn)]
+    briefing = turn.context("session_start", source="compact")
+
+    assert RULE not in briefing
+    assert [RULE in said for said in (*before, edit(turn))] == [True, False, True]
 
 
 def test_a_session_and_its_subagents_are_told_each_for_itself(turn):
@@ -141,12 +150,11 @@ def test_a_subagent_is_told_what_belongs_to_its_kind_alone(turn):
     assert RULE in edit(turn, agent_id="a2", agent_type="reviewer")
 
 
-def test_what_stood_beside_the_prompt_is_not_said_twice_in_its_turn(world):
+def test_what_stood_beside_a_prompt_is_not_repeated_at_an_edit(world):
     world.know(RULE, path="src/*")
     world.fire("user_prompt_submit", prompt="when do tokens expire in UTC?", prompt_id="p1")
 
-    assert edit(world) == ""
-    assert RULE in edit(world, prompt_id="p2")
+    assert edit(world) == edit(world, prompt_id="p2") == ""
 
 
 def test_only_what_is_confirmed_and_current_comes_up(turn):
@@ -163,20 +171,12 @@ def test_only_what_is_confirmed_and_current_comes_up(turn):
     assert edit(turn) == ""
 
 
-def test_the_guard_speaks_first_and_alone(world):
+def test_the_briefing_is_not_repeated_at_an_edit(world):
     world.know(RULE, path="src/*")
-    world.fire("user_prompt_submit", prompt="Fix the login bug", prompt_id="p1")
-    denied = world.fire(
-        "pre_tool_use",
-        prompt_id="p1",
-        tool_name="Edit",
-        tool_input={"file_path": str(world.root / "src/auth.py")},
-        tool_use_id="t1",
-    )
+    assert RULE in world.context("session_start", source="startup")
 
-    assert '"deny"' in denied
-    assert RULE not in denied
-    assert logged(world) == []
+    assert edit(world) == ""
+    assert RULE in edit(world, session_id="s2")
 
 
 def test_at_most_three_and_never_one_cut_in_half(turn):
@@ -227,9 +227,9 @@ def test_a_stored_text_cannot_leave_its_fence(turn):
 
 
 def test_a_secret_on_the_command_line_is_not_repeated(turn):
-    turn.know("Wait for the smoke test", anchors=("$ git push",))
+    turn.know("Wait for the smoke test", anchors=("$ git rebase",))
     key = "ghp_" + "a1B2" * 9
-    said = run(turn, f"git push https://{key}@example.org/x")
+    said = run(turn, f"git rebase https://{key}@example.org/x")
 
     assert "smoke test" in said
     assert key not in said

@@ -179,7 +179,9 @@ def test_the_line_stays_short_whatever_the_names(clones, ann):
 def test_confirmed_memories_of_a_teammate_work_at_once_and_say_whose_they_are(clones, shared):
     ben = clones.clone("Ben")
     _, briefing = ben.start()
-    prompted = ben.context("user_prompt_submit", prompt="How do deploys go through staging?")
+    prompted = ben.context(
+        "user_prompt_submit", prompt="How do deploys go through staging?", session_id="s2"
+    )
     with ben.memories() as memories:
         (hit,) = api.search(memories, "deploys staging").hits
 
@@ -203,6 +205,7 @@ def test_a_pin_of_somebody_else_is_kept_in_the_files_and_is_none_in_the_briefing
 
 def test_the_guard_denies_for_nothing_that_came_with_the_files(clones, ann, shared, calls):
     ben = clones.clone("Ben")
+    ben.environment["ADEMEM_GUARD_MODE"] = "strict"
     ben.start()
     prompt = {"prompt": "Fix the login bug in src/auth.py", "prompt_id": "p1"}
     ben.fire("user_prompt_submit", **prompt)

@@ -13,6 +13,7 @@ ORDER = "Fix the login bug in src/auth.py"
 @pytest.fixture
 def armed(world):
     """A turn that orders a change, in a project that has something to recall."""
+    world.environment["ADEMEM_GUARD_MODE"] = "strict"
     world.know("Login sessions expire after ten minutes")
     world.fire("user_prompt_submit", prompt=ORDER, **TURN)
     return world
@@ -119,6 +120,7 @@ def test_an_empty_store_denies_nothing(world, calls):
 
 @pytest.mark.parametrize("prompt", ["how does the login work?", "thanks!"])
 def test_other_turns_are_free_and_cost_no_process(world, calls, prompt):
+    world.environment["ADEMEM_GUARD_MODE"] = "strict"
     world.know("Login sessions expire after ten minutes")
     world.fire("user_prompt_submit", prompt=prompt, **TURN)
 
@@ -217,6 +219,7 @@ def test_a_new_order_under_the_same_prompt_id_has_to_search_again(armed, calls):
 def test_the_query_of_a_denial_has_the_words_of_the_order_and_of_the_call(
     world, calls, prompts, command, query
 ):
+    world.environment["ADEMEM_GUARD_MODE"] = "strict"
     world.know("Login sessions expire after ten minutes")
     for number, prompt in enumerate(prompts):
         world.fire("user_prompt_submit", prompt=prompt, prompt_id=f"p{number}")
@@ -227,6 +230,7 @@ def test_the_query_of_a_denial_has_the_words_of_the_order_and_of_the_call(
 
 @pytest.mark.parametrize("prompt", ["commit this", "push it", "Fix the typo in README.md"])
 def test_routine_orders_are_satisfied_by_what_was_recalled_at_the_prompt(world, calls, prompt):
+    world.environment["ADEMEM_GUARD_MODE"] = "strict"
     world.know("Login sessions expire after ten minutes")
     world.fire("user_prompt_submit", prompt=prompt, **TURN)
 
@@ -243,6 +247,7 @@ def test_a_finished_background_task_goes_on_with_the_turn_before(armed, calls):
 
 
 def test_a_client_without_prompt_ids_is_guarded_by_its_newest_prompt(world, calls):
+    world.environment["ADEMEM_GUARD_MODE"] = "strict"
     world.know("Login sessions expire after ten minutes")
     world.fire("user_prompt_submit", prompt=ORDER)
     assert world.denial(**calls.write()) is not None

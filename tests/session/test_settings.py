@@ -8,6 +8,7 @@ import pytest
 
 from ademem.core import configuration, trust
 from ademem.core.configuration.sources import fingerprint
+from ademem.core.memory import Origin, Trust
 from ademem.core.project import at
 from ademem.session import answer
 
@@ -80,14 +81,14 @@ def test_the_next_session_is_told_again(world, tracked):
 
 
 def test_a_guard_is_not_loosened_by_a_file_before_the_person_agreed(world, tracked, calls):
-    world.know("Login sessions expire after ten minutes")
+    world.know("Never write x.py by hand", origin=Origin(trust=Trust.USER))
     tracked(LOOSE)
     world.fire("user_prompt_submit", prompt="Fix the login sessions", prompt_id="p1")
-    assert world.denial(**calls.write(), prompt_id="p1")
+    assert world.denial(**calls.write(str(world.root / "x.py")), prompt_id="p1")
 
     agree(world)
     world.fire("user_prompt_submit", prompt="Fix the login sessions", prompt_id="p2")
-    assert world.denial(**calls.write(), prompt_id="p2") is None
+    assert world.denial(**calls.write(str(world.root / "x.py")), prompt_id="p2") is None
 
 
 @pytest.mark.parametrize(

@@ -158,6 +158,7 @@ def test_a_call_that_cannot_be_read_is_judged_as_the_project_chose(world, fail, 
     "text", ["[guard]\nmode = 'stern'\n", "[gurad]\n", "[guard\n", "\x00", "[guard]\nmoed = 1\n"]
 )
 def test_settings_that_cannot_be_meant_switch_no_hook_off(world, calls, text):
+    world.environment["ADEMEM_GUARD_MODE"] = "strict"
     world.know("Login sessions expire after ten minutes")
     (world.root / ".ade" / "config.toml").write_text(text)
 

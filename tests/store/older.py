@@ -51,6 +51,7 @@ VALID: dict[str | tuple[str, str], Any] = {
     "decision": "deny",
     "place": "recall",
     "used": 1,
+    "pending": 1,
     "relation": "related",
     "judgment_status": "judged",
     "entity": "relation",

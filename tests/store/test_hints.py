@@ -8,14 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ademem.core.client import TurnKey
 from ademem.core.memory import Scope, Status
 from ademem.core.value import replace
 from ademem.search.hint_patterns import expand_glob, path_keys
 from ademem.search.hints import update_sites
 from ademem.store import hints as table
 from ademem.store import logs, memories
-from ademem.store.logs import Shown
 from ademem.store.memories import Change
 from tests import builders
 from tests.builders import NOW, memory
@@ -161,42 +159,10 @@ def test_the_index_finds_what_a_scan_of_all_patterns_finds(patterns, paths):
 
 def test_a_look_up_scans_neither_memories_nor_sites(store):
     plans = []
-    for query in (table._SITES, table._SHOWN):
+    for query in (table._SITES, logs._SEEN):
         names = dict.fromkeys(
-            ["keys", "kind", "other", "path", "project", "agent", "session", "prompt"], ""
+            ["keys", "kind", "other", "path", "project", "agent", "session", "ids", "overdue"], ""
         )
         plans += [row["detail"] for row in store.db.execute(f"explain query plan {query}", names)]
 
-    assert [plan for plan in plans if plan.startswith("SCAN") and "key" not in plan] == []
-
-
-KEY = TurnKey(session_id="s1", prompt_id="p1")
-
-
-@pytest.mark.parametrize(
-    ("place", "key", "told"),
-    [
-        pytest.param("site", KEY, True, id="beside this turn's edit"),
-        pytest.param("site", TurnKey(session_id="s1", prompt_id="p0"), True, id="in another turn"),
-        pytest.param("failure", KEY, True, id="beside a failure"),
-        pytest.param("prompt", KEY, True, id="beside this turn's prompt"),
-        pytest.param(
-            "prompt", TurnKey(session_id="s1", prompt_id="p0"), False, id="beside another"
-        ),
-        pytest.param("briefing", TurnKey(session_id="s1"), False, id="in the briefing"),
-        pytest.param("site", TurnKey(session_id="s2", prompt_id="p1"), False, id="elsewhere"),
-        pytest.param("site", TurnKey(session_id="s1", agent_id="a"), False, id="to a subagent"),
-    ],
-)
-def test_what_counts_as_told(store, place, key, told):
-    logs.log_shown(store, place, [Shown(memory_id="m")], NOW, key=key)
-
-    assert (table.list_shown(store, KEY) == {"m"}) == told
-
-
-def test_a_compaction_takes_away_what_was_told_before_it(store):
-    logs.log_shown(store, "site", [Shown(memory_id="before")], NOW, key=KEY)
-    logs.log_shown(store, "briefing", [], NOW, key=TurnKey(session_id="s1"), query="compact")
-    logs.log_shown(store, "site", [Shown(memory_id="after")], NOW, key=KEY)
-
-    assert table.list_shown(store, KEY) == {"after"}
+    assert [plan for plan in plans if plan.startswith("SCAN") and "VIRTUAL" not in plan] == []

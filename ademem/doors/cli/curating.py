@@ -14,7 +14,7 @@ from ademem import api
 from ademem.core import caller, process
 from ademem.core.anchor import replaced
 from ademem.core.errors import UsageError
-from ademem.core.memory import Category, Importance
+from ademem.core.memory import STOP, Category, Importance, Memory
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import (
@@ -100,6 +100,12 @@ def edit(
     path: PathGlob = None,
     anchor: Anchors = None,
     command: Commands = None,
+    stop: Annotated[
+        bool | None,
+        typer.Option(
+            "--stop/--no-stop", help="Deny calls that it is about until they are made again."
+        ),
+    ] = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -111,7 +117,7 @@ def edit(
             "title": title,
             "category": parse_choice(Category, category),
             "importance": parse_choice(Importance, importance),
-            "tags": split_words(tags) if tags is not None else None,
+            "tags": _tags(api.get(memories, id), tags, stop),
             "file_scope_pattern": path,
             "anchors": (
                 None
@@ -127,6 +133,16 @@ def edit(
             changes["content"] = edited
         memory = api.edit(memories, id, **changes)
     show.one("edited", memory, as_json)
+
+
+def _tags(memory: Memory, tags: str | None, stop: bool | None) -> tuple[str, ...] | None:
+    """Return the tags after the edit; None where it changes none."""
+    if tags is None and stop is None:
+        return None
+    given = memory.tags if tags is None else split_words(tags)
+    if stop is None:
+        return given
+    return (*(tag for tag in given if tag != STOP), *((STOP,) if stop else ()))
 
 
 def require_person(memories: Runtime, id: str, verb: str) -> None:

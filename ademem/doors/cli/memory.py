@@ -11,7 +11,7 @@ from ademem import api
 from ademem.core.anchor import of_command
 from ademem.core.client import mission_of
 from ademem.core.errors import UsageError
-from ademem.core.memory import Category, Draft, Status
+from ademem.core.memory import STOP, Category, Draft, Status
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import (
@@ -62,6 +62,9 @@ def add(
     owner: Owner = None,
     importance: ImportanceName = "medium",
     pin: Annotated[bool, typer.Option("--pin", help="Always in the briefing.")] = False,
+    stop: Annotated[
+        bool, typer.Option("--stop", help="Deny calls that it is about until they are made again.")
+    ] = False,
     strict: Strict = False,
     title: Title = None,
     type_: Type = None,
@@ -84,7 +87,7 @@ def add(
             importance=importance or "medium",
             title=title,
             topic_key=topic_key,
-            tags=(*split_words(tags), *((type_,) if type_ else ())),
+            tags=(*split_words(tags), *filter(None, (type_, STOP if stop else None))),
             path=path,
             anchors=(*(anchor or ()), *map(of_command, command or ())),
             pinned=pin and by_person,

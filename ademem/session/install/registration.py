@@ -50,6 +50,7 @@ EVENTS = (
         status="ademem: looking up the error",
         matcher=f"^({_SHELLS}|mcp__.*)$",
     ),
+    Event(name="PostToolBatch", hook="post_tool_batch", status="ademem: ending the calls"),
     Event(name="PreCompact", hook="pre_compact", status="ademem: preparing the summary"),
     Event(name="Stop", hook="stop", status="ademem: ending the turn"),
     Event(name="SubagentStart", hook="subagent_start", status="ademem: briefing the agent"),

@@ -10,7 +10,6 @@ import pytest
 from ademem.core.client import TurnKey
 from ademem.core.project import at
 from ademem.search import hints
-from ademem.store import hints as table
 from ademem.store.hints import Site
 from tests import builders
 from tests.builders import NOW, memory
@@ -64,7 +63,7 @@ def test_a_reader_has_lists_of_what_is_left(marked):
     marked.know("two", file_scope_pattern="docs/*")
     assert hints.lacks_lists(marked.project, SESSION)
     hints.write_rest(marked.project, marked.store, SESSION, {told.id})
-    hints.write_rest(marked.project, marked.store, AGENT, table.list_shown(marked.store, AGENT))
+    hints.write_rest(marked.project, marked.store, AGENT, set())
 
     assert not hints.lacks_lists(marked.project, SESSION)
     assert marked.lists()["s1.files"] == "/docs/.*$\n"

@@ -1,0 +1,156 @@
+"""Rules among memories: texts that forbid or require something, and the calls they are about."""
+
+from __future__ import annotations
+
+import re
+
+from ademem.guard.programs import READERS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+FORBIDDING = (
+    r"never|must ?n[o']t|may not|do ?n[o']t|don't|cannot|can't|forbidden|prohibited|not allowed"
+    r"|no longer use|instead of|rather than|avoid|stop using|^(?:and |but )?not"
+    r"|niemals|nie|nicht|kein|keine|keinen|verboten|statt|anstatt"
+    r"|jamais|ne pas|interdit|au lieu de|nunca|jamás|no se debe|prohibido|en lugar de|en vez de"
+)
+"""Words that forbid what follows them; German, French and Spanish in the lines below."""
+REQUIRING = (
+    r"must|only|has to|have to|requires?|required|mandatory"
+    r"|muss|müssen|nur|darf nur|doit|doivent|seulement|uniquement|debe|deben|solo|sólo|solamente"
+)
+"""Words of a clause that requires something."""
+ALWAYS = r"always|first|immer|zuerst|toujours|d'abord|siempre|primero"
+"""Words that require something where the text also has one of BEFORE."""
+BEFORE = r"before|prior to|until|unless|bevor|vor|ehe|bis|avant|antes de|antes"
+"""Words behind which a text names the act that needs something else first."""
+
+AMBIGUOUS = frozenset(
+    """
+    base64 break bundle cat comm command continue cut date diff dir dirs du echo env exec exit
+    expand export file find fold format gem go groups head help history host id info jobs join just
+    kill last less let line ll local locate log look ls lua make man mix more mv nl node patch paste
+    ping ps rake read rename return rev seq set shift size sleep sort source split stat strings tar
+    task tee test time times top touch tr tree true type unset version wait watch which who yes
+    """.split()
+)
+"""Programs that are words of English as well: a text names them only in backticks."""
+_CHANGING = """
+    alembic ansible apt-get bundle chmod chown cmake composer conda cp deno dropdb eas flyway gcloud
+    heroku ln lua mariadb mkdir mysql netlify npx perl php pip3 pipenv pipx prisma psql pulumi
+    python python3 redis-cli rm rmdir rsync scp sqlite sqlite3 ssh sudo svn twine vercel yarn
+"""
+PROGRAMS = (frozenset(READERS.split()) | frozenset(_CHANGING.split())) - AMBIGUOUS
+"""Programs that a text names by their name alone."""
+VERBS = frozenset(
+    """
+    add apply build bump checkout commit create delete deploy destroy drop exec format init install
+    merge migrate move publish pull push rebase release remove rename reset restart restore revert
+    rm run stash start stop sync tag test uninstall update upgrade upload
+    """.split()
+)
+"""Subcommands that a text also names as a verb: committing, `git commit`."""
+ENDINGS = ("", *"e s es ed ing ment ments ion ions ation ations".split())
+"""Of the forms of a verb and its noun."""
+COMMON = frozenset(
+    "app code common config core data docs file files index init lib main module python source src"
+    " test tests util utils".split()
+)
+"""Names of files and folders that say too little about the file."""
+STEM_CHARS = 4
+"""Shortest name of a file or folder that a text names without its path."""
+
+_CLAUSE = re.compile(r"[;:!?,()\n]+|\.(?=\s|$)|\b(?:but|sondern|mais|sino)\b", re.IGNORECASE)
+_FORBIDS = re.compile(rf"(?:(?<![\w-])(?:{FORBIDDING})(?![\w-]))", re.IGNORECASE)
+_REQUIRES = re.compile(rf"(?<![\w-])(?:{REQUIRING})(?![\w-])", re.IGNORECASE)
+_ALWAYS = re.compile(rf"(?<![\w-])(?:{ALWAYS})(?![\w-])", re.IGNORECASE)
+_BEFORE = re.compile(rf"(?<![\w-])(?:{BEFORE})(?![\w-])", re.IGNORECASE)
+_PASSIVE = re.compile(r"(?:be|get|in|on|here|for|to)\b|werden\b", re.IGNORECASE)
+"""The beginning of a clause's rest that does not name what is forbidden."""
+_FILE = re.compile(r"[\w*-]*\.[a-z]\w{0,5}", re.IGNORECASE)
+_WORD = re.compile(r"[\w.@*/~+-]*[\w*/]")
+
+
+def is_rule(text: str) -> bool:
+    """Return True if the wording forbids or requires something."""
+    return any(True for _ in find_triggers(text))
+
+
+def find_triggers(text: str) -> Iterator[str]:
+    """Yield the parts of a rule that name what is forbidden, or what needs something else."""
+    clauses = [clause.strip() for clause in _CLAUSE.split(text) if clause.strip()]
+    always = any(_ALWAYS.search(clause) for clause in clauses)
+    for clause in clauses:
+        if found := _FORBIDS.search(clause):
+            rest = clause[found.end() :].strip()
+            yield clause if not rest or _PASSIVE.match(rest) else rest
+        elif found := _BEFORE.search(clause) if always else None:
+            yield clause[found.end() :].strip()
+        elif _REQUIRES.search(clause):
+            yield clause
+
+
+def names_target(text: str) -> bool:
+    """Return True if the rule names a path or a program, and so is about that alone."""
+    return any(
+        word.lower() in PROGRAMS or "/" in word.strip("/") or _FILE.fullmatch(word)
+        for trigger in find_triggers(text)
+        for word in _words(trigger)
+    )
+
+
+def is_about_path(text: str, path: str) -> bool:
+    """Return True if a trigger of the rule names the file or a folder of it."""
+    folders, _, name = path.rpartition("/")
+    stem = name.partition(".")[0] or name
+    named = {name} | {
+        part for part in (*folders.split("/"), stem) if len(part) >= STEM_CHARS
+    } - COMMON
+    below = f"/{path}/".lower()
+    lowered = {part.lower() for part in named if part}
+    for trigger in find_triggers(text):
+        for word in _words(trigger):
+            word = word.removeprefix("./").lower()
+            if word in lowered or ("/" in word.strip("/") and f"/{word.strip('/*')}/" in below):
+                return True
+            if (
+                word.startswith(("*.", "."))
+                and len(word) > 2
+                and name.lower().endswith(word.lstrip("*"))
+            ):
+                return True
+    return False
+
+
+def is_about_command(text: str, commands: Iterable[Sequence[str]]) -> bool:
+    """Return True if a trigger of the rule names one of the commands, or its verb."""
+    runs = [(argv[0].rpartition("/")[2].lower(), [*map(str.lower, argv[1:])]) for argv in commands]
+    for trigger in find_triggers(text):
+        words = [word.lower() for word in _words(trigger)]
+        programs = [at for at, word in enumerate(words) if word in PROGRAMS]
+        for program, arguments in runs:
+            if any(words[at] == program and _fits(words[at + 1 :], arguments) for at in programs):
+                return True
+            verbs = [] if programs else [word for word in arguments[:2] if word in VERBS]
+            if program in VERBS and not programs:
+                verbs.append(program)
+            if any(_is_form(word, verb) for verb in verbs for word in words):
+                return True
+    return False
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text)
+
+
+def _fits(after: list[str], arguments: list[str]) -> bool:
+    """Compare the verb that the text names behind a program, if any, with the arguments."""
+    return not after or after[0] not in VERBS or after[0] in arguments
+
+
+def _is_form(word: str, verb: str) -> bool:
+    """Compare a word with forms of a verb and its noun: committing, deployment, migrations."""
+    stem = verb.removesuffix("e")
+    return any(word == f"{base}{ending}" for base in (stem, stem + stem[-1]) for ending in ENDINGS)

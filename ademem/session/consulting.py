@@ -1,0 +1,320 @@
+"""Look memory up before a change: deny it with what it has to follow, or add what is known."""
+
+from __future__ import annotations
+
+from ademem.core import client
+from ademem.core.memory import STOP, Status, Trust
+from ademem.core.redaction import redact
+from ademem.core.value import Value
+from ademem.guard import flags
+from ademem.guard.policy import (
+    MOST_CARRIED,
+    SHELL_TOOLS,
+    Carry,
+    Finding,
+    Show,
+    Wait,
+    call_is_harmless,
+    consult,
+)
+from ademem.search.hints import lacks_lists
+from ademem.session import hint_events
+from ademem.store import existence, logs, turns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ademem.core.client import Payload, Turn, TurnKey
+    from ademem.core.memory import Memory
+    from ademem.guard.policy import CallContext, ToolCall
+    from ademem.store.runtime import Runtime
+
+LOOKED_AT = 30
+"""Hits of a search that are read for rules about the call."""
+QUERY_WORDS = 12
+"""Words of a path or command that are searched for."""
+LISTED_CHARS = 300
+"""Longest path or command in the flag of a turn."""
+WAITING = (
+    "ademem guard: the memories in the denial above are about this call too."
+    " Read them first, then make it again if they allow it."
+)
+
+
+class Lookup(Value):
+    """A memory on a call, and why it was found."""
+
+    memory: Memory
+    state: str = ""
+    """State of the anchor at the call, if that ties it."""
+    stops: bool = False
+
+
+def before_call(
+    call: ToolCall, payload: Payload, key: TurnKey, context: CallContext, runtime: Runtime
+) -> str | None:
+    """Deny a change that memory stops, once a turn and memory; else return what is new about it."""
+    listed = flags.list_calls(runtime.project, key)
+    line = payload.path or call.command or call.tool
+    if len(line) > LISTED_CHARS or redact(line).found:
+        line = ""
+    if call_is_harmless(call, context):
+        answer = hint_events.before_call(payload, key, runtime)
+        _list_calls(key, runtime, [*listed, line])
+        return answer
+    if not existence.any_confirmed(runtime.store):
+        flags.set_quiet(runtime.project, key, True)
+        return None
+    marks = _mark_commands(call, runtime) or [line]
+    found = _look_up(call, payload, key, runtime, searches=not {*marks} <= {*listed})
+    denied, answer = _decide(call, found, key, payload, runtime) if found else (False, None)
+    if not denied:
+        _list_calls(key, runtime, [*listed, *marks, line])
+    return answer
+
+
+def _list_calls(key: TurnKey, runtime: Runtime, calls: list[str]) -> None:
+    if not runtime.settings.guard.changes:  # which the shell cannot compare
+        flags.write_calls(runtime.project, key, calls)
+    if lacks_lists(runtime.project, key):
+        hint_events.write_rest_lists(key, runtime)
+
+
+def _decide(
+    call: ToolCall, found: list[Lookup], key: TurnKey, payload: Payload, runtime: Runtime
+) -> tuple[bool, str | None]:
+    """Return True for a denial, and the answer.
+
+    Decided under the write lock, so that parallel hooks count each denial once.
+    """
+    what = hint_events.name_target(payload, runtime) or call.tool
+    irreversible = _find_irreversible(call, runtime)
+    store = runtime.store
+    with store.transaction():
+        turn = turns.get(store, key) or _begin_turn(key, runtime)
+        is_counted = bool(call.tool_use_id) and call.tool_use_id in turn.denied
+        outcome = consult(
+            _with_facts(found, turn, runtime),
+            irreversible=bool(irreversible),
+            was_denied=logs.was_denied(store, turn, call.target),
+            is_counted=is_counted,
+            denials=len(turn.denied),
+            max_blocks=runtime.settings.guard.max_blocks,
+        )
+        by_id = {one.memory.id: one for one in found}
+        match outcome:
+            case Carry(ids=ids):
+                if not is_counted:
+                    _record_denial(call, ids, turn, runtime)
+                stops = any(by_id[id].stops for id in ids)
+                carried = [by_id[id].memory for id in ids]
+                reason = _reason(carried, what, "" if stops else irreversible)
+                from ademem.session import notices
+
+                lines = [] if is_counted else notices.carried(carried, runtime)
+                return True, client.deny(reason, lines)
+            case Wait():
+                _log(
+                    call, turn, "hold", "a denial in the same message carries the memories", runtime
+                )
+                return True, client.deny(WAITING)
+            case Show(ids=ids):
+                shown = [(by_id[id].memory, by_id[id].state) for id in ids]
+                lines = hint_events.show("site", shown, what, key, runtime, again=ids)
+                if lines:
+                    hint_events.write_rest_lists(key, runtime)
+                    return False, client.context("PreToolUse", hint_events.page(what, lines))
+                return False, None
+
+
+def _begin_turn(key: TurnKey, runtime: Runtime) -> Turn:
+    """Begin a turn of which no prompt was seen."""
+    turns.begin(runtime.store, key, "required", "no prompt of this turn was seen", "", runtime.now)
+    turn = turns.get(runtime.store, key)
+    assert turn is not None
+    return turn
+
+
+def _with_facts(found: list[Lookup], turn: Turn, runtime: Runtime) -> list[Finding]:
+    store = runtime.store
+    seen = logs.find_seen(store, turn, runtime.now, [one.memory.id for one in found])
+    unseen = logs.Seen(in_turn=False, in_context=False, carried=False)
+    findings = []
+    for one in found:
+        state = seen.get(one.memory.id, unseen)
+        findings.append(
+            Finding(
+                id=one.memory.id,
+                stops=one.stops,
+                may_deny=store.is_trusted and one.memory.claimed_author is None,
+                in_turn=state.in_turn,
+                in_context=state.in_context,
+                carried=state.carried,
+            )
+        )
+    return findings
+
+
+def _record_denial(call: ToolCall, ids: Iterable[str], turn: Turn, runtime: Runtime) -> None:
+    ids = tuple(ids)
+    turns.deny(runtime.store, turn, call.tool_use_id)
+    shown = [logs.Shown(memory_id=id) for id in ids]
+    logs.log_shown(
+        runtime.store,
+        "guard",
+        shown,
+        runtime.now,
+        key=turn.key,
+        query=call.target,
+        pending=True,
+    )
+    _log(call, turn, "deny", f"carried {', '.join(ids)}", runtime)
+    flags.set_carrying(runtime.project, True)
+
+
+def _log(call: ToolCall, turn: Turn, decision: str, reason: str, runtime: Runtime) -> None:
+    logs.log_decision(
+        runtime.store,
+        turn.key,
+        tool_use_id=call.tool_use_id,
+        tool=call.tool,
+        target=call.target,
+        decision=decision,
+        reason=reason,
+        now=runtime.now,
+    )
+
+
+def _reason(memories: list[Memory], what: str, irreversible: str) -> str:
+    from ademem.core import untrusted
+
+    entries = [untrusted.entry(memory, hint_events.ENTRY_CHARS) for memory in memories]
+    named = hint_events.named(what)
+    why = (
+        f"`{named}` cannot be taken back, and project memory has on it:"
+        if irreversible
+        else f"project memory has a rule for `{named}`:"
+    )
+    return (
+        f"ademem guard: {why}\n{untrusted.fenced(entries)}\n"
+        "Nothing was run. Follow it; if it does not apply here, make the same call again."
+    )
+
+
+def _find_irreversible(call: ToolCall, runtime: Runtime) -> str:
+    from ademem.guard import irreversible
+
+    if call.tool in SHELL_TOOLS:
+        return irreversible.find_irreversible(call.command, runtime.settings.guard)
+    if call.tool.startswith("mcp__") and irreversible.is_irreversible_tool(call.tool):
+        return call.tool
+    return ""
+
+
+def _mark_commands(call: ToolCall, runtime: Runtime) -> list[str]:
+    """Name the programs of a command with their subcommands, for each of which one search does."""
+    if call.tool not in SHELL_TOOLS:
+        return []
+    from ademem.guard import mutation, shell
+
+    script = shell.parse(call.command)
+    parts = mutation.parts_in(script, runtime.settings.guard) if script else ()
+    return [f"{flags.MARK}{part.key}" for part in parts if mutation.judge_part(part).mutates]
+
+
+def _look_up(
+    call: ToolCall, payload: Payload, key: TurnKey, runtime: Runtime, *, searches: bool
+) -> list[Lookup]:
+    """Find memories tied to the call, then rules that name it, then those that answer it."""
+    from ademem.guard import wording
+
+    tied = hint_events.find_tied(payload, runtime)
+    rules: list[Memory] = []
+    answers: list[Memory] = []
+    if searches:
+        known = {memory.id for memory, _ in tied}
+        for memory, answers_call in _search(call, payload, key, runtime):
+            if memory.id in known:
+                continue
+            if _names_call(memory, call, payload, runtime):
+                rules.append(memory)
+            elif answers_call:
+                answers.append(memory)
+    found = [*tied, *((memory, "") for memory in (*rules, *answers))]
+    stopping = _find_stopping([memory for memory, _ in tied] + rules, runtime)
+    stopping |= _find_stopping(
+        [one for one in answers if STOP in one.tags or not wording.names_target(one.content)],
+        runtime,
+    )
+    return [
+        Lookup(memory=memory, state=state, stops=memory.id in stopping) for memory, state in found
+    ]
+
+
+def _find_stopping(found: list[Memory], runtime: Runtime) -> set[str]:
+    """Return ids of memories that are marked, or whose wording a person typed or reviewed."""
+    from ademem.guard import wording
+
+    marked = {memory.id for memory in found if STOP in memory.tags}
+    worded = [one for one in found if one.id not in marked and wording.is_rule(one.content)]
+    typed = {one.id for one in worded if one.trust is Trust.USER}
+    others = [one.id for one in worded if one.id not in typed]
+    return marked | typed | existence.find_reviewed(runtime.store, others)
+
+
+def _names_call(memory: Memory, call: ToolCall, payload: Payload, runtime: Runtime) -> bool:
+    from ademem.guard import wording
+    from ademem.search.hint_patterns import parse_commands
+
+    if call.tool in SHELL_TOOLS:
+        return wording.is_about_command(memory.content, parse_commands(call.command))
+    path = hint_events.name_target(payload, runtime)
+    return bool(path) and wording.is_about_path(memory.content, path)
+
+
+def _search(
+    call: ToolCall, payload: Payload, key: TurnKey, runtime: Runtime
+) -> list[tuple[Memory, bool]]:
+    """Search by the words of the call and of the order; True for a memory that is about them."""
+    from ademem.core.client import mission_of
+    from ademem.core.text import unique
+    from ademem.search import evidence
+    from ademem.search.engine import Filters, current, search
+    from ademem.store.filters import visible
+    from ademem.worker import warm
+
+    turn = turns.get(runtime.store, key)
+    words = _words(hint_events.name_target(payload, runtime) or call.tool)
+    query = " ".join(unique((*words, *(turn.hint.lower().split() if turn else ()))))
+    if not query:
+        return []
+    filters = Filters(
+        owner=payload.agent_type or None,
+        statuses=(Status.PROMOTED,),
+        here=runtime.branch,
+        elsewhere=False,
+        mission=mission_of(runtime.environment),
+    )
+    hits = current(search(query, runtime.store, filters, runtime.now, limit=LOOKED_AT))
+    found = {hit.memory.id: hit.memory for hit in hits}
+    near = warm.suggest(runtime, query, floor=evidence.DENIAL, most=MOST_CARRIED)
+    if near is None:
+        about = {hit.memory.id for hit in hits if hit.signals["evidence"] >= evidence.DENIAL}
+    else:
+        seqs = [seq for seq, _ in near]
+        best = visible(seqs, runtime.store, filters, filters.statuses, MOST_CARRIED)
+        about = {memory.id for memory in best}
+        found = {memory.id: memory for memory in best} | found
+    return [(memory, id in about) for id, memory in found.items()]
+
+
+def _words(what: str) -> list[str]:
+    """Return the telling words of a path, a command or the name of a tool."""
+    import re
+
+    from ademem.guard.wording import COMMON
+
+    text = redact(what[: hint_events.READ_CHARS]).text.lower()
+    words = [word for word in re.findall(r"[^\W_]+", text) if word not in COMMON and len(word) > 1]
+    return words[:QUERY_WORDS]
