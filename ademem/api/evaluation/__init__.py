@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ademem.api.evaluation import metrics
-from ademem.api.evaluation.arena import Arena
-from ademem.api.evaluation.baselines import BASELINES, NEED_A_MODEL
+from ademem.api.evaluation.arena import BASELINES, NEED_A_MODEL, Arena
 from ademem.api.evaluation.datasets import APART, FORMATS, Dataset, read
 from ademem.core import configuration
 from ademem.core.value import Value, as_dict

@@ -1,10 +1,12 @@
-"""A throw-away project that remembers one haystack, and whose ranking of it is asked for."""
+"""A throw-away project with the memories of one haystack, its ranking of them, and baselines."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
+from collections import defaultdict
 from datetime import timedelta
 from functools import cached_property
 
@@ -19,7 +21,7 @@ from ademem.store import memory_queries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime
     from types import TracebackType
     from typing import Self
@@ -30,11 +32,17 @@ if TYPE_CHECKING:
     from ademem.search.parameters import Parameters
     from ademem.store import Store
 
+    Ranking = Callable[[str, "Arena"], list[str]]
+
 LATER = timedelta(days=1)
 """When the questions come, after the last item."""
 FIRST = clock.parse("2000-01-01")
 OURS = ("CLAUDE_", "ADEMEM_PROJECT", "ADEMEM_DISABLE")
 """What of the environment belongs to the project and session that evaluates."""
+
+
+RANK_CONSTANT = 60
+"""Constant of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009)."""
 
 
 class Arena:
@@ -138,3 +146,36 @@ def _line(item: Item) -> dict[str, str | None]:
         "created_at": item.date or None,
         "status": "promoted",
     }
+
+
+def ours(query: str, arena: Arena) -> list[str]:
+    return arena.search(query)
+
+
+def bm25(query: str, arena: Arena) -> list[str]:
+    """FTS5's own order of the rows that have any of the words."""
+    words = re.findall(r"\w+", query)
+    return memory_queries.match_any_word(arena.store, words, DEPTH) if words else []
+
+
+def dense(query: str, arena: Arena) -> list[str]:
+    """The nearest vectors alone, as the model gives them."""
+    return arena.nearest(query, DEPTH)
+
+
+def fused(query: str, arena: Arena) -> list[str]:
+    """Reciprocal rank fusion of `bm25` and `dense`."""
+    scores: defaultdict[str, float] = defaultdict(float)
+    for ranking in (bm25(query, arena), dense(query, arena)):
+        for rank, id in enumerate(ranking, 1):
+            scores[id] += 1 / (RANK_CONSTANT + rank)
+    return sorted(scores, key=lambda id: -scores[id])[:DEPTH]
+
+
+BASELINES: dict[str, Ranking] = {
+    "ademem": ours,
+    "RRF": fused,
+    "dense only": dense,
+    "BM25 only": bm25,
+}
+NEED_A_MODEL = ("RRF", "dense only")
