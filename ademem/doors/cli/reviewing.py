@@ -182,7 +182,10 @@ class Review:
         """Go to the next item with these words."""
         selection, count = Selection(words=words), len(self.items)
         for at in ((self.at + offset) % count for offset in range(1, count + 1)):
-            subject = self._load(self.items[at])
+            item = self.items[at]
+            if not (isinstance(item, Conflict) or selection.matches(item)):
+                continue  # before similar ones are looked for
+            subject = self._load(item)
             if subject and any(map(selection.matches, _compared(subject))):
                 self.at = at
                 return
