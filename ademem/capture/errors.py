@@ -47,7 +47,7 @@ _SLIP = re.compile(
     r"|Reference|Range|UnboundLocal|ZeroDivision|NotImplemented|Recursion)Error\b"
     r"|.*(?:\berror(?:\[E\d+\]| (?:TS|CS)\d+)|\bcould not compile\b|\bpanicked at\b"
     r"|[\w/.-]+\.\w{1,5}[:(]\d+[:,)]"
-    r"|\b(?!0 )\d+ (?:errors?|problems?|failed|failing|failures?|warnings?)\b"
+    r"|(?<![:.\w])(?!0 )\d+ (?:errors?|problems?|failed|failing|failures?|warnings?)\b"
     r"|\b(?:merge|automatic|fix) .*\bconflicts?\b|\bcould not apply\b|\bnothing to commit\b"
     r"|\bfailed to push some refs\b|\bhook (?:exited|failed|declined)\b))"
 )

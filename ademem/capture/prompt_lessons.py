@@ -97,7 +97,8 @@ CORRECTION_CUES = (
 """Parts of which every prompt with a correction has one."""
 
 _OPENING = (
-    r"(?:(?:(?:no+|nope|wrong(?:\s+\w+)?|nein|non|actually|sorry|wait|stop|that['’]?s\s+(?:not\s+)?"
+    r"(?:(?:stop|wait)\s*[,.!:–—-]+\s*|(?:(?:no+|nope|wrong(?:\s+\w+)?|nein|non|actually|sorry"
+    r"|that['’]?s\s+(?:not\s+)?"
     r"(?:wrong|right)|i\s+(?:meant|mean|said|told\s+you)(?:\s+(?:to|that))?)\b[\s,.!:–—-]*)"
     r"|(?:please|and|so|but|also|then|ok(?:ay)?|bitte|por\s+favor|s['’]il\s+te\s+pla[iî]t|remember)"
     r"[\s,:]+)*"
@@ -121,7 +122,7 @@ _REPORTED = (
 """Words after "always", "we" or "should" that report events instead of a rule."""
 _HARMLESS = (
     r"(?:worry|bother|forget|know|think|see|understand|have|need|want|care|mind|get|remember|believe"
-    r"|(?:change|touch|do|edit|fix|commit|push)(?:\s+(?:anything|any\s+code|the\s+code|files|it|code"
+    r"|(?:change|touch|do|edit|fix|commit|push)(?:\s+(?:anything|any\s+\w+|the\s+code|files|it|code"
     r"|that|this)\b|,|$)|stop|start|continue|apply|implement|wait|write\s+(?:any\s+)?code|there|here"
     r"|now|it|that|this|the|and|or|for|at)\b"
 )
@@ -135,16 +136,14 @@ def _rule(pattern: str, first: str = "", inside: str = "") -> Rule:
 
 
 RULES = (
-    _rule(
-        rf"(?P<rule>(?:always|never(?:\s+ever)?|only)\s+(?!{_REPORTED})\w+.*)", "always never only"
-    ),
+    _rule(rf"(?P<rule>(?:always|never(?:\s+ever)?)\s+(?!{_REPORTED})\w+.*)", "always never"),
     _rule(
         rf"(?:here[\s,]+)?we\s+(?P<rule>(?:(?:always|never|only|don['’]?t|do\s+not)\s+(?!{_REPORTED})"
         rf"|(?:use|prefer|keep|write|name|call|test|deploy|run|put)\s).*)",
         "here we",
     ),
     _rule(
-        rf"(?P<rule>(?:{_VERBS}|prefer|we\s+want|it['’]s)\s.+(?:{_CONTRAST}|\binstead$).*)",
+        rf"(?P<rule>(?:{_VERBS}|prefer|we\s+want|it['’]s)\s(?!an?\s).+(?:{_CONTRAST}|\binstead$).*)",
         "use take call run write import prefer we it's it’s",
     ),
     _rule(
@@ -217,7 +216,7 @@ ONCE = (
     r"|in\s+this\s+(?:session|turn|run|branch|pr|function|file|class|component|method|test|line|script)"
     r"|on\s+this\s+page|lines?\s+\d+|before\s+(?:i|we)\b|while\s+i|i(?:['’]ll|\s+will)|wait\s+for|let['’]?s|still"
     r"|when\s+you(?:['’]re|\s+are)\s+done|(?:in|before)\s+anything|everything\s+else|unless\s+i"
-    r"|only\s+explain|noch\s+nicht|diesmal|für\s+diese\w?|todavía|aún|esta\s+vez|por\s+ahora"
+    r"|(?:only|just)\s+(?:analy|answer|change|edit|explain|fix|look|plan|read|review|update)\w*|noch\s+nicht|diesmal|für\s+diese\w?|todavía|aún|esta\s+vez|por\s+ahora"
     r"|pas\s+encore|cette\s+(?:fois|tâche))\b"
 )
 """Words of an instruction for the current task, or of a report."""

@@ -75,6 +75,7 @@ def test_a_correction_is_kept_as_the_rule_that_it_states(start):
             id="before a verb",
         ),
         pytest.param("please don't use wildcards", "Don't use wildcards", id="please"),
+        pytest.param("please stop using any", "Stop using any", id="stop"),
         pytest.param("I'd rather have small commits", "Prefer small commits", id="rather"),
         pytest.param("from now on write the test first", "Write the test first", id="from now on"),
         pytest.param("you should not commit secrets", "Don't commit secrets", id="should not"),
@@ -94,6 +95,10 @@ def test_a_rule_is_worded_as_a_command(sentence, rule):
         pytest.param("it never worked on Windows", id="a report"),
         pytest.param("Always " + "x " * MAX_CORRECTION_CHARS, id="too long"),
         pytest.param("the port is 5433, not 5432", id="a fact that corrects nothing"),
+        pytest.param("use a set instead of a list", id="one place in the code"),
+        pytest.param("don't touch the tests, only fix the source", id="for this fix"),
+        pytest.param("don't edit any files", id="for this turn"),
+        pytest.param("only analyse, do not modify", id="for this analysis"),
         pytest.param('always show the text "this field must be filled"', id="with a quotation"),
     ],
 )

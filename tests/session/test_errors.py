@@ -48,6 +48,14 @@ def test_the_second_session_with_an_error_makes_it_a_candidate(world):
     assert memory.observation_count == 2
 
 
+def test_a_port_before_failed_is_no_count_of_failed_tests(world):
+    error = "Error: Bind for 0.0.0.0:5432 failed: port is already allocated"
+    for session in ("s1", "s2"):
+        fail(world, session, "docker compose up -d", error)
+
+    assert len(kept(world)) == 1
+
+
 def test_the_third_session_confirms_it(world):
     for session in ("s1", "s2", "s3"):
         fail(world, session)
