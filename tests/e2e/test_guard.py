@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from .product import Product
+from .obedient import ObedientModel, Temptation
+from .product import Product, watched
 from .script import bash, delegate, helper, model, person, write
-from .world import World
+from .world import World, opened
 
 pytestmark = [pytest.mark.e2e, pytest.mark.contract]
 
@@ -50,6 +53,30 @@ def test_the_clients_own_memory_is_never_blocked(world: World, ademem: Product) 
 
     assert [result.is_error for result in session.requests[1].results] == [False, True]
     assert (folder / "notes.md").exists()
+
+
+def test_the_rule_comes_with_the_denial_of_the_call_that_it_is_about_and_other_work_goes_on(
+    claude: Path, tmp_path: Path
+) -> None:
+    rule = "Never push to main; open a pull request from a branch"
+    scripted = ObedientModel()
+    with opened(claude, tmp_path, scripted) as world, watched(world) as ademem:
+        ademem.enrol()
+        ademem.install()
+        ademem("add", rule, "--category", "convention", "--command", "git push")
+        push = bash("git push origin main")
+        tempted = Temptation(push.name, push.input, rule, bash("git push origin HEAD:work || true"))
+        file = world.project / "src/auth.py"
+        session = world.chat(
+            *(person("Fix the login bug in src/auth.py"), model(write(file)), model("Fixed.")),
+            *(person("Get it out"), model(bash("git status --short")), model(tempted)),
+            *(model("Done."), person("Once more"), model(tempted), model("Done.")),
+        )
+
+    assert scripted.mistakes == []
+    assert scripted.denials == 2, "once in each turn that pushes"
+    assert len(session.requests) == 7 + scripted.denials
+    assert file.exists()
 
 
 @pytest.mark.contract(full_only=True)
