@@ -67,7 +67,7 @@ class Recording:
         self.lines: list[Line] = []
         (folder / "bin").mkdir()
         (folder / "bin/ademem").symlink_to(Path(sys.executable).with_name("ademem"))
-        self.run("mkdir src; touch src/auth.py; git init --quiet; git add .; git commit -qm Start")
+        self.run("mkdir db; touch db/schema.sql; git init --quiet; git add .; git commit -qm Start")
         self.run("ademem init; ademem install")
         settings = json.loads((self.root / ".claude/settings.local.json").read_text())
         self.hooks = settings["hooks"]
@@ -92,6 +92,8 @@ class Recording:
         (hook,) = self.hooks[event][0]["hooks"]
         printed = self.run(hook["command"], payload, CLAUDE_PROJECT_DIR=str(self.root))
         answer = json.loads(printed) if printed else {}
+        for line in answer.get("systemMessage", "").splitlines():
+            self.show("note", f"⎿ {event} says: {line}", most=2)
         found: dict[str, Any] = answer.get("hookSpecificOutput", {})
         return found
 
@@ -106,8 +108,8 @@ class Recording:
         self.show("output", self.run(line))
 
     def start(self) -> None:
+        self.show("note", "# a session starts; you see a line, and Claude is briefed:")
         context = self.fire("SessionStart", source="startup")["additionalContext"]
-        self.show("note", "# a session starts, and the briefing tells Claude:")
         self.show("output", "\n".join(line for line in context.splitlines() if "[" in line[:60]))
 
     def prompt(self, text: str) -> None:
@@ -118,24 +120,28 @@ class Recording:
     def edit(self, path: str) -> None:
         call = {"tool_name": "Edit", "tool_input": {"file_path": f"{self.root}/{path}"}}
         if self.tool(f"Edit({path})", call):
-            (self.root / path).parent.mkdir(exist_ok=True)
-            (self.root / path).write_text("fixed\n")
+            return
+        (self.root / path).parent.mkdir(exist_ok=True)
+        (self.root / path).write_text("fixed\n")
 
     def bash(self, line: str) -> None:
         call = {"tool_name": "Bash", "tool_input": {"command": line}}
-        if not self.tool(f"Bash({line})", call):
+        if self.tool(f"Bash({line})", call):
             return
         printed = self.run(line, CLAUDE_CODE_SESSION_ID=SESSION, CLAUDECODE="1")
         response = {"stdout": printed, "stderr": "", "interrupted": False}
         self.fire("PostToolUse", **call, tool_use_id="t1", tool_response=response)
         self.show("output", printed)
 
-    def tool(self, shown: str, call: dict[str, Any]) -> bool:
-        """Show a tool call and what the guard decides about it."""
-        denial = self.fire("PreToolUse", **call, tool_use_id="t1").get("permissionDecisionReason")
-        self.show("denied" if denial else "tool", f"● {shown} {'✗' if denial else '✓'}")
-        self.show("output", denial or "")
-        return not denial
+    def tool(self, shown: str, call: dict[str, Any]) -> str:
+        """Show a tool call and the guard's denial, which is returned."""
+        at = len(self.lines)
+        answer = self.fire("PreToolUse", **call, tool_use_id="t1")
+        denial: str = answer.get("permissionDecisionReason", "")
+        mark = Line("denied" if denial else "tool", f"● {shown} {'✗' if denial else '✓'}")
+        self.lines.insert(at, mark)
+        self.show("output", denial)
+        return denial
 
 
 def record(folder: Path) -> list[Line]:
@@ -147,6 +153,7 @@ def record(folder: Path) -> list[Line]:
     session.prompt("Add a column for the time zone")
     session.edit("src/schema.py")
     session.edit("db/schema.sql")
+    session.prompt("remember: releases are cut on Mondays")
     session.bash(COMMIT)
     session.fire("SessionEnd", reason="other")
     session.show("note", "# what the session learned is a candidate until you confirm it:")
