@@ -20,10 +20,19 @@ if TYPE_CHECKING:
 
 
 def write(runtime: Runtime, draft: Draft | str) -> Written:
-    """Write a draft through the gate; a plain text is a fact from an agent."""
-    return gate.write(
-        complete_draft(runtime, draft), runtime.store, runtime.settings.gate, runtime.clock()
-    )
+    """Write a draft through the gate; a plain text is a fact from an agent.
+
+    A new text is compared with its neighbours; a note names what it says otherwise.
+    """
+    now = runtime.clock()
+    written = gate.write(complete_draft(runtime, draft), runtime.store, runtime.settings.gate, now)
+    if written.memory is None or written.deduped:
+        return written
+    from ademem.capture.gate import relating  # which reading commands need not load
+
+    pairs = relating.relate([written.memory], runtime.store, now)
+    notes = (relating.note(pair, written.memory) for pair in pairs)
+    return replace(written, notes=(*written.notes, *notes))
 
 
 def explain(runtime: Runtime, draft: Draft | str) -> list[RuleEffect]:

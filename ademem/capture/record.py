@@ -119,7 +119,16 @@ def capture_correction(
         if not (written and written.memory and against) or written.memory.id == against.id:
             return written
         reason = f"a correction says “{preview(draft.content, CONFLICT_CHARS)}”"
-        relations.add_conflict(store, written.memory, against, reason, Trust.USER, runtime.now)
+        relations.add(
+            store,
+            against,
+            written.memory,
+            relations.CONFLICT,
+            score=1.0,
+            reason=reason,
+            actor=Trust.USER,
+            now=runtime.now,
+        )
     return replace(written, rule=CONTRADICTION, reason=f"contradicts {against.id}")
 
 

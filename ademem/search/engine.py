@@ -72,6 +72,7 @@ def search(
     """
     # Imported here: a hook that a warm process answers ranks nothing.
     from ademem.search import ranking
+    from ademem.search.pairs import order_pairs
 
     parsed = parse(query)
     matches, cosines = _look_up(parsed, store, parameters, embedder)
@@ -90,7 +91,7 @@ def search(
     )
     hits = _discount(hits, filters, parameters, store)
     ranked = [_name_missing(hit, matches) for hit in ranking.choose_best(hits, limit, first)]
-    best = _read_memories(ranked, store)
+    best = order_pairs(_read_memories(ranked, store), store, filters, limit)
     relaxed = any(not hit.signals["whole"] for hit in best)
     return Results(query=query, mode=mode, relaxed=relaxed, hits=tuple(best))
 
@@ -148,8 +149,8 @@ def recall(
 
 
 def current(results: Results) -> list[Hit]:
-    """The hits that no other one contradicts."""
-    return [hit for hit in results.hits if not hit.against]
+    """The hits that no other one replaces, for a reader who did not ask."""
+    return [hit for hit in results.hits if not hit.is_superseded]
 
 
 def as_shown(hits: Iterable[Hit]) -> list[Shown]:
@@ -207,11 +208,10 @@ def _name_missing(hit: Ranked, matches: Matches) -> Ranked:
 def _discount(
     hits: list[Ranked], filters: Filters, parameters: Parameters, store: Store
 ) -> list[Ranked]:
-    """Multiply the scores of memories that may not hold here, or no longer."""
+    """Multiply the scores of memories that may not hold here."""
     if not hits:
         return hits
     from ademem.search.ranking import discount
-    from ademem.store import relations
 
     drifted: set[int] = set()
     if anchored := [hit.memory.seq for hit in hits if hit.memory.anchors]:
@@ -220,14 +220,8 @@ def _discount(
         drifted = hints.find_misplaced(store, anchored)
     here = (None, filters.here)
     elsewhere = {hit.memory.seq for hit in hits if hit.memory.source_branch not in here}
-    outdated = relations.find_outdated(store, [hit.memory.seq for hit in hits])
     hits = discount(hits, "astray", parameters.astray_discount, drifted)
-    hits = discount(hits, "elsewhere", parameters.branch_discount, elsewhere)
-    hits = discount(hits, "contradicted", parameters.contradicted_discount, outdated)
-    return [
-        replace(hit, against=outdated[hit.memory.seq]) if hit.memory.seq in outdated else hit
-        for hit in hits
-    ]
+    return discount(hits, "elsewhere", parameters.branch_discount, elsewhere)
 
 
 def _read_memories(ranked: Iterable[Ranked], store: Store) -> list[Hit]:

@@ -52,8 +52,6 @@ class Parameters(Value):
     """Factor of the score of a memory of another branch."""
     astray_discount: float = 0.8
     """Factor of the score of a memory whose code has changed or was removed."""
-    contradicted_discount: float = 0.8
-    """Factor of the score of a memory that a later one contradicts."""
 
     floor: float = 0.25
     """Share of the question's words, rare ones counting more, that a hit contains at least."""

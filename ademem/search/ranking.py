@@ -57,7 +57,11 @@ class Ranked(Value):
     missing: tuple[str, ...] = ()
     """Words of the question that it does not contain."""
     against: str = ""
-    """Id of a later memory that contradicts it."""
+    """Id of a later memory that says something else."""
+    against_at: str = ""
+    """When that was last learned, as a date."""
+    is_superseded: bool = False
+    """That memory replaced it, or most likely did; otherwise a person has to decide."""
 
 
 class Hit(Ranked):

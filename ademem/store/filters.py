@@ -63,7 +63,7 @@ class Filters(Value):
 _CONDITIONS = f"""
     memory.project_id = :project
 and memory.deleted_at is null
-and memory.superseded_by is null
+and (memory.superseded_by is null or {{superseded}})
 and (:quarantined or memory.quarantine_reason is null)
 and memory.status in (select value from json_each(:statuses))
 and (:any or memory.status <> 'archived' or exists (
@@ -91,6 +91,12 @@ and (:since is null or memory.created_at >= :since)
 and (:until is null or memory.created_at < :until)
 """
 
+# What another memory replaced is found as well, and then stands behind that one.
+_IS_PAIRED = """
+exists (select 1 from memory_relations as pair
+  where pair.target_id = memory.sync_id and pair.relation = 'supersedes')
+"""
+
 # No `order by`: the cross join walks the ranked rows as they come and stops at the limit.
 _RANKED = f"""
 select {{columns}}
@@ -99,13 +105,13 @@ cross join unified_memories as memory on memory.seq = ranked.value
 where {_CONDITIONS}
 limit :limit
 """
-_ROWS = _RANKED.format(columns="memory.*")
-_VISIBLE_ROWS = _RANKED.format(columns=f"memory.seq, {TURN}")
+_ROWS = _RANKED.format(columns="memory.*", superseded="false")
+_VISIBLE_ROWS = _RANKED.format(columns=f"memory.seq, {TURN}", superseded=_IS_PAIRED)
 
 _NEWEST = f"""
 select memory.*
 from unified_memories as memory
-where {_CONDITIONS}
+where {_CONDITIONS.format(superseded="false")}
 order by memory.created_at desc, memory.seq desc
 limit :limit
 """

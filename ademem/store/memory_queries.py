@@ -399,6 +399,16 @@ class Home:
         )
         return {seq: text_.with_title(title, content) for seq, title, content in found}
 
+    def sharing_words(self, match: str, limit: int) -> list[Memory]:
+        """The best matches in the full-text index that are live and not quarantined."""
+        if not match:
+            return []
+        where = (
+            "seq in (select rowid from unified_memories_fts where unified_memories_fts match :match"
+            f"  order by rank limit :limit) and {_HOME} and {_UNQUARANTINED}"
+        )
+        return self._find(where, match=match, limit=limit)
+
     def _find(self, where: str, tail: str = "", **values: Any) -> list[Memory]:
         return memories.find(self._store, where, tail, **values, **self._values)
 

@@ -1,4 +1,9 @@
-"""Rows of `memory_relations`: conflicts between memories."""
+"""Rows of `memory_relations`: pairs of memories that cannot both hold today.
+
+A pair has one row, whatever became of it. Which of the two is the later one is a matter of when
+each was last learned, and is computed where it is asked for. A pair is settled when a person says
+that both are true (`not_conflict`), or when one of the two is no longer live.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +15,16 @@ from ademem.store.memories import CONFIRMING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from ademem.core.memory import Memory
     from ademem.store import Store
 
 CONFLICT = "conflicts_with"
+"""One of the two is outdated, or wrong; a person decides."""
+SUPERSEDES = "supersedes"
+"""The later one most likely replaced the earlier."""
 NOT_CONFLICT = "not_conflict"
 
 
@@ -24,137 +32,276 @@ class Conflict(Value):
     """Two live memories that cannot both be true, by their ids."""
 
     left: str
+    """The earlier one."""
     right: str
+    """The later one."""
     reason: str
+    relation: str = CONFLICT
+    """conflicts_with, or supersedes where the later one most likely replaced the earlier."""
 
 
-_OPEN = """
-select one.id, other.id, relation.reason
+class Later(Value):
+    """A later memory that says something else than an earlier one."""
+
+    seq: int
+    id: str
+    at: str
+    """When it was last learned, as a stamp."""
+    trust: str
+    relation: str
+    is_settled: bool
+    """The earlier memory was superseded; before that the pair is a proposal."""
+
+    @property
+    def replaces(self) -> bool:
+        """True unless a person has to decide which of the two holds."""
+        return self.relation == SUPERSEDES
+
+
+def _learned(memory: str) -> str:
+    """SQL for the time when a memory was learned, or last confirmed."""
+    return (
+        f"max({memory}.created_at, ifnull((select max(again.created_at)"
+        f" from memory_revisions as again where again.memory_id = {memory}.id"
+        f" and again.operation in {CONFIRMING}), ''))"
+    )
+
+
+def _open(memory: str) -> str:
+    """SQL for a memory that may be shown and that none has replaced."""
+    return (
+        f"{memory}.status <> 'archived' and {memory}.deleted_at is null"
+        f" and {memory}.superseded_by is null and {memory}.quarantine_reason is null"
+    )
+
+
+_PAIRED = "relation in ('conflicts_with', 'supersedes')"
+_LIST = f"""
+select one.id as one_id, other.id as other_id, relation.reason, relation.relation,
+  {_learned("one")} as one_at, {_learned("other")} as other_at, one.seq, other.seq
 from memory_relations as relation
 join unified_memories as one on one.sync_id = relation.source_id
 join unified_memories as other on other.sync_id = relation.target_id
-where relation.project_id = :project
-  and relation = 'conflicts_with' and judgment_status = 'pending'
-  and one.status <> 'archived' and one.deleted_at is null and one.superseded_by is null
-  and other.status <> 'archived' and other.deleted_at is null and other.superseded_by is null
-  and one.quarantine_reason is null and other.quarantine_reason is null
+where relation.project_id = :project and {_PAIRED} and {_open("one")} and {_open("other")}
 order by relation.created_at, relation.rowid
 """
+_ANY = f"select 1 from memory_relations where {_PAIRED} limit 1"
 
-
-_ANY_PENDING = """
-select 1 from memory_relations
-where relation = 'conflicts_with' and judgment_status = 'pending' limit 1
-"""
-
-_OUTDATED = f"""
-with asked as (
-  select mine.seq, mine.id, mine.sync_id, mine.trust, mine.created_at
-  from json_each(:rows) as row join unified_memories as mine on mine.seq = row.value
-), pairs as (
-  select asked.*, target_id as other_id, relation, judgment_status
-  from asked join memory_relations on source_id = asked.sync_id
+# The chain of heirs of a superseded memory, and the live memories that a live one is paired with.
+_LATER = f"""
+with recursive asked as (
+  select memory.* from json_each(:rows) as row
+  join unified_memories as memory on memory.seq = row.value
+), heirs(seq, heir) as (
+  select seq, superseded_by from asked where superseded_by is not null
+  union
+  select heirs.seq, memory.superseded_by from heirs
+  join unified_memories as memory on memory.id = heirs.heir
+  where memory.superseded_by is not null
+), paired as (
+  select asked.seq, asked.id, asked.created_at, asked.trust, pair.target_id as other_id,
+    pair.relation
+  from asked join memory_relations as pair on pair.source_id = asked.sync_id
+  where {_PAIRED} and asked.superseded_by is null
   union all
-  select asked.*, source_id as other_id, relation, judgment_status
-  from asked join memory_relations on target_id = asked.sync_id
+  select asked.seq, asked.id, asked.created_at, asked.trust, pair.source_id, pair.relation
+  from asked join memory_relations as pair on pair.target_id = asked.sync_id
+  where {_PAIRED} and asked.superseded_by is null
 )
-select pairs.seq, other.id
-from pairs join unified_memories as other on other.sync_id = pairs.other_id
-where relation = 'conflicts_with' and judgment_status = 'pending'
-  and other.status <> 'archived' and other.deleted_at is null and other.superseded_by is null
-  and other.quarantine_reason is null
-  and other.created_at > pairs.created_at
-  and (other.trust = 'user' or pairs.trust <> 'user')
-  and not exists (
-    select 1 from memory_revisions as again
-    where again.memory_id = pairs.id and again.operation in {CONFIRMING}
-      and again.created_at > other.created_at)
+select heirs.seq, later.seq, later.id, {_learned("later")} as at, later.trust, 'supersedes', 1
+from heirs join unified_memories as later on later.id = heirs.heir where {_open("later")}
+union all
+select paired.seq, later.seq, later.id, {_learned("later")} as at, later.trust, relation, 0
+from paired join unified_memories as later on later.sync_id = paired.other_id
+where {_open("later")} and (at, later.seq) > ({_learned("paired")}, paired.seq)
+  and not (paired.trust = 'user' and later.trust in ('tool', 'web'))
+order by at, 2
 """
 
 
-def add_conflict(
-    store: Store, left: Memory, right: Memory, reason: str, actor: str, now: datetime
+def add(
+    store: Store,
+    earlier: Memory,
+    later: Memory,
+    relation: str,
+    *,
+    score: float,
+    reason: str,
+    actor: str,
+    now: datetime,
 ) -> bool:
-    """Add a conflict between two memories; False if there is one, or was."""
-    one, other = sorted((left.sync_id, right.sync_id))
-    cursor = store.db.execute(
+    """Add a pair; False if there is one, or was, which then gets the surer relation of the two."""
+    values = {
+        "id": _id(earlier, later),
+        "project": store.project_id,
+        "source": later.sync_id,
+        "target": earlier.sync_id,
+        "relation": relation,
+        "reason": reason,
+        "score": score,
+        "actor": actor,
+        "now": stamp(now),
+    }
+    added = store.db.execute(
         "insert or ignore into memory_relations (sync_id, project_id, source_id, target_id,"
-        " relation, reason, judgment_status, marked_by_actor, marked_by_kind, created_at,"
-        " updated_at)"
-        " values (:id, :project, :one, :other, :relation, :reason, 'pending', :actor, 'system',"
-        " :now, :now)",
-        {
-            "id": sha256_hex(CONFLICT, one, other)[:32],
-            "project": store.project_id,
-            "one": one,
-            "other": other,
-            "relation": CONFLICT,
-            "reason": reason,
-            "actor": actor,
-            "now": stamp(now),
-        },
+        " relation, reason, confidence, judgment_status, marked_by_actor, marked_by_kind,"
+        " created_at, updated_at)"
+        " values (:id, :project, :source, :target, :relation, :reason, :score, 'pending', :actor,"
+        " 'system', :now, :now)",
+        values,
     )
-    return cursor.rowcount > 0
+    if not added.rowcount:
+        store.db.execute(
+            "update memory_relations set relation = :relation, reason = :reason,"
+            " confidence = :score, updated_at = :now where sync_id = :id"
+            f" and {_PAIRED} and judgment_status = 'pending' and confidence < :score",
+            values,
+        )
+    return added.rowcount > 0
+
+
+def is_known(store: Store, one: Memory, other: Memory) -> bool:
+    """Tell whether the pair was added before, whatever became of it."""
+    query = "select 1 from memory_relations where sync_id = ?"
+    return store.db.execute(query, (_id(one, other),)).fetchone() is not None
 
 
 def list_conflicts(store: Store) -> list[Conflict]:
-    """Return conflicts that wait for a person's decision, oldest first."""
-    rows = store.db.execute(_OPEN, {"project": store.project_id})
-    return [Conflict(left=row[0], right=row[1], reason=row[2] or "") for row in rows]
+    """Return pairs that wait for a person's decision, oldest first."""
+    rows = store.db.execute(_LIST, {"project": store.project_id})
+    return [
+        Conflict(left=ids[0], right=ids[1], reason=reason or "", relation=relation)
+        for one, other, reason, relation, one_at, other_at, seq, other_seq in rows
+        for ids in ((one, other) if (one_at, seq) <= (other_at, other_seq) else (other, one),)
+    ]
 
 
-def find_outdated(store: Store, rows: Sequence[int]) -> dict[int, str]:
-    """Return rows that a later memory contradicts, with its id, unless they were confirmed since.
-
-    A person's memory is outdated by a person's alone.
-    """
-    if not rows or store.db.execute(_ANY_PENDING).fetchone() is None:  # the rule, and cheap to tell
+def find_later(store: Store, rows: Sequence[int]) -> dict[int, Later]:
+    """Return by row number the latest memory that says something else, where there is one."""
+    if not rows or store.db.execute(_ANY).fetchone() is None:  # the rule, and cheap to tell
         return {}
-    return {row[0]: row[1] for row in store.db.execute(_OUTDATED, {"rows": numbers(rows)})}
+    return {
+        row[0]: Later(
+            seq=row[1],
+            id=row[2],
+            at=row[3],
+            trust=row[4],
+            relation=row[5],
+            is_settled=bool(row[6]),
+        )
+        for row in store.db.execute(_LATER, {"rows": numbers(rows)})
+    }
 
 
-def find_all_outdated(store: Store) -> dict[int, str]:
+def find_all_outdated(store: Store) -> set[int]:
+    """Return the rows of live memories of which a later one says something else."""
     rows = store.db.execute(
-        "select memory.seq from memory_relations as said join unified_memories as memory"
-        " on memory.sync_id in (said.source_id, said.target_id)"
-        " where said.project_id = ? and said.relation = ? and said.judgment_status = 'pending'",
-        (store.project_id, CONFLICT),
+        "select memory.seq from memory_relations as pair join unified_memories as memory"
+        " on memory.sync_id in (pair.source_id, pair.target_id)"
+        f" where pair.project_id = ? and {_PAIRED}",
+        (store.project_id,),
     )
-    return find_outdated(store, sorted({row[0] for row in rows}))
+    return set(find_later(store, sorted({row[0] for row in rows})))
+
+
+def learned_at(store: Store, ids: Iterable[str]) -> dict[str, str]:
+    """Return by id when the memories were last learned, as stamps."""
+    from ademem.core.json_text import array
+
+    rows = store.db.execute(
+        f"select id, {_learned('memory')} from unified_memories as memory"
+        " where id in (select value from json_each(?))",
+        (array(ids),),
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+class Cursor(Value):
+    """What was compared."""
+
+    change: int
+    """The last change, a row of `memory_revisions`."""
+    at: str
+    """When that was, as a stamp."""
+
+
+def read_cursor(store: Store) -> Cursor:
+    row = store.db.execute("select value from store_values where name = 'related'").fetchone()
+    change, _, at = (str(row[0]) if row else "").partition(" ")
+    return Cursor(change=int(change) if change.isdecimal() else 0, at=at)
+
+
+def save_cursor(store: Store, change: int, now: datetime) -> None:
+    store.db.execute(
+        "insert or replace into store_values values ('related', ?)", (f"{change} {stamp(now)}",)
+    )
+
+
+def is_behind(store: Store) -> bool:
+    """Tell whether memories changed since they were compared."""
+    return last_change(store) > read_cursor(store).change
+
+
+def last_change(store: Store) -> int:
+    row = store.db.execute("select max(seq) from memory_revisions").fetchone()
+    return row[0] or 0
+
+
+def list_changed(store: Store, cursor: Cursor, model: str) -> list[str]:
+    """Return the ids of memories that changed, or got a vector of the model, since then."""
+    rows = store.db.execute(
+        "select memory_id from memory_revisions where seq > :change"
+        " union select memory_id from unified_memory_embeddings"
+        " where embedding_model = :model and updated_at >= :at",
+        {"change": cursor.change, "at": cursor.at, "model": model},
+    )
+    return [row[0] for row in rows]
 
 
 def resolve(store: Store, left: Memory, right: Memory, actor: str, now: datetime) -> bool:
     """Resolve a conflict: both memories can be true; False if there is none."""
-    return _judge(store, left, right, (CONFLICT, NOT_CONFLICT, "judged"), actor, now)
+    return _judge(store, left, right, _PAIRED, (NOT_CONFLICT, "judged"), actor, now)
 
 
 def reopen(store: Store, left: Memory, right: Memory, actor: str, now: datetime) -> bool:
     """Take a resolution back; False if there is none."""
-    return _judge(store, left, right, (NOT_CONFLICT, CONFLICT, "pending"), actor, now)
+    was = f"relation = '{NOT_CONFLICT}'"
+    return _judge(store, left, right, was, (CONFLICT, "pending"), actor, now)
+
+
+def settle(store: Store, earlier: Memory, later: Memory, actor: str, now: datetime) -> None:
+    """Record that the later one supersedes the earlier."""
+    add(store, earlier, later, SUPERSEDES, score=1.0, reason="", actor=actor, now=now)
+    _judge(store, earlier, later, _PAIRED, (SUPERSEDES, "judged"), actor, now)
 
 
 def _judge(
     store: Store,
-    left: Memory,
-    right: Memory,
-    change: tuple[str, str, str],
+    earlier: Memory,
+    later: Memory,
+    before: str,
+    after: tuple[str, str],
     actor: str,
     now: datetime,
 ) -> bool:
-    """Change a relation of two memories: from, to, and the status after it."""
-    one, other = sorted((left.sync_id, right.sync_id))
+    """Give a pair for which the SQL *before* holds another relation and status."""
     cursor = store.db.execute(
-        "update memory_relations set relation = :after, judgment_status = :status,"
-        " marked_by_actor = :actor, marked_by_kind = :actor, updated_at = :now"
-        " where project_id = :project and source_id = :one and target_id = :other"
-        " and relation = :before",
-        dict(zip(("before", "after", "status"), change, strict=True))
-        | {
-            "project": store.project_id,
-            "one": one,
-            "other": other,
+        "update memory_relations set relation = :relation, judgment_status = :status,"
+        " source_id = :source, target_id = :target, marked_by_actor = :actor,"
+        f" marked_by_kind = :actor, updated_at = :now where sync_id = :id and {before}",
+        {
+            "id": _id(earlier, later),
+            "relation": after[0],
+            "status": after[1],
+            "source": later.sync_id,
+            "target": earlier.sync_id,
             "actor": actor,
             "now": stamp(now),
         },
     )
     return cursor.rowcount > 0
+
+
+def _id(one: Memory, other: Memory) -> str:
+    """Return the id of a pair, the same for both orders and on every machine."""
+    return sha256_hex(CONFLICT, *sorted((one.sync_id, other.sync_id)))[:32]

@@ -14,7 +14,7 @@ from ademem.core.redaction import redact
 from ademem.core.text import bounded, bounded_bytes, clean, dedupe_key, unique
 from ademem.core.untrusted import import_label
 from ademem.core.value import Value, replace
-from ademem.store import jobs, memories, memory_queries
+from ademem.store import jobs, memories, memory_queries, relations
 from ademem.store.memories import Change
 
 TYPE_CHECKING = False
@@ -192,14 +192,17 @@ def refuse(id: str, act: Act) -> Memory:
 
 
 def supersede(id: str, act: Act, by: str) -> Memory:
-    """Archive a memory in favour of another of its scope and owner."""
+    """Replace a memory by another of its scope and owner: it leads to that one from now on."""
     memory, heir = memories.get(act.store, id), memories.get(act.store, by)
     homes = {(each.scope, each.scope_owner_id) for each in (memory, heir)}
     if memory.id == heir.id or len(homes) > 1:
         raise CannotDo(f"{memory.id} and {heir.id} are not two memories of one scope and owner")
-    if not heir.live:
-        raise CannotDo(f"{heir.id} is {_state(heir)}", "`ademem restore` brings it back first")
-    return _archive(memory, act, "supersede", superseded_by=heir.id)
+    for each in (memory, heir):
+        if not each.live:
+            raise CannotDo(f"{each.id} is {_state(each)}", "`ademem restore` brings it back first")
+    with act.store.transaction():
+        relations.settle(act.store, memory, heir, act.actor, act.now)
+        return _change(memory, act, "supersede", **superseded(heir.id))
 
 
 def merge(id: str, act: Act, into: str, content: str, settings: GateSettings) -> Memory:
@@ -374,6 +377,8 @@ def _change(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:
 
 
 def _state(memory: Memory) -> str:
+    if memory.superseded_by:
+        return f"superseded by {memory.superseded_by}"
     return "deleted" if memory.deleted_at else memory.status.value
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem.capture.gate import duplicates
+from ademem.capture.gate import duplicates, relating
 from ademem.capture.gate.duplicates import compared_text
 from ademem.capture.gate.rows import free_sync_id, id_of, least_trusted
 from ademem.core.anchor import joined
@@ -22,23 +22,23 @@ from ademem.store import (
     maintenance,
     memories,
     memory_queries,
-    relations,
     transitions,
 )
 from ademem.store.maintenance import ADEMEM, CONSOLIDATION, UNAVAILABLE, LoggedRun
 from ademem.store.memories import Change
 from ademem.synthesis import ai
-from ademem.synthesis.consolidation_plan import MERGED, PlannedMerge, conflict, make_plan
+from ademem.synthesis.consolidation_plan import MERGED, PlannedMerge, make_plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
+    from ademem.capture.gate.relating import Pair
     from ademem.core.settings import GateSettings, Settings
     from ademem.store import Store
     from ademem.store.runtime import Runtime
-    from ademem.synthesis.consolidation_plan import Contradiction, Plan
+    from ademem.synthesis.consolidation_plan import Plan
 
     Writer = Callable[[Sequence[Memory]], str | None]
     """Writes one text for several memories; None when it cannot."""
@@ -114,10 +114,13 @@ def preview(run: ConsolidationRun) -> Consolidated:
     if plan is None:
         return Consolidated(outcome=UNAVAILABLE)
     merges = [_describe_merge("", merge.members[0].content, merge.members) for merge in plan.merges]
-    becomes = {each.id: merge.members[0] for merge in plan.merges for each in merge.members}
+    becomes = {each.id: merge.members[0].id for merge in plan.merges for each in merge.members}
     pairs = {
         frozenset((found.left, found.right)): found
-        for found in (_describe_conflict(each, becomes) for each in plan.contradictions)
+        for found in (
+            _describe_conflict(pair, becomes)
+            for pair in relating.find_new_pairs(run.store, run.model)
+        )
         if found.left != found.right
     }
     return _result("", plan, merges, list(pairs.values()))
@@ -138,6 +141,8 @@ def consolidate(run: ConsolidationRun, now: Callable[[], datetime]) -> Consolida
                 for members in groups
             ]
             done = _apply(id, plan, texts, run, now())
+            pairs = relating.catch_up(run.store, now(), run.model)
+            done = replace(done, conflicts=tuple(_describe_conflict(pair) for pair in pairs))
     except Exception as failure:
         error = describe(failure)[: jobs.ERROR_CHARS]
         raise
@@ -169,7 +174,6 @@ def _apply(
 ) -> Consolidated:
     store = run.store
     merges: list[Merged] = []
-    became: dict[str, Memory] = {}
     with store.transaction():
         for planned, text in zip(plan.merges, texts, strict=True):
             if text is None and len(planned.members) < MERGED:
@@ -178,22 +182,13 @@ def _apply(
             if made:
                 row, members = made
                 merges.append(_describe_merge(row.id, row.content, members))
-                became |= {member.id: row for member in members}
-        conflicts = []
-        for each in plan.contradictions:
-            left = became.get(each.left.id, each.left)
-            right = became.get(each.right.id, each.right)
-            if left.id != right.id and relations.add_conflict(
-                store, left, right, each.why, ADEMEM, now
-            ):
-                conflicts.append(_describe_conflict(each, became))
         if merges:
             jobs.follow(store, now)
-    return _result(id if merges else "", plan, merges, conflicts)
+    return _result(id if merges else "", plan, merges)
 
 
 def _result(
-    id: str, plan: Plan, merges: Sequence[Merged], conflicts: Sequence[Conflicting]
+    id: str, plan: Plan, merges: Sequence[Merged], conflicts: Sequence[Conflicting] = ()
 ) -> Consolidated:
     return Consolidated(
         id=id,
@@ -205,10 +200,9 @@ def _result(
     )
 
 
-def _describe_conflict(found: Contradiction, became: dict[str, Memory]) -> Conflicting:
-    left = became.get(found.left.id, found.left)
-    right = became.get(found.right.id, found.right)
-    return Conflicting(left=left.id, right=right.id, why=found.why)
+def _describe_conflict(pair: Pair, became: Mapping[str, str] = {}) -> Conflicting:
+    left, right = pair.earlier.id, pair.later.id
+    return Conflicting(left=became.get(left, left), right=became.get(right, right), why=pair.why)
 
 
 def _describe_merge(id: str, content: str, members: Sequence[Memory]) -> Merged:
@@ -241,7 +235,7 @@ def accept_text(text: str | None, members: Sequence[Memory], settings: GateSetti
         return None
     for memory in members:
         named, kept = (set(names) for names in duplicates.named_tokens(compared_text(memory), text))
-        if named - kept or conflict(compared_text(memory), text):
+        if named - kept or duplicates.find_opposition(compared_text(memory), text):
             return None
     together = "\n".join(map(compared_text, members))
     known, kept = (set(names) for names in duplicates.named_tokens(together, text))

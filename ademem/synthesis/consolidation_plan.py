@@ -1,4 +1,4 @@
-"""Decide which memories become one, and which contradict each other."""
+"""Decide which memories become one."""
 
 from __future__ import annotations
 
@@ -25,14 +25,10 @@ COMPARED = 20_000
 """Most memories of one group that are compared with each other: the newest."""
 MERGE_COSINE = 0.85
 """Cosine from which two memories may have the same meaning."""
-CONFLICT_COSINE = 0.7
-"""Cosine from which two memories with different numbers may contradict each other."""
 MERGED = 3
 """Memories with the same meaning that are merged, unless an AI writes their text."""
 EXCHANGED_WORDS = 2
 """Most consecutive words that differ when one sentence is about two things."""
-SHARED_STEMS = 0.75
-"""Share of the shorter text's stems that two texts about one matter have in common."""
 SHARED_FRAME = 0.5
 """Share of words that keep their places around the exchanged ones."""
 
@@ -48,7 +44,6 @@ class Relation(StrEnum):
     MORE = "more"
     """It names something more."""
     APART = "apart"
-    CONFLICT = "conflict"
 
 
 class PlannedMerge(Value):
@@ -59,24 +54,17 @@ class PlannedMerge(Value):
     """Near ones that name more: they are merged only into a newly written text."""
 
 
-class Contradiction(Value):
-    left: Memory
-    right: Memory
-    why: str
-
-
 class Plan(Value):
     clusters: int
     """Groups of two or more that mean nearly the same."""
     merges: tuple[PlannedMerge, ...]
-    contradictions: tuple[Contradiction, ...]
 
 
 def make_plan(known: Iterable[ComparableMemory], *, rewritten: bool) -> Plan:
     """Compare memories of the same scope, owner, category, branch and files.
 
-    Only promoted memories are merged; a contradiction needs one promoted side. A text that names
-    more can be merged only where texts are *rewritten*.
+    Only promoted memories are merged. A text that names more can be merged only where texts are
+    *rewritten*.
     """
     from ademem.synthesis.cosines import find_neighbours
 
@@ -93,16 +81,11 @@ def make_plan(known: Iterable[ComparableMemory], *, rewritten: bool) -> Plan:
         groups.setdefault(home, []).append(each)
     clusters = 0
     merges: list[PlannedMerge] = []
-    contradictions: list[Contradiction] = []
     for whole in groups.values():
         group = whole[-COMPARED:]
         if len(group) < 2:
             continue
-        around = find_neighbours([each.vector for each in group], CONFLICT_COSINE)
-        near = [
-            {at: cosine for at, cosine in others.items() if cosine >= MERGE_COSINE}
-            for others in around
-        ]
+        near = find_neighbours([each.vector for each in group], MERGE_COSINE)
         promoted = [
             {at: cosine for at, cosine in others.items() if _is_promoted(group[at])}
             if _is_promoted(each)
@@ -111,8 +94,7 @@ def make_plan(known: Iterable[ComparableMemory], *, rewritten: bool) -> Plan:
         ]
         clusters += _count_clusters(promoted)
         merges += _merges(group, promoted, MERGED, rewritten=rewritten)
-        contradictions += _contradictions(group, around, near)
-    return Plan(clusters=clusters, merges=tuple(merges), contradictions=tuple(contradictions))
+    return Plan(clusters=clusters, merges=tuple(merges))
 
 
 def _is_promoted(each: ComparableMemory) -> bool:
@@ -164,70 +146,17 @@ def _merges(
         free -= {centre, *same, *more}
 
 
-def _contradictions(
-    group: list[ComparableMemory], around: Neighbours, near: Neighbours
-) -> Iterator[Contradiction]:
-    """Yield contradictory pairs with a promoted side.
-
-    Pairs farther apart than merges count if they are about one matter, with another number.
-    """
-    for at, others in enumerate(around):
-        for other in sorted(each for each in others if each > at):
-            left, right = group[at].memory, group[other].memory
-            texts = compared_text(left), compared_text(right)
-            is_close = other in near[at] or (has_other_number(*texts) and is_about_one(*texts))
-            is_confirmed = _is_promoted(group[at]) or _is_promoted(group[other])
-            if is_confirmed and is_close and (why := conflict(*texts)):
-                yield Contradiction(left=left, right=right, why=why)
-
-
 def relate(left: str, right: str) -> Relation:
     """Relate the second text to the first; both are near in meaning."""
-    if conflict(left, right):
-        return Relation.CONFLICT
-    if _LIMITS & (words(left) ^ words(right)) or _is_about_another(left, right):
+    if duplicates.find_opposition(left, right) or _is_about_another(left, right):
+        return Relation.APART
+    if _LIMITS & (words(left) ^ words(right)):
         return Relation.APART
     mine, theirs = duplicates.named_tokens(left, right)
     if set(theirs) - set(mine):
         return Relation.APART if set(mine) - set(theirs) else Relation.MORE
     in_order = [name for name in unique(mine) if name in theirs] == list(unique(theirs))
     return Relation.SAME if in_order else Relation.APART
-
-
-def conflict(left: str, right: str) -> str | None:
-    """Say why both texts cannot be true, the same for both orders; None when they can."""
-    if turn := duplicates.find_opposition(left, right):
-        return turn
-    ours, others = _own_names(left, right)
-    if ours and others and (has_other_number(left, right) or _is_about_another(left, right)):
-        return " against ".join(sorted((" ".join(ours), " ".join(others))))
-    return None
-
-
-def has_other_number(left: str, right: str) -> bool:
-    """Tell whether each text has a number, or a version, that the other lacks."""
-    return all(
-        any(char.isdigit() for name in names for char in name) for names in _own_names(left, right)
-    )
-
-
-def is_about_one(left: str, right: str) -> bool:
-    """Tell whether they share most stems other than names.
-
-    One sentence with one such stem exchanged is about another matter.
-    """
-    named = {name for names in duplicates.named_tokens(left, right) for name in names}
-    mine, theirs = duplicates.stems(left) - named, duplicates.stems(right) - named
-    if _is_about_another(left, right) and mine - theirs and theirs - mine:
-        return False
-    return len(mine & theirs) >= SHARED_STEMS * min(len(mine), len(theirs))
-
-
-def _own_names(left: str, right: str) -> tuple[list[str], list[str]]:
-    mine, theirs = (sorted(set(named)) for named in duplicates.named_tokens(left, right))
-    return [name for name in mine if name not in theirs], [
-        name for name in theirs if name not in mine
-    ]
 
 
 def _is_about_another(left: str, right: str) -> bool:

@@ -46,6 +46,7 @@ def run(context: JobContext, job: Job) -> datetime | None:
         embedder = _loaded(model)
         with context.offer(embedder):
             _embed_all(chain([first], batches), embedder, context)
+        jobs.queue(context.store, "relate", "project", context.now())
     if not embeddings.any_waiting(context.store, model.id):
         context.figures["dropped"] = embeddings.drop_others(context.store, model.id)
         _update_whitening(context, model)

@@ -268,6 +268,22 @@ def queue_embedding(context: JobContext) -> None:
         jobs.queue(context.store, "embed", "project", context.now())
 
 
+def relate(context: JobContext, _job: Job) -> None:
+    """Compare what was learned with its neighbours, for facts that changed."""
+    from ademem.capture.gate import relating
+
+    model = context.model.id if context.model else ""
+    found = relating.catch_up(context.store, context.now(), model, context.pause)
+    context.figures["pairs"] = len(found)
+
+
+def queue_relating(context: JobContext) -> None:
+    from ademem.store import relations
+
+    if relations.is_behind(context.store) and not jobs.exists(context.store, "relate"):
+        jobs.queue(context.store, "relate", "project", context.now())
+
+
 def sweep(context: JobContext, _job: Job) -> None:
     """Sweep the store, unless that was done since it was queued."""
     from ademem.synthesis import sweeping
@@ -364,6 +380,7 @@ JOBS: tuple[Kind, ...] = (
         notice=queue_embedding,
         patience_s=COLD_START_S,
     ),
+    Kind(name="relate", run=relate, notice=queue_relating),
     Kind(name="consolidate", run=consolidate, notice=queue_consolidation),
     Kind(name="sweep", run=sweep, notice=queue_sweep),
     Kind(name=CROWDED, run=consolidate),

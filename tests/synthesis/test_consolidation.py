@@ -138,14 +138,14 @@ class TestWhatContradicts:
 
         (found,) = relations.list_conflicts(store)
         assert {found.left, found.right} == {against.id, done.merges[0].id}
-        assert found.reason == "20 against 50"
+        assert found.reason == "20 mb against 50 mb"
         assert memories.get(store, against.id).live
 
     def test_is_related_also_where_nothing_is_merged(self, store):
         left, right = put(store, [*group(UPLOADS)[:1], *group(UPLOADS, "!")])
         done = run(store)
 
-        assert (done.merged, done.conflicts[0].why) == (0, "20 against 50")
+        assert (done.merged, done.conflicts[0].why) == (0, "20 mb against 50 mb")
         (found,) = relations.list_conflicts(store)
         assert {found.left, found.right} == {left.id, right.id}
 
@@ -163,12 +163,13 @@ class TestWhatContradicts:
         (found,) = run(store).conflicts
         assert {found.left, found.right} == {old.id, new.id}
 
-    def test_is_not_told_of_two_candidates_nor_are_these_merged(self, store):
+    def test_may_be_two_candidates_and_these_are_not_merged(self, store):
         put(store, [*group(PORTS), *group(PORTS, "!")], status=Status.CANDIDATE)
         put(store, group(INVOICES)[:1])  # a store without a confirmed one has nothing to compare
         done = run(store)
 
-        assert (done.clusters, done.merged, done.conflicts) == (0, 0, ())
+        assert (done.clusters, done.merged) == (0, 0)
+        assert {found.why for found in done.conflicts} == {"8080 against 9090"}
 
     def test_is_told_once(self, store):
         put(store, [*group(UPLOADS)[:1], *group(UPLOADS, "!")])

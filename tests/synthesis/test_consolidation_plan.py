@@ -1,4 +1,4 @@
-"""Texts that mean nearly the same: one memory, two, or a contradiction."""
+"""Texts that mean nearly the same: one memory, or two."""
 
 from itertools import combinations
 
@@ -8,17 +8,13 @@ import pytest
 from ademem.core.settings import EmbedSettings
 from ademem.search import embedding
 from ademem.synthesis.consolidation_plan import (
-    CONFLICT_COSINE,
     MERGE_COSINE,
     Relation,
-    conflict,
-    has_other_number,
-    is_about_one,
     relate,
 )
 from tests.synthesis.statements import MODEL, STATEMENTS
 
-SAME, MORE, APART, CONFLICT = Relation
+SAME, MORE, APART = Relation
 NEAR = MERGE_COSINE
 
 
@@ -27,11 +23,11 @@ NEAR = MERGE_COSINE
     [
         pytest.param("No test may use the net", "Tests must not use the net", SAME, id="two noes"),
         pytest.param("The net is forbidden in tests", "No net in tests", SAME, id="forbidden"),
-        pytest.param("Tests may use the net", "Tests may not use the net", CONFLICT, id="not"),
-        pytest.param("Uploads are disabled", "Uploads are enabled", CONFLICT, id="disabled"),
-        pytest.param("Migrate before a deploy", "Migrate after a deploy", CONFLICT, id="after"),
-        pytest.param("The API is on port 80", "Port 443 serves the API", CONFLICT, id="numbers"),
-        pytest.param("We queue in Redis", "We queue in Kafka", CONFLICT, id="names"),
+        pytest.param("Tests may use the net", "Tests may not use the net", APART, id="not"),
+        pytest.param("Uploads are disabled", "Uploads are enabled", APART, id="disabled"),
+        pytest.param("Migrate before a deploy", "Migrate after a deploy", APART, id="after"),
+        pytest.param("The API is on port 80", "Port 443 serves the API", APART, id="numbers"),
+        pytest.param("We queue in Redis", "We queue in Kafka", APART, id="names"),
         pytest.param("Our queue is Redis", "We use Kafka to queue", APART, id="another sentence"),
         pytest.param("Logs are kept", "Logs are kept in `logs/`", MORE, id="a path more"),
         pytest.param("Logs are kept in `logs/`", "We keep the logs", SAME, id="a path less"),
@@ -41,64 +37,12 @@ NEAR = MERGE_COSINE
         pytest.param(
             "We came from Postgres 14 to 15", "We came from Postgres 15 to 14", APART, id="order"
         ),
-        pytest.param("Nie ohne Test", "Immer mit Test", CONFLICT, id="German"),
-        pytest.param("缓存不会被清除", "缓存会被清除", CONFLICT, id="Chinese"),
+        pytest.param("Nie ohne Test", "Immer mit Test", APART, id="German"),
+        pytest.param("缓存不会被清除", "缓存会被清除", APART, id="Chinese"),
     ],
 )
 def test_how_a_text_stands_to_one_that_is_near(left, right, expected):
     assert relate(left, right) == expected
-
-
-@pytest.mark.parametrize(
-    ("left", "right"),
-    [
-        pytest.param(
-            "The deployment of billing goes through make ship.",
-            "Deploy billing with make ship, never by hand.",
-            id="a no to something else",
-        ),
-        pytest.param(
-            "Port 9090 is where billing answers.",
-            "billing is served on port 9090, not on the default one.",
-            id="a not of something else",
-        ),
-        pytest.param(
-            "Requests from billing time out after 5 seconds.",
-            "billing gives a request 5 seconds before it gives up.",
-            id="after and before other things",
-        ),
-    ],
-)
-def test_what_is_said_of_something_else_contradicts_nothing(left, right):
-    assert conflict(left, right) is None
-    assert conflict(right, left) is None
-
-
-@pytest.mark.parametrize(
-    ("left", "right", "expected"),
-    [
-        pytest.param(
-            "The request timeout of billing is 45 seconds",
-            "Requests from billing time out after 5 seconds",
-            True,
-            id="one matter in other words",
-        ),
-        pytest.param(
-            "The request timeout of billing is 45 seconds",
-            "Requests from search time out after 5 seconds",
-            False,
-            id="another service",
-        ),
-        pytest.param(
-            "The branch of billing is 7 commits behind",
-            "The branch of search is 12 commits behind",
-            False,
-            id="one sentence of two branches",
-        ),
-    ],
-)
-def test_two_texts_are_about_one_matter_when_they_share_what_tells(left, right, expected):
-    assert is_about_one(left, right) is expected
 
 
 def pairs():
@@ -126,23 +70,11 @@ def test_three_of_four_statements_of_one_matter_are():
     assert sum(cosine >= NEAR for cosine in cosines) / len(cosines) >= 0.75
 
 
-def test_every_contradiction_is_found_and_no_agreement_taken_for_one():
-    found = {kind: set() for kind in ("same", "against", "different")}
-    for kind, _, left, right in pairs():
-        found[kind].add(conflict(left, right) is not None)
+def test_no_contradiction_is_merged():
+    against = [(left, right) for kind, _, left, right in pairs() if kind == "against"]
 
-    assert found["against"] == {True}
-    assert found["same"] == {False}
-
-
-def test_of_different_matters_none_looks_like_one_with_another_number():
-    changed = [
-        (left, right)
-        for kind, cosine, left, right in pairs()
-        if kind == "different" and cosine >= CONFLICT_COSINE and has_other_number(left, right)
-    ]
-
-    assert changed == []
+    assert against
+    assert SAME not in {relate(*pair) for pair in against}
 
 
 def test_one_sentence_about_two_things_is_told_from_one_said_twice():

@@ -25,7 +25,7 @@ UNTRUSTED_CONFIDENCE = 0.5
 MERGE_GAIN = 0.05
 """Share of the missing confidence that a second, different origin adds."""
 
-_RANK = {Trust.USER: 2, Trust.AGENT: 1, Trust.TOOL: 0, Trust.WEB: 0, Trust.IMPORT: 0}
+RANK = {Trust.USER: 2, Trust.AGENT: 1, Trust.TOOL: 0, Trust.WEB: 0, Trust.IMPORT: 0}
 """Rank by which one writer's text may replace another's."""
 
 
@@ -204,7 +204,7 @@ def revise_row(memory: Memory, draft: Reviewed, settings: GateSettings, now: dat
 
 
 def least_trusted(given: Iterable[Trust]) -> Trust:
-    return min(given, key=_RANK.__getitem__)
+    return min(given, key=RANK.__getitem__)
 
 
 def _may_promote(memory: Memory, draft: Reviewed) -> bool:
@@ -231,9 +231,9 @@ def _choose_text(memory: Memory, draft: Reviewed) -> tuple[str, Trust]:
     """Choose the text with more words; a lower rank does not replace a higher one."""
     ours, theirs = memory.trust, draft.origin.trust
     if memory.dedupe_key == draft.dedupe_key:
-        return memory.content, max(ours, theirs, key=_RANK.__getitem__)
+        return memory.content, max(ours, theirs, key=RANK.__getitem__)
     longer = len(words(draft.content)) > len(words(memory.content))
-    if longer and _RANK[theirs] >= _RANK[ours]:
+    if longer and RANK[theirs] >= RANK[ours]:
         return draft.content, theirs
     return memory.content, ours
 

@@ -119,14 +119,14 @@ class Reader(Value):
         return self.visible.of_mission(self.mission, MISSION_MEMORIES)
 
     def by_worth(self, found: Iterable[Memory], chars: int = ENTRY_CHARS) -> list[Entry]:
-        """Return entries of memories that no later one contradicts, by worth."""
+        """Return entries by worth, without memories that a later one replaced."""
         rows = list(found)
         unused = logs.count_unused(self.store, [memory.id for memory in rows])
-        outdated = relations.find_outdated(self.store, [memory.seq for memory in rows])
+        later = relations.find_later(self.store, [memory.seq for memory in rows])
         entries = [
             memory_entry(memory, chars, worth(memory, self.now, unused.get(memory.id, 0)))
             for memory in rows
-            if memory.seq not in outdated
+            if memory.seq not in later or not later[memory.seq].replaces
         ]
         return sorted(entries, key=lambda entry: -entry.worth)
 

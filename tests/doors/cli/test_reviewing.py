@@ -163,7 +163,7 @@ def test_a_merge_makes_one_confirmed_memory_of_two_and_is_undone_whole(person):
     merged, gone = person.get(person.known), person.get(person.lesson)
     assert merged.content == "Passkeys need a PIN and a second factor on shared machines"
     assert (merged.status, merged.observation_count, merged.tags) == ("promoted", 2, ("login",))
-    assert (gone.status, gone.superseded_by) == ("archived", merged.id)
+    assert (gone.live, gone.superseded_by) == (False, merged.id)
 
     event = person.ademem.json("log")["events"][0]["id"]
     person.ademem("undo", event)

@@ -1,0 +1,427 @@
+"""How likely two texts give different values to one subject, so that both cannot hold today."""
+
+from __future__ import annotations
+
+import math
+import re
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+from ademem.capture.gate.duplicates import find_opposition
+from ademem.capture.gate.slots import PLAIN_WORDS, SLOTS
+from ademem.core.text import fold, unique
+from ademem.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+CACHED = 4096
+"""Texts that are kept as they were read: a batch compares each with many."""
+MOST_FRAME_TOKENS = 25
+"""Tokens of a text above which it is no plain sentence."""
+SHARED_FRAME = 0.4
+"""Share of the shorter sentence that keeps its place around what is exchanged."""
+MOST_CHARS = 600
+"""Characters of a text that are read: a longer one is about more than one matter."""
+
+_STOP = frozenset(
+    """
+    a an and any are as at be been being both but by can could did do does each every for from had
+    has have her his i if in into is it its itself may might more most must my of off on one only or
+    other our out over own shall should so some such than that the their them then there these they
+    this those three through to too two under up us use used uses using very via want was we were
+    what when where which while who whom why will with within would you your not no nor never
+    always all go goes going went gone come comes came get gets got live lives living lie lies run
+    runs running ran keep keeps kept put puts take takes taken took make makes made need needs
+    needed require requires required happen happens happened set sets sit sits speak speaks talk
+    talks now then today currently since instead longer anymore again last lasts begin begins start
+    starts least maximum minimum called named name year per also still about because after before
+    until about spring summer autumn winter january february march april june july august september
+    october november december switched switch moved move replaced replaces replace retired removed
+    dropped renamed migrated converted ported rewritten ended changed raised lowered cut enlarged
+    shifted upgraded closed sold forbidden allowed hand manual manually wir der die das ist sind
+    und nehmen jetzt statt auf mit zu laufen werden usamos el la los de en lugar es
+    """.split()
+)
+"""Words that say nothing about the subject."""
+_CHANGE = re.compile(
+    r"\b(?:switch(?:ed|ing)|mov(?:ed|ing)|replac\w+|no longer|any ?(?:more|longer)|retired"
+    r"|instead|since|removed|dropp\w+|renamed|deleted|migrated|migrating|converted|ported|rewritten|rewrote"
+    r"|now|these days|upgraded|handed over|took over|threw out|raised|lowered|reduced"
+    r"|cut (?:to|from)"
+    r"|enlarged|shifted|deprecated|abandoned|ended|gone|sold|closed|used to|formerly|previously"
+    r"|abgelöst|ersetzt|umgestiegen|umgestellt|statt|nicht mehr|jetzt|nun|seit"
+    r"|en lugar de|ya no|ahora|remplac\w+|au lieu de|désormais)\b",
+    re.IGNORECASE,
+)
+"""Words by which people say that something changed."""
+_NAMED = r"([\w.@/+-]+(?: [A-Z0-9][\w.+-]*)*)"
+_ENDED = r"retired|removed|replaced|dropped|sold|closed|deleted|deprecated|abandoned|shut down"
+_GONE = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\b(?:instead of|in place of|rather than|in lieu of|no longer(?: \w+ing)?|statt"
+        rf"|en lugar de|au lieu de) (?:the |an? |our )?{_NAMED}",
+        r"\b(?:replac(?:ed|es)|renamed|dropped|removed|retired|threw out|abandoned|deprecated"
+        rf"|away from|moved out of|not) (?:the |our )?{_NAMED}",
+        r"\b(?:switch\w*|mov(?:ed|ing)|migrat(?:ed|ing)|converted|ported|upgraded|cut|went|renamed"
+        rf"|changed|raised|lowered)\b[^.;,]*? from (?:the )?{_NAMED}",
+        rf"{_NAMED}(?: \w+){{0,2}} (?:was|were|has been|have been|got) (?:{_ENDED})\b",
+        rf"{_NAMED}(?: \w+){{0,2}} (?:is|are) (?:gone|retired|deprecated|forbidden|out\b"
+        r"|no longer|not (?:\w+ )?(?:used|supported|needed)|not used)",
+        rf"{_NAMED} (?:support )?ended\b",
+        rf"\b{_NAMED} (?:left|quit)\b",
+    )
+)
+"""Where a sentence names the thing that is no longer used."""
+
+_UNITS = {
+    **dict.fromkeys(
+        "ms s sec second min minute h hour day week month year stunde tag".split(), "time"
+    ),
+    **dict.fromkeys("b kb mb gb tb kib mib gib byte kilobyte megabyte".split(), "size"),
+    **dict.fromkeys(("%", "percent"), "share"),
+    **dict.fromkeys(("cent", "euro", "dollar"), "money"),
+}
+_NUMBERS = {
+    word: str(number)
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve".split()
+    )
+}
+_OFTEN = frozenset(
+    "nightly daily weekly hourly monthly yearly annually quarterly täglich wöchentlich".split()
+)
+_DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
+_MONTHS = frozenset(
+    "january february march april may june july august september october november december".split()
+)
+_ORDINALS = frozenset("first second third fourth fifth".split())
+_MANNERS = {
+    **dict.fromkeys(("hand", "manual", "manually"), "by hand"),
+    **dict.fromkeys(("automatic", "automatically", "automated"), "automatically"),
+}
+_KINDS = frozenset(kind for kinds in SLOTS.values() for kind in kinds)
+_MEASURES = frozenset(("time", "size", "share", "money", "clock", "date", "number"))
+_TOKEN = re.compile(r"[\w/.$@#+-]*\w%?|%")
+_ENDINGS = "ments ment ations ation ings ing ies ied ed es s ly".split()
+
+
+_SUBJECTS = ("common", "slot", "ended", "version")
+_REASONS = ("differ", "ended", "ended_word", "change", "oppose")
+"""Features without any of which two texts have no subject in common, or say nothing else of it."""
+
+
+class Facts(Value):
+    """One text, taken apart."""
+
+    subject: tuple[str, ...]
+    """Stems of the words that say what it is about, in order."""
+    values: Mapping[str, frozenset[str]]
+    """Its values of today, by kind."""
+    parts: frozenset[str]
+    """Stems of all of its values."""
+    tokens: tuple[str, ...]
+    """Stems of all of its words, in order."""
+    stems: frozenset[str]
+    changes: bool
+    """It says that something changed."""
+    gone: frozenset[str]
+    """Stems of what it says is no longer used."""
+
+
+def likelihood(one: str, other: str, cosine: float | None = None) -> float:
+    """Return how likely two texts, in any order, cannot both hold today, 0 to 1.
+
+    *cosine* is that of their vectors, if there are any. A logistic function of the features.
+    """
+    weights = WEIGHTS if cosine is not None else WEIGHTS_OF_WORDS
+    found = features(one, other, cosine)
+    if not any(found[name] for name in _SUBJECTS) or not any(found[name] for name in _REASONS):
+        return 0.0
+    total = sum(weights[name] * value for name, value in found.items())
+    return 1 / (1 + math.exp(-total))
+
+
+def features(one: str, other: str, cosine: float | None = None) -> dict[str, float]:
+    """Return what speaks for or against a contradiction, each 0 to 1."""
+    left, right = read(one), read(other)
+    shared, apart = _compare_subjects(left, right)
+    differing, agreeing = _compare_values(left, right)
+    ended = bool(left.gone & right.parts or right.gone & left.parts)
+    ended_word = bool(left.gone & right.stems or right.gone & left.stems)
+    common = min(shared, 3) / 3
+    share = min(1.0, shared / max(1, min(len(left.subject), len(right.subject))))
+    change = float(left.changes or right.changes)
+    measure = float(any(kind.partition(" ")[0] in _MEASURES for kind in differing))
+    slot = float(not _KINDS.isdisjoint(differing))
+    oppose = float(
+        share >= 0.5 and (_turns_off(left, right) or find_opposition(one, other) is not None)
+    )
+    found = {
+        "bias": 1.0,
+        "common": common,
+        "share": share,
+        "apart": min(apart, 3) / 3,
+        "long": min(1.0, max(len(left.subject), len(right.subject)) / 12),
+        "unlike": float(not shared and bool(left.subject) and bool(right.subject)),
+        "exchanged": float(apart > 0 and shared > 0 and not ended and _is_of_another(left, right)),
+        "heads": float(_have_other_heads(left, right)),
+        "differ": float(bool(differing)),
+        "measure": measure,
+        "version": float(any(kind.startswith("version ") for kind in differing)),
+        "path": float("path" in differing),
+        "name": float("name" in differing),
+        "manner": float("manner" in differing),
+        "slot": slot,
+        "agree": float(bool(agreeing) and not differing),
+        "ended": float(ended),
+        "ended_word": float(ended_word and not ended),
+        "change": change,
+        "oppose": oppose,
+        "slot_common": slot * common,
+        "measure_share": measure * share,
+        "ended_common": ended * common,
+        "name_share": float("name" in differing) * share,
+        "path_share": float("path" in differing) * share,
+        "change_share": change * share,
+        "oppose_share": oppose * share,
+    }
+    if cosine is not None:
+        found |= {"cosine": cosine, "near": max(0.0, cosine - 0.5)}
+    return found
+
+
+@lru_cache(maxsize=CACHED)
+def read(text: str) -> Facts:
+    text = text[:MOST_CHARS]
+    raw = [token.strip("./-") or token for token in _TOKEN.findall(text)]
+    folded = [fold(token) for token in raw]
+    values: set[tuple[str, str]] = set()
+    subject: list[str] = []
+    at = 0
+    while at < len(raw):
+        found, width = _read_value(raw, folded, at)
+        values.update(found)
+        if not found and folded[at] not in _STOP and len(folded[at]) > 1:
+            subject.append(stem(folded[at]))
+        at += width
+    gone = {
+        stem(fold(part))
+        for pattern in _GONE
+        for match in pattern.finditer(text)
+        for part in re.findall(r"[\w.-]*\w", match[1])
+        if fold(part) not in _STOP
+    }
+    kinds: dict[str, frozenset[str]] = {}
+    for kind, value in values:
+        if gone.isdisjoint(_parts(value)):
+            kinds[kind] = kinds.get(kind, frozenset()) | {value}
+    return Facts(
+        subject=unique(subject),
+        values=kinds,
+        parts=frozenset(part for _, value in values for part in _parts(value)),
+        tokens=tuple(map(stem, folded)),
+        stems=frozenset(map(stem, folded)),
+        changes=_CHANGE.search(text) is not None,
+        gone=frozenset(gone),
+    )
+
+
+def stem(word: str) -> str:
+    """Return a short form that most inflections of an English word share."""
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            word = word[: -len(ending)]
+            break
+    if len(word) > 3 and word[-1] == word[-2]:
+        word = word[:-1]
+    return word.rstrip("ey")[:5] if len(word) > 3 else word
+
+
+def _read_value(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple[str, str]], int]:
+    """Return the values that begin at a token, and the number of tokens they take."""
+    token = folded[at]
+    before = folded[at - 1] if at else ""
+    after = folded[at + 1] if at + 1 < len(folded) else ""
+    if joined := SLOTS.get(f"{token}-{after}"):
+        return [(kind, f"{token}-{after}") for kind in joined], 2
+    if token in SLOTS and (token not in PLAIN_WORDS or (at and raw[at][:1].isupper())):
+        return [(kind, token) for kind in SLOTS[token]], 1
+    if measured := re.fullmatch(r"(\d+(?:[.,]\d+)*)([a-z]+|%)", token):
+        kind = _UNITS.get(measured[2])
+        return ([(kind, f"{measured[1]} {measured[2]}")], 1) if kind else ([("name", token)], 1)
+    if re.fullmatch(r"\d{1,2}:\d\d", token):
+        return [("clock", token)], 1
+    if token in _NUMBERS or re.fullmatch(r"v?\d+(?:[.,]\d+)*", token):
+        return _read_number(raw, folded, at)
+    if token in _OFTEN:
+        return [("time", token)], 1
+    if token in _DAYS:
+        return [("date", token)], 1
+    if token in _ORDINALS and after in ("of", "day", "working", "business"):
+        return [("date", " ".join(folded[at : at + 3]))], 3
+    if token in _MANNERS:
+        return [("manner", _MANNERS[token])], 1
+    if "/" in token or re.fullmatch(r"[\w-]+\.[a-z]{1,5}", token):
+        return [("path", token)], 1
+    if token in _MONTHS:
+        return [], 1
+    is_title = raw[at][:1].isupper() and at > 0 and before != "" and not raw[at].isupper()
+    if is_title or (raw[at][1:] != raw[at][1:].lower() and not raw[at].isupper()):
+        return [("name", token)], 1
+    return [], 1
+
+
+def _read_number(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple[str, str]], int]:
+    token = folded[at]
+    amount = _NUMBERS.get(token, token)
+    before = folded[at - 1] if at else ""
+    after = folded[at + 1] if at + 1 < len(folded) else ""
+    if kind := _UNITS.get(after) or _UNITS.get(after.rstrip("sn")):
+        return [(kind, f"{amount} {after.rstrip('s')}")], 2
+    if after in _MONTHS or before in _MONTHS:
+        return [("date", f"{amount} {after if after in _MONTHS else before}")], 1
+    if token in _NUMBERS:
+        counts = bool(after) and after not in _STOP
+        return ([("number", amount), (f"number {stem(after)}", amount)], 1) if counts else ([], 1)
+    if (
+        at
+        and before not in _STOP
+        and (raw[at - 1][:1].isupper() or before in SLOTS)
+        and before != "port"
+    ):
+        return [(f"version {stem(before)}", amount)], 1
+    if "version" in folded:
+        named = [word for word, form in zip(folded, raw, strict=True) if form[:1].isupper()]
+        return [(f"version {stem(word)}", amount) for word in named if word not in _STOP], 1
+    counted = [(f"number {stem(after)}", amount)] if after and after not in _STOP else []
+    return [("number", amount), *counted], 1
+
+
+def _compare_subjects(left: Facts, right: Facts) -> tuple[int, int]:
+    """Return how many stems of the subject both have, and how many each has for itself."""
+    both = left.stems & right.stems
+    names = {stem(name) for facts in (left, right) for name in facts.values.get("name", ())} & both
+    mine, theirs = {*left.subject, *names}, {*right.subject, *names}
+    return len(mine & theirs), min(len(mine - theirs), len(theirs - mine))
+
+
+def _is_of_another(left: Facts, right: Facts) -> bool:
+    """True for one sentence in which a word of the subject is exchanged in its place."""
+    if max(len(left.tokens), len(right.tokens)) > MOST_FRAME_TOKENS:
+        return False
+    steps = SequenceMatcher(None, left.tokens, right.tokens, autojunk=False).get_opcodes()
+    kept = sum(step[2] - step[1] for step in steps if step[0] == "equal")
+    return kept >= SHARED_FRAME * min(len(left.tokens), len(right.tokens)) and any(
+        tag == "replace"
+        and _is_subject(left, left.tokens[start:end])
+        and _is_subject(right, right.tokens[since:to])
+        for tag, start, end, since, to in steps
+    )
+
+
+def _is_subject(facts: Facts, tokens: Sequence[str]) -> bool:
+    """True for words of the subject without a value."""
+    return not facts.parts.intersection(tokens) and not set(facts.subject).isdisjoint(tokens)
+
+
+def _have_other_heads(left: Facts, right: Facts) -> bool:
+    """True if each begins with a word of its own: they are about two things."""
+    heads = left.subject[:1], right.subject[:1]
+    return all(heads) and heads[0][0] not in right.stems and heads[1][0] not in left.stems
+
+
+def _compare_values(left: Facts, right: Facts) -> tuple[set[str], set[str]]:
+    """Return the kinds in which both have values of today that differ, and that agree."""
+    both = left.values.keys() & right.values.keys()
+    agreeing = {kind for kind in both if left.values[kind] & right.values[kind]}
+    return both - agreeing, agreeing
+
+
+def _parts(value: str) -> set[str]:
+    return {stem(part) for part in (value, *re.split(r"[\s/-]", value))}
+
+
+def _turns_off(left: Facts, right: Facts) -> bool:
+    return any(
+        "on" in a.stems - b.stems and "off" in b.stems - a.stems
+        for a, b in ((left, right), (right, left))
+    )
+
+
+def explain(one: str, other: str) -> str:
+    """Name the two values, or the words by which the texts contradict each other."""
+    left, right = read(one), read(other)
+    differing, _ = _compare_values(left, right)
+    for kind in sorted(differing, key=lambda kind: (kind == "name", kind == "number", kind)):
+        mine, theirs = (sorted(facts.values[kind]) for facts in (left, right))
+        return " against ".join(sorted((" ".join(mine), " ".join(theirs))))
+    if turn := find_opposition(one, other):
+        return turn
+    return "one says that something changed" if left.changes or right.changes else "other words"
+
+
+WEIGHTS = {
+    "bias": -2.8,
+    "common": 2.0,
+    "share": -0.7,
+    "apart": -2.7,
+    "long": -2.3,
+    "unlike": -0.6,
+    "exchanged": -2.3,
+    "heads": -0.6,
+    "differ": 0.5,
+    "measure": 0.3,
+    "version": 2.4,
+    "path": 1.3,
+    "name": -1.2,
+    "manner": 2.0,
+    "slot": 3.3,
+    "agree": -1.6,
+    "ended": 1.0,
+    "ended_word": -0.7,
+    "change": 2.1,
+    "oppose": -0.7,
+    "slot_common": 1.0,
+    "measure_share": 0.8,
+    "ended_common": 0.2,
+    "name_share": -0.1,
+    "path_share": 1.8,
+    "change_share": -0.6,
+    "oppose_share": 1.9,
+    "cosine": 3.3,
+    "near": 4.3,
+}
+"""Weights of the features where vectors were compared, fitted by logistic regression."""
+WEIGHTS_OF_WORDS = {
+    "bias": -1.6,
+    "common": 3.2,
+    "share": 0.2,
+    "apart": -2.7,
+    "long": -2.6,
+    "unlike": -0.4,
+    "exchanged": -2.2,
+    "heads": -1.0,
+    "differ": 0.3,
+    "measure": 0.6,
+    "version": 2.6,
+    "path": 1.2,
+    "name": -1.6,
+    "manner": 2.0,
+    "slot": 3.0,
+    "agree": -1.6,
+    "ended": 1.6,
+    "ended_word": -0.3,
+    "change": 1.9,
+    "oppose": -0.4,
+    "slot_common": 0.8,
+    "measure_share": 1.2,
+    "ended_common": 0.3,
+    "name_share": -0.4,
+    "path_share": 1.7,
+    "change_share": -0.7,
+    "oppose_share": 2.2,
+}
+"""The same where words alone were."""

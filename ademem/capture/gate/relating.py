@@ -1,0 +1,234 @@
+"""Find the memories that say something else about a subject than others, and relate them."""
+
+from __future__ import annotations
+
+from ademem.capture.gate import contradiction
+from ademem.capture.gate.duplicates import compared_text
+from ademem.capture.gate.rows import RANK
+from ademem.capture.gate.slots import SLOTS
+from ademem.core.memory import DIALOGUE, Category, Trust
+from ademem.core.text import preview
+from ademem.core.value import Value, replace
+from ademem.store import embeddings, memories, memory_queries, relations, transitions
+from ademem.store.memory_queries import Home
+from ademem.store.relations import CONFLICT, SUPERSEDES
+from ademem.store.transitions import Act
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from datetime import datetime
+
+    from ademem.core.memory import Memory
+    from ademem.search.dense import Cosines
+    from ademem.store import Store
+
+    Meaning = Callable[[Memory], Cosines | None]
+    """The cosines of a memory to the others; None where it has no vector."""
+
+LIKELY = 0.35
+"""Score from which two memories are related."""
+STRONG = 0.6
+"""Score from which the later one is taken for the heir of the earlier."""
+NEIGHBOURS = 30
+"""Memories that are compared with one, of those that share its words and of the nearest vectors."""
+MOST = 8
+"""Most memories that one is related to, the likeliest."""
+BATCH = 50
+"""Memories that are read at once."""
+NOTE_CHARS = 80
+"""Characters of a text in a note."""
+LONGEST = 600
+"""Characters above which a text is about several matters, and is not compared."""
+COMPARED = frozenset(
+    (
+        Category.FACT,
+        Category.PATTERN,
+        Category.GOTCHA,
+        Category.DECISION,
+        Category.CONVENTION,
+        Category.PREFERENCE,
+    )
+)
+"""Categories of statements; the others are records of events."""
+ADEMEM = "ademem"
+
+
+class Pair(Value):
+    """Two memories that cannot both hold today."""
+
+    earlier: Memory
+    later: Memory
+    relation: str
+    """supersedes, or conflicts_with where a person has to decide."""
+    score: float
+    why: str
+    is_done: bool = False
+    """The earlier memory was superseded at once."""
+
+
+def relate(
+    found: Iterable[Memory], store: Store, now: datetime, *, meaning: Meaning | None = None
+) -> list[Pair]:
+    """Relate memories to their neighbours, and return the new pairs.
+
+    Where a person typed the later text and the match is strong, it replaces the earlier one.
+    """
+    pairs = (
+        record(pair, store, now) for each in found for pair in find_pairs(each, store, meaning)
+    )
+    return [pair for pair in pairs if pair]
+
+
+def record(pair: Pair, store: Store, now: datetime) -> Pair | None:
+    """Store a pair; None where it is known, or a person said that both are true."""
+    with store.transaction():
+        if not relations.add(
+            store,
+            pair.earlier,
+            pair.later,
+            pair.relation,
+            score=pair.score,
+            reason=pair.why,
+            actor=ADEMEM,
+            now=now,
+        ):
+            return None
+        if not _is_certain(pair):
+            return pair
+        act = Act(store=store, now=now, actor=ADEMEM, event_id=memories.new_event())
+        transitions.supersede(pair.earlier.id, act, pair.later.id)
+    return replace(pair, is_done=True)
+
+
+def find_pairs(memory: Memory, store: Store, meaning: Meaning | None = None) -> list[Pair]:
+    """Return the likeliest pairs of a memory with its neighbours; nothing is written."""
+    if not _is_compared(memory):
+        return []
+    text = compared_text(memory)
+    cosines = meaning(memory) if meaning else None
+    neighbours = _neighbours(memory, cosines, store)
+    near = cosines.compare([other.seq for other in neighbours])[1] if cosines else {}
+    scored = []
+    for other in neighbours:
+        score = contradiction.likelihood(text, compared_text(other), near.get(other.seq))
+        if score >= LIKELY:
+            scored.append((score, other.seq, other))
+    best = sorted(scored, reverse=True)[:MOST]
+    times = relations.learned_at(store, [memory.id, *(other.id for *_, other in best)])
+    pairs = []
+    for score, _, other in best:
+        is_earlier = (times[memory.id], memory.seq) < (times[other.id], other.seq)
+        earlier, later = (memory, other) if is_earlier else (other, memory)
+        pairs.append(make_pair(earlier, later, score))
+    return pairs
+
+
+def make_pair(earlier: Memory, later: Memory, score: float) -> Pair:
+    """Propose the later text as the heir where the match is strong and it is trusted as much."""
+    may_replace = score >= STRONG and RANK[later.trust] >= RANK[earlier.trust]
+    relation = SUPERSEDES if may_replace else CONFLICT
+    why = contradiction.explain(compared_text(earlier), compared_text(later))
+    return Pair(earlier=earlier, later=later, relation=relation, score=round(score, 3), why=why)
+
+
+def note(pair: Pair, written: Memory) -> str:
+    """Describe a new pair to the author of one of the two texts."""
+    other = pair.earlier if pair.later.id == written.id else pair.later
+    text = f"“{preview(compared_text(other), NOTE_CHARS)}” ({pair.why})"
+    if pair.is_done:
+        return f"replaces {other.id} {text}; `ademem restore {other.id}` brings it back"
+    return f"says something else than {other.id} {text}; `ademem review` settles it"
+
+
+def _is_certain(pair: Pair) -> bool:
+    by_person = pair.later.trust is Trust.USER and pair.later.claimed_author is None
+    return by_person and pair.relation == SUPERSEDES and not pair.earlier.is_pinned
+
+
+def _neighbours(memory: Memory, cosines: Cosines | None, store: Store) -> list[Memory]:
+    """Return live memories with the same subject or a name of the same kind, or near in meaning."""
+    home = Home(store, memory.scope, memory.scope_owner_id)
+    facts = contradiction.read(compared_text(memory))
+    terms = [f'"{stem}" *' for stem in facts.subject if stem.isalnum()]
+    terms += [f'"{name}"' for name, mine in SLOTS.items() if not mine.isdisjoint(facts.values)]
+    found = {each.seq: each for each in home.sharing_words(" OR ".join(terms), NEIGHBOURS)}
+    nearest = cosines.nearest(NEIGHBOURS) if cosines else []
+    for each in memory_queries.by_seqs(store, [seq for seq in nearest if seq not in found]):
+        found[each.seq] = each
+    return [other for other in found.values() if _may_pair(memory, other)]
+
+
+def _may_pair(memory: Memory, other: Memory) -> bool:
+    """True for two statements of one owner and branch, about the same files if both name some."""
+    files = memory.file_scope_pattern, other.file_scope_pattern
+    return (
+        other.id != memory.id
+        and _is_compared(other)
+        and (memory.scope, memory.scope_owner_id) == (other.scope, other.scope_owner_id)
+        and memory.source_branch == other.source_branch
+        and (None in files or files[0] == files[1])
+    )
+
+
+def _is_compared(memory: Memory) -> bool:
+    return (
+        memory.live
+        and not memory.quarantine_reason
+        and not memory.hidden
+        and memory.category in COMPARED
+        and DIALOGUE not in memory.tags
+        and len(compared_text(memory)) <= LONGEST
+    )
+
+
+def catch_up(
+    store: Store, now: datetime, model: str = "", pause: Callable[[], None] | None = None
+) -> list[Pair]:
+    """Relate what changed, or got a vector of the *model*, since the last call."""
+    last = relations.last_change(store)
+    pairs = []
+    for batch, meaning in _changed(store, model):
+        pairs += relate(batch, store, now, meaning=meaning)
+        if pause:
+            pause()
+    relations.save_cursor(store, last, now)
+    return pairs
+
+
+def find_new_pairs(store: Store, model: str = "") -> list[Pair]:
+    """Return the pairs that `catch_up` would add; nothing is written."""
+    return [
+        pair
+        for batch, meaning in _changed(store, model)
+        for memory in batch
+        for pair in find_pairs(memory, store, meaning)
+        if not relations.is_known(store, pair.earlier, pair.later)
+    ]
+
+
+def _changed(store: Store, model: str) -> Iterator[tuple[list[Memory], Meaning | None]]:
+    """Yield batches of what changed since it was compared, oldest first."""
+    ids = relations.list_changed(store, relations.read_cursor(store), model)
+    meaning = _load_meaning(store, model) if ids else None
+    for at in range(0, len(ids), BATCH):
+        batch = memory_queries.by_ids(store, ids[at : at + BATCH])
+        yield sorted(batch, key=lambda one: one.seq), meaning
+
+
+def _load_meaning(store: Store, model: str) -> Meaning | None:
+    """Return None where there are no vectors of the model."""
+    dimensions = embeddings.dimensions(store, model) if model else 0
+    if not dimensions:
+        return None
+    from ademem.search import dense
+
+    vectors = dense.read_vectors(store, model, dimensions)
+
+    def cosines_of(memory: Memory) -> Cosines | None:
+        at = int(vectors.rows.searchsorted(memory.seq))
+        if at == len(vectors.rows) or vectors.rows[at] != memory.seq:
+            return None
+        return dense.Cosines(vectors.matrix[at], vectors)
+
+    return cosines_of

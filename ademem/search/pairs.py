@@ -1,0 +1,53 @@
+"""The order of hits that say something else about one subject."""
+
+from __future__ import annotations
+
+from ademem.core.value import as_dict, replace
+from ademem.store import memories, relations
+from ademem.store.filters import UNARCHIVED, visible_rows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ademem.search.ranking import Hit
+    from ademem.store import Store
+    from ademem.store.filters import Filters
+
+
+def order_pairs(hits: Sequence[Hit], store: Store, filters: Filters, limit: int) -> list[Hit]:
+    """Put the latest memory about a matter before the first hit that it outdates.
+
+    However it is worded: a later memory that was not found is added. Hits that it outdates keep
+    their place and name it; one that was superseded by a memory that cannot be seen is left out.
+    """
+    later = relations.find_later(store, [hit.memory.seq for hit in hits])
+    if not later:
+        return [hit for hit in hits if not hit.memory.superseded_by][:limit]
+    found = {hit.memory.seq: hit for hit in hits}
+    wanted = sorted({each.seq for each in later.values()} - found.keys())
+    seen = visible_rows(wanted, store, filters, filters.statuses or UNARCHIVED, len(wanted))
+    added = {memory.seq: memory for memory in memories.numbered(store, seen)}
+    placed: dict[int, Hit] = {}
+    for hit in hits:
+        other = later.get(hit.memory.seq)
+        if other and (other.seq in found or other.seq in added):
+            if other.seq not in placed:
+                first = found.get(other.seq) or _of(hit, added[other.seq])
+                better = {"score": max(first.score, hit.score), "weak": first.weak and hit.weak}
+                placed[other.seq] = replace(first, **better)
+            hit = replace(
+                hit,
+                against=other.id,
+                against_at=other.at[:10],
+                is_superseded=other.replaces,
+            )
+        elif hit.memory.superseded_by:
+            continue
+        placed.setdefault(hit.memory.seq, hit)
+    return list(placed.values())[:limit]
+
+
+def _of(hit: Hit, memory: object) -> Hit:
+    """A hit that is found by what another one says."""
+    return type(hit)(**as_dict(hit) | {"memory": memory})

@@ -1,0 +1,121 @@
+"""Which texts give different values to one subject."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ademem.capture.gate.contradiction import explain, likelihood, read
+from ademem.capture.gate.relating import LIKELY, STRONG
+
+FITTED, APART = "# fitted", "# kept apart"
+
+
+def pairs(half):
+    """Mark, cosine and texts of the pairs of one half."""
+    text = (Path(__file__).parent / "pairs.txt").read_text(encoding="utf-8")
+    lines = text.partition(half)[2].partition("\n\n")[0].strip().splitlines()
+    for line in lines:
+        head, earlier, later = line.split(" | ")
+        mark, cosine = head.split()
+        yield mark, float(cosine), earlier, later
+
+
+def share(half, mark, least, *, with_cosine):
+    """The share of the pairs with this mark that are at least so likely."""
+    scores = [
+        likelihood(earlier, later, cosine if with_cosine else None)
+        for kind, cosine, earlier, later in pairs(half)
+        if kind == mark
+    ]
+    return sum(score >= least for score in scores) / len(scores)
+
+
+@pytest.mark.parametrize("half", [FITTED, APART])
+@pytest.mark.parametrize("with_cosine", [True, False])
+class TestPairsWrittenBeforeTheRules:
+    def test_most_changes_are_found(self, half, with_cosine):
+        assert share(half, ">", LIKELY, with_cosine=with_cosine) >= 0.75
+
+    def test_few_that_look_like_one_are_taken_for_it(self, half, with_cosine):
+        assert share(half, "~", LIKELY, with_cosine=with_cosine) <= 0.13
+        assert share(half, "~", STRONG, with_cosine=with_cosine) <= 0.06
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "why"),
+    [
+        pytest.param(
+            "yarn is the package manager",
+            "We switched to pnpm",
+            "pnpm against yarn",
+            id="a name in the place of another",
+        ),
+        pytest.param(
+            "The main branch is called master",
+            "We renamed master to main",
+            "one says that something changed",
+            id="the name that is no longer used",
+        ),
+        pytest.param(
+            "The cache TTL for product pages is 10 minutes",
+            "Product pages are cached for one hour",
+            "1 hour against 10 minute",
+            id="durations in other words",
+        ),
+        pytest.param(
+            "Python 3.9 is the minimum",
+            "We require at least Python 3.11",
+            "3.11 against 3.9",
+            id="versions",
+        ),
+        pytest.param(
+            "Migrations are run by hand after the deploy",
+            "Migrations run automatically in an init container",
+            "automatically against by hand",
+            id="how it is done",
+        ),
+        pytest.param(
+            "We allow force pushes to main",
+            "Force pushes to main are not allowed",
+            "one says no",
+            id="a negation",
+        ),
+    ],
+)
+def test_a_change_is_found_in_either_order_and_explained(earlier, later, why):
+    assert likelihood(earlier, later) >= LIKELY
+    assert likelihood(later, earlier) == likelihood(earlier, later)
+    assert explain(earlier, later) == explain(later, earlier) == why
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        pytest.param(
+            "The billing service listens on port 8081",
+            "The search service listens on port 9090",
+            id="one sentence about two services",
+        ),
+        pytest.param(
+            "Deploy billing with make ship, never by hand.",
+            "The deployment of billing goes through make ship.",
+            id="one fact in other words",
+        ),
+        pytest.param("We renamed master to main", "We switched to pnpm", id="two changes"),
+        pytest.param(
+            "Webhooks are retried 8 times", "Webhooks are signed", id="another side of it"
+        ),
+        pytest.param("Logs go to Loki", "Log lines must be JSON", id="a detail"),
+        pytest.param("", "Logs go to Loki", id="nothing"),
+    ],
+)
+def test_what_can_both_hold_is_unlikely(one, other):
+    assert likelihood(one, other) < LIKELY
+
+
+def test_what_is_no_longer_used_is_no_value_of_today():
+    facts = read("Plausible replaced Google Analytics")
+
+    assert facts.values == {"analytics": {"plausible"}}

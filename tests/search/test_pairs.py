@@ -1,0 +1,178 @@
+"""Of two memories that say something else about one subject, the later one comes first."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from ademem.core.memory import Status, Trust
+from ademem.search.engine import Filters, current, search
+from ademem.store import memories, relations, transitions
+from ademem.store.memories import Change
+from ademem.store.relations import CONFLICT, SUPERSEDES
+from ademem.store.transitions import Act
+from tests.builders import NOW
+
+OLD, NEW = "billing listens on port 8081", "port 9090 is where billing listens today"
+QUESTION = "which port does billing listen on"
+WEEK = timedelta(days=7)
+
+
+@pytest.fixture
+def pair(store, keep):
+    """Two related memories, a week apart."""
+
+    def put(relation=CONFLICT, earlier=OLD, later=NEW, of_the_earlier=None, **of_the_later):
+        old = keep(earlier, created_at=NOW - WEEK, **(of_the_earlier or {}))
+        new = keep(later, **({"created_at": NOW} | of_the_later))
+        relations.add(
+            store,
+            old,
+            new,
+            relation,
+            score=0.9,
+            reason="8081 against 9090",
+            actor="ademem",
+            now=NOW,
+        )
+        return old, new
+
+    return put
+
+
+def act(store):
+    return Act(store=store, now=NOW)
+
+
+@pytest.mark.parametrize("relation", [CONFLICT, SUPERSEDES])
+def test_the_later_of_two_comes_first(pair, texts, relation):
+    pair(relation)
+
+    assert texts(QUESTION) == [NEW, OLD]
+
+
+def test_the_later_one_is_found_by_what_the_earlier_says(pair, ask):
+    old, new = pair(SUPERSEDES, "yarn is the package manager", "We switched to pnpm")
+
+    first, second = ask("which package manager").hits
+    assert (first.memory, second.memory) == (new, old)
+    assert (first.against, second.against, second.against_at) == ("", new.id, "2026-01-31")
+
+
+def test_the_later_one_comes_first_if_it_is_the_one_that_sounds_outdated(pair, texts):
+    back, switched = "yarn is the package manager", "We switched to pnpm"
+    pair(SUPERSEDES, earlier=switched, later=back)
+
+    assert texts("which package manager did we switch to") == [back, switched]
+
+
+def test_a_memory_that_the_filters_hide_is_not_added(pair, ask):
+    pair(
+        SUPERSEDES,
+        "yarn is the package manager",
+        "We switched to pnpm",
+        scope="agent",
+        scope_owner_id="ada",
+    )
+
+    (hit,) = ask("which package manager").hits
+    assert (hit.memory.content, hit.against) == ("yarn is the package manager", "")
+
+
+def test_who_did_not_ask_is_not_shown_what_was_replaced(pair, ask):
+    _, new = pair(SUPERSEDES, status=Status.CANDIDATE)
+
+    assert [hit.memory for hit in current(ask(QUESTION))] == [new]
+
+
+def test_who_did_not_ask_is_shown_both_where_a_person_has_to_decide(pair, ask):
+    old, new = pair(CONFLICT)
+
+    assert [hit.memory for hit in current(ask(QUESTION))] == [new, old]
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        pytest.param({"quarantine_reason": "an order"}, id="in quarantine"),
+        pytest.param({"status": Status.ARCHIVED}, id="archived"),
+    ],
+)
+def test_a_memory_that_is_not_shown_outdates_nothing(pair, ask, later):
+    pair(**later)
+    (old, *_) = [hit for hit in ask(QUESTION).hits if hit.memory.content == OLD]
+
+    assert not old.against
+
+
+def test_a_memory_that_was_learned_again_since_is_the_later_one(store, pair, texts):
+    old, _ = pair()
+    again = Change(operation="merge", actor="agent", at=NOW + timedelta(days=1))
+    memories.update(store, old, again)
+
+    assert texts(QUESTION) == [OLD, NEW]
+
+
+def test_a_pair_that_a_person_settled_changes_nothing(store, pair, texts):
+    old, new = pair()
+    relations.resolve(store, old, new, "user", NOW)
+
+    assert texts(QUESTION) == [OLD, NEW]
+
+
+class TestWhatWasSuperseded:
+    def test_leads_to_its_heir_and_follows_it(self, store, pair, ask):
+        old, new = pair(SUPERSEDES, "yarn is the package manager", "We switched to pnpm")
+        transitions.supersede(old.id, act(store), new.id)
+
+        hits = ask("which package manager").hits
+        assert [(hit.memory.id, hit.against) for hit in hits] == [(new.id, ""), (old.id, new.id)]
+
+    def test_leads_to_the_heir_of_its_heir(self, store, pair, keep, texts):
+        old, new = pair(SUPERSEDES, "yarn is the package manager", "We switched to pnpm")
+        newest = keep("bun it is", created_at=NOW + WEEK)
+        transitions.supersede(old.id, act(store), new.id)
+        transitions.supersede(new.id, act(store), newest.id)
+
+        assert texts("which package manager") == ["bun it is", "yarn is the package manager"]
+
+    def test_is_left_out_with_an_heir_that_is_gone(self, store, pair, ask):
+        old, new = pair(SUPERSEDES)
+        transitions.supersede(old.id, act(store), new.id)
+        transitions.archive(new.id, act(store))
+
+        assert not ask(QUESTION).hits
+
+    def test_is_found_by_nothing_else(self, store, pair):
+        old, new = pair(SUPERSEDES)
+        transitions.supersede(old.id, act(store), new.id)
+        statuses = (Status.PROMOTED, Status.CANDIDATE)
+
+        found = search(OLD, store, Filters(statuses=statuses, since=NOW), NOW)
+        assert [hit.memory.id for hit in found.hits] == [new.id]
+
+    def test_is_one_of_an_open_pair_again_once_it_is_restored(self, store, pair, ask):
+        old, new = pair(SUPERSEDES)
+        transitions.supersede(old.id, act(store), new.id)
+        assert relations.list_conflicts(store) == []
+        transitions.restore(old.id, act(store))
+
+        (found,) = relations.list_conflicts(store)
+        assert (found.left, found.right, found.relation) == (old.id, new.id, SUPERSEDES)
+        assert [hit.memory.id for hit in ask(QUESTION).hits] == [new.id, old.id]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "first"),
+    [
+        pytest.param(Trust.USER, Trust.USER, NEW, id="a person corrects what a person wrote"),
+        pytest.param(Trust.USER, Trust.AGENT, NEW, id="an agent is newer than a person"),
+        pytest.param(Trust.USER, Trust.WEB, OLD, id="a page does not go before a person"),
+        pytest.param(Trust.AGENT, Trust.WEB, NEW, id="a page is newer than an agent"),
+    ],
+)
+def test_trust_decides_what_may_go_first(pair, texts, earlier, later, first):
+    pair(CONFLICT, of_the_earlier={"trust": earlier}, trust=later)
+
+    assert texts(QUESTION)[0] == first
