@@ -10,6 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ademem.core.memory import Memory
     from ademem.search.ranking import Hit
     from ademem.store import Store
     from ademem.store.filters import Filters
@@ -33,9 +34,8 @@ def order_pairs(hits: Sequence[Hit], store: Store, filters: Filters, limit: int)
         other = later.get(hit.memory.seq)
         if other and (other.seq in found or other.seq in added):
             if other.seq not in placed:
-                first = found.get(other.seq) or _of(hit, added[other.seq])
-                better = {"score": max(first.score, hit.score), "weak": first.weak and hit.weak}
-                placed[other.seq] = replace(first, **better)
+                first = found.get(other.seq) or _found_by(hit, added[other.seq])
+                placed[other.seq] = _raise_to(first, hit)
             hit = replace(
                 hit,
                 against=other.id,
@@ -48,6 +48,17 @@ def order_pairs(hits: Sequence[Hit], store: Store, filters: Filters, limit: int)
     return list(placed.values())[:limit]
 
 
-def _of(hit: Hit, memory: object) -> Hit:
+def _found_by(hit: Hit, memory: Memory) -> Hit:
     """A hit that is found by what another one says."""
     return type(hit)(**as_dict(hit) | {"memory": memory})
+
+
+def _raise_to(hit: Hit, other: Hit) -> Hit:
+    """The hit, at least as good as the other one."""
+    evidence = max(each.signals.get("evidence", 0.0) for each in (hit, other))
+    return replace(
+        hit,
+        score=max(hit.score, other.score),
+        weak=hit.weak and other.weak,
+        signals=hit.signals | {"evidence": evidence},
+    )

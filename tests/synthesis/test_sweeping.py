@@ -10,7 +10,6 @@ from ademem.api import history
 from ademem.core.clock import stamp
 from ademem.core.settings import LifecycleSettings
 from ademem.store import jobs, logs, maintenance, memories, relations, transitions
-from ademem.store.maintenance import ADEMEM
 from ademem.store.transitions import Act
 from ademem.synthesis import sweeping
 from tests.builders import NOW, insert
@@ -94,7 +93,16 @@ def test_what_a_later_memory_contradicts_is_not_confirmed_until_that_is_settled(
         candidate("billing is on 8081", 9, access_count=1, confidence=0.8),
         candidate("billing is on 9090", 1, access_count=1, confidence=0.8),
     )
-    relations.add_conflict(store, old, new, "8081 against 9090", ADEMEM, NOW)
+    relations.add(
+        store,
+        old,
+        new,
+        relations.CONFLICT,
+        score=0.9,
+        reason="8081 against 9090",
+        actor="ademem",
+        now=NOW,
+    )
     sweep(store)
     assert [standing(store, row)[0] for row in (old, new)] == ["candidate", "promoted"]
 

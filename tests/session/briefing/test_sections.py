@@ -42,7 +42,16 @@ def section(text, title):
 def test_what_a_later_memory_contradicts_is_not_told(store):
     old = memory("billing is on 8081", created_at=NOW - timedelta(days=9))
     old, new = insert(store, old, memory("billing is on 9090"))
-    relations.add_conflict(store, old, new, "8081 against 9090", "ademem", NOW)
+    relations.add(
+        store,
+        old,
+        new,
+        relations.SUPERSEDES,
+        score=0.9,
+        reason="8081 against 9090",
+        actor="ademem",
+        now=NOW,
+    )
     assert contents(sections.knowledge(reader(store))) == ["billing is on 9090"]
 
     relations.resolve(store, old, new, "user", NOW)
