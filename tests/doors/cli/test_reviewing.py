@@ -76,8 +76,8 @@ class Person:
             for id in ids or (self.other,):
                 api.promote(memories, id)
                 pair = (api.get(memories, self.known), api.get(memories, id))
-                why = ("one says Mondays", "ademem", clock.now())
-                relations.add_conflict(memories.store, *pair, *why)
+                why = {"score": 0.9, "reason": "one says Mondays", "actor": "ademem"}
+                relations.add(memories.store, *pair, relations.CONFLICT, **why, now=clock.now())
             waiting = api.review(memories)
             api.decide_all(memories, waiting, accept=False)
 
