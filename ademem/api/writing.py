@@ -30,7 +30,7 @@ def write(runtime: Runtime, draft: Draft | str) -> Written:
         return written
     from ademem.capture.gate import relating  # which reading commands need not load
 
-    pairs = relating.relate([written.memory], runtime.store, now)
+    pairs = relating.relate_written(written.memory, runtime.store, now)
     notes = (relating.note(pair, written.memory) for pair in pairs)
     return replace(written, notes=(*written.notes, *notes))
 

@@ -63,7 +63,6 @@ class Filters(Value):
 _CONDITIONS = f"""
     memory.project_id = :project
 and memory.deleted_at is null
-and (memory.superseded_by is null or {{superseded}})
 and (:quarantined or memory.quarantine_reason is null)
 and memory.status in (select value from json_each(:statuses))
 and (:any or memory.status <> 'archived' or exists (
@@ -91,27 +90,29 @@ and (:since is null or memory.created_at >= :since)
 and (:until is null or memory.created_at < :until)
 """
 
-# What another memory replaced is found as well, and then stands behind that one.
-_IS_PAIRED = """
-exists (select 1 from memory_relations as pair
-  where pair.target_id = memory.sync_id and pair.relation = 'supersedes')
+_SHOWN = f"{_CONDITIONS} and memory.superseded_by is null"
+# What a later fact replaced is found as well, as it leads to that one.
+_FOUND = f"""
+{_CONDITIONS} and (memory.superseded_by is null or exists (
+  select 1 from memory_relations as pair
+  where pair.target_id = memory.sync_id and pair.relation = 'supersedes'))
 """
 
 # No `order by`: the cross join walks the ranked rows as they come and stops at the limit.
-_RANKED = f"""
-select {{columns}}
+_RANKED = """
+select {columns}
 from json_each(:ranked) as ranked
 cross join unified_memories as memory on memory.seq = ranked.value
-where {_CONDITIONS}
+where {conditions}
 limit :limit
 """
-_ROWS = _RANKED.format(columns="memory.*", superseded="false")
-_VISIBLE_ROWS = _RANKED.format(columns=f"memory.seq, {TURN}", superseded=_IS_PAIRED)
+_ROWS = _RANKED.format(columns="memory.*", conditions=_SHOWN)
+_VISIBLE_ROWS = _RANKED.format(columns=f"memory.seq, {TURN}", conditions=_FOUND)
 
 _NEWEST = f"""
 select memory.*
 from unified_memories as memory
-where {_CONDITIONS.format(superseded="false")}
+where {_SHOWN}
 order by memory.created_at desc, memory.seq desc
 limit :limit
 """
@@ -146,7 +147,7 @@ def listed(store: Store, filters: Filters, limit: int | None) -> list[Memory]:
 
 def count(store: Store, filters: Filters) -> int:
     """Count what `listed` lists by the first of the statuses."""
-    query = f"select count(*) from unified_memories as memory where {_CONDITIONS}"
+    query = f"select count(*) from unified_memories as memory where {_SHOWN}"
     return int(store.db.execute(query, _bind(store, filters, filters.stages[0])).fetchone()[0])
 
 

@@ -6,6 +6,7 @@ import math
 import sys
 from itertools import chain
 
+from ademem.capture.gate import relating
 from ademem.core.clock import parse
 from ademem.core.errors import AdememError
 from ademem.search.embedding import DIMENSIONS, embedded_text
@@ -46,7 +47,7 @@ def run(context: JobContext, job: Job) -> datetime | None:
         embedder = _loaded(model)
         with context.offer(embedder):
             _embed_all(chain([first], batches), embedder, context)
-        jobs.queue(context.store, "relate", "project", context.now())
+        relating.catch_up(context.store, context.now(), model.id)
     if not embeddings.any_waiting(context.store, model.id):
         context.figures["dropped"] = embeddings.drop_others(context.store, model.id)
         _update_whitening(context, model)

@@ -57,6 +57,7 @@ def test_an_installed_model_makes_an_old_store_due(world, models):
 
 def test_without_a_model_there_is_nothing_to_start(world, tmp_path):
     builders.insert(world.store, memory("from before there were models"))
+    world.work(model=None)
 
     assert start(world, tmp_path / "none") is None
 

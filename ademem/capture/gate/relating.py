@@ -196,6 +196,14 @@ def catch_up(
     return pairs
 
 
+def relate_written(memory: Memory, store: Store, now: datetime) -> list[Pair]:
+    """Relate a memory that was just written; what else changed is left to the worker."""
+    cursor = relations.read_cursor(store)
+    if relations.list_changed(store, cursor, "") == [memory.id]:
+        return catch_up(store, now)
+    return relate([memory], store, now)
+
+
 def find_new_pairs(store: Store, model: str = "") -> list[Pair]:
     """Return the pairs that `catch_up` would add; nothing is written."""
     return [

@@ -178,13 +178,13 @@ def flags(memory: Memory, astray: Mapping[str, str] = NOTHING, against: str = ""
         "candidate": memory.status == "candidate",
         "archived": memory.status == "archived",
         "deleted": memory.deleted_at is not None,
-        "superseded": memory.superseded_by is not None,
+        "superseded": memory.superseded_by is not None and not against,
         "quarantined": memory.quarantine_reason is not None,
         CAME: memory.claimed_author is not None,
     }
     code = [f"code-{astray[memory.id]}"] if memory.id in astray else []
     branch = [f"branch-{memory.source_branch}"] if memory.source_branch else []
-    other = [f"contradicted-by-{against}"] if against else []
+    other = [against] if against else []
     return [name for name, is_so in held.items() if is_so] + branch + code + other
 
 
@@ -192,7 +192,8 @@ def results_json(
     found: Results, *, explain: bool = False, astray: Mapping[str, str] = NOTHING
 ) -> dict[str, Any]:
     def row(hit: Hit) -> dict[str, Any]:
-        keys = memory_json(hit.memory, hit.score, astray, hit.against)
+        against = f"{_relation(hit)}-by-{hit.against}" if hit.against else ""
+        keys = memory_json(hit.memory, hit.score, astray, against)
         keys |= {"weak": hit.weak, "missing": list(hit.missing)}
         return keys | {"signals": hit.signals} if explain else keys
 
@@ -226,10 +227,19 @@ def results(found: Results, *, as_json: bool, explain: bool, astray: Mapping[str
         text
         for hit in found.hits
         for text in (
-            line(hit.memory, astray=astray, against=hit.against) + _weakness(hit),
+            line(hit.memory, astray=astray, against=_against(hit)) + _weakness(hit),
             *(["    " + explain_hit(hit)] if explain else []),
         )
     )
+
+
+def _relation(hit: Hit) -> str:
+    return "superseded" if hit.is_superseded else "contradicted"
+
+
+def _against(hit: Hit) -> str:
+    """Return the mark of a hit of which a later memory says something else."""
+    return f"{_relation(hit)} by {hit.against}, {hit.against_at}" if hit.against else ""
 
 
 def _weakness(hit: Hit) -> str:
