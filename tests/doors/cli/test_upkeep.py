@@ -130,7 +130,7 @@ def test_a_conflict_is_shown_until_somebody_settles_it(ademem):
     reviewed = {row["id"]: row["why"] for row in ademem.json("review")["memories"]}
     assert right.id in reviewed
     other = next(id for id in reviewed if id != right.id)
-    assert reviewed[right.id] == f"conflicts with {other}: 20 against 50"
+    assert reviewed[right.id] == f"conflicts with {other}: 20 mb against 50 mb"
     assert f"conflicts-with:{other}" in ademem.json("get", right.id)["flags"]
     assert f"conflicts with: {other}" in ademem("get", right.id)
 
