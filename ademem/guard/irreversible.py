@@ -35,6 +35,7 @@ INTERPRETERS = frozenset(
 """Programs whose arguments name what they run."""
 HARMLESS = ("git stash", "git add", "git commit", "git tag", "git branch", "git checkout")
 """Commands of git whose arguments are names, so that only their options count."""
+PRINTERS = ("echo", "printf")
 LOOKED_AT = 3
 """Operands that can be a subcommand or a target."""
 
@@ -62,7 +63,7 @@ def _is_irreversible(part: CommandPart) -> bool:
     program = part.program.rpartition("/")[2]
     if program in COMMANDS or " ".join([program, *operands[:1]]) in COMMANDS:
         return True
-    if part.key.startswith(HARMLESS):
+    if part.key.startswith(HARMLESS) or program in PRINTERS:
         return False
     if part.program == "git":
         operands = operands[:1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from ademem.core.client import TurnKey
+from ademem.core.clock import timedelta
 from ademem.guard import flags
 from ademem.guard.policy import OUR_SEARCHES, SHELL_TOOLS, WRITING_TOOLS
 from ademem.store import existence, ledger, logs, sessions, turns
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from ademem.store.runtime import Runtime
 
 VERBS = frozenset({"recall", "search"})
+START_MS = 2000
+"""Longest time between a command and its hook."""
 CALL_WORDS = 3
 """Words of a file or command in the query of a search."""
 
@@ -90,6 +93,9 @@ def note_search(payload: Payload, runtime: Runtime) -> None:
     if not (by_mcp or by_command):
         return
     key = key_of(payload, runtime)
+    if by_command and payload.agent_id and _calls_search(payload.command):
+        began = runtime.now - timedelta(milliseconds=payload.duration_ms + START_MS)
+        logs.assign_searches(runtime.store, key, began)
     turn = turns.get(runtime.store, key)
     if turn is None or turn.searched:
         return

@@ -65,15 +65,16 @@ class Seen(Value):
 OVERDUE_S = 30
 """Seconds after which a memory in a denial counts as shown, for clients without PostToolBatch."""
 
-_SEEN = """
+_COMPACTED = """ifnull((
+  select max(id) from recall_log where session_id = :session and agent_id = :agent
+  and place = 'briefing' and query = 'compact' and memory_id is null), 0)"""
+"""SQL for the row that records the last compaction."""
+_SEEN = f"""
 select memory_id, place, id, pending and created_at > :overdue as carried from recall_log
 where session_id = :session and agent_id = :agent and memory_id is not null
 and (:ids is null or memory_id in (select value from json_each(:ids)))
-and id > ifnull((
-  select max(id) from recall_log where session_id = :session and agent_id = :agent
-  and place = 'briefing' and query = 'compact' and memory_id is null), 0)
+and id > {_COMPACTED}
 """
-"""What was shown since the row that records the last compaction."""
 
 
 def log_refusal(store: Store, refusal: Refusal, now: datetime) -> None:
@@ -213,10 +214,16 @@ def _find_seen(
 
 def was_denied(store: Store, turn: Turn, target: str) -> bool:
     """Return True if a call with this target was denied in the turn, and the denial was read."""
+    key = turn.key
     row = store.db.execute(
-        "select 1 from recall_log where session_id = ? and agent_id = ? and place = 'guard'"
-        " and query = ? and id > ? limit 1",
-        (turn.key.session_id, turn.key.agent_id, target, turn.begins_after),
+        "select 1 from recall_log where session_id = :session and agent_id = :agent"
+        f" and place = 'guard' and query = :target and id > max(:turn, {_COMPACTED}) limit 1",
+        {
+            "session": key.session_id,
+            "agent": key.agent_id,
+            "target": target,
+            "turn": turn.begins_after,
+        },
     ).fetchone()
     return row is not None
 

@@ -511,3 +511,51 @@ def test_a_plugin_alone_enrols_and_recalls(plugin):
     assert ademem("init").returncode == 0
     plugin.start("UserPromptSubmit", prompt("remember: deploys need approval"), **plugin.there)
     assert "deploys need approval" in ademem("recall", "deploys").stdout
+
+
+def consulted(machine, *calls):
+    """Leave the flag of a turn in which mode `consult` has looked these calls up."""
+    lines = "".join(f"{call}\n" for call in ("consult", *calls))
+    (machine.project / ".ade/run/clear/turn-1").write_text(lines)
+
+
+@pytest.mark.parametrize(
+    ("payload", "asked"),
+    [
+        pytest.param(running("ls -la src"), False, id="reading"),
+        pytest.param(running("cat a && git diff | head -5"), False, id="a list of reading ones"),
+        pytest.param(
+            running("grep -rn x src 2>/dev/null | wc -l 2>&1"), False, id="without errors"
+        ),
+        pytest.param(running("ls; rm x"), True, id="one that changes something behind"),
+        pytest.param(running("cat a > b"), True, id="a redirection"),
+        pytest.param(running("echo $(rm x)"), True, id="a substitution"),
+        pytest.param(running("ls\nrm x"), True, id="a second line"),
+        pytest.param(running("find . -name x -delete"), True, id="an option that deletes"),
+        pytest.param(running("git log --output=x"), True, id="an option that writes"),
+        pytest.param(running("lsof"), True, id="a name that begins like a reading one"),
+        pytest.param(running("npm install"), False, id="a command that was looked up"),
+        pytest.param(running("npm install x"), True, id="another one"),
+        pytest.param(editing("/w/src/auth.py"), False, id="a file that was looked up"),
+        pytest.param(editing("/w/src/other.py"), True, id="another file"),
+        pytest.param(before_tool({"query": "x"}), True, id="another tool"),
+    ],
+)
+def test_in_mode_consult_python_decides_about_changes_that_were_not_looked_up(
+    machine, payload, asked
+):
+    consulted(machine, "npm install", "/w/src/auth.py")
+
+    machine.start("PreToolUse", payload)
+
+    assert machine.asked is asked
+
+
+@pytest.mark.parametrize("carrying", [False, True])
+def test_the_end_of_the_calls_matters_only_after_a_denial(machine, carrying):
+    if carrying:
+        (machine.project / ".ade/run/carrying").touch()
+
+    machine.start("PostToolBatch", b"{}")
+
+    assert machine.asked is carrying

@@ -1,0 +1,83 @@
+"""Which texts are rules, and which calls they are about."""
+
+import pytest
+
+from ademem.guard import wording
+
+
+@pytest.mark.parametrize(
+    ("text", "is_rule"),
+    [
+        ("Use pnpm, never npm", True),
+        ("Use pnpm, not npm", True),
+        ("Use pnpm instead of npm", True),
+        ("Always run make lint before git commit", True),
+        ("Only the release script changes pyproject.toml", True),
+        ("The schema must not be edited by hand", True),
+        ("Do not edit src/gen", True),
+        ("Nie direkt auf main pushen", True),
+        ("Ne jamais modifier src/gen", True),
+        ("Ne pas pousser le vendredi", True),
+        ("Nunca edites src/gen", True),
+        ("Login sessions expire after ten minutes", False),
+        ("We always liked the parser", False),
+        ("The commit hook lints the code", False),
+        ("Nothing is known of the onlyoffice plugin", False),
+    ],
+)
+def test_wording_that_forbids_or_requires(text, is_rule):
+    assert wording.is_rule(text) is is_rule
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "is_about"),
+    [
+        ("Use pnpm, never npm", "npm install", True),
+        ("Use pnpm, never npm", "pnpm add x", False),
+        ("Use pnpm instead of npm", "npm ci", True),
+        ("npm must not be used", "npm ci", True),
+        ("Nie npm benutzen", "npm ci", True),
+        ("Never git push to main", "git push origin main", True),
+        ("Never git push to main", "git commit -m x", False),
+        ("Never push on Fridays", "git push", True),
+        ("Always run the linter before committing", "git commit -m x", True),
+        ("Always run the linter before committing", "git push", False),
+        ("Always run make lint before git commit", "make lint", False),
+        ("Deployments must be announced", "make deploy", True),
+        ("Never make a fuss about this", "make build", False),
+        ("Never pip install into the system", "uv pip install x", False),
+        ("Tokens expire in UTC, never in local time", "npm install", False),
+    ],
+)
+def test_the_commands_of_a_rule(text, command, is_about):
+    assert wording.is_about_command(text, [command.split()]) is is_about
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "is_about"),
+    [
+        ("Never edit src/gen by hand", "src/gen/api.py", True),
+        ("Never edit src/gen by hand", "src/general.py", False),
+        ("Never edit `db/schema.sql` by hand", "db/schema.sql", True),
+        ("Only the release script changes pyproject.toml", "pyproject.toml", True),
+        ("Never edit src/schema.py: change db/schema.sql", "db/schema.sql", False),
+        ("Migrations must be created by the tool", "db/migrations/0001_x.py", True),
+        ("Never commit *.lock files by hand", "web/yarn.lock", True),
+        ("Never write code in German", "src/code.py", False),
+        ("Login sessions expire in src/auth.py", "src/auth.py", False),
+    ],
+)
+def test_the_files_of_a_rule(text, path, is_about):
+    assert wording.is_about_path(text, path) is is_about
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Use pnpm, never npm", True),
+        ("Never edit src/gen by hand", True),
+        ("Never log a token", False),
+    ],
+)
+def test_a_rule_that_names_a_target_is_about_that_alone(text, names):
+    assert wording.names_target(text) is names

@@ -1,0 +1,254 @@
+"""The default mode of the guard as the client meets it: prompts and tool calls in order."""
+
+import json
+
+import pytest
+
+from ademem import api
+from ademem.core.memory import Origin, Trust
+
+BY_PERSON = {"origin": Origin(trust=Trust.USER, source_type="user")}
+RULE, FACT = "Use pnpm, never npm", "Login sessions expire after ten minutes"
+AGENT = {"agent_id": "a1", "agent_type": "Explore"}
+
+
+class Session:
+    """A turn in which the model calls tools, and reads results between its messages."""
+
+    def __init__(self, world):
+        self.world, self.prompt_id, self.calls = world, "", 0
+
+    def ask(self, prompt, prompt_id):
+        self.prompt_id = prompt_id
+        return self.world.context("user_prompt_submit", prompt=prompt, prompt_id=prompt_id)
+
+    def call(self, tool, tool_input, **more):
+        """What the model reads of the guard: a denial, or context; empty for neither."""
+        self.calls += 1
+        call = {"tool_name": tool, "tool_input": tool_input, "tool_use_id": f"t{self.calls}"}
+        said = self.world.fire("pre_tool_use", prompt_id=self.prompt_id, **(call | more))
+        output = json.loads(said)["hookSpecificOutput"] if said else {}
+        self.denied = output.get("permissionDecision") == "deny"
+        return output.get("permissionDecisionReason") or output.get("additionalContext") or ""
+
+    def run(self, command, **more):
+        return self.call("Bash", {"command": command}, **more)
+
+    def write(self, path, **more):
+        return self.call("Write", {"file_path": str(self.world.root / path)}, **more)
+
+    def read(self, **more):
+        """End the message: the model reads the results of its calls."""
+        self.world.fire("post_tool_batch", prompt_id=self.prompt_id, tool_calls=[], **more)
+
+    def tries(self, command, **more):
+        """Run a command twice, each in a message of its own; was it denied?"""
+        outcomes = []
+        for _ in range(2):
+            self.run(command, **more)
+            outcomes.append(self.denied)
+            self.read(**more)
+        return outcomes
+
+
+@pytest.fixture
+def session(world):
+    world.know(RULE, **BY_PERSON)
+    world.know(FACT)
+    turn = Session(world)
+    turn.ask("Install left-pad", "p1")
+    return turn
+
+
+def decisions(world, kind):
+    return world.row("select count(*) from decision_log where decision = ?", kind)[0]
+
+
+def test_a_rule_stops_its_command_once_and_is_in_the_denial(session, world):
+    denial = session.run("npm install left-pad")
+
+    assert session.denied
+    assert RULE in denial
+    session.read()
+    assert session.run("npm install left-pad") == ""
+    assert session.run("npm install right-pad") == ""
+    assert decisions(world, "deny") == 1
+
+
+def test_the_way_that_the_rule_asks_for_is_free(session):
+    assert session.run("pnpm add left-pad") == ""
+
+
+def test_two_calls_in_one_message_are_denied_and_count_once(session, world):
+    first, second = session.run("npm install a"), session.run("npm install b")
+
+    assert (RULE in first, RULE in second) == (True, False)
+    assert session.denied
+    session.read()
+    assert session.run("npm install b") == ""
+    assert (decisions(world, "deny"), decisions(world, "hold")) == (1, 1)
+
+
+def test_a_briefing_and_an_earlier_turn_are_not_this_turn(session, world):
+    world.fire("session_start", source="startup")
+    assert session.tries("npm install") == [True, False]
+
+    session.ask("yes, go on", "p2")
+    assert session.tries("npm ci") == [True, False]
+
+
+def test_a_prompt_that_showed_the_rule_is_this_turn(session):
+    assert RULE in session.ask("Should I use npm or pnpm?", "p2")
+
+    assert session.run("npm install") == ""
+
+
+def test_after_a_compaction_in_the_turn_the_rule_stops_again(session, world):
+    assert session.tries("npm install") == [True, False]
+    world.fire("session_start", source="compact")
+
+    assert session.tries("npm install") == [True, False]
+
+
+def test_a_subagent_is_a_context_of_its_own(session, world):
+    world.fire("subagent_start", prompt_id="p1", **AGENT)
+
+    assert session.tries("npm install", **AGENT) == [True, False]
+    assert session.tries("npm install") == [True, False]
+
+
+def test_a_search_counts_for_the_context_that_ran_it(session, world):
+    world.fire("subagent_start", prompt_id="p1", **AGENT)
+    with world.memories() as memories:
+        assert api.recall(memories, "pnpm npm").hits
+    call = {"tool_name": "Bash", "tool_input": {"command": "ademem recall 'pnpm npm'"}}
+    world.fire("post_tool_use", prompt_id="p1", tool_response={}, **call, **AGENT)
+
+    assert session.run("npm install", **AGENT) == ""
+    assert session.tries("npm install") == [True, False]
+
+
+def test_a_denial_that_nobody_ended_counts_as_read_after_a_while_or_at_the_next_prompt(session):
+    assert session.run("npm install")
+    session.world.now = session.world.now.replace(minute=session.world.now.minute + 1)
+    assert session.run("npm install") == ""
+
+
+def test_the_twin_of_a_double_installation_denies_alike_and_counts_once(session, world):
+    said = [session.run("npm install", tool_use_id="same") for _ in range(2)]
+
+    assert said[0] == said[1] != ""
+    assert decisions(world, "deny") == 1
+
+
+def test_a_turn_is_denied_at_most_twice(world):
+    for name in ("npm", "yarn", "conda"):
+        world.know(f"Never use {name} in this project", **BY_PERSON)
+    session = Session(world)
+    session.ask("Set it up", "p1")
+    outcomes = []
+    for name in ("npm", "yarn", "conda"):
+        outcomes.append(session.run(f"{name} install") != "" and session.denied)
+        session.read()
+
+    assert outcomes == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    "command", ["git status && ls", "npm --version", "cat package.json", "npm view left-pad"]
+)
+def test_reading_is_never_denied(session, command):
+    session.run(command)
+
+    assert not session.denied
+
+
+def test_a_rule_of_an_agent_stops_nothing_until_a_person_reviewed_it(world):
+    world.know(RULE, anchors=("$ npm",))
+    session = Session(world)
+    session.ask("Install left-pad", "p1")
+    assert RULE in session.run("npm install")
+    assert not session.denied
+
+    with world.memories() as memories:
+        (memory,) = api.list_memories(memories)
+        api.edit(memories, memory.id, importance="high")
+    world.environment.pop("CLAUDE_CODE_SESSION_ID")
+    with world.memories() as memories:
+        api.edit(memories, memory.id, importance="low")
+    session.ask("Install right-pad", "p2")
+    assert session.tries("npm install") == [True, False]
+
+
+def test_a_mark_stops_whatever_the_wording(world):
+    world.know("The schema is made from db/schema.sql", path="src/schema.py", tags=("stop",))
+    session = Session(world)
+    session.ask("Add a column", "p1")
+    denial = session.write("src/schema.py")
+
+    assert session.denied
+    assert "db/schema.sql" in denial
+
+
+def test_what_cannot_be_taken_back_waits_for_any_memory_not_in_the_context(world):
+    world.know("The staging server is behind the VPN", anchors=("$ git push",))
+    session = Session(world)
+    session.ask("Push it", "p1")
+    assert "cannot be taken back" in session.run("git push origin main")
+    session.read()
+    assert session.run("git push origin main") == ""
+
+    session.ask("And push the other one", "p2")
+    assert session.run("git push origin next") == ""
+
+
+def test_other_memories_come_beside_the_call_once_a_context(world):
+    world.know("Handlers return AppError", path="src/**")
+    session = Session(world)
+    session.ask("Rename it", "p1")
+    first = session.write("src/a.py")
+
+    assert not session.denied
+    assert "AppError" in first
+    assert session.write("src/b.py") == ""
+    session.ask("And the others", "p2")
+    assert session.write("src/a.py") == ""
+
+
+def test_the_search_at_a_change_runs_once_for_a_program_and_a_turn(session, monkeypatch):
+    from ademem.session import consulting
+
+    searched = []
+    search = consulting._search
+    monkeypatch.setattr(
+        consulting, "_search", lambda *given: searched.append(given[0].command) or search(*given)
+    )
+    for command in ("touch a", "touch b", "mkdir c", "touch d", "touch a"):
+        session.run(command)
+
+    assert searched == ["touch a", "mkdir c"]
+
+
+def test_nothing_confirmed_means_no_work(world):
+    world.know("A candidate about npm", promoted=False)
+    session = Session(world)
+    session.ask("Install left-pad", "p1")
+
+    assert session.run("npm install") == ""
+    assert (world.root / ".ade/run/clear/p1").read_text() == ""
+
+
+def test_a_secret_on_a_command_line_reaches_no_flag(session, world):
+    key = "ghp_" + "a1B2" * 9
+    session.run(f"touch {key}")
+
+    assert key not in (world.root / ".ade/run/clear/p1").read_text()
+
+
+def test_the_flag_of_a_pending_denial_goes_once_it_was_read(session, world):
+    carrying = world.root / ".ade/run/carrying"
+    session.run("npm install")
+    assert carrying.exists()
+
+    session.read()
+    assert not carrying.exists()
