@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from ademem.api.writing import *
 
 FUNCTIONS = {
-    "searching": "recall search find_similar list_memories get find_related verify find_astray",
+    "searching": """
+        recall search find_similar list_memories get find_related verify verify_change find_astray
+    """,
     "writing": "write explain learn origin place_draft",
     "curation": """
         review review_imported continue_review stop_review decide_all

@@ -163,12 +163,17 @@ def pin(runtime: Runtime, id: str, *, pinned: bool = True) -> Memory:
 
 def edit(runtime: Runtime, id: str, **changes: Any) -> Memory:
     """Change content, title, category, importance, tags, file_scope_pattern or anchors."""
-    if "anchors" in changes:
+    if changes.keys() & {"anchors", "content", "title"}:
         from ademem.synthesis import anchor_verification
 
-        changes["anchors"] = anchor_verification.resolve_anchors(
-            changes["anchors"], runtime.project.root, os.getcwd()
-        )
+        memory = replace(memories.get(runtime.store, id), **changes)
+        root, text = runtime.project.root, anchor_verification.text_of(memory)
+        if "anchors" in changes:
+            changes["anchors"] = anchor_verification.resolve_anchors(
+                memory.anchors, root, os.getcwd(), text
+            )
+        elif memory.anchors:
+            changes["anchors"] = anchor_verification.renew_values(memory.anchors, root, text)
     return _decide(runtime, transitions.edit, id, runtime.settings.gate, **changes)
 
 

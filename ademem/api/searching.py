@@ -118,10 +118,17 @@ def verify(runtime: Runtime, *, fix: bool = False) -> list[Checked]:
     from ademem.api.curation import act
     from ademem.synthesis import anchor_verification
 
-    found = anchor_verification.verify(runtime.project, runtime.store)
+    found = anchor_verification.verify(runtime.project, runtime.store, runtime.clock())
     if not fix:
         return found
     return anchor_verification.fix(found, runtime.store, runtime.clock(), act(runtime).actor)
+
+
+def verify_change(runtime: Runtime, commits: str) -> list[Checked]:
+    """Return the memories that the commits of `BASE..HEAD` make false; raises CannotCompare."""
+    from ademem.synthesis import change_verification
+
+    return change_verification.verify_change(runtime.project.root, runtime.store, commits)
 
 
 def find_astray(runtime: Runtime, found: Iterable[Memory]) -> dict[str, str]:

@@ -105,5 +105,8 @@ def complete_draft(runtime: Runtime, draft: Draft | str) -> Draft:
         session_id=draft.origin.session_id or client.session_of(runtime.environment) or None,
         branch=draft.origin.branch or runtime.branch,
     )
-    anchors = anchor_verification.resolve_anchors(draft.anchors, runtime.project.root, os.getcwd())
+    text = anchor_verification.text_of(draft)
+    anchors = anchor_verification.resolve_anchors(
+        draft.anchors, runtime.project.root, os.getcwd(), text
+    )
     return replace(draft, origin=origin, anchors=anchors)

@@ -1,17 +1,22 @@
-"""Anchors of a memory: a place in a file, `path:first-last@hash`, or a command, `$ words`."""
+"""Anchors of a memory: a place in a file, `path:first-last@hash`, or a command, `$ words`.
+
+In the store, the values that a memory depends on follow the hash, as a JSON list of texts. Files
+and output have them apart, below the place, so that every version reads the same anchors.
+"""
 
 from __future__ import annotations
 
 import re
 
-from ademem.core.value import Value
+from ademem.core.json_text import array, loads
+from ademem.core.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 COMMAND = "$ "
-_PLACE = r"(?s)(.+?)(?::(\d+)(?:-(\d+))?)?(?:@([0-9a-f]{8,40}))?"
+_PLACE = r"(?s)(.+?)(?::(\d+)(?:-(\d+))?)?(?:@([0-9a-f]{8,40})( \[.*\])?)?"
 
 
 class Place(Value):
@@ -22,6 +27,8 @@ class Place(Value):
     last: int = 0
     hash: str = ""
     """First digits of the git blob id of the text when the anchor was made; empty for unknown."""
+    values: tuple[str, ...] = ()
+    """Names of the text, and what they were set to, on which the memory depends."""
 
     @property
     def where(self) -> str:
@@ -32,9 +39,14 @@ class Place(Value):
         return f"{self.path}:{lines}"
 
     @property
+    def plain(self) -> str:
+        """Form of the anchor without its values."""
+        return f"{self.where}@{self.hash}" if self.hash else self.where
+
+    @property
     def text(self) -> str:
         """Stored form of the anchor."""
-        return f"{self.where}@{self.hash}" if self.hash else self.where
+        return f"{self.plain} {array(self.values)}" if self.hash and self.values else self.plain
 
 
 def of_command(words: str) -> str:
@@ -52,7 +64,46 @@ def place(anchor: str) -> Place | None:
     if found is None or anchor.startswith(COMMAND):
         return None
     first = int(found[2] or 0)
-    return Place(path=found[1], first=first, last=int(found[3] or first), hash=found[4] or "")
+    values = _texts(found[5]) if found[5] else ()
+    if values is None:
+        return Place(path=anchor)
+    last = int(found[3] or first)
+    return Place(path=found[1], first=first, last=last, hash=found[4] or "", values=values)
+
+
+def plain(anchors: Iterable[str]) -> tuple[str, ...]:
+    """Return the anchors without their values."""
+    return tuple(found.plain if (found := place(text)) else text for text in anchors)
+
+
+def values(anchors: Iterable[str]) -> dict[str, list[str]]:
+    """Return the values of the anchors that have some, by their places."""
+    places = filter(None, map(place, anchors))
+    return {found.where: list(found.values) for found in places if found.values}
+
+
+def with_values(anchors: Iterable[str], values: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+    """Add values by places to the anchors; those of other places are left out."""
+    return tuple(
+        replace(found, values=tuple(values[found.where])).text
+        if (found := place(text)) and found.hash and values.get(found.where)
+        else text
+        for text in anchors
+    )
+
+
+def keep_values(anchors: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
+    """Add the values of the known anchors of the same text to anchors without values."""
+    by_text = {found.plain: text for text in known if (found := place(text))}
+    return tuple(by_text.get(text, text) for text in anchors)
+
+
+def _texts(written: str) -> tuple[str, ...] | None:
+    try:
+        found = loads(written)
+    except (ValueError, RecursionError):
+        return None
+    return tuple(found) if all(isinstance(text, str) for text in found) else None
 
 
 def replaced(
@@ -67,11 +118,12 @@ def replaced(
 
 
 def joined(ours: Iterable[str], theirs: Iterable[str]) -> tuple[str, ...]:
-    """Join both without duplicates; the last anchor of a place wins."""
-    by_place = {}
+    """Join both without duplicates; of one place, the last anchor wins that lacks nothing."""
+    by_place: dict[str, str] = {}
     for anchor in (*ours, *theirs):
         named = place(anchor)
         where = named.where if named else anchor
-        if where not in by_place or (named and named.hash):
+        lacks_values = anchor == next(iter(plain([by_place.get(where, "")])))
+        if where not in by_place or (named and named.hash and not lacks_values):
             by_place[where] = anchor
     return tuple(by_place.values())

@@ -11,12 +11,14 @@ from ademem.capture.gate import Gate, Reject, form, judge
 from ademem.capture.gate.rows import build_row
 from ademem.capture.gate.rules import instruction_beside, instruction_shaped
 from ademem.capture.gate.writing import StoreLookup
+from ademem.core import anchor
 from ademem.core.clock import stamp, timedelta
 from ademem.core.errors import FORBIDDEN
 from ademem.core.memory import Draft, Importance, Origin, Status, Tier, Trust
 from ademem.core.redaction import redact
 from ademem.core.value import Value, replace
 from ademem.files import records
+from ademem.files.knowledge import VALUES
 from ademem.files.records import BadLine, Import, Outcome, choice, home, moment, text, texts
 from ademem.store import database, jobs, ledger, memories, memory_queries
 from ademem.store.memories import Change
@@ -113,6 +115,9 @@ def export_lines(store: Store, include_personal: bool = False) -> Iterator[dict[
             personal = memory.live and not memory.quarantine_reason
             if memory.shareable or (include_personal and personal):
                 fields = {name: getattr(memory, name) for name in FIELDS}
+                fields["anchors"] = anchor.plain(memory.anchors)
+                if values := anchor.values(memory.anchors):
+                    fields[VALUES] = values
                 for name in ("created_at", "updated_at", "promoted_at"):
                     fields[name] = fields[name] and stamp(fields[name])
                 doubtful = memory.trust if memory.trust in (Trust.TOOL, Trust.WEB) else None
@@ -215,6 +220,7 @@ def restore(record: Record, job: Import, *, even_older: bool = False) -> Outcome
     try:
         if known:
             changes = {name: getattr(row, name) for name in UPDATED}
+            changes["anchors"] = anchor.keep_values(row.anchors, known.anchors)
             changes["created_at"] = min(row.created_at, known.created_at)
             updated = replace(known, **changes, last_accessed_at=job.now)
             memories.put_back(job.store, updated, change)
@@ -252,7 +258,7 @@ def _draft(record: Record, job: Import) -> Draft:
         topic_key=text(record, "topic_key"),
         tags=texts(record, "tags"),
         path=text(record, "file_scope_pattern"),
-        anchors=texts(record, "anchors"),
+        anchors=anchor.with_values(texts(record, "anchors"), _values(record)),
         pinned=record.get("pinned") is True,
         bead=text(record, "bead"),
         knowledge_key=text(record, "knowledge_key"),
@@ -268,6 +274,14 @@ def _draft(record: Record, job: Import) -> Draft:
             claimed_author=job.claimed_author,
         ),
     )
+
+
+def _values(record: Record) -> dict[str, tuple[str, ...]]:
+    """Return the values of anchors by place; older versions write none."""
+    found = record.get(VALUES) or {}
+    if not isinstance(found, dict):
+        raise BadLine("has values that are no object")
+    return {place: texts(found, place) for place in found}
 
 
 def _id(record: Record, field: str) -> str:

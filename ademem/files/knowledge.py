@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 
+from ademem.core import anchor
 from ademem.core.clock import parse, stamp
 from ademem.core.memory import Trust
 from ademem.core.text import sha256_hex, slug
@@ -45,6 +46,8 @@ HAD = "had"
 """On a tombstone: fields that were changed elsewhere before the archiving was known there."""
 SAID_AT = "said_at"
 """On a line: the time of its text, if another field was changed later."""
+VALUES = "values"
+"""On a line with anchors: the values that the memory depends on, by their places."""
 NOTES = frozenset((WAS, SAID_AT))
 LOSING_ID_CHARS = 12
 
@@ -59,6 +62,7 @@ MERGED_FIELDS = (
     "pinned",
     "topic_key",
     "anchors",
+    VALUES,
     "trust",
     "source",
     "bead",
@@ -124,11 +128,17 @@ def each_record(memories: Iterable[Memory]) -> Iterator[Record]:
             "pinned": memory.pinned,
             "topic_key": memory.topic_key,
             "path": memory.file_scope_pattern,
-            "anchors": memory.anchors,
+            "anchors": anchor.plain(memory.anchors),
+            **_values_of(memory),
             "trust": memory.trust if memory.trust in DOUBTFUL else None,
             "created_at": stamp(memory.created_at),
             "updated_at": stamp(memory.updated_at),
         }
+
+
+def _values_of(memory: Memory) -> Record:
+    found = anchor.values(memory.anchors)
+    return {VALUES: found} if found else {}
 
 
 def line(record: Record) -> str:

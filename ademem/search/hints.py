@@ -47,7 +47,7 @@ def find_sites(memory: Memory) -> Iterator[Site]:
     for text in memory.anchors:
         place = anchor.place(text)
         if place:
-            yield Site(kind="anchor", key=place.path, pattern=text)
+            yield Site(kind="anchor", key=place.path, pattern=place.plain)
     for words in filter(None, [*given, *patterns.find_commands(memory.content)]):
         yield Site(kind="command", key=patterns.command_key(words), pattern=words)
 

@@ -28,7 +28,7 @@ READ_CHARS = 20_000
 """Length of a path or command that is redacted before its beginning is shown."""
 TOKEN_BYTES = 4
 """UTF-8 bytes of text that make about one token."""
-STALE = " [the code it speaks of has changed since]"
+STALE = " [may be outdated: the code no longer has a value that it names]"
 
 
 def before_call(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:

@@ -137,6 +137,13 @@ def put_back(store: Store, memory: Memory, change: Change) -> Memory:
     return memory
 
 
+def set_anchors(store: Store, memory: Memory, anchors: Iterable[str]) -> None:
+    """Replace the anchors without a revision, for what is derived from the code."""
+    with store.transaction() as db:
+        query = "update main.unified_memories set anchors = ? where seq = ?"
+        db.execute(query, (array(anchors), memory.seq))
+
+
 def delete(store: Store, memory: Memory, change: Change) -> None:
     """Delete the row for good; history keeps the deletion and no text."""
     with store.transaction() as db:

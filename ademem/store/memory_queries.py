@@ -158,6 +158,25 @@ def on_branches(store: Store) -> list[Memory]:
     return memories.find(store, f"source_branch is not null and {LIVE}")
 
 
+def anchored_at(store: Store, paths: Iterable[str]) -> list[Memory]:
+    """Return live memories with an anchor in one of these files."""
+    from ademem.core import anchor
+
+    wanted = frozenset(paths)
+    query = (
+        "select seq, anchors from unified_memories"
+        f" where project_id = ? and {LIVE} and anchors <> '[]' order by seq"
+    )
+    seqs = [
+        row["seq"]
+        for row in store.db.execute(query, (store.project_id,))
+        if any(
+            (place := anchor.place(text)) and place.path in wanted for text in loads(row["anchors"])
+        )
+    ]
+    return memories.numbered(store, seqs)
+
+
 def with_anchors(store: Store) -> list[Memory]:
     return memories.find(store, f"{LIVE} and anchors <> '[]'", "order by seq")
 

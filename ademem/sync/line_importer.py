@@ -222,7 +222,7 @@ def _as_export_record(line: KnowledgeLine, context: ImportContext) -> Record:
     confirmed = record.get("status") == Status.PROMOTED
     return {
         export_format.MARK: export_format.VERSION,
-        **{name: record.get(name) for name in export_format.FIELDS},
+        **{name: record.get(name) for name in (*export_format.FIELDS, knowledge.VALUES)},
         "scope": "project",
         "scope_owner_id": None,
         "tier": 1 if record.get("pinned") else 2 if confirmed else 3,

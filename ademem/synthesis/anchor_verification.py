@@ -1,9 +1,16 @@
-"""Compare the places that memories are anchored to with the working tree, and follow moved text."""
+"""Compare the places that memories are anchored to with the working tree, and follow moved text.
+
+Changed text alone says little about a memory: most edits leave its fact alone. A memory is in doubt
+where a value of its text, see `anchored_values`, is no longer in the code.
+"""
 
 from __future__ import annotations
 
 import os
 import stat
+from functools import lru_cache
+from hashlib import sha1
+from itertools import accumulate
 
 from ademem.core import anchor, git
 from ademem.core.anchor import Place
@@ -16,13 +23,24 @@ from ademem.search.hints import update_sites
 from ademem.store import hints as table
 from ademem.store import jobs, memories, memory_queries
 from ademem.store.memories import Change
+from ademem.synthesis.anchored_values import (
+    CodeValue,
+    Finding,
+    contains,
+    correct,
+    find_missing,
+    find_values,
+    headers_above,
+    is_named,
+    parse_value,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
 
-    from ademem.core.memory import Memory
+    from ademem.core.memory import Draft, Memory
     from ademem.core.project import Project
     from ademem.store import Store
 
@@ -32,13 +50,20 @@ READ_BYTES = 64_000_000
 """Largest file that is read."""
 SEARCH_BYTES = 5_000_000
 """Largest file in which moved lines are looked for."""
+SHIFT = 200
+"""Lines in both directions in which moved lines are looked for first."""
+HASHED_BYTES = 50_000_000
+"""Bytes hashed in the search for moved lines of one length in one file."""
 RENAMES = 2000
 """Commits searched for the new name of a file."""
 NEW_FILES = 500
 """Untracked files searched for moved text."""
 
-FRESH, MOVED, CHANGED, GONE = STATES = ("fresh", "moved", "changed", "gone")
-"""As noted; the same text elsewhere; other text in its file; no file: from good to bad."""
+FRESH, MOVED, REWRITTEN, CHANGED, GONE = STATES = (
+    *("fresh", "moved", "rewritten", "changed", "gone"),
+)
+"""As noted; the text is elsewhere; other text with all values; another value; no value or file."""
+DOUBTFUL = frozenset((CHANGED, GONE))
 
 
 class NoSuchPlace(UsageError):
@@ -52,6 +77,8 @@ class Location(Value):
     state: str
     now: Place | None = None
     """None when the text is nowhere."""
+    missing: tuple[Finding, ...] = ()
+    """Values that the code no longer has."""
 
 
 class Checked(Value):
@@ -62,17 +89,51 @@ class Checked(Value):
 
     @property
     def is_sound(self) -> bool:
-        return self.fixed or self.location.state == FRESH
+        return self.fixed or self.location.state in (FRESH, REWRITTEN)
+
+    @property
+    def is_doubtful(self) -> bool:
+        return self.location.state in DOUBTFUL
+
+    @property
+    def corrected(self) -> str | None:
+        """The text with the new values; None where they are not known."""
+        return correct(self.memory.content, self.location.missing) if self.is_doubtful else None
 
 
-def verify(project: Project, store: Store) -> list[Checked]:
-    """Check all anchors of live memories, in the order of the memories, and store their states."""
+def verify(project: Project, store: Store, now: datetime) -> list[Checked]:
+    """Check all anchors of live memories, in the order of the memories, and store their states.
+
+    An anchor without values, as older versions wrote it, gets those of its text.
+    """
     tree = WorkingTree(project.root)
     found = [each for memory in memory_queries.with_anchors(store) for each in _check(memory, tree)]
-    update_sites(store)
     with store.transaction():
+        if _add_values(found, tree, store):
+            jobs.queue(store, "mirror", "project", now)
+        update_sites(store)
         _store_states(found, store)
     return found
+
+
+def _add_values(found: Iterable[Checked], tree: WorkingTree, store: Store) -> bool:
+    by_memory: dict[str, list[str]] = {}
+    for each in found:
+        now = each.location.now
+        if now and now.hash and each.location.noted.hash and not each.location.noted.values:
+            values = tree.values_at(now, text_of(each.memory))
+            text = replace(each.location.noted, values=values).text
+            if values:
+                by_memory.setdefault(each.memory.id, []).append(text)
+    for id, anchors in by_memory.items():
+        known = memories.get(store, id)
+        memories.set_anchors(store, known, anchor.keep_values(known.anchors, anchors))
+    return bool(by_memory)
+
+
+def text_of(memory: Memory | Draft) -> str:
+    """Return title and content, in which values are looked for."""
+    return f"{memory.title}\n{memory.content}" if memory.title else memory.content
 
 
 def fix(found: Iterable[Checked], store: Store, now: datetime, actor: str) -> list[Checked]:
@@ -115,7 +176,7 @@ def stale_states(found: Iterable[Memory], project: Project) -> dict[str, str]:
 def _check(memory: Memory, tree: WorkingTree) -> list[Checked]:
     places = [(text, anchor.place(text)) for text in memory.anchors]
     return [
-        Checked(memory=memory, anchor=text, location=locate(place, tree))
+        Checked(memory=memory, anchor=text, location=locate(place, tree, text_of(memory)))
         for text, place in places
         if place
     ]
@@ -124,7 +185,9 @@ def _check(memory: Memory, tree: WorkingTree) -> list[Checked]:
 def _store_states(found: Iterable[Checked], store: Store) -> None:
     for each in found:
         if not each.fixed:
-            table.set_anchor_state(store, each.memory.seq, each.anchor, each.location.state)
+            state = each.location.state
+            stored = MOVED if state == REWRITTEN else state  # neither puts a memory in doubt
+            table.set_anchor_state(store, each.memory.seq, each.location.noted.plain, stored)
 
 
 class WorkingTree:
@@ -139,14 +202,16 @@ class WorkingTree:
         """Return the lines of a file with their ends; None for what is missing or unreadable."""
         if path not in self._files:
             try:
-                text = _read(self.root, path).replace(b"\r\n", b"\n")
+                self._files[path] = split_lines(_read(self.root, path))
             except OSError:
                 self._files[path] = None
-            else:
-                lines = [line + b"\n" for line in text.split(b"\n")]
-                lines[-1] = lines[-1][:-1]
-                self._files[path] = lines if lines[-1] else lines[:-1]
         return self._files[path]
+
+    def code(self, path: str) -> str:
+        return b"".join(self.lines(path) or ()).decode("utf-8", "replace")
+
+    def values_at(self, place: Place, text: str) -> tuple[str, ...]:
+        return values_at(place, text, self.lines(place.path) or [])
 
     def hash_at(self, place: Place) -> str | None:
         """Return the hash of the text at a place; None when the file lacks these lines."""
@@ -181,22 +246,42 @@ class WorkingTree:
         return size <= SEARCH_BYTES and self.lines(path) is not None
 
 
-def resolve_anchors(anchors: Iterable[str], root: str, cwd: str) -> tuple[str, ...]:
-    """Return anchors as they are stored: commands normalized, places with a path and a hash.
+def values_at(place: Place, text: str, lines: list[bytes]) -> tuple[str, ...]:
+    """Return the values that the text of a memory shares with the lines of a place."""
+    first, last = place.first or 1, place.last or len(lines)
+    span, headers = lines[first - 1 : last], headers_above(lines, first) if place.first else []
+    codes = (b"".join(each).decode("utf-8", "replace") for each in (span, headers))
+    return tuple(value.text for value in find_values(text, *codes))
 
+
+def resolve_anchors(anchors: Iterable[str], root: str, cwd: str, text: str) -> tuple[str, ...]:
+    """Return anchors as they are stored: commands normalized, places with path, hash and values.
+
+    *text* is that of the memory.
     Raises NoSuchPlace, and NoSuchCommand for what cannot be recognised as a command.
     """
     tree = WorkingTree(root)
     stored = []
-    for text in anchors:
-        place = anchor.place(text)
-        if text.startswith(anchor.COMMAND):
-            stored.append(anchor.of_command(check_command(anchor.command(text))))
-        else:
-            stored.append(
-                resolve_place(place, tree, cwd).text if place and not place.hash else text
-            )
-    return tuple(stored)
+    for given in anchors:
+        place = anchor.place(given)
+        if given.startswith(anchor.COMMAND):
+            given = anchor.of_command(check_command(anchor.command(given)))
+        elif place and not place.hash:
+            given = resolve_place(place, tree, cwd).text
+        stored.append(given)
+    return renew_values(stored, root, text)
+
+
+def renew_values(anchors: Iterable[str], root: str, text: str) -> tuple[str, ...]:
+    """Return the anchors with the values of a new text; if the code has changed, with the old."""
+    tree = WorkingTree(root)
+    places = {given: anchor.place(given) for given in anchors}
+    return tuple(
+        replace(place, values=tree.values_at(place, text)).text
+        if place and place.hash and tree.hash_at(place) == place.hash
+        else given
+        for given, place in places.items()
+    )
 
 
 def resolve_place(given: Place, tree: WorkingTree, cwd: str) -> Place:
@@ -217,40 +302,104 @@ def resolve_place(given: Place, tree: WorkingTree, cwd: str) -> Place:
     raise NoSuchPlace(f"there is no file {given.path!r} in the project")
 
 
-def locate(place: Place, tree: WorkingTree) -> Location:
-    """Find the text of a place: where it was, else in its file, else in the file's successors."""
+def locate(place: Place, tree: WorkingTree, text: str = "") -> Location:
+    """Find the lines of a place: where they were, else in its file, else in the file's successors.
+
+    Where they are nowhere, the values that the *text* of the memory depends on decide.
+    """
     there = tree.hash_at(place)
     if there is not None and place.hash in ("", there[: len(place.hash)]):
         return Location(noted=place, state=FRESH, now=replace(place, hash=there))
-    exists = tree.lines(place.path) is not None
-    for path in [place.path] if exists else tree.successors(place.path):
+    exists = any(line.strip() for line in tree.lines(place.path) or ())
+    paths = [place.path] if exists else tree.successors(place.path)
+    for path in paths:
         found = _find_in(path, place, tree)
         if found:
-            return Location(noted=place, state=MOVED, now=found)
-    return Location(noted=place, state=CHANGED if exists else GONE)
+            renamed = named_path(text, place.path, found.path)
+            state = CHANGED if renamed else MOVED
+            return Location(noted=place, state=state, now=found, missing=renamed)
+    values = stored_values(place, text)
+    attempts = [tuple(find_missing(values, tree.code(path))) for path in paths if values]
+    missing = min(attempts, key=lambda each: len(each), default=())
+    if exists or (attempts and not missing):
+        return Location(noted=place, state=state_of(missing), missing=missing)
+    return Location(noted=place, state=GONE, missing=missing)
+
+
+def state_of(missing: Iterable[Finding]) -> str:
+    """Return the state of code that was rewritten, by the values that it no longer has."""
+    found = [bool(each.now) for each in missing]
+    return (CHANGED if any(found) else GONE) if found else REWRITTEN
+
+
+def stored_values(place: Place, text: str) -> list[CodeValue]:
+    """Return the values of an anchor that the text, which may have been edited, still has."""
+    found = map(parse_value, place.values)
+    return [value for value in found if is_named(value, text)]
+
+
+def named_path(text: str, old: str, new: str) -> tuple[Finding, ...]:
+    """Return the path, or the file name, that the text has and a file no longer has."""
+    pairs = ((old, new), (os.path.basename(old), os.path.basename(new)))
+    for was, now in pairs:
+        if was != now and contains(text, was):
+            return (Finding(value=CodeValue(name="path", token=was), now=now),)
+    return ()
 
 
 def _find_in(path: str, place: Place, tree: WorkingTree) -> Place | None:
-    """Return the lines of a file that are nearest to the place and have its hash."""
-    lines = tree.lines(path) or []
+    found = find_in_lines(tree.lines(path) or [], place)
+    return replace(found, path=path) if found else None
+
+
+def find_in_lines(lines: list[bytes], place: Place) -> Place | None:
+    """Return the lines that are nearest to the place and have its hash."""
     if not place.hash or sum(map(len, lines)) > SEARCH_BYTES:
         return None
     if not place.first:
         hash = blob_hash(b"".join(lines))
-        return replace(place, path=path, hash=hash) if hash.startswith(place.hash) else None
+        return replace(place, hash=hash) if hash.startswith(place.hash) else None
     size = place.last - place.first
-    starts = range(1, len(lines) - size + 1)
-    for first in sorted(starts, key=lambda start: abs(start - place.first)):
+    for first in _near(place.first, len(lines) - size):
         hash = _hash_of_lines(lines, first, first + size)
         if hash.startswith(place.hash):
-            return Place(path=path, first=first, last=first + size, hash=hash)
-    return None
+            return replace(place, first=first, last=first + size, hash=hash)
+    text = b"".join(lines)
+    text = text if text.endswith(b"\n") else text + b"\n"
+    if len(text) * (size + 1) > HASHED_BYTES:
+        return None
+    hashes = enumerate(_span_hashes(text, size), 1)
+    starts = [(first, hash) for first, hash in hashes if hash.startswith(place.hash)]
+    if not starts:
+        return None
+    first, hash = min(starts, key=lambda start: abs(start[0] - place.first))
+    return replace(place, first=first, last=first + size, hash=hash)
+
+
+def _near(first: int, last_start: int) -> Iterator[int]:
+    """Yield the lines within SHIFT of *first*, the nearest first, as most text moves a little."""
+    for shift in range(SHIFT):
+        yield from (at for at in {first - shift, first + shift} if 0 < at <= last_start)
+
+
+@lru_cache(maxsize=64)
+def _span_hashes(text: bytes, size: int) -> list[str]:
+    """Return the hash of the lines from each line to *size* lines below it."""
+    lines = split_lines(text)
+    offsets = [0, *accumulate(map(len, lines))]
+    spans = (text[start:end] for start, end in zip(offsets, offsets[size + 1 :], strict=False))
+    return list(map(blob_hash, spans))
+
+
+def split_lines(data: bytes) -> list[bytes]:
+    """Return the lines with their ends, a CRLF as LF."""
+    lines = [line + b"\n" for line in data.replace(b"\r\n", b"\n").split(b"\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines if lines[-1] else lines[:-1]
 
 
 def blob_hash(data: bytes) -> str:
     """Return the first digits of the id that git gives these bytes."""
-    from hashlib import sha1
-
     return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()[:HASH_DIGITS]
 
 

@@ -201,7 +201,7 @@ def anchors(context: JobContext, _job: Job) -> None:
     """Verify the anchors of memories, for the ranking."""
     from ademem.synthesis.anchor_verification import verify
 
-    verify(context.runtime.project, context.store)
+    verify(context.runtime.project, context.store, context.now())
 
 
 def skills(context: JobContext, _job: Job) -> None:

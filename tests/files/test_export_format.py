@@ -73,7 +73,7 @@ RICH = memory(
     source_run_id="run",
     source_branch="feature/x",
     file_scope_pattern="src/**/*.py",
-    anchors=("src/cache.py:1-20",),
+    anchors=("src/cache.py:1-20", 'src/lock.py:3@0123456789abcdef ["lock=5","acquire"]'),
     agent_id="tester",
     pinned=True,
     tags=("learned", "cache"),
@@ -103,6 +103,19 @@ def test_an_export_restores_every_memory_byte_for_byte(stores):
         access_score=1.0,
         last_accessed_at=LATER,
     )
+
+
+def test_values_stand_beside_the_anchors_and_outlive_a_version_that_knows_none(stores):
+    store = stores()
+    insert(store, RICH)
+    (line,) = map(orjson.loads, exported(store))
+    values = line.pop("values")
+    bring([orjson.dumps(line | {"updated_at": NOW, "title": "Newer"}).decode()], store)
+
+    assert line["anchors"] == ["src/cache.py:1-20", "src/lock.py:3@0123456789abcdef"]
+    assert values == {"src/lock.py:3": ["lock=5", "acquire"]}
+    assert memories.get(store, RICH.id).title == "Newer"
+    assert memories.get(store, RICH.id).anchors == RICH.anchors
 
 
 texts = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=30).filter(

@@ -380,6 +380,8 @@ def test_memories_of_a_page_that_grew_too_large_are_not_taken_for_deleted(clone,
         pytest.param({"tags": [{"a": [1]}]}, id="tags that are objects"),
         pytest.param({"content": "half a \ud800 character"}, id="half a character"),
         pytest.param({"anchors": 5}, id="anchors that are a number"),
+        pytest.param({"values": 5}, id="values that are a number"),
+        pytest.param({"values": {"a.py:1": [5]}}, id="values that are no texts"),
     ],
 )
 def test_a_line_that_no_memory_can_come_of_is_named_and_the_others_are_taken(clone, odd):

@@ -54,7 +54,7 @@ def test_every_place_of_every_live_memory_is_checked(memories, tmp_path, monkeyp
     api.archive(memories, gone.id)
     write(memories, "one\n2\n3\n")
 
-    assert states(memories) == [("a.py:1", "fresh"), ("a.py:3", "changed")]
+    assert states(memories) == [("a.py:1", "fresh"), ("a.py:3", "rewritten")]
 
 
 def test_an_anchor_that_does_not_exist_is_refused_with_the_next_step(memories):
@@ -73,11 +73,11 @@ def test_fixing_follows_what_moved_in_one_act_that_can_be_undone(memories):
 
     assert [(each.fixed, each.location.state) for each in fixed] == [
         (True, "moved"),
-        (False, "changed"),
+        (False, "rewritten"),
     ]
     assert api.get(memories, moved.id).anchors[0].startswith("a.py:3@")
     assert api.get(memories, changed.id).anchors == changed.anchors
-    assert states(memories) == [("a.py:3", "fresh"), ("a.py:1-3", "changed")]
+    assert states(memories) == [("a.py:3", "fresh"), ("a.py:1-3", "rewritten")]
     api.undo(memories, api.list_events(memories)[0].id)
     assert api.get(memories, moved.id).anchors == moved.anchors
 
@@ -99,11 +99,12 @@ def test_fixing_notes_what_an_older_anchor_never_had(memories):
     api.verify(memories, fix=True)
     write(memories, "one\n2\nthree\n")
 
-    assert states(memories) == [("a.py:2", "changed")]
+    assert states(memories) == [("a.py:2", "rewritten")]
 
 
-def test_a_memory_whose_code_has_changed_ranks_lower_from_then_on(memories):
-    keep(memories, "Tokens expire in UTC always", "a.py:1-3")
+def test_a_memory_whose_value_is_gone_ranks_lower_from_then_on(memories):
+    write(memories, "two = UTC\n")
+    keep(memories, "Tokens expire in UTC always", "a.py:1")
     keep(memories, "Tokens expire in UTC mostly")
     scores = {
         hit.memory.content: hit.score for hit in api.search(memories, "tokens expire UTC").hits
@@ -131,7 +132,7 @@ def test_a_memory_that_only_moved_keeps_its_rank(memories):
 
 def test_the_work_that_is_due_checks_the_places(memories):
     memory = keep(memories, "Tokens expire in UTC", "a.py:2")
-    write(memories, "gone\n")
+    write(memories, "")
     jobs.queue(memories.store, "anchors", "project", memory.created_at)
 
     assert "anchors" in api.work(memories)
@@ -158,7 +159,8 @@ def type_(memories, monkeypatch, capsys):
     [
         pytest.param(CODE, 0, "fresh    a.py:2  ", id="fresh"),
         pytest.param(MOVED, 1, "moved    a.py:2 -> a.py:3  ", id="moved"),
-        pytest.param("", 1, "changed  a.py:2  ", id="changed"),
+        pytest.param("one\n2\n", 0, "rewritten a.py:2  ", id="rewritten"),
+        pytest.param("", 1, "gone     a.py:2  ", id="empty"),
         pytest.param(None, 1, "gone     a.py:2  ", id="gone"),
     ],
 )
@@ -191,7 +193,8 @@ def test_verify_fixes_and_is_content(memories, type_):
     [
         pytest.param(CODE, None, id="fresh"),
         pytest.param(MOVED, "code-moved", id="moved"),
-        pytest.param("", "code-changed", id="changed"),
+        pytest.param("one\n2\n", "code-rewritten", id="rewritten"),
+        pytest.param("", "code-gone", id="empty"),
     ],
 )
 def test_recall_flags_a_memory_by_what_the_files_say_now(memories, type_, text, flag):
@@ -217,8 +220,9 @@ def test_a_command_line_that_names_no_place_says_what_to_write(type_):
 def test_a_person_who_read_the_changed_code_ties_the_memory_to_it_again(memories, type_):
     type_("add", "Tokens expire in UTC", "--anchor", "a.py:2", "--command", "git push")
     (memory,) = api.list_memories(memories)
-    write(memories, "one\nnew\nthree\n")
+    write(memories, "")
     assert type_("verify")[0] == 1
+    write(memories, "one\nnew\nthree\n")
     type_("edit", memory.id, "--anchor", "a.py:2")
 
     assert type_("verify")[0] == 0

@@ -78,12 +78,12 @@ HERE = "src/auth.py:4-5"
         pytest.param(CODE.replace("\n", "\r\n"), ("fresh", HERE), id="other line ends"),
         pytest.param("# new\n" + CODE, ("moved", "src/auth.py:5-6"), id="a line above"),
         pytest.param(CODE[11:], ("moved", "src/auth.py:2-3"), id="lines above gone"),
-        pytest.param(CODE.replace("utc", "local"), ("changed", None), id="rewritten"),
-        pytest.param("", ("changed", None), id="emptied"),
+        pytest.param(CODE.replace("utc", "local"), ("rewritten", None), id="rewritten"),
+        pytest.param("", ("gone", None), id="emptied"),
         pytest.param(CODE[: CODE.index("\n\n\ndef logout")], ("fresh", HERE), id="end of file"),
     ],
 )
-def test_a_place_is_fresh_moved_or_changed(checkout, text, stands):
+def test_a_place_is_fresh_moved_rewritten_or_gone(checkout, text, stands):
     checkout.write("src/auth.py", text)
 
     assert checkout.stands() == stands
@@ -99,7 +99,7 @@ def test_of_two_copies_the_nearer_one_is_it(checkout):
     ("now", "stands"),
     [
         pytest.param({"src/auth.py": CODE}, ("fresh", "src/auth.py"), id="as it was"),
-        pytest.param({"src/auth.py": CODE + "x"}, ("changed", None), id="longer"),
+        pytest.param({"src/auth.py": CODE + "x"}, ("rewritten", None), id="longer"),
         pytest.param({}, ("gone", None), id="deleted"),
     ],
 )
@@ -207,7 +207,7 @@ def test_a_place_is_named_from_where_one_is(checkout):
 
 def test_an_anchor_that_was_never_noted_is_fresh_while_it_exists(checkout):
     assert checkout.stands(place("src/auth.py:4-5")) == ("fresh", HERE)
-    assert checkout.stands(place("src/auth.py:40-50")) == ("changed", None)
+    assert checkout.stands(place("src/auth.py:40-50")) == ("rewritten", None)
 
 
 @pytest.mark.parametrize("text", ["", "x\n", "é\n" * 300])

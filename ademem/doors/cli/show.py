@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ademem.core import caller, untrusted
+from ademem.core import anchor, caller, untrusted
 from ademem.core.errors import NO, REFUSED, AdememError
 from ademem.core.untrusted import visible
 
@@ -153,7 +153,7 @@ def memory_json(
         "score": None if score is None else round(score, 4),
         "tags": list(memory.tags),
         "path": memory.file_scope_pattern,
-        "anchors": list(memory.anchors),
+        "anchors": list(anchor.plain(memory.anchors)),
         "topic_key": memory.topic_key,
         "key": memory.knowledge_key,
         "bead": memory.bead,
@@ -316,7 +316,6 @@ def whole(
 
 
 def _attributes(memory: Memory) -> Iterator[str]:
-    from ademem.core import anchor
     from ademem.store.transitions import waits_for
 
     keys = memory_json(memory)

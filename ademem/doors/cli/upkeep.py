@@ -11,6 +11,7 @@ import typer
 from ademem import api
 from ademem.core import clock
 from ademem.core import project as project_
+from ademem.core.errors import NO, UsageError
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
@@ -18,6 +19,8 @@ from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, DryRun, Project, open_project, progress
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ademem.synthesis.anchor_verification import Checked
     from ademem.synthesis.consolidation import Consolidated
     from ademem.synthesis.sweeping import Swept
@@ -168,37 +171,57 @@ def scrub(dry_run: DryRun = False, project: Project = None, as_json: AsJson = Fa
 @app.command()
 def verify(
     fix: Annotated[bool, typer.Option("--fix", help="Update anchors whose text moved.")] = False,
+    diff: Annotated[
+        str | None,
+        typer.Option(
+            "--diff", metavar="BASE..HEAD", help="Only name memories that these commits make false."
+        ),
+    ] = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """Check the anchors of memories. Exit code 1 if one does not hold."""
+    if fix and diff is not None:
+        raise UsageError("--fix is for the working tree", "leave out --diff or --fix")
     with open_project(project) as memories:
-        found = api.verify(memories, fix=fix)
+        found = api.verify_change(memories, diff) if diff else api.verify(memories, fix=fix)
     show.listing(
         "anchors",
         found,
         as_json=as_json,
         row_json=_anchor_json,
-        lines=lambda each: [_anchor_line(each)],
-        none="no memory has an anchor",
+        lines=_anchor_lines,
+        none="no memory is made false" if diff else "no memory has an anchor",
     )
-    raise typer.Exit(0 if all(each.is_sound for each in found) else 1)
+    raise typer.Exit(0 if all(each.is_sound for each in found) else NO)
 
 
 def _anchor_json(each: Checked) -> dict[str, Any]:
     now = each.location.now
     return {
         "memory": each.memory.id,
-        "anchor": each.anchor,
+        "anchor": each.location.noted.plain,
         "state": each.location.state,
-        "now": now.text if now else None,
+        "now": now.plain if now else None,
         "fixed": each.fixed,
+        "values": list(each.location.noted.values),
+        "missing": [
+            {
+                "kind": missing.value.kind,
+                "name": missing.value.name,
+                "old": missing.value.token or missing.value.name,
+                "new": missing.now or None,
+            }
+            for missing in each.location.missing
+        ],
+        "corrected": each.corrected,
     }
 
 
-def _anchor_line(each: Checked) -> str:
+def _anchor_lines(each: Checked) -> Iterator[str]:
     place, now = each.location.noted, each.location.now
     moved = f" -> {now.where}" if now and now.where != place.where else ""
     state = "fixed" if each.fixed and moved else each.location.state
     text = preview(each.memory.content, TEXT_CHARS)
-    return f"{state:<8} {place.where}{moved}  {each.memory.id}  [{each.memory.category}] {text}"
+    yield f"{state:<8} {place.where}{moved}  {each.memory.id}  [{each.memory.category}] {text}"
+    yield from (f"{'':<9}{missing.shown}" for missing in each.location.missing)

@@ -1,0 +1,509 @@
+"""Values on which a memory depends: names, and what they are set to, of its text and its code.
+
+A value is written `name=token` or, for a name alone, `name`. It stands in the text of the memory
+and in the anchored lines, where `token` is part of what `name` is bound to: by an assignment, a
+default, a key, a comparison, a version range or a call. No language is parsed, so that
+configuration, scripts and code are read by one set of patterns.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from ademem.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    Lines = tuple[int, int]
+
+MOST_VALUES = 8
+"""Values of one anchor, in the order of the text."""
+MOST_CHARS = 200_000
+"""Characters of anchored text that are searched for values."""
+BOUND_CHARS = 2_000
+"""Characters of one bound expression."""
+TOKEN_CHARS = 120
+PLAIN_CHARS = 4
+"""Letters of the shortest name that counts without looking like code, if the lines define it."""
+DEFINITION_LINES = 60
+"""Lines below a definition in which its bindings are looked for."""
+
+CONSTANT, OPTION, PATH, SYMBOL, VERSION = KINDS = (
+    *("constant", "option", "path", "symbol", "version"),
+)
+
+_KEYWORDS = frozenset(
+    """
+    True False None true false null nil undefined self cls this super return yield raise if elif
+    else for while with try except finally import from as in is not and or lambda def class async
+    await function func fn const let var new int str bool float bytes dict list set tuple object
+    type Any Optional Union void string number boolean public private protected static final
+    """.split()
+)
+_TRUTHS = frozenset("true false none null nil undefined".split())
+_NAME = r"--?[A-Za-z][\w-]*|[A-Za-z_$@][\w$]*(?:[.\-][\w$]+)*"
+_TYPE = r"""(?:[ \t]*:[ \t]*[\w.$|?&*<> \t"'-]*(?:\[[^=\n]*?\][\w.$|? \t\]]*?)?(?=[ \t]*=[^=]))?"""
+_OPERATOR = r"(?::=|=>|===?|[<>~!^?]=|=|:(?!:)|\^|[<>](?=[ \t]*v?\d)|\()"
+_BINDING = r"""["'`]?\]?{type}[ \t]*(?:\[[\w, -]*\])?[ \t]*\(?(?P<operator>{operator})[ \t]*"""
+_AFTER = _BINDING.format(type=_TYPE, operator=_OPERATOR)
+_BOUND = re.compile(rf"(?<![\w$.-])(?P<name>{_NAME}){_AFTER}")
+_SPACED = re.compile(
+    r"(?<![\w$-])(?:(?P<name>return|--[A-Za-z][\w-]*)|#[ \t]*define[ \t]+(?P<macro>\w+))"
+    r"[ \t]+(?P<operator>)(?=[\w\"'`.\[{(-])"
+)
+_TOKEN = re.compile(
+    r"""(?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`[^`\n]*`)"""
+    r"|(?P<number>(?<![\w.])v?\d[\w.]*(?<!\.))"
+    r"|(?P<truth>\b(?:True|False|None|true|false|null|nil|undefined)\b)"
+)
+_SIMPLE = re.compile(r"[\w./@:+$~-]+")
+_NUMBER = re.compile(r"(?<![\w.])v?\d[\w.]*(?<!\.)|[\w.-]+(?:/[\w.-]+)+")
+_WORD = re.compile(r"--[A-Za-z][\w-]*|[A-Za-z_$][\w$]*")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_LITERAL = re.compile(r"`([^`]+)`|\"([^\"]+)\"|'([^']+)'|“([^”]+)”")
+_KEYWORD_BEFORE = re.compile(
+    r"(?:^|[^\w$])(?:def|class|func|fn|function|struct|enum|interface|trait|type|const|let|var|val"
+    r"|module|package|sub|proc|define)[ \t]+(?:\([^()]*\)[ \t]*)?$"
+)
+_KEY_BEFORE = re.compile(
+    r"^[ \t]*(?:(?:export|public|private|protected|static|final)[ \t]+)*[\"']?$"
+)
+_KEY_AFTER = re.compile(r"[\"']?[ \t]*(?:[:?][^=]*)?[=:](?!=)")
+_TYPE_BEFORE = re.compile(r"^[ \t]*(?:[\w<>\[\],*&:]+[ \t]+)+[*&]?$")
+_STATEMENT = re.compile(
+    r"\s*(?:return|await|yield|raise|throw|new|not|else|in|and|or|assert|del)\b"
+)
+_PARAMETERS_AFTER = re.compile(r"[ \t]*\([^;=]*[{,]?[ \t]*$")
+_COMMENT = re.compile(r"(?:(?<=\s)|^)(?:#|//)")
+
+
+class CodeValue(Value):
+    name: str = ""
+    token: str = ""
+    """Empty for a name alone."""
+
+    @property
+    def text(self) -> str:
+        return f"{self.name}={self.token}" if self.token else self.name
+
+    @property
+    def kind(self) -> str:
+        if not self.token:
+            return OPTION if self.name.startswith("-") else SYMBOL
+        if re.fullmatch(r"v?\d+\.[\w.]+", self.token) and not re.fullmatch(r"\d*\.\d+", self.token):
+            return VERSION
+        return PATH if "/" in self.token else CONSTANT
+
+
+class Finding(Value):
+    """A value that the code no longer has, and what stands in its place."""
+
+    value: CodeValue
+    now: str = ""
+    """The new token, or the new name; empty where there is none."""
+
+    @property
+    def shown(self) -> str:
+        """A line for people: `timeout: 10 -> 20`."""
+        name = f"{self.value.name}: " if self.value.token and self.value.name else ""
+        return f"{name}{self.value.token or self.value.name} -> {self.now or 'gone'}"
+
+
+class Binding(Value):
+    name: str
+    bound: str
+    at: int
+    end: int
+    is_call: bool
+
+
+def parse_value(text: str) -> CodeValue:
+    name, _, token = text.partition("=")
+    return CodeValue(name=name, token=token)
+
+
+def find_values(text: str, code: str, headers: str = "") -> tuple[CodeValue, ...]:
+    """Return the values that stand in both the text of a memory and the code.
+
+    *headers* are the lines that open the blocks around the code.
+    """
+    code = code[:MOST_CHARS]
+    note = _Note(text)
+    values = [*_bound_values(note, code), *_names(note, code, headers)]
+    names = {value.name for value in values if value.token}
+    tokens = {value.token for value in values if value.token}
+    kept = dict.fromkeys(
+        value for value in values if value.token or value.name not in names | tokens
+    )
+    return tuple(sorted(kept, key=lambda value: note.find(value.token or value.name)))[:MOST_VALUES]
+
+
+class Earlier(Value):
+    """The code before a change."""
+
+    code: str
+    span: str
+    """The anchored lines, and those that open the blocks around them."""
+
+
+def find_missing(
+    values: Iterable[CodeValue],
+    code: str,
+    *,
+    region: Lines | None = None,
+    earlier: Earlier | None = None,
+) -> list[Finding]:
+    """Return the values that the code no longer has.
+
+    *region* are the lines in which they are expected. Elsewhere in the code a value counts if there
+    are no fewer places that have it than *earlier*, and a name that was defined if it still is.
+    """
+    values = tuple(values)
+    if region is None:
+        region = _block(code, [value.name for value in values if not value.token])
+    near = _cut(code, region)
+    found = []
+    for value in values:
+        if value.token:
+            missing = _missing_token(value, code, near, region, earlier)
+        elif _has_name(value.name, code, near, earlier):
+            missing = None
+        else:
+            now = _replacement(value.name, earlier.span, near) if earlier else ""
+            missing = Finding(value=value, now=now)
+        if missing:
+            found.append(missing)
+    return found
+
+
+def defines(name: str, code: str) -> bool:
+    return bool(_definitions(name, code))
+
+
+def correct(text: str, findings: Iterable[Finding]) -> str | None:
+    """Return the text with the new values; None if a value has none or its place is unclear."""
+    for each in findings:
+        old = each.value.token or each.value.name
+        places = [found.span() for found in _whole(old).finditer(text)]
+        if not each.now or not places or (each.value.token and len(places) > 1):
+            return None
+        for start, end in reversed(places):
+            text = text[:start] + each.now + text[end:]
+    return text
+
+
+def headers_above(lines: Sequence[bytes], first: int) -> list[bytes]:
+    """Return the lines that open the blocks around line *first*, counted from 1."""
+    depth = _indent(lines[first - 1]) if 0 < first <= len(lines) else 0
+    found = []
+    for line in reversed(lines[: first - 1]):
+        if depth == 0:
+            break
+        if line.strip() and _indent(line) < depth:
+            depth = _indent(line)
+            found.append(line)
+    return found[::-1]
+
+
+def contains(text: str, token: str) -> bool:
+    """Tell whether the token stands in the text as a whole word or number."""
+    return _whole(_normal(token)).search(_normal(text)) is not None
+
+
+def is_named(value: CodeValue, text: str) -> bool:
+    """Tell whether the text of a memory, as it is now, names the value."""
+    token = value.token or value.name
+    return contains(text, token) or (
+        token.lower() in _TRUTHS and contains(text.lower(), token.lower())
+    )
+
+
+class _Note:
+    """The words of a memory's text, and which of them look like code."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lower = text.lower()
+        self.quoted = {part for found in _LITERAL.findall(text) for part in found if part}
+        self.words = set(_WORD.findall(text))
+        self.parts = {part for word in self.words for part in _parts(word)}
+
+    def has(self, token: str) -> bool:
+        if token.lower() in _TRUTHS:
+            return re.search(rf"\b{token.lower()}\b", self.lower) is not None
+        return contains(self.text, token)
+
+    def find(self, token: str) -> int:
+        found = _whole(token).search(self.text)
+        return found.start() if found else len(self.text)
+
+    def is_code(self, word: str) -> bool:
+        """Tell whether the word is written as code: quoted, called, dotted, or not as prose."""
+        if word[0] == "-" or "_" in word or re.search(r"[a-z\d][A-Z]|[A-Za-z]\d|[A-Z]{2}", word):
+            return True
+        if any(_whole(word).search(part) for part in self.quoted if " " not in part):
+            return True
+        name = re.escape(word)
+        dotted = rf"\w(?:\.|::|#|->){name}(?!\w)|(?<!\w){name}(?:\(|(?:\.|::|#|->)\w)"
+        return re.search(dotted, self.text) is not None
+
+    def relevance(self, name: str) -> int:
+        """Return 2 if the note has the name, 1 if it has a part of it."""
+        if name and _whole(name).search(self.text):
+            return 2
+        parts = [part for part in _parts(name) if len(part) > 2]
+        return int(any(part in self.parts or f"{part}s" in self.parts for part in parts))
+
+
+def _bound_values(note: _Note, code: str) -> Iterator[CodeValue]:
+    """Yield the tokens of the note with the name that the code binds each to."""
+    bindings: list[Binding] | None = None
+    by_token: dict[str, list[tuple[int, Binding | None]]] = {}
+    for token, start, end in _tokens(code):
+        if 0 < len(token) <= TOKEN_CHARS and token[0] != "-" and note.has(token):
+            if bindings is None:
+                bindings = sorted(_bindings(code), key=lambda each: each.end - each.at)
+            inner = next((each for each in bindings if each.at <= start and end <= each.end), None)
+            relevance = note.relevance(inner.name) if inner else 0
+            by_token.setdefault(token, []).append((relevance, inner))
+    for token, places in by_token.items():
+        relevance, binding = max(places, key=lambda place: place[0])
+        names = {place[1].name for place in places if place[1]}
+        is_word = token.isalpha() and token.lower() not in _TRUTHS
+        clear = token in note.quoted or (
+            not is_word and token.lower() not in _TRUTHS and len(token) > 2
+        )
+        if relevance or clear:
+            name = binding.name if binding and (relevance or len(names) == 1) else ""
+            yield CodeValue(name=name, token=token)
+
+
+def _tokens(code: str) -> Iterator[tuple[str, int, int]]:
+    """Yield literals, numbers and paths in strings, and names that others are bound to."""
+    for found in _TOKEN.finditer(code):
+        token = found.group()
+        if found.lastgroup != "string":
+            yield token, *found.span()
+            continue
+        yield token[1:-1], *found.span()
+        for part in _NUMBER.finditer(code, found.start() + 1, found.end() - 1):
+            if part.end() - part.start() < len(token) - 2:
+                yield part.group(), *part.span()
+    for binding in _bindings(code):
+        bound = binding.bound
+        if not binding.is_call and _SIMPLE.fullmatch(bound) and not _TOKEN.fullmatch(bound):
+            yield bound, binding.at, binding.end
+
+
+def _names(note: _Note, code: str, headers: str) -> Iterator[CodeValue]:
+    for text in (code, headers):
+        for word in dict.fromkeys(_WORD.findall(text)):
+            if word in note.words and word not in _KEYWORDS:
+                plain = len(word) >= PLAIN_CHARS and defines(word, text)
+                if plain or (len(word) > 1 and note.is_code(word)):
+                    yield CodeValue(name=word)
+
+
+def _bindings(code: str, name: str = "") -> Iterator[Binding]:
+    """Yield what names, or one *name*, are bound to."""
+    if name and name not in code:
+        return
+    if name:
+        quoted = re.escape(name)
+        patterns = [re.compile(rf"(?<![\w$.-])(?P<name>{quoted}){_AFTER}")]
+        if name == "return" or name.startswith("--"):
+            patterns.append(_SPACED)
+        elif "." not in name:  # an attribute is bound by its last name
+            patterns[0] = re.compile(rf"(?<![\w$-])(?P<name>{quoted}){_AFTER}")
+        patterns.append(_SPACED)
+    else:
+        patterns = [_BOUND, _SPACED]
+    for pattern in patterns:
+        for found in pattern.finditer(code):
+            groups = found.groupdict()
+            own = groups["name"] or groups.get("macro") or ""
+            if (name and own != name) or (own in _KEYWORDS and own != "return"):
+                continue
+            start = found.end()
+            end = _end_of_bound(code, start)
+            bound = (
+                code[start:end].strip().rstrip("\"'` \t")
+                if not _TOKEN.match(code, start)
+                else code[start:end].strip()
+            )
+            if bound and not bound.startswith("//"):
+                is_call = groups["operator"] == "("
+                yield Binding(name=own, bound=bound, at=start, end=end, is_call=is_call)
+
+
+def _end_of_bound(code: str, start: int) -> int:
+    """Return the end of the expression: a comma, a line end or a closing bracket outside of it."""
+    depth, at = 0, start
+    limit = min(len(code), start + BOUND_CHARS)
+    while at < limit:
+        char = code[at]
+        if char in "\"'`":
+            token = _TOKEN.match(code, at)
+            if token is None:
+                return at
+            at = token.end()
+            continue
+        if char in "([{":
+            depth += 1
+        elif char in ")]}":
+            if depth == 0:
+                return at
+            depth -= 1
+        elif (char in ",;\n" and depth == 0) or (char == "\n" and not code[at:].strip()):
+            return at
+        elif char in "#/" and _COMMENT.match(code, at):
+            line_end = code.find("\n", at)
+            if depth == 0 or line_end < 0:
+                return at
+            at = line_end
+        at += 1
+    return at
+
+
+def _missing_token(
+    value: CodeValue, code: str, near: str, region: Lines | None, earlier: Earlier | None
+) -> Finding | None:
+    if not value.name:
+        found = contains(near, value.token) or contains(code, value.token)
+        return None if found else Finding(value=value)
+    bindings = list(_bindings(near, value.name))
+    if _count(bindings, value.token):
+        return None
+    everywhere = list(_bindings(code, value.name))
+    count = _count(everywhere, value.token)
+    if count and not bindings:
+        before = _bindings(earlier.code, value.name) if earlier else ()
+        if count >= _count(before, value.token):
+            return None
+    bindings = bindings or ([] if count else everywhere)
+    if not bindings:
+        return Finding(value=value)
+    middle = sum(region) / 2 if region else 0
+    closest = min(bindings, key=lambda each: abs(code.count("\n", 0, each.at) - middle))
+    return Finding(value=value, now=_counterpart(value.token, closest.bound))
+
+
+def _count(bindings: Iterable[Binding], token: str) -> int:
+    return sum(contains(each.bound, token) for each in bindings)
+
+
+def _counterpart(token: str, bound: str) -> str:
+    """Return the part of a bound expression that stands where the token was."""
+    found = [each for each, *_ in _tokens(bound)]
+    alike = [each for each in found if _looks(each) == _looks(token)]
+    if len(alike) == 1:
+        return alike[0]
+    return bound.strip("\"'`") if len(bound) <= TOKEN_CHARS and "\n" not in bound else ""
+
+
+def _looks(token: str) -> str:
+    return re.sub(r"\d+", "0", token)[:1] if token[:1].isdigit() else "a"
+
+
+def _has_name(name: str, code: str, near: str, earlier: Earlier | None) -> bool:
+    if earlier is None or not defines(name, earlier.span):
+        return name in code and _whole(name).search(code) is not None
+    if defines(name, near):
+        return True
+    definitions = len(_definitions(name, code))
+    return 0 < definitions >= len(_definitions(name, earlier.code))
+
+
+def _replacement(name: str, before: str, after: str) -> str:
+    """Return the name that stands in the later text where *name* stood in the earlier one."""
+    from difflib import SequenceMatcher
+
+    word = re.compile(r"--[A-Za-z][\w-]*|[\w$]+|[^\w\s]")
+    old, new = (word.findall(text)[:600] for text in (before, after))
+    if name not in old:
+        return ""
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    votes: dict[str, int] = {}
+    for kind, start, end, other, other_end in matcher.get_opcodes():
+        if kind == "replace" and end - start == other_end - other:
+            for was, now in zip(old[start:end], new[other:other_end], strict=True):
+                if was == name and _WORD.fullmatch(now) and now not in _KEYWORDS:
+                    votes[now] = votes.get(now, 0) + 1
+    return max(votes, key=votes.__getitem__) if votes else ""
+
+
+def _block(code: str, names: Iterable[str]) -> Lines | None:
+    """Return the lines of the definition of one of the names, the last one that is defined."""
+    places = [places[0] for name in names if (places := _definitions(name, code))]
+    if not places:
+        return None
+    line = code.count("\n", 0, max(places)) + 1
+    return line, line + DEFINITION_LINES
+
+
+def _cut(code: str, region: Lines | None) -> str:
+    return code if region is None else "\n".join(_lines(code)[region[0] - 1 : region[1]])
+
+
+@lru_cache(maxsize=16)
+def _lines(code: str) -> list[str]:
+    return code.split("\n")
+
+
+@lru_cache(maxsize=1024)
+def _definitions(name: str, code: str) -> list[int]:
+    """Return where a name is defined: after a keyword or a type, or as a key; an option, quoted."""
+    if name not in code:
+        return []
+    if name.startswith("-"):
+        quoted = [
+            found.start() for found in re.finditer(rf"[\"'`]{re.escape(name)}(?![\w-])", code)
+        ]
+        return quoted or [found.start() for found in _whole(name).finditer(code)]
+    places = []
+    for found in _whole(name).finditer(code):
+        start, end = code.rfind("\n", 0, found.start()) + 1, code.find("\n", found.end())
+        before, after = code[start : found.start()], code[found.end() : end if end >= 0 else None]
+        if (
+            _KEYWORD_BEFORE.search(before)
+            or (_KEY_BEFORE.match(before) and _KEY_AFTER.match(after))
+            or (
+                _TYPE_BEFORE.match(before)
+                and _PARAMETERS_AFTER.match(after)
+                and not _STATEMENT.match(before)
+            )
+        ):
+            places.append(found.start())
+    return places
+
+
+@lru_cache(maxsize=4096)
+def _whole(token: str) -> re.Pattern[str]:
+    """Match a token that is no part of a longer word, number, version or option."""
+    quoted = re.escape(token)
+    before = r"(?<![\w$])(?<!\d\.)" if token[:1].isalnum() or token[:1] in "_$" else ""
+    before = before or (r"(?<![\w-])" if token[:1] == "-" else "")
+    after = r"(?![\w$])" if token[-1:].isalnum() or token[-1:] in "_$" else ""
+    if token[-1:].isdigit() and token[:1].isdigit():
+        after += r"(?!\.\d)"
+    if token[:1] == "-":
+        after += r"(?!-\w)"
+    return re.compile(before + quoted + after)
+
+
+def _normal(text: str) -> str:
+    """Write numbers in one way: 1_000 and 1,000 as 1000, 5.0 as 5."""
+    text = re.sub(r"(?<=\d)[_,](?=\d{3}(?!\d))", "", text)
+    return re.sub(r"(?<![\w.])(\d+)\.0(?![\w.])", r"\1", text)
+
+
+def _parts(name: str) -> list[str]:
+    return [part.lower() for part in _PART.findall(name)]
+
+
+def _indent(line: bytes) -> int:
+    text = line.expandtabs()
+    return len(text) - len(text.lstrip())

@@ -1,0 +1,381 @@
+"""Find the memories that a change of the repository makes false, by the values of their anchors."""
+
+from __future__ import annotations
+
+import re
+
+from ademem.core import anchor, git, process
+from ademem.core.errors import AdememError
+from ademem.core.value import Value
+from ademem.store import memory_queries
+from ademem.synthesis.anchor_verification import (
+    GONE,
+    SEARCH_BYTES,
+    Checked,
+    Location,
+    find_in_lines,
+    named_path,
+    split_lines,
+    state_of,
+    stored_values,
+    text_of,
+)
+from ademem.synthesis.anchored_values import (
+    Earlier,
+    Finding,
+    defines,
+    find_missing,
+    find_values,
+    headers_above,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ademem.core.anchor import Place
+    from ademem.store import Store
+    from ademem.synthesis.anchored_values import CodeValue, Lines
+
+_HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_FILE_MODES = ("100644", "100755")
+MOST_FILES = 1000
+"""Changed files that are searched for code that was moved to them."""
+
+
+class CannotCompare(AdememError):
+    hint = "`ademem verify --diff origin/main..HEAD` compares two commits that git has"
+
+
+class Hunk(Value):
+    """Lines of a file, and the lines that replace them; 0 lines stand after *first*."""
+
+    first: int
+    count: int
+    new_first: int
+    new_count: int
+
+
+class FileChange(Value):
+    """A file before and after; the ids of blobs are empty where there is none."""
+
+    old: str
+    new: str
+    old_blob: str = ""
+    new_blob: str = ""
+    hunks: tuple[Hunk, ...] = ()
+    is_binary: bool = False
+
+
+def verify_change(root: str, store: Store, range: str) -> list[Checked]:
+    """Check the anchors at changed files; raises CannotCompare."""
+    change = read_change(root, range)
+    found = [
+        (memory, text, place)
+        for memory in memory_queries.anchored_at(store, change.paths)
+        for text in memory.anchors
+        if (place := anchor.place(text)) and place.path in change.paths
+    ]
+    change.load(place.path for _, _, place in found)
+    return [
+        Checked(memory=memory, anchor=text, location=location)
+        for memory, text, place in found
+        if (location := locate_in_change(text_of(memory), place, change))
+    ]
+
+
+class Change:
+    """The files that differ between two commits; contents are read where they are needed."""
+
+    def __init__(self, root: str, files: Iterable[FileChange]) -> None:
+        self.root = root
+        self.files = tuple(files)
+        self.by_path = {file.old: file for file in self.files if file.old_blob}
+        self._lines: dict[str, list[bytes] | None] = {"": None}
+        self._code: dict[str, str] = {}
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """Paths, before the change, of the files that it touches."""
+        return frozenset(self.by_path)
+
+    def load(self, paths: Iterable[str]) -> None:
+        """Read both versions of these files by one process."""
+        files = [self.by_path[path] for path in dict.fromkeys(paths)]
+        self._read([blob for file in files for blob in (file.old_blob, file.new_blob)])
+
+    def lines(self, blob: str) -> list[bytes] | None:
+        """Return the lines of a blob; None for none, and for a binary or very large one."""
+        if blob not in self._lines:
+            self._read([blob])
+        return self._lines[blob]
+
+    def code(self, blob: str) -> str:
+        if blob not in self._code:
+            self._code[blob] = b"".join(self.lines(blob) or ()).decode("utf-8", "replace")
+        return self._code[blob]
+
+    def receivers(self, source: FileChange) -> Iterator[FileChange]:
+        """Yield the other files that code may have moved to."""
+        files = [
+            file
+            for file in self.files[:MOST_FILES]
+            if file is not source and file.new_blob and not file.is_binary
+        ]
+        self._read([blob for file in files for blob in (file.old_blob, file.new_blob)])
+        yield from files
+
+    def _read(self, blobs: Iterable[str]) -> None:
+        wanted = [blob for blob in dict.fromkeys(blobs) if blob not in self._lines]
+        if wanted:
+            self._lines |= dict.fromkeys(wanted)
+            for blob, data in _read_blobs(self.root, wanted):
+                if b"\0" not in data[:8000] and len(data) <= SEARCH_BYTES:
+                    self._lines[blob] = split_lines(data)
+
+
+def locate_in_change(text: str, place: Place, change: Change) -> Location | None:
+    """Return the state of an anchor that a change puts in doubt, and the values that it took away.
+
+    None where the memory with this text is as true after the change as before.
+    """
+    file = change.by_path[place.path]
+    lines = change.lines(file.old_blob)
+    if lines is None:
+        return None
+    base = find_in_lines(lines, place)
+    if base and file.old == file.new and _is_untouched(base, lines, change, file):
+        return None
+    code, new_code = change.code(file.old_blob), change.code(file.new_blob)
+    values, region, earlier = _depends(text, place, base, lines, code, file)
+    if base is None:  # what was missing before the change is not its fault
+        was_missing = {each.value for each in find_missing(values, code)}
+        values = [value for value in values if value not in was_missing]
+    missing = find_missing(values, new_code, region=region, earlier=earlier)
+    path = file.new
+    if missing and (receiver := _receiver(values, file, change, missing)):
+        path, missing = receiver.new, []
+    missing += named_path(text, file.old, path)
+    if missing:
+        return Location(noted=place, state=state_of(missing), missing=tuple(missing))
+    is_removed = not file.new_blob or (region is not None and region[1] < region[0])
+    if not values and base and is_removed and not _is_kept(base, change):
+        return Location(noted=place, state=GONE)
+    return None
+
+
+def _is_untouched(place: Place, lines: Sequence[bytes], change: Change, file: FileChange) -> bool:
+    """Tell whether the lines, and those that open the blocks around them, are as before."""
+    if not place.first:
+        return False
+    for hunk in file.hunks:
+        end = hunk.first + hunk.count - 1 if hunk.count else hunk.first
+        if (hunk.first < place.last if not hunk.count else hunk.first <= place.last) and (
+            end >= place.first
+        ):
+            return False
+    new = change.lines(file.new_blob) or []
+    first, _ = map_lines((place.first, place.last), file.hunks)
+    return headers_above(lines, place.first) == headers_above(new, first)
+
+
+def _is_kept(place: Place, change: Change) -> bool:
+    """Tell whether a changed file has the lines now."""
+    files = [file for file in change.files if file.new_blob and not file.is_binary]
+    return any(find_in_lines(change.lines(file.new_blob) or [], place) for file in files)
+
+
+def read_change(root: str, range: str) -> Change:
+    """Read which files and lines differ; raises CannotCompare.
+
+    Of `BASE..HEAD`, BASE is the last common commit of both, so that what BASE got since does not
+    count.
+    """
+    base, head = _commits(root, range)
+    ran = _git(
+        root, "diff", "--relative", "--raw", "-p", "-U0", "-M", "-z", "--no-abbrev", "--no-color",
+        "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules", base, head, "--",
+    )  # fmt: skip
+    return Change(root, parse_diff(ran))
+
+
+def parse_diff(data: bytes) -> list[FileChange]:
+    """Parse what `git diff --raw -p -U0 -z` prints: entries, and then a patch of each."""
+    raw, _, patch = data.partition(b"\0\0")
+    words = iter(raw.decode("utf-8", "surrogateescape").split("\0"))
+    sections = iter(_sections(patch))
+    found = []
+    for word in words:
+        if not word.startswith(":"):
+            continue
+        old_mode, new_mode, old_blob, new_blob, status = word[1:].split()
+        old = new = next(words)
+        if status[0] in "RC":
+            new = next(words)
+        hunks, is_binary = next(sections, ((), False))
+        if status[0] == "T":  # a file became a link, or the reverse: a removal and an addition
+            next(sections, None)
+        found.append(
+            FileChange(
+                old=old if status[0] not in "AC" else "",
+                new=new if status[0] != "D" else "",
+                old_blob=old_blob if old_mode in _FILE_MODES and status[0] != "C" else "",
+                new_blob=new_blob if new_mode in _FILE_MODES else "",
+                hunks=hunks,
+                is_binary=is_binary,
+            )
+        )
+    return found
+
+
+def map_lines(lines: Lines, hunks: Iterable[Hunk]) -> Lines:
+    """Return where lines are after the hunks; removed lines end before they begin."""
+    first, last = lines
+    shift_first = shift_last = 0
+    start, end = first, last
+    for hunk in hunks:
+        hunk_end = hunk.first + hunk.count - 1
+        grows = hunk.new_count - hunk.count
+        if not hunk.count:  # an insertion after its line
+            if hunk.first < first:
+                shift_first += grows
+            if hunk.first < last:
+                shift_last += grows
+            continue
+        if hunk_end < first:
+            shift_first += grows
+        elif hunk.first <= first:
+            start, shift_first = hunk.new_first if hunk.new_count else hunk.new_first + 1, 0
+            first = 0  # later hunks leave the start alone
+        if hunk_end < last:
+            shift_last += grows
+        elif hunk.first <= last:
+            end, shift_last = hunk.new_first + hunk.new_count - 1, 0
+            end = end if hunk.new_count else hunk.new_first
+            last = 0
+    return start + shift_first, end + shift_last
+
+
+def _depends(
+    text: str,
+    place: Place,
+    base: Place | None,
+    old_lines: Sequence[bytes],
+    code: str,
+    file: FileChange,
+) -> tuple[list[CodeValue], Lines | None, Earlier | None]:
+    """Return values, the lines that have them after the change, and the code before it."""
+    if base is None:
+        return stored_values(place, text), None, None
+    first, last = base.first or 1, base.last or len(old_lines)
+    span = b"".join(old_lines[first - 1 : last]).decode("utf-8", "replace")
+    if not base.first:
+        return list(find_values(text, span)), None, Earlier(code=code, span=span)
+    headers = b"".join(headers_above(old_lines, first)).decode("utf-8", "replace")
+    region = map_lines((first, last), file.hunks)
+    earlier = Earlier(code=code, span=f"{headers}{span}")
+    return list(find_values(text, span, headers)), region, earlier
+
+
+def _receiver(
+    values: Sequence[CodeValue], file: FileChange, change: Change, missing: Sequence[Finding]
+) -> FileChange | None:
+    """Return another changed file that got the definitions and values that this one lost."""
+    lost = [each.value for each in missing]
+    names = [value.name for value in lost if not value.token]
+    if not any(value.name for value in lost):
+        return None
+
+    def has(code: str) -> bool:
+        return not find_missing(values, code) and all(defines(name, code) for name in names)
+
+    for other in change.receivers(file):
+        if has(change.code(other.new_blob)) and not has(change.code(other.old_blob)):
+            return other
+    return None
+
+
+def _sections(patch: bytes) -> Iterator[tuple[tuple[Hunk, ...], bool]]:
+    """Yield the hunks of each file, and whether it is binary."""
+    hunks: list[Hunk] | None = None
+    is_binary = False
+    for line in patch.split(b"\n"):
+        if line.startswith(b"diff --git "):
+            if hunks is not None:
+                yield tuple(hunks), is_binary
+            hunks, is_binary = [], False
+        elif hunks is not None and line.startswith(b"@@ "):
+            found = _HUNK.match(line)
+            if found:
+                first, count, new_first, new_count = (
+                    1 if number is None else int(number) for number in found.groups()
+                )
+                hunks.append(
+                    Hunk(first=first, count=count, new_first=new_first, new_count=new_count)
+                )
+        elif line.startswith(b"Binary files "):
+            is_binary = True
+    if hunks is not None:
+        yield tuple(hunks), is_binary
+
+
+def _commits(root: str, range: str) -> tuple[str, str]:
+    """Return the last common commit of both ends, and the second."""
+    dots = "..." if "..." in range else ".."
+    names = [
+        name.strip() or "HEAD" for name in (range.partition(dots)[0], range.partition(dots)[2])
+    ]
+    commits = [f"{name}^{{commit}}" for name in names]
+    ran = _run(root, "rev-parse", "--is-shallow-repository", *commits)
+    words = ran.text.split()
+    is_shallow = words[:1] == ["true"]
+    deeper = "the clone is shallow: `git fetch --unshallow`, or check out with its whole history"
+    if ran.code or len(words) != 3 or any(name.startswith("-") for name in names):
+        for name, commit in zip(names, commits, strict=True):
+            known = _run(root, "rev-parse", "--verify", "--quiet", "--end-of-options", commit)
+            if known.code or name.startswith("-"):
+                hint = (
+                    deeper
+                    if is_shallow
+                    else f"`git fetch origin` may bring it; {CannotCompare.hint}"
+                )
+                raise CannotCompare(f"git knows no commit {name!r}", hint)
+        raise CannotCompare(ran.last_error or "git cannot read the repository")
+    _, base, head = words
+    common = _run(root, "merge-base", base, head)
+    if common.code:
+        raise CannotCompare(
+            f"{names[0]} and {names[1]} have no common commit", deeper if is_shallow else ""
+        )
+    return common.text.split()[0], head
+
+
+def _read_blobs(root: str, blobs: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    data = _git(root, "cat-file", "--batch", stdin="".join(f"{id}\n" for id in blobs).encode())
+    at = 0
+    while at < len(data):
+        end = data.index(b"\n", at)
+        words = data[at:end].split()
+        at = end + 1
+        if len(words) == 3:
+            size = int(words[2])
+            yield words[0].decode(), data[at : at + size]
+            at += size + 1
+
+
+def _git(root: str, command: str, *arguments: str, stdin: bytes = b"") -> bytes:
+    ran = _run(root, command, *arguments, stdin=stdin)
+    if ran.code:
+        raise CannotCompare(ran.last_error or f"git {command} failed")
+    return ran.output
+
+
+def _run(root: str, command: str, *arguments: str, stdin: bytes = b"") -> process.Finished:
+    try:
+        return git.run(
+            root, command, *arguments, stdin=stdin, environment=git.OFFLINE, timeout_s=git.LONG_S
+        )
+    except TimeoutError as error:
+        raise CannotCompare(f"git {command} took longer than {git.LONG_S:.0f} s") from error
+    except OSError as error:
+        raise CannotCompare(f"git cannot be started: {error}") from error
