@@ -234,6 +234,23 @@ def test_a_bug_ends_with_3_and_names_its_log(project, line):
     assert printed["error"]["hint"].startswith("see ")
 
 
+@pytest.mark.parametrize(
+    ("raised", "code"),
+    [
+        pytest.param(KeyboardInterrupt(), 130, id="interrupted"),
+        pytest.param(EOFError(), 4, id="a question without an answer"),
+    ],
+)
+def test_a_command_that_is_broken_off_says_so_by_its_code(project, raised, code):
+    def fail(*_, **__):
+        raise raised
+
+    project.monkeypatch.setattr(api, "open_memories", fail)
+    project("list")
+
+    assert project.exit_code == code
+
+
 def test_json_behind_two_dashes_is_a_text_not_an_option(project):
     assert project("get", "--", "--json").startswith("ademem: no memory has the id '--json'")
 
