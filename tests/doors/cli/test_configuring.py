@@ -66,20 +66,20 @@ def test_a_value_is_set_for_all_projects_of_the_person(person):
 
 
 def test_what_a_person_sets_for_the_team_counts_for_them_and_is_asked_of_others(person):
-    said = person("config", "set", "guard.mode", "assist", "--shared")
+    said = person("config", "set", "guard.mode", "orient", "--shared")
 
     assert "it counts for others only after their own `ademem trust`" in said
-    assert person.get("guard.mode") == "assist"
+    assert person.get("guard.mode") == "orient"
     trust.forget(str(person.root), os.environ)
-    assert person.get("guard.mode") == "strict"
+    assert person.get("guard.mode") == "consult"
 
 
 def test_setting_one_key_agrees_to_no_other_that_waits(person):
     person.file("config.toml", HOSTILE)
-    said = person("config", "set", "guard.mode", "assist", "--shared")
+    said = person("config", "set", "guard.mode", "orient", "--shared")
 
     assert "but the value in force is that of default" in said
-    assert (person.get("guard.mode"), person.get("ai.url")) == ("strict", "")
+    assert (person.get("guard.mode"), person.get("ai.url")) == ("consult", "")
 
 
 def test_a_local_file_that_somebody_else_wrote_is_not_made_yours_by_a_change(person):
@@ -89,7 +89,7 @@ def test_a_local_file_that_somebody_else_wrote_is_not_made_yours_by_a_change(per
         "config", "set", "search.limit", "7"
     )
     assert person.ademem.exit_code == 4
-    assert person.get("guard.mode") == "strict"
+    assert person.get("guard.mode") == "consult"
 
 
 @pytest.mark.parametrize(
