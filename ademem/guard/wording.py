@@ -17,6 +17,8 @@ FORBIDDING = (
     r"|jamais|ne pas|interdit|au lieu de|nunca|jamás|no se debe|prohibido|en lugar de|en vez de"
 )
 """Words that forbid what follows them; German, French and Spanish in the lines below."""
+CONTRASTING = r"no longer use|instead of|rather than|statt|anstatt|au lieu de|en lugar de|en vez de"
+"""Words that forbid what follows them, and recommend what stands before them."""
 REQUIRING = (
     r"must|only|has to|have to|requires?|required|mandatory"
     r"|muss|müssen|nur|darf nur|doit|doivent|seulement|uniquement|debe|deben|solo|sólo|solamente"
@@ -24,6 +26,8 @@ REQUIRING = (
 """Words of a clause that requires something."""
 ALWAYS = r"always|first|immer|zuerst|toujours|d'abord|siempre|primero"
 """Words that require something where the text also has one of BEFORE."""
+AT = r"to|in|for|with|when|on"
+"""Words behind which a text with one of ALWAYS names where the rule holds."""
 BEFORE = r"before|prior to|until|unless|bevor|vor|ehe|bis|avant|antes de|antes"
 """Words behind which a text names the act that needs something else first."""
 
@@ -54,6 +58,8 @@ VERBS = frozenset(
 """Subcommands that a text also names as a verb: committing, `git commit`."""
 ENDINGS = ("", *"e s es ed ing ment ments ion ions ation ations".split())
 """Of the forms of a verb and its noun."""
+RUNNERS = frozenset("npx bunx pnpm yarn bun uvx pipx poetry pipenv bundle dotenv".split())
+"""Programs whose first argument may be another program."""
 COMMON = frozenset(
     "app code common config core data docs file files index init lib main module python source src"
     " test tests util utils".split()
@@ -64,9 +70,11 @@ STEM_CHARS = 4
 
 _CLAUSE = re.compile(r"[;:!?,()\n]+|\.(?=\s|$)|\b(?:but|sondern|mais|sino)\b", re.IGNORECASE)
 _FORBIDS = re.compile(rf"(?:(?<![\w-])(?:{FORBIDDING})(?![\w-]))", re.IGNORECASE)
+_CONTRASTS = re.compile(CONTRASTING, re.IGNORECASE)
 _REQUIRES = re.compile(rf"(?<![\w-])(?:{REQUIRING})(?![\w-])", re.IGNORECASE)
 _ALWAYS = re.compile(rf"(?<![\w-])(?:{ALWAYS})(?![\w-])", re.IGNORECASE)
 _BEFORE = re.compile(rf"(?<![\w-])(?:{BEFORE})(?![\w-])", re.IGNORECASE)
+_AT = re.compile(rf"(?<![\w-])(?:{AT})(?![\w-])", re.IGNORECASE)
 _PASSIVE = re.compile(r"(?:be|get|in|on|here|for|to)\b|werden\b", re.IGNORECASE)
 """The beginning of a clause's rest that does not name what is forbidden."""
 _FILE = re.compile(r"[\w*-]*\.[a-z]\w{0,5}", re.IGNORECASE)
@@ -82,23 +90,29 @@ def find_triggers(text: str) -> Iterator[str]:
     """Yield the parts of a rule that name what is forbidden, or what needs something else."""
     clauses = [clause.strip() for clause in _CLAUSE.split(text) if clause.strip()]
     always = any(_ALWAYS.search(clause) for clause in clauses)
-    for clause in clauses:
+    for at, clause in enumerate(clauses):
         if found := _FORBIDS.search(clause):
-            rest = clause[found.end() :].strip()
+            subject, rest = clause[: found.start()].strip(), clause[found.end() :].strip()
             yield clause if not rest or _PASSIVE.match(rest) else rest
+            if subject and not _CONTRASTS.fullmatch(found[0]):
+                yield subject
+            elif at and not subject and not any(map(_is_target, _words(rest))):
+                yield " ".join(
+                    filter(_is_file, _words(clauses[at - 1]))
+                )  # X is built, never edit it
         elif found := _BEFORE.search(clause) if always else None:
             yield clause[found.end() :].strip()
         elif _REQUIRES.search(clause):
             yield clause
+        elif always and (found := _AT.search(clause)):
+            place = clause[found.end() :].strip()
+            if any(map(_is_target, _words(place))):
+                yield place
 
 
 def names_target(text: str) -> bool:
     """Return True if the rule names a path or a program, and so is about that alone."""
-    return any(
-        word.lower() in PROGRAMS or "/" in word.strip("/") or _FILE.fullmatch(word)
-        for trigger in find_triggers(text)
-        for word in _words(trigger)
-    )
+    return any(_is_target(word) for trigger in find_triggers(text) for word in _words(trigger))
 
 
 def is_about_path(text: str, path: str) -> bool:
@@ -127,6 +141,7 @@ def is_about_path(text: str, path: str) -> bool:
 def is_about_command(text: str, commands: Iterable[Sequence[str]]) -> bool:
     """Return True if a trigger of the rule names one of the commands, or its verb."""
     runs = [(argv[0].rpartition("/")[2].lower(), [*map(str.lower, argv[1:])]) for argv in commands]
+    runs += [(words[0], words[1:]) for program, words in runs if program in RUNNERS and words]
     for trigger in find_triggers(text):
         words = [word.lower() for word in _words(trigger)]
         programs = [at for at, word in enumerate(words) if word in PROGRAMS]
@@ -139,6 +154,14 @@ def is_about_command(text: str, commands: Iterable[Sequence[str]]) -> bool:
             if any(_is_form(word, verb) for verb in verbs for word in words):
                 return True
     return False
+
+
+def _is_target(word: str) -> bool:
+    return word.lower() in PROGRAMS or _is_file(word)
+
+
+def _is_file(word: str) -> bool:
+    return "/" in word.strip("/") or _FILE.fullmatch(word) is not None
 
 
 def _words(text: str) -> list[str]:

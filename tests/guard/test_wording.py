@@ -19,6 +19,9 @@ from ademem.guard import wording
         ("Ne jamais modifier src/gen", True),
         ("Ne pas pousser le vendredi", True),
         ("Nunca edites src/gen", True),
+        ("Always pass --no-cache to docker build", True),
+        ("Always use UTC in timestamps", False),
+        ("Always run make gen after edits", False),
         ("Login sessions expire after ten minutes", False),
         ("We always liked the parser", False),
         ("The commit hook lints the code", False),
@@ -47,6 +50,12 @@ def test_wording_that_forbids_or_requires(text, is_rule):
         ("Never make a fuss about this", "make build", False),
         ("Never pip install into the system", "uv pip install x", False),
         ("Tokens expire in UTC, never in local time", "npm install", False),
+        ("Never run prisma migrate dev on staging", "npx prisma migrate dev", True),
+        ("Never run prisma migrate dev on staging", "npx prettier --write src", False),
+        ("Always pass --no-cache to docker build of the api", "docker build -t api .", True),
+        ("Always pass --no-cache to docker build of the api", "docker compose up", False),
+        ("Use kubectl diff instead of kubectl apply", "kubectl diff -f x.yaml", False),
+        ("A deploy must never run on a Friday", "npm run deploy", True),
     ],
 )
 def test_the_commands_of_a_rule(text, command, is_about):
@@ -65,6 +74,10 @@ def test_the_commands_of_a_rule(text, command, is_about):
         ("Never commit *.lock files by hand", "web/yarn.lock", True),
         ("Never write code in German", "src/code.py", False),
         ("Login sessions expire in src/auth.py", "src/auth.py", False),
+        ("The conftest.py must never touch the network", "tests/conftest.py", True),
+        ("CHANGELOG.md is made by the release, never by hand", "CHANGELOG.md", True),
+        ("src/gen is made by make gen; never edit it", "src/gen/customer.py", True),
+        ("Use money.py instead of float.py", "src/money.py", False),
     ],
 )
 def test_the_files_of_a_rule(text, path, is_about):
