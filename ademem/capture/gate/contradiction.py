@@ -105,6 +105,10 @@ _MANNERS = {
 _KINDS = frozenset(kind for kinds in SLOTS.values() for kind in kinds)
 _MEASURES = frozenset(("time", "size", "share", "money", "clock", "date", "number"))
 _TOKEN = re.compile(r"[\w/.$@#+-]*\w%?|%")
+_PATH = re.compile(
+    r"[\w.-]*(?:/[\w.-]+)+/?"
+    r"|[\w-]+\.(?:py|js|ts|tsx|toml|ini|cfg|conf|ya?ml|json|xml|md|rst|txt|sql|sh|html|rs|java|lock|log)"
+)
 _ENDINGS = "ments ment ations ation ings ing ies ied ed es s ly".split()
 
 
@@ -196,7 +200,7 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
 @lru_cache(maxsize=CACHED)
 def read(text: str) -> Facts:
     text = text[:MOST_CHARS]
-    raw = [token.strip("./-") or token for token in _TOKEN.findall(text)]
+    raw = [token.strip(".-") or token for token in _TOKEN.findall(text)]
     folded = [fold(token) for token in raw]
     values: set[tuple[str, str]] = set()
     subject: list[str] = []
@@ -264,7 +268,7 @@ def _read_value(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple[
         return [("date", " ".join(folded[at : at + 3]))], 3
     if token in _MANNERS:
         return [("manner", _MANNERS[token])], 1
-    if "/" in token or re.fullmatch(r"[\w-]+\.[a-z]{1,5}", token):
+    if _PATH.fullmatch(token):
         return [("path", token)], 1
     if token in _MONTHS:
         return [], 1
@@ -364,18 +368,18 @@ def explain(one: str, other: str) -> str:
 
 
 WEIGHTS = {
-    "bias": -2.8,
+    "bias": -2.9,
     "common": 2.0,
     "share": -0.7,
     "apart": -2.7,
-    "long": -2.3,
+    "long": -2.2,
     "unlike": -0.6,
     "exchanged": -2.3,
-    "heads": -0.6,
+    "heads": -0.5,
     "differ": 0.5,
-    "measure": 0.3,
+    "measure": 0.4,
     "version": 2.4,
-    "path": 1.3,
+    "path": 1.5,
     "name": -1.2,
     "manner": 2.0,
     "slot": 3.3,
@@ -384,43 +388,43 @@ WEIGHTS = {
     "ended_word": -0.7,
     "change": 2.1,
     "oppose": -0.7,
-    "slot_common": 1.0,
+    "slot_common": 1.1,
     "measure_share": 0.8,
     "ended_common": 0.2,
     "name_share": -0.1,
     "path_share": 1.8,
-    "change_share": -0.6,
+    "change_share": -0.5,
     "oppose_share": 1.9,
     "cosine": 3.3,
     "near": 4.3,
 }
 """Weights of the features where vectors were compared, fitted by logistic regression."""
 WEIGHTS_OF_WORDS = {
-    "bias": -1.6,
+    "bias": -1.7,
     "common": 3.2,
     "share": 0.2,
     "apart": -2.7,
-    "long": -2.6,
+    "long": -2.4,
     "unlike": -0.4,
-    "exchanged": -2.2,
-    "heads": -1.0,
+    "exchanged": -2.3,
+    "heads": -0.9,
     "differ": 0.3,
-    "measure": 0.6,
+    "measure": 0.7,
     "version": 2.6,
-    "path": 1.2,
+    "path": 1.5,
     "name": -1.6,
     "manner": 2.0,
     "slot": 3.0,
     "agree": -1.6,
-    "ended": 1.6,
+    "ended": 1.7,
     "ended_word": -0.3,
     "change": 1.9,
     "oppose": -0.4,
-    "slot_common": 0.8,
+    "slot_common": 0.9,
     "measure_share": 1.2,
     "ended_common": 0.3,
-    "name_share": -0.4,
-    "path_share": 1.7,
+    "name_share": -0.3,
+    "path_share": 1.8,
     "change_share": -0.7,
     "oppose_share": 2.2,
 }

@@ -38,7 +38,7 @@ BATCH = 50
 """Memories that are read at once."""
 NOTE_CHARS = 80
 """Characters of a text in a note."""
-LONGEST = 600
+LONGEST = 250
 """Characters above which a text is about several matters, and is not compared."""
 COMPARED = frozenset(
     (

@@ -17,7 +17,7 @@ registry: docker-hub ghcr ecr quay harbor gcr
 database: postgres postgresql mysql mariadb sqlite mongodb oracle cockroachdb dynamodb cassandra
 database: duckdb clickhouse bigquery snowflake redshift
 cache: redis memcached valkey keydb
-queue: rabbitmq kafka nats sqs celery sidekiq pulsar activemq redpanda
+queue: rabbitmq kafka nats sqs pulsar activemq redpanda
 search: elasticsearch opensearch meilisearch solr typesense algolia
 logs: cloudwatch loki splunk graylog papertrail datadog kibana
 errors: sentry rollbar bugsnag airbrake honeybadger raygun crashlytics

@@ -39,7 +39,7 @@ class TestPairsWrittenBeforeTheRules:
         assert share(half, ">", LIKELY, with_cosine=with_cosine) >= 0.75
 
     def test_few_that_look_like_one_are_taken_for_it(self, half, with_cosine):
-        assert share(half, "~", LIKELY, with_cosine=with_cosine) <= 0.13
+        assert share(half, "~", LIKELY, with_cosine=with_cosine) <= 0.15
         assert share(half, "~", STRONG, with_cosine=with_cosine) <= 0.06
 
 
