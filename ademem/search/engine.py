@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.core.settings import SearchSettings
 from ademem.core.value import Value, as_dict, replace
 from ademem.search import evidence
-from ademem.search.parameters import DEFAULTS
+from ademem.search.parameters import DEFAULTS, UNASKED
 from ademem.search.query import parse
 from ademem.store.filters import UNARCHIVED, Filters, listed
 from ademem.store.logs import Shown
@@ -111,7 +111,7 @@ def suggest(
     A memory that a later one contradicts is never among them. `evidence` names floors.
     """
     limit = max(most, evidence.LOOKED_AT)
-    results = search(query, store, filters, now, limit, embedder)
+    results = search(query, store, filters, now, limit, embedder, UNASKED)
     return evidence.choose(current(results), floor=floor, most=most)
 
 
@@ -187,13 +187,13 @@ def _look_up(
         vector = Background(lambda: embedder.embed([query.text])[0])
         from ademem.search import dense
 
-        matches = lexical.find_matches(query, store, parameters.floor, alone=False)
+        matches = lexical.find_matches(query, store, parameters, alone=False)
         vectors = dense.load_vectors(store, model, dimensions)
         try:
             return matches, dense.Cosines(vector.result(), vectors)
         except DamagedModel:
             pass
-    return lexical.find_matches(query, store, parameters.floor, alone=True), None
+    return lexical.find_matches(query, store, parameters, alone=True), None
 
 
 def _name_missing(hit: Ranked, matches: Matches) -> Ranked:

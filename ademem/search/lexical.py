@@ -6,19 +6,22 @@ import math
 
 from ademem.core.value import Value, replace
 from ademem.store import full_text
+from ademem.store.full_text import Index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
+    from ademem.search.parameters import Parameters
     from ademem.search.query import Query
     from ademem.store import Store
-    from ademem.store.full_text import Index
 
 MAX_TERMS = 32
 """Terms of a query that are looked up, the rarest first."""
 MOST_POSTINGS = 1000
 """Postings that are read: what a search costs, whatever the size of the store."""
+RARE = 5
+"""Memories with a word up to which other forms of it are looked up, too."""
 ALWAYS = 3
 """Where words alone decide, the rarest terms are looked up however many rows they match."""
 
@@ -55,14 +58,15 @@ class Matches(Value):
         ]
 
 
-def find_matches(query: Query, store: Store, floor: float, *, alone: bool) -> Matches:
+def find_matches(query: Query, store: Store, parameters: Parameters, *, alone: bool) -> Matches:
     """Rows that hold any of what was asked.
 
-    If none holds a share *floor* of it in whole words, substrings of words are looked up.
+    If none holds enough of it in whole words, substrings of words are looked up.
     """
-    found = _match(query.terms, store, alone=alone)
-    if query.substrings and max(found.share.values(), default=0.0) < floor:
-        within = _match(query.substrings, store, alone=alone)
+    capitals = query.capitals if parameters.widen else None
+    found = _match(query.terms, store, capitals, alone=alone)
+    if query.substrings and max(found.share.values(), default=0.0) < parameters.floor:
+        within = _match(query.substrings, store, None, alone=alone)
         found = within if within.share else found
     if not query.key:
         return found
@@ -87,8 +91,20 @@ def choose_terms(counts: Mapping[str, int], always: int = ALWAYS) -> list[str]:
     return chosen
 
 
-def _match(terms: Mapping[str, Index], store: Store, *, alone: bool) -> Matches:
-    counts = full_text.count_rows(store, terms, -1 if alone else MOST_POSTINGS + 1)
+def _match(
+    terms: Mapping[str, Index], store: Store, capitals: Container[str] | None, *, alone: bool
+) -> Matches:
+    most = -1 if alone else MOST_POSTINGS + 1
+    counts = full_text.count_rows(store, terms, most)
+    if capitals is not None and min(counts.values(), default=0) <= RARE:
+        from ademem.search import expansion  # which a hook never needs
+
+        wider = expansion.widen(
+            {t: counts[t] for t in terms if counts[t] <= RARE}, terms, capitals, store
+        )
+        terms = {wider.get(term, term): index for term, index in terms.items()}
+        again = full_text.count_rows(store, dict.fromkeys(wider.values(), Index.WORDS), most)
+        counts = {term: again.get(term, counts.get(term, 0)) for term in terms}
     chosen = choose_terms(counts, ALWAYS if alone else 1)
     missing = [term for term, count in counts.items() if not count]
     total = full_text.total_rows(store)
@@ -113,8 +129,13 @@ def _match(terms: Mapping[str, Index], store: Store, *, alone: bool) -> Matches:
         whole=frozenset(seq for seq, some in held.items() if some == every),
         terms={seq: places[some] for seq, some in held.items()},
         weights=weights,
-        words=tuple(term.strip('"()').partition('"')[0] for term in information),
+        words=tuple(map(bare_word, information)),
     )
+
+
+def bare_word(term: str) -> str:
+    """The first word of an expression, or its phrase, as a person reads it."""
+    return term.strip('"()').partition('"')[0]
 
 
 def _places(bits: int) -> tuple[int, ...]:

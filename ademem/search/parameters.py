@@ -53,6 +53,8 @@ class Parameters(Value):
     astray_discount: float = 0.8
     """Factor of the score of a memory whose code has changed or was removed."""
 
+    widen: bool = True
+    """Look up other forms of rare and unknown words, too, such as what they abbreviate."""
     floor: float = 0.25
     """Share of the question's words, rare ones counting more, that a hit contains at least."""
     cosine_floor: float = 0.25
@@ -66,3 +68,5 @@ class Parameters(Value):
 
 
 DEFAULTS = Parameters()
+UNASKED = Parameters(widen=False)
+"""Parameters for a reader who did not ask: a guess at a word is no evidence."""

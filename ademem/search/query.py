@@ -70,6 +70,8 @@ class Query(Value):
     """It is so short that somebody typed it to find something."""
     asks: bool
     """It begins as a question does."""
+    capitals: frozenset[str] = frozenset()
+    """The words that stand out in capitals, in small letters."""
 
     @property
     def is_question(self) -> bool:
@@ -95,7 +97,14 @@ def parse(text: str) -> Query:
         substrings={_quoted(word): Index.GRAMS for word in telling if typed and len(word) >= GRAM},
         typed=typed,
         asks=asks(text),
+        capitals=_capitals(text),
     )
+
+
+def _capitals(text: str) -> frozenset[str]:
+    if text.isupper() and " " in text:
+        return frozenset()
+    return frozenset(word.lower() for word in _WORD.findall(text) if word.isupper())
 
 
 def asks(text: str) -> bool:

@@ -34,7 +34,7 @@ NEXT_LOOK = 10
 ENOUGH = 0.6
 """Share of a full answer, about two rare words, that answers a question however long."""
 SHARE_WEIGHT = 0.3
-"""Part of the words' signal by the share that was matched; the rest is BM25."""
+"""Part of the words' signal by the share that was matched, beside vectors; the rest is BM25."""
 
 NAMED = ("exact",)
 """Signals of hits that go first: a memory asked for by its id or key."""
@@ -196,6 +196,7 @@ def compute_signals(
 ) -> dict[int, Signals]:
     """The signals of each row, 0 to 1; what was not asked for, or is unknown, is not there."""
     best = max((matches.bm25.get(seq, 0.0) for seq in rows), default=0.0)
+    share_weight = SHARE_WEIGHT if whitened else 0.0
     signals: dict[int, Signals] = {}
     for seq in rows:
         share, bm25 = matches.share.get(seq, 0.0), matches.bm25.get(seq, 0.0)
@@ -204,17 +205,17 @@ def compute_signals(
             "whole": float(seq in matches.whole),
             "share": share,
             "bm25": bm25,
-            "words": words_signal(share, bm25, best) if seq in matches.share else 0.0,
+            "words": words_signal(share, bm25, best, share_weight) if share else 0.0,
         }
     if whitened:
         _add_meaning(signals, whitened, plain)
     return signals
 
 
-def words_signal(share: float, bm25: float, best_bm25: float) -> float:
+def words_signal(share: float, bm25: float, best_bm25: float, share_weight: float) -> float:
     """1 for the best match of a search that matched all it asked."""
     how_well = bm25 / best_bm25 if best_bm25 else 1.0
-    return SHARE_WEIGHT * share + (1 - SHARE_WEIGHT) * how_well
+    return share_weight * share + (1 - share_weight) * how_well
 
 
 def _add_meaning(

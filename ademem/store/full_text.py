@@ -105,6 +105,36 @@ def postings(
         yield mine, store.db.execute(lookup.rows, (array(mine),))
 
 
+MOST_TEXTS = 500
+"""Texts that are read for the initials in them."""
+
+
+def vocabulary(store: Store, beginning: str) -> list[str]:
+    """Return the stems that begin with these letters, the most frequent first."""
+    try:
+        store.db.execute(
+            "create virtual table if not exists temp.stems"
+            " using fts5vocab(main, unified_memories_fts, row)"
+        )
+    except store.db.OperationalError:  # this connection may not even do that
+        return []
+    query = "select term from temp.stems where term >= ? and term < ? order by doc desc"
+    rows = store.db.execute(query, (beginning, beginning + "\U0010ffff"))
+    return [row[0] for row in rows]
+
+
+def texts_with_initials(store: Store, letters: str) -> list[str]:
+    """Return texts that have words with these initials near each other, in any order."""
+    near = " ".join(f'"{letter}" *' for letter in letters)
+    rows = store.db.execute(
+        "select memory.content from unified_memories_fts as found"
+        " join unified_memories as memory on memory.seq = found.rowid"
+        " where unified_memories_fts match ? limit ?",
+        (f"content : NEAR({near}, {len(letters)})", MOST_TEXTS),
+    )
+    return [row[0] for row in rows]
+
+
 def _by_index(
     chosen: Iterable[str], terms: Mapping[str, Index]
 ) -> Iterator[tuple[_Lookup, list[str]]]:

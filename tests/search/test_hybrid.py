@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -70,6 +71,17 @@ def test_a_whole_prompt_finds_the_note_that_answers_it(shop, prompt, answer):
     found = search(prompt, shop, Filters(), NOW, 4, Spelling(), COARSE)
 
     assert any(answer in hit.memory.content for hit in found.hits)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_model_takes_nothing_away_that_words_alone_find(shop, seed):
+    chance = random.Random(seed)
+    words = " ".join([*NOTES, *UNRELATED]).split()
+    query = " ".join(chance.sample(words, chance.randint(1, 12)))
+
+    alone = search(query, shop, Filters(), NOW, len(NOTES))
+    beside = search(query, shop, Filters(), NOW, len(NOTES), Spelling())
+    assert {hit.memory.id for hit in alone.hits} <= {hit.memory.id for hit in beside.hits}
 
 
 def test_what_shares_no_word_is_found_by_its_vector(learn, ask):

@@ -29,7 +29,7 @@ MATCHES = Matches(
     ],
 )
 def test_words_are_how_much_was_matched_and_how_well(share, bm25, best, expected):
-    assert words_signal(share, bm25, best) == pytest.approx(expected)
+    assert words_signal(share, bm25, best, 0.3) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,81 @@
+"""Other forms of a word: abbreviations, beginnings, initials, and one wrong letter."""
+
+from __future__ import annotations
+
+import pytest
+
+from ademem.search import expansion
+from ademem.search.engine import Filters, suggest
+from tests.builders import NOW
+
+NOTES = (
+    "Full text search is done by Postgres",
+    "The certificate of the registry expires in May",
+    "Pull requests stay under 400 lines",
+    "Debezium stops after a failover of the database",
+    "We rotate the signing key every month",
+    "Kubernetes probes hit the health page",
+    "Lunch is at noon",
+)
+
+
+@pytest.fixture
+def notes(keep):
+    for text in NOTES:
+        keep(text)
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        pytest.param("is FTS fast enough", "Full text", id="initials in capitals"),
+        pytest.param("who renews the cert", "The certificate", id="an abbreviation of the trade"),
+        pytest.param("how large may a PR be", "Pull requests", id="an abbreviation of two words"),
+        pytest.param("what do k8s probes do there", "Kubernetes", id="with a digit"),
+        pytest.param("regis trouble of today", "The certificate", id="the beginning of a word"),
+        pytest.param("why does debezum stop working", "Debezium", id="a letter is missing"),
+        pytest.param("how do I roatte it", "We rotate", id="two letters are swapped"),
+    ],
+)
+def test_a_word_that_no_memory_has_finds_what_is_meant(notes, texts, query, found):
+    assert texts(query)[0].startswith(found)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        pytest.param("fts", id="initials only in capitals"),
+        pytest.param("what about the LAN here today", id="initials with words between them"),
+        pytest.param("detritus", id="nothing is written like it"),
+    ],
+)
+def test_other_words_stay_unknown(notes, texts, query):
+    assert texts(query) == []
+
+
+def test_a_known_word_has_no_other_forms(store, keep, texts):
+    keep("The cart keeps one coupon")
+    keep("The carts of guests expire")
+
+    assert texts("cart of old guests")[0].startswith("The carts")
+    assert len(texts("cart")) == 2
+
+
+@pytest.mark.parametrize(
+    ("word", "term", "alike"),
+    [
+        pytest.param("debezum", "debezium", True, id="missing"),
+        pytest.param("debeziium", "debezium", True, id="too much"),
+        pytest.param("dobezium", "debezium", True, id="wrong"),
+        pytest.param("roatte", "rotat", True, id="swapped, and the ending cut off"),
+        pytest.param("partitons", "partit", True, id="a longer ending"),
+        pytest.param("roatte", "route", False, id="two letters"),
+        pytest.param("sprite", "spring", False, id="another word"),
+    ],
+)
+def test_one_letter_may_be_wrong(word, term, alike):
+    assert expansion._is_misspelt(word, term) is alike
+
+
+def test_a_guess_at_a_word_is_no_reason_to_show_something_unasked(notes, store):
+    assert suggest("why did debezum roatte it", store, Filters(), NOW) == []
