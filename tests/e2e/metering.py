@@ -53,7 +53,7 @@ class Meter:
         for groups in settings["hooks"].values():
             for handler in groups[0]["hooks"]:
                 command = handler["command"]
-                name = re.search(r"hook=(\w+)", command)[1]
+                name = re.search(r"(?:hook=|/ademem )(\w+)", command)[1]
                 measured = f"{self._measuring(name)} sh -c {shlex.quote(command)}"
                 complaints = shlex.quote(str(self._complaints))
                 handler["command"] = f"exec {measured} 2>>{complaints}; {command}"
