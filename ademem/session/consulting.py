@@ -19,7 +19,7 @@ from ademem.guard.policy import (
 )
 from ademem.search.hints import lacks_lists
 from ademem.session import hint_events
-from ademem.store import existence, logs, turns
+from ademem.store import existence, ledger, logs, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -248,7 +248,9 @@ def _look_up(
         runtime,
     )
     return [
-        Lookup(memory=memory, state=state, stops=memory.id in stopping) for memory, state in found
+        Lookup(memory=memory, state=state, stops=memory.id in stopping)
+        for memory, state in found
+        if memory.id in stopping or not ledger.is_own_error(runtime.store, memory, key.session_id)
     ]
 
 

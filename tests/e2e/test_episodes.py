@@ -79,7 +79,7 @@ def test_a_session_is_told_as_it_was(worked: Worked) -> None:
     assert [run["command"] for run in episode["tests"]] == [TEST]
     assert [(run["passed"], run["error"]) for run in episode["tests"]] == [(1, "")]
     assert episode["decisions"] == ["tokens expire in UTC, because servers differ."]
-    assert episode["corrections"] == ["no, use unittest instead of pytest"]
+    assert episode["corrections"] == ["Use unittest, not pytest"]
     assert any("cat nothing.txt" in error for error in episode["errors"])
     assert {action["kind"] for action in episode["actions"]} >= {"search", "edit", "test"}
 

@@ -122,6 +122,21 @@ def test_an_error_is_news_to_other_sessions_alone(world):
     assert LESSON in fail(world, "s5")
 
 
+def test_the_guard_carries_an_error_to_other_sessions_alone(world):
+    world.environment["ADEMEM_GUARD_MODE"] = "consult"
+    call = {"tool_name": "Bash", "tool_input": {"command": "npm publish"}, "tool_use_id": "t9"}
+    for session in ("s1", "s2", "s3"):
+        fail(world, session, "npm publish")
+    said = {}
+    for session in ("s3", "s4"):
+        turn = {"session_id": session, "prompt_id": session}
+        world.fire("user_prompt_submit", prompt="Fix the login", **turn)
+        said[session] = world.fire("pre_tool_use", **call, **turn)
+
+    assert "ERESOLVE" not in said["s3"]
+    assert "ERESOLVE" in said["s4"]
+
+
 @pytest.mark.parametrize(
     ("talk", "cause"),
     [
