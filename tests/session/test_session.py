@@ -315,6 +315,12 @@ def test_a_short_correction_is_confirmed_as_its_rule_and_kept_once(world):
     assert row.source_type == "intervention"
 
 
+def test_a_correction_may_have_any_signs(world):
+    correct(world, """No, use a"b*(c), not d'e" OR x:y.""")
+
+    assert [row.content for row in world.live()] == ["""Use a"b*(c), not d'e" OR x:y"""]
+
+
 def test_the_history_of_a_correction_has_the_sentence(world):
     correct(world, "No, use pnpm instead of npm.")
     (row,) = world.live()
@@ -342,7 +348,12 @@ def test_the_notice_of_a_correction_names_how_to_undo_it(world):
 
 @pytest.mark.parametrize(
     "known",
-    ["Use npm for installing packages", "Use npm, not pnpm", "Never use pnpm in this project"],
+    [
+        "Use npm for installing packages",
+        "Use npm, not pnpm",
+        "Never use pnpm in this project",
+        "Packages are installed with npm",
+    ],
 )
 def test_a_correction_against_a_confirmed_memory_names_it_and_is_for_review(world, known):
     world.know(known)

@@ -6,7 +6,7 @@ import math
 import re
 
 from ademem.capture.gate import rows
-from ademem.capture.gate.duplicates import NEAR_DUPLICATE, compared_text, opposes
+from ademem.capture.gate.duplicates import NEAR_DUPLICATE, compared_text, opposes, split_rejected
 from ademem.capture.gate.form import Gate, Insert, Merge, Reject, Reviewed, Revise
 from ademem.capture.gate.rules import judge, steps
 from ademem.core.memory import Origin, Status, Trust
@@ -102,16 +102,22 @@ def explain(draft: Draft, store: Store, settings: GateSettings, now: datetime) -
 
 
 def find_contradicted(draft: Draft, store: Store) -> Memory | None:
-    """Return the newest confirmed memory that asserts what the draft rejects, or the reverse."""
-    tokens = list(dict.fromkeys(re.findall(r"[^\W_]\w*", draft.content.lower())))[:GROUPS]
-    match = " OR ".join(f'"{token}"' for token in tokens)
-    if not match:
+    """Return a confirmed memory that cannot hold beside the draft."""
+    from ademem.capture.gate.contradiction import likelihood
+    from ademem.capture.gate.relating import LIKELY, NEIGHBOURS
+
+    stems = " ".join(stem for half in split_rejected(draft.content) for stem in half)
+    terms = [f'"{stem}" *' for stem in re.findall(r"\w+", stems)]
+    if not terms:
         return None
-    home = Home(store, draft.scope, draft.owner)
-    texts = home.matching_texts("unified_memories_fts", match, POOL, rejected=False)
-    opposed = [seq for seq, text in texts.items() if opposes(draft.content, text)]
-    found = memory_queries.by_seqs(store, opposed) if opposed else []
-    return next((memory for memory in found if memory.status is Status.PROMOTED), None)
+    found = Home(store, draft.scope, draft.owner).sharing_words(" OR ".join(terms), NEIGHBOURS)
+    for memory in found:
+        text = compared_text(memory)
+        if memory.status is Status.PROMOTED and (
+            opposes(draft.content, text) or likelihood(draft.content, text) >= LIKELY
+        ):
+            return memory
+    return None
 
 
 def corroborate(
