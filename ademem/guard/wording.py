@@ -146,12 +146,13 @@ def is_about_command(text: str, commands: Iterable[Sequence[str]]) -> bool:
         words = [word.lower() for word in _words(trigger)]
         programs = [at for at, word in enumerate(words) if word in PROGRAMS]
         for program, arguments in runs:
-            if any(words[at] == program and _fits(words[at + 1 :], arguments) for at in programs):
+            if any(words[at] == program and _fits(words, at, arguments) for at in programs):
                 return True
             verbs = [] if programs else [word for word in arguments[:2] if word in VERBS]
             if program in VERBS and not programs:
                 verbs.append(program)
-            if any(_is_form(word, verb) for verb in verbs for word in words):
+            spoken = [part for word in words for part in (word, *word.split("-"))]
+            if any(_is_form(word, verb) for verb in verbs for word in spoken):
                 return True
     return False
 
@@ -168,9 +169,11 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
-def _fits(after: list[str], arguments: list[str]) -> bool:
-    """Compare the verb that the text names behind a program, if any, with the arguments."""
-    return not after or after[0] not in VERBS or after[0] in arguments
+def _fits(words: list[str], at: int, arguments: list[str]) -> bool:
+    """Compare the verb behind the program at *at*, else those around it, with the arguments."""
+    behind = words[at + 1 : at + 2]
+    verbs = VERBS.intersection(behind) or VERBS.intersection(words) - {"run"}
+    return not verbs or not verbs.isdisjoint(arguments)
 
 
 def _is_form(word: str, verb: str) -> bool:

@@ -56,6 +56,9 @@ def test_wording_that_forbids_or_requires(text, is_rule):
         ("Always pass --no-cache to docker build of the api", "docker compose up", False),
         ("Use kubectl diff instead of kubectl apply", "kubectl diff -f x.yaml", False),
         ("A deploy must never run on a Friday", "npm run deploy", True),
+        ("Never force-push a shared branch", "git push --force origin work", True),
+        ("Never add the .env file to git", "git add .env", True),
+        ("Never add the .env file to git", "git push", False),
     ],
 )
 def test_the_commands_of_a_rule(text, command, is_about):
