@@ -103,19 +103,18 @@ def explain(draft: Draft, store: Store, settings: GateSettings, now: datetime) -
 
 def find_contradicted(draft: Draft, store: Store) -> Memory | None:
     """Return a confirmed memory that cannot hold beside the draft."""
-    from ademem.capture.gate.contradiction import likelihood
-    from ademem.capture.gate.relating import LIKELY, NEIGHBOURS
-
     stems = " ".join(stem for half in split_rejected(draft.content) for stem in half)
-    terms = [f'"{stem}" *' for stem in re.findall(r"\w+", stems)]
-    if not terms:
+    match = " OR ".join(f'"{stem}" *' for stem in re.findall(r"\w+", stems))
+    near = Home(store, draft.scope, draft.owner).sharing_words(match, COMPARED)
+    confirmed = [memory for memory in near if memory.status is Status.PROMOTED]
+    if not confirmed:
         return None
-    found = Home(store, draft.scope, draft.owner).sharing_words(" OR ".join(terms), NEIGHBOURS)
-    for memory in found:
+    from ademem.capture.gate.contradiction import likelihood  # which no other hook needs
+    from ademem.capture.gate.relating import LIKELY
+
+    for memory in confirmed:
         text = compared_text(memory)
-        if memory.status is Status.PROMOTED and (
-            opposes(draft.content, text) or likelihood(draft.content, text) >= LIKELY
-        ):
+        if opposes(draft.content, text) or likelihood(draft.content, text) >= LIKELY:
             return memory
     return None
 
@@ -212,6 +211,8 @@ def _describe(judged: Ruling, memory: Memory) -> Written:
     )
 
 
+COMPARED = 30
+"""Memories with the words of a correction that it is compared with, the best matches."""
 SHOWN = 500
 """Newest rows of what a session was shown that are compared with what it says."""
 POOL = 500
