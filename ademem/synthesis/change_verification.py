@@ -23,6 +23,7 @@ from ademem.synthesis.anchor_verification import (
 from ademem.synthesis.anchored_values import (
     Earlier,
     Finding,
+    contains,
     defines,
     find_missing,
     find_values,
@@ -93,6 +94,7 @@ class Change:
         self.by_path = {file.old: file for file in self.files if file.old_blob}
         self._lines: dict[str, list[bytes] | None] = {"": None}
         self._code: dict[str, str] = {}
+        self._removed: dict[str, str] = {}
 
     @property
     def paths(self) -> frozenset[str]:
@@ -114,6 +116,15 @@ class Change:
         if blob not in self._code:
             self._code[blob] = b"".join(self.lines(blob) or ()).decode("utf-8", "replace")
         return self._code[blob]
+
+    def removed(self, file: FileChange) -> str:
+        """Return the lines that the change removes from a file, or replaces."""
+        if file.old not in self._removed:
+            lines = self.lines(file.old_blob) or []
+            spans = (lines[hunk.first - 1 : hunk.first - 1 + hunk.count] for hunk in file.hunks)
+            text = b"".join(line for span in spans for line in span)
+            self._removed[file.old] = text.decode("utf-8", "replace")
+        return self._removed[file.old]
 
     def receivers(self, source: FileChange) -> Iterator[FileChange]:
         """Yield the other files that code may have moved to."""
@@ -143,6 +154,9 @@ def locate_in_change(text: str, place: Place, change: Change) -> Location | None
     lines = change.lines(file.old_blob)
     if lines is None:
         return None
+    stored = stored_values(place, text)
+    if stored and file.old == file.new and not _takes_any(stored, file, change):
+        return None
     base = find_in_lines(lines, place)
     if base and file.old == file.new and _is_untouched(base, lines, change, file):
         return None
@@ -162,6 +176,12 @@ def locate_in_change(text: str, place: Place, change: Change) -> Location | None
     if not values and base and is_removed and not _is_kept(base, change):
         return Location(noted=place, state=GONE)
     return None
+
+
+def _takes_any(values: Iterable[CodeValue], file: FileChange, change: Change) -> bool:
+    """Tell whether a line that the change removes has one of the values."""
+    removed = change.removed(file)
+    return any(contains(removed, value.token or value.name) for value in values)
 
 
 def _is_untouched(place: Place, lines: Sequence[bytes], change: Change, file: FileChange) -> bool:
