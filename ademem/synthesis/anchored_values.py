@@ -60,6 +60,7 @@ _TOKEN = re.compile(
     r"|(?P<truth>\b(?:True|False|None|true|false|null|nil|undefined)\b)"
 )
 _SIMPLE = re.compile(r"[\w./@:+$~-]+")
+_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$.]*")
 _NUMBER = re.compile(r"(?<![\w.])v?\d[\w.]*(?<!\.)|[\w.-]+(?:/[\w.-]+)+")
 _WORD = re.compile(r"--[A-Za-z][\w-]*|[A-Za-z_$][\w$]*")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -251,9 +252,9 @@ class _Note:
         return re.search(dotted, self.text) is not None
 
     def relevance(self, name: str) -> int:
-        """Return 2 if the note has the name, 1 if it has a part of it."""
+        """Return 3 if the note has the name as code, 2 as any word, 1 if it has a part of it."""
         if name and _whole(name).search(self.text):
-            return 2
+            return 3 if self.is_code(name) else 2
         parts = [part for part in _parts(name) if len(part) > 2]
         return int(any(part in self.parts or f"{part}s" in self.parts for part in parts))
 
@@ -271,6 +272,9 @@ def _bound_values(note: _Note, code: str) -> Iterator[CodeValue]:
             by_token.setdefault(token, []).append((relevance, inner))
     for token, places in by_token.items():
         relevance, binding = max(places, key=lambda place: place[0])
+        is_name = binding and binding.bound == token and _IDENTIFIER.fullmatch(token)
+        if binding and is_name and (relevance < 2 or binding.name == token):
+            continue  # of two names, the text speaks of one
         names = {place[1].name for place in places if place[1]}
         is_word = token.isalpha() and token.lower() not in _TRUTHS
         clear = token in note.quoted or (
@@ -455,7 +459,7 @@ def _lines(code: str) -> list[str]:
 
 @lru_cache(maxsize=1024)
 def _definitions(name: str, code: str) -> list[int]:
-    """Return where a name is defined: after a keyword or a type, or as a key; an option, quoted."""
+    """Return where a name is defined: after keywords or types, then as keys; an option, quoted."""
     if name not in code:
         return []
     if name.startswith("-"):
@@ -463,21 +467,16 @@ def _definitions(name: str, code: str) -> list[int]:
             found.start() for found in re.finditer(rf"[\"'`]{re.escape(name)}(?![\w-])", code)
         ]
         return quoted or [found.start() for found in _whole(name).finditer(code)]
-    places = []
+    places, keys = [], []
     for found in _whole(name).finditer(code):
         start, end = code.rfind("\n", 0, found.start()) + 1, code.find("\n", found.end())
         before, after = code[start : found.start()], code[found.end() : end if end >= 0 else None]
-        if (
-            _KEYWORD_BEFORE.search(before)
-            or (_KEY_BEFORE.match(before) and _KEY_AFTER.match(after))
-            or (
-                _TYPE_BEFORE.match(before)
-                and _PARAMETERS_AFTER.match(after)
-                and not _STATEMENT.match(before)
-            )
-        ):
+        is_typed = _TYPE_BEFORE.match(before) and _PARAMETERS_AFTER.match(after)
+        if _KEYWORD_BEFORE.search(before) or (is_typed and not _STATEMENT.match(before)):
             places.append(found.start())
-    return places
+        elif _KEY_BEFORE.match(before) and _KEY_AFTER.match(after):
+            keys.append(found.start())
+    return places + keys
 
 
 @lru_cache(maxsize=4096)
@@ -497,7 +496,7 @@ def _whole(token: str) -> re.Pattern[str]:
 def _normal(text: str) -> str:
     """Write numbers in one way: 1_000 and 1,000 as 1000, 5.0 as 5."""
     text = re.sub(r"(?<=\d)[_,](?=\d{3}(?!\d))", "", text)
-    return re.sub(r"(?<![\w.])(\d+)\.0(?![\w.])", r"\1", text)
+    return re.sub(r"(?<![\w.])(\d+)\.0(?!\w|\.\w)", r"\1", text)
 
 
 def _parts(name: str) -> list[str]:

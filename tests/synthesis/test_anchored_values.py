@@ -50,6 +50,12 @@ def values(text, code, headers=""):
                      id="symbol"),
         pytest.param("tests live in tests/unit", "testpaths = tests/unit", ["testpaths=tests/unit"],
                      id="path"),
+        pytest.param("The API is at 3.0.", 'API = "3.0"', ["API=3.0"], id="end of a sentence"),
+        pytest.param("It takes file_or_conn", "self.conn = file_or_conn", ["file_or_conn"],
+                     id="a name that is bound by chance"),
+        pytest.param("`get` defaults max_rows to None",
+                     "get(max_rows=max_rows, defaults=None, max_rows=None)",
+                     ["get", "max_rows=None"], id="a name as code before a word"),
         pytest.param("MAX_ROWS is 64", "#define MAX_ROWS 64", ["MAX_ROWS=64"], id="C"),
         pytest.param("It returns 404 then", "    return 404", ["return=404"], id="return"),
         pytest.param("Be careful with it", "def careful_with(x=1):", [], id="prose"),
@@ -98,6 +104,13 @@ def test_code_has_a_value_or_another_one(value, code, now):
 
 def test_of_two_functions_the_one_that_the_text_names_decides():
     code = "def connect(timeout=20):\n    pass\n" + "\n" * 80 + "def close(timeout=10):\n    pass\n"
+    found = [parse_value("connect"), parse_value("timeout=10")]
+
+    assert [each.now for each in find_missing(found, code)] == ["20"]
+
+
+def test_a_definition_counts_before_an_argument_of_its_name():
+    code = "f(\n    connect=1,\n    timeout=10,\n)\n" + "\n" * 80 + "def connect(timeout=20):\n"
     found = [parse_value("connect"), parse_value("timeout=10")]
 
     assert [each.now for each in find_missing(found, code)] == ["20"]
