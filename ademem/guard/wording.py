@@ -126,7 +126,7 @@ def is_about_path(text: str, path: str) -> bool:
     lowered = {part.lower() for part in named if part}
     for trigger in find_triggers(text):
         for word in _words(trigger):
-            word = word.removeprefix("./").lower()
+            word = word.removeprefix("./").rstrip("/").lower()
             if word in lowered or ("/" in word.strip("/") and f"/{word.strip('/*')}/" in below):
                 return True
             if (
@@ -170,9 +170,11 @@ def _words(text: str) -> list[str]:
 
 
 def _fits(words: list[str], at: int, arguments: list[str]) -> bool:
-    """Compare the verb behind the program at *at*, else those around it, with the arguments."""
+    """Compare the word behind the program at *at*, else the verbs before it, with the arguments."""
     behind = words[at + 1 : at + 2]
-    verbs = VERBS.intersection(behind) or VERBS.intersection(words) - {"run"}
+    if not VERBS.isdisjoint(behind) or behind[:1] == arguments[:1] != []:
+        return behind[0] in arguments
+    verbs = VERBS.intersection(words[:at]) - {"run"}
     return not verbs or not verbs.isdisjoint(arguments)
 
 

@@ -59,6 +59,8 @@ def test_wording_that_forbids_or_requires(text, is_rule):
         ("Never force-push a shared branch", "git push --force origin work", True),
         ("Never add the .env file to git", "git add .env", True),
         ("Never add the .env file to git", "git push", False),
+        ("Never delete a bucket with aws s3 rb", "aws s3 rb s3://old", True),
+        ("Never use pip on the build hosts", "pip install x", True),
     ],
 )
 def test_the_commands_of_a_rule(text, command, is_about):
@@ -81,6 +83,7 @@ def test_the_commands_of_a_rule(text, command, is_about):
         ("CHANGELOG.md is made by the release, never by hand", "CHANGELOG.md", True),
         ("src/gen is made by make gen; never edit it", "src/gen/customer.py", True),
         ("Use money.py instead of float.py", "src/money.py", False),
+        ("Never touch vendor/ directly", "vendor/lib/x.go", True),
     ],
 )
 def test_the_files_of_a_rule(text, path, is_about):
