@@ -25,7 +25,7 @@ def work(world: World) -> Session:
     return world.chat(
         person(TASK),
         model(bash('ademem recall "login"')),
-        model(write(world.project / "src/auth.py"), bash("cat nothing.txt")),
+        model(write(world.project / "src/auth.py"), bash("cp nothing.txt something.txt")),
         model(delegate("Look around")),
         helper(write(world.project / "src/helper.py")),
         helper("Written."),
@@ -80,7 +80,7 @@ def test_a_session_is_told_as_it_was(worked: Worked) -> None:
     assert [(run["passed"], run["error"]) for run in episode["tests"]] == [(1, "")]
     assert episode["decisions"] == ["tokens expire in UTC, because servers differ."]
     assert episode["corrections"] == ["Use unittest, not pytest"]
-    assert any("cat nothing.txt" in error for error in episode["errors"])
+    assert any("cp nothing.txt" in error for error in episode["errors"])
     assert {action["kind"] for action in episode["actions"]} >= {"search", "edit", "test"}
 
 
