@@ -36,7 +36,6 @@ def test_the_next_session_hears_once_of_what_people_committed_and_not_of_its_own
 
     told = heard(second.requests[0].text)
     assert "1 commit by" in told
-    assert "docs (1 file)" in told
     assert "Say how to log in" in told
     assert "Ours alone" not in told
     assert heard(third.requests[0].text) == ""

@@ -142,8 +142,9 @@ def test_the_twin_of_a_double_installation_denies_alike_and_counts_once(session,
 
 
 def test_a_turn_is_denied_at_most_twice(world):
-    for name in ("npm", "yarn", "conda"):
-        world.know(f"Never use {name} in this project", **BY_PERSON)
+    world.know("The mirror is slow", anchors=("$ npm",), tags=("stop",))
+    world.know("Containers have their own cache", anchors=("$ yarn",), tags=("stop",))
+    world.know("Ask for the licence", anchors=("$ conda",), tags=("stop",))
     session = Session(world)
     session.ask("Set it up", "p1")
     outcomes = []

@@ -15,6 +15,7 @@ from ademem.session.briefing.sections import (
     of_mission,
     pinned,
 )
+from ademem.store import ledger
 from ademem.store.briefing_queries import COUNTED, count_confirmed
 
 TYPE_CHECKING = False
@@ -62,6 +63,9 @@ class Page:
             for entry in section.entries(self.reader)
             if entry.memory is None or entry.memory.id not in known
         ]
+        errors = [entry for entry in entries if _is_error(entry.memory)]
+        kept = 0 if any(map(_is_error, self.shown)) else 1
+        entries = [entry for entry in entries if entry not in errors[kept:]]
         if not entries:
             return
         heading = f"## {section.title}"
@@ -78,6 +82,11 @@ class Page:
     def brief(self, empty: str = "") -> Brief:
         """Return the page; without lines the text is *empty*."""
         return Brief(text=self.text if self.lines else empty, shown=tuple(self.shown))
+
+
+def _is_error(memory: Memory | None) -> bool:
+    """True for a captured error, of which a briefing has one at most."""
+    return memory is not None and memory.source_type == ledger.ERROR
 
 
 def session(reader: Reader, program: str, sections: Sequence[Section] = SECTIONS) -> Brief:

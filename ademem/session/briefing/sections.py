@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from ademem.capture.commits import folders
-from ademem.core.memory import Importance
+from ademem.core.memory import Importance, Scope, Status
 from ademem.core.text import counted, opening, preview, unique
 from ademem.core.untrusted import import_label
 from ademem.core.value import Value, replace
 from ademem.files import project_brief
 from ademem.session.briefing.reader import Reader, line, memory_entry
-from ademem.store import briefing_queries, commits, missions, revisions, sessions
+from ademem.store import (
+    briefing_queries,
+    commits,
+    memories,
+    missions,
+    relations,
+    revisions,
+    sessions,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from ademem.core.memory import Memory
     from ademem.files.project_brief import CoreMemory
@@ -25,8 +32,10 @@ SHORT = 7
 """Digits of a commit's name."""
 AUTHORS = 5
 """Most authors that are named."""
-FOLDERS = 8
-"""Most folders that are named; `ademem status commits` has all."""
+CONFLICTS = 3
+"""Most contradictions that are named."""
+CONFLICT_CHARS = 120
+"""Length of each of two memories that contradict each other."""
 
 
 def commits_by_people(reader: Reader) -> list[Entry]:
@@ -51,33 +60,25 @@ def commits_by_people(reader: Reader) -> list[Entry]:
     more = len(made) - len(shown)
     return [
         line(summary),
-        *_places(path for each in made for path in each.files),
         *map(line, shown),
         *([line(f"and {more} more: `ademem status commits`")] if more else []),
     ]
 
 
 def latest_commits(reader: Reader) -> list[Entry]:
-    """List the last commits before those, and the folders of their files."""
+    """List the last commits before those."""
     found = commits.latest(reader.store, reader.root)
     if found is None or not found.commits:
         return []
     news = {made.sha for made in _unseen_commits(reader)}
     known = [each for each in found.commits if each[0] not in news][: reader.level]
     shown = [f"- {sha[:SHORT]} {day} {subject}" for sha, day, subject in known]
-    return [*map(line, shown), *_places(found.files)] if shown else []
+    return [*map(line, shown)]
 
 
 def _unseen_commits(reader: Reader) -> list[PeopleCommit]:
     session = "" if reader.seen else reader.session
     return commits.list_unshown(reader.store, reader.root, session)
-
-
-def _places(files: Iterable[str]) -> list[Entry]:
-    """Name the folders of the files, those with most files first."""
-    found = folders(files)
-    named = [f"{folder} ({counted(count, 'file')})" for folder, count in found]
-    return [line(f"Files under {', '.join(named[:FOLDERS])}")] if named else []
 
 
 MOST_CHANGES = 200
@@ -234,6 +235,33 @@ def fresh(reader: Reader) -> list[Entry]:
     return [memory_entry(memory) for memory in found if memory and memory.id not in reader.seen]
 
 
+def conflicts(reader: Reader) -> list[Entry]:
+    """Name confirmed memories that contradict each other, until a person decided."""
+    pairs = [
+        [memories.get(reader.store, id) for id in (pair.left, pair.right)]
+        for pair in relations.list_conflicts(reader.store)[: CONFLICTS * POOL]
+        if pair.relation == relations.CONFLICT
+    ]
+    shown = [pair for pair in pairs if all(_is_visible(memory, reader) for memory in pair)]
+    return [
+        line(
+            "- "
+            + " contradicts ".join(
+                f"{one.id}: {preview(one.content, CONFLICT_CHARS)}" for one in pair
+            )
+        )
+        for pair in shown[:CONFLICTS]
+    ]
+
+
+def _is_visible(memory: Memory, reader: Reader) -> bool:
+    return (
+        memory.status == Status.PROMOTED
+        and memory.scope == Scope.PROJECT
+        and memory.source_branch in (None, reader.branch)
+    )
+
+
 def branch_words(branch: str) -> list[str]:
     """Return the words of a branch's name that describe its subject."""
     words = "".join(char if char.isalnum() else " " for char in branch.casefold()).split()
@@ -261,9 +289,22 @@ RECENT = Section(title="Recent knowledge", entries=recent_knowledge, share=0.25)
 PROCEDURES = Section(title="Procedures", entries=procedures, share=0.15, ranked=True)
 PEOPLE = Section(title="Committed outside of sessions", entries=commits_by_people, share=0.15)
 SINCE = Section(title="Since the last session", entries=since_last_session, share=0.15)
+CONTRADICTIONS = Section(title="Contradictions to settle", entries=conflicts, share=0.1)
 KNOWN = Section(title="Project knowledge", entries=knowledge, share=1.0, ranked=True)
 
-SECTIONS = (PINNED, CORE, MISSION, BRANCH, COMMITS, RECENT, PROCEDURES, PEOPLE, SINCE, KNOWN)
+SECTIONS = (
+    PINNED,
+    CORE,
+    MISSION,
+    BRANCH,
+    COMMITS,
+    RECENT,
+    PROCEDURES,
+    PEOPLE,
+    SINCE,
+    CONTRADICTIONS,
+    KNOWN,
+)
 """Sections of a briefing in order; unused parts of a share are left to the later ones."""
 
 NEWS = (PEOPLE, Section(title="New", entries=fresh, share=1.0))

@@ -232,3 +232,23 @@ def test_what_found_no_room_is_named_by_its_section(store):
 
     brief = briefing.session(reader(store, settings={"max_chars": 2000, "recent": 0}), "ademem")
     assert f"No room here for: {20 - len(brief.shown)} pinned" in brief.text
+
+
+def test_memories_that_contradict_each_other_are_named_until_a_person_decided(store):
+    left, right = insert(store, memory("Deploys go on Mondays"), memory("Deploys go on Fridays"))
+    kind = {"score": 0.9, "reason": "days", "actor": "ademem", "now": NOW}
+    relations.add(store, left, right, relations.CONFLICT, **kind)
+    (entry,) = sections.conflicts(reader(store))
+
+    assert "Deploys go on Mondays" in entry.text
+    assert "contradicts" in entry.text
+    relations.resolve(store, left, right, "user", NOW)
+    assert sections.conflicts(reader(store)) == []
+
+
+def test_a_briefing_has_one_captured_error_at_most(store):
+    errors = [f"Error {name}: the port is taken" for name in ("EADDRINUSE", "EACCES", "EPERM")]
+    insert(store, *(memory(text, source_type="error_capture") for text in errors))
+    text = briefing.session(reader(store), "ademem").text
+
+    assert sum(error in text for error in errors) == 1
