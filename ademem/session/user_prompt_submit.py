@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem import worker
 from ademem.capture.prompt_lessons import corrections, dictations
 from ademem.core import client, untrusted
 from ademem.core.client import TurnKey, mission_of
@@ -181,6 +182,8 @@ def _recall(prompt: str, key: TurnKey, runtime: Runtime) -> list[tuple[Memory, f
     else:
         hits = suggest(prompt, runtime.store, filters, runtime.now, most=most)
         found = [(hit.memory, hit.score) for hit in hits]
+        if not runtime.is_read_only:
+            worker.start_server(runtime)
     main = TurnKey(session_id=key.session_id)
     seen = logs.list_in_context(runtime.store, main, runtime.now) if found else ()
     return [

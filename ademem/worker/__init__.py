@@ -21,8 +21,8 @@ RUN = """\
 import sys
 package = sys.argv.pop(1)
 sys.path[:0] = [] if package in sys.path else [package]
-from ademem.worker.__main__ import main
-main(sys.argv[1])
+from ademem.worker import __main__ as worker
+worker.{}(sys.argv[1])
 """
 """Program of a worker; its arguments are the folder of the package and the project."""
 
@@ -37,7 +37,32 @@ def start(runtime: Runtime) -> None:
         if not running.any_due(runtime):
             return
     if not is_running(runtime.project):
-        _detach([sys.executable, "-I", "-c", RUN, _packages(), runtime.project.root])
+        _detach([sys.executable, "-I", "-c", RUN.format("main"), _packages(), runtime.project.root])
+
+
+def start_server(runtime: Runtime) -> None:
+    """Start a process that loads the model and answers prompts from now on.
+
+    Not without the model, and not while another one serves this project, or one that was started
+    so serves any project of the user.
+    """
+    settings = runtime.settings
+    if not (settings.search.warm and settings.search.hybrid and settings.jobs.auto):
+        return
+    from ademem.store.memories import any_vector
+
+    if runtime.environment.get("ADEMEM_DISABLE") or not any_vector(runtime.store):
+        return
+    from ademem.core.shared_files import is_held
+    from ademem.search.embedding import cache
+    from ademem.worker.warm import socket_path, socket_root
+
+    folder = cache.folder(runtime.environment, settings.embed.dtype)
+    path = socket_path(runtime.project, runtime.environment)
+    serves = is_held(f"{path}.lock", root=socket_root(runtime.project, path))
+    if cache.state(folder) is cache.State.INSTALLED and not (serves or cache.is_served(folder)):
+        program = RUN.format("serve")
+        _detach([sys.executable, "-I", "-c", program, _packages(), runtime.project.root])
 
 
 def _packages() -> str:

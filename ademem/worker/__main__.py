@@ -12,12 +12,15 @@ from ademem.worker.running import JobContext, find_model, run_due
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from ademem.search.embedding import Embedder
     from ademem.store.runtime import Runtime
     from ademem.worker.running import Model
 
+IDLE_S = 900.0
+"""Time without a prompt after which a process that prompts started ends."""
 PAUSE_S = 0.1
 """Pause between two batches, for other users of the processor and the database."""
 
@@ -41,6 +44,36 @@ def main(root: str, model: Model | None = None) -> None:
         )
     finally:
         runtime.close()
+
+
+def serve(root: str, load: Callable[[Runtime], Embedder | None] | None = None) -> None:
+    """Keep the model loaded for hooks until none asks; one such process on a machine.
+
+    *load* replaces the installed model in tests.
+    """
+    os.environ["ADEMEM_DISABLE"] = "1"
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second one gains nothing on a few rows
+    from ademem.search.embedding import cache
+
+    runtime = open_runtime(project.at(root), os.environ, clock.now())
+    try:
+        folder = cache.folder(runtime.environment, runtime.settings.embed.dtype)
+        with cache.serving(folder) as is_ours:
+            embedder = (load or _load_model)(runtime) if is_ours else None
+            if embedder is not None:
+                _bound_memory(runtime)
+                from ademem.worker.warm_server import Server
+
+                server = Server(runtime.project, runtime.environment, embedder, "serve")
+                server.run(idle_s=IDLE_S)
+    finally:
+        runtime.close()
+
+
+def _load_model(runtime: Runtime) -> Embedder | None:
+    from ademem.search import embedding
+
+    return embedding.load(runtime.settings.embed, runtime.environment)
 
 
 def _serve(embedder: Embedder, runtime: Runtime) -> AbstractContextManager[None]:

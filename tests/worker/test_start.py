@@ -24,7 +24,7 @@ from ademem.store.runtime import open_runtime
 
 work._detach = lambda command: print(json.dumps([command[2:], sorted(sys.modules)]))
 runtime = open_runtime(project.at(sys.argv[2]), {"ADEMEM_MODELS_DIR": sys.argv[3]}, clock.now())
-work.start(runtime)
+getattr(work, sys.argv[4])(runtime)
 """
 
 
@@ -39,9 +39,9 @@ def models(tmp_path):
     return tmp_path / "models"
 
 
-def start(world, models):
+def start(world, models, function="start"):
     """What a hook starts, and the modules that it has loaded by then."""
-    command = [sys.executable, "-I", "-S", "-c", START, ROOT, world.root, models]
+    command = [sys.executable, "-I", "-S", "-c", START, ROOT, world.root, models, function]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(ran.stdout) if ran.stdout else None
 
@@ -50,7 +50,12 @@ def test_an_installed_model_makes_an_old_store_due(world, models):
     builders.insert(world.store, memory("from before there were models"))
 
     command, loaded = start(world, models)
-    assert command == ["-c", work.RUN, str(PACKAGE.parent), world.runtime.project.root]
+    assert command == [
+        "-c",
+        work.RUN.format("main"),
+        str(PACKAGE.parent),
+        world.runtime.project.root,
+    ]
     assert SLOW.isdisjoint(loaded)
     assert jobs.exists(world.store, "embed")
 
@@ -69,3 +74,29 @@ def test_where_every_vector_is_there_nothing_is_started(world, models):
     world.work(model=model)
 
     assert start(world, models) is None
+
+
+@pytest.fixture
+def embedded(world):
+    """A memory with a vector of the model that is installed."""
+    world.embedder.model_id = "all-MiniLM-L6-v2/int8/256"
+    world.keep("Tokens expire in UTC")
+    world.work(model=running.Model(id=world.embedder.model_id, load=lambda: world.embedder))
+
+
+def test_a_prompt_starts_the_process_that_keeps_the_model_loaded(world, models, embedded):
+    command, loaded = start(world, models, "start_server")
+
+    program = work.RUN.format("serve")
+    assert command == ["-c", program, str(PACKAGE.parent), world.runtime.project.root]
+    assert SLOW.isdisjoint(loaded)
+
+
+def test_one_such_process_runs_on_a_machine(world, models, embedded):
+    with cache.serving(str(models / cache.MODEL / "int8")):
+        assert start(world, models, "start_server") is None
+
+
+def test_without_a_model_or_vectors_no_such_process_starts(world, models, tmp_path):
+    assert start(world, models, "start_server") is None
+    assert start(world, tmp_path / "none", "start_server") is None

@@ -173,7 +173,7 @@ def test_a_worker_is_started_for_due_work_alone_in_its_interpreter(world, starte
     worker.start(world.runtime)
 
     assert [command[1:] for command in started] == [
-        ["-I", "-c", worker.RUN, str(PACKAGE.parent), world.runtime.project.root]
+        ["-I", "-c", worker.RUN.format("main"), str(PACKAGE.parent), world.runtime.project.root]
     ]
 
 

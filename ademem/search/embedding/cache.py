@@ -167,3 +167,13 @@ def file_size(path: str) -> int | None:
         return os.path.getsize(path)
     except OSError:
         return None
+
+
+def serving(folder: str) -> shared_files.locked:
+    """Take the lock of the one process that prompts started to keep this model loaded."""
+    return shared_files.locked(f"{folder}.served", wait=False)
+
+
+def is_served(folder: str) -> bool:
+    """Return True while a process has the lock of `serving`."""
+    return is_held(f"{folder}.served")
