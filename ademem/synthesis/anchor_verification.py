@@ -63,7 +63,6 @@ FRESH, MOVED, REWRITTEN, CHANGED, GONE = STATES = (
     *("fresh", "moved", "rewritten", "changed", "gone"),
 )
 """As noted; the text is elsewhere; other text with all values; another value; no value or file."""
-DOUBTFUL = frozenset((CHANGED, GONE))
 
 
 class NoSuchPlace(UsageError):
@@ -92,13 +91,10 @@ class Checked(Value):
         return self.fixed or self.location.state in (FRESH, REWRITTEN)
 
     @property
-    def is_doubtful(self) -> bool:
-        return self.location.state in DOUBTFUL
-
-    @property
     def corrected(self) -> str | None:
         """The text with the new values; None where they are not known."""
-        return correct(self.memory.content, self.location.missing) if self.is_doubtful else None
+        missing = self.location.missing
+        return correct(self.memory.content, missing) if missing else None
 
 
 def verify(project: Project, store: Store, now: datetime) -> list[Checked]:

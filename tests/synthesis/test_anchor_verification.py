@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from ademem import api
+from ademem.core import anchor
 from ademem.core.memory import Draft
 from ademem.core.value import replace
 from ademem.doors import cli
@@ -14,7 +15,7 @@ from ademem.search.hints import update_sites
 from ademem.search.parameters import DEFAULTS
 from ademem.store import hints as table
 from ademem.store import jobs
-from ademem.store.memories import Change, update
+from ademem.store.memories import Change, set_anchors, update
 from ademem.synthesis import anchor_verification
 from ademem.synthesis.anchor_verification import NoSuchPlace
 
@@ -176,6 +177,42 @@ def test_verify_prints_a_line_a_place_and_fails_when_one_is_not_as_it_was(
 
     assert (stopped, said.count("\n")) == (code, 1)
     assert said.startswith(line)
+
+
+def test_verify_shows_the_old_the_new_value_and_the_corrected_text(memories, type_):
+    write(memories, "def get(timeout=10):\n")
+    type_("add", "The timeout of `get` is 10 s", "--anchor", "a.py:1")
+    write(memories, "def get(url, timeout=20):\n")
+    code, said = type_("verify")
+
+    assert code == 1
+    assert [line.strip() for line in said.splitlines()[1:]] == [
+        "timeout: 10 -> 20",
+        "corrected: The timeout of `get` is 20 s",
+    ]
+
+
+def test_a_row_from_before_gets_its_values_at_the_next_verify(memories, type_):
+    write(memories, "timeout = 10\n")
+    memory = keep(memories, "timeout is 10 s", "a.py:1")
+    plain = anchor.plain(memory.anchors)
+    set_anchors(memories.store, memory, plain)
+    revisions = len(api.list_revisions(memories, memory.id))
+    type_("verify")
+
+    assert api.get(memories, memory.id).anchors == memory.anchors != plain
+    assert len(api.list_revisions(memories, memory.id)) == revisions
+    write(memories, "timeout = 20\n")
+    assert states(memories) == [("a.py:1", "changed")]
+
+
+def test_an_edited_text_depends_on_its_own_values(memories, type_):
+    write(memories, "timeout = 10\nretries = 3\n")
+    memory = keep(memories, "timeout is 10 s", "a.py:1-2")
+    api.edit(memories, memory.id, content="retries are 3")
+    write(memories, "timeout = 20\nretries = 3\n")
+
+    assert states(memories) == [("a.py:1-2", "rewritten")]
 
 
 def test_verify_fixes_and_is_content(memories, type_):

@@ -225,3 +225,5 @@ def _anchor_lines(each: Checked) -> Iterator[str]:
     text = preview(each.memory.content, TEXT_CHARS)
     yield f"{state:<8} {place.where}{moved}  {each.memory.id}  [{each.memory.category}] {text}"
     yield from (f"{'':<9}{missing.shown}" for missing in each.location.missing)
+    if each.corrected:
+        yield f"{'':<9}corrected: {preview(each.corrected, TEXT_CHARS)}"
