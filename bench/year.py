@@ -1,6 +1,6 @@
 """A year of one project, lived through the real hooks and jobs, with the lifecycle on and off.
 
-    python bench/year.py [--sessions 250] [--seed 1] [--model] [--plot FILE.svg]
+    python bench/year.py [--sessions 250] [--seeds 1 2 3] [--model] [--plot FILE.svg]
 
 The project has 24 areas of 8 attributes each (a port, a database, …): 192 facts. Each is told for
 the first time in some session; a third of them change once or twice; sessions tell again what they
@@ -20,6 +20,7 @@ import argparse
 import json
 import os
 import random
+import statistics
 import tempfile
 import uuid
 from collections import Counter
@@ -29,6 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ademem import api
+from ademem.capture.gate import relating
 from ademem.session import answer
 from ademem.store import LIVE
 from ademem.worker import running
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 START = datetime(2030, 1, 7, 9, 0, tzinfo=UTC)
 APART = timedelta(hours=35)
 CHECK_EVERY = 25
-LIFECYCLE = frozenset({"sweep", "consolidate", "crowded", "episode", "procedures"})
+LIFECYCLE = frozenset({"sweep", "consolidate", "crowded", "episode", "procedures", "relate"})
 """Kinds of work that the year without a lifecycle goes without."""
 
 AREAS = """
@@ -244,11 +246,13 @@ class Year:
             self.environment["ADEMEM_MODELS_DIR"] = os.environ["ADEMEM_MODELS_DIR"]
         self.memories = api.open_memories(root, environment=self.environment, now=lambda: self.now)
         self.model = running.find_model(self.memories) if model else None
+        self.relate = relating.catch_up if lifecycle else lambda *_given: []
         self.kinds = tuple(kind for kind in running.JOBS if lifecycle or kind.name not in LIFECYCLE)
         self.shown: Counter[str] = Counter()
 
     def live(self) -> Iterator[Point]:
         kinds, running.JOBS = running.JOBS, self.kinds
+        relate, relating.catch_up = relating.catch_up, self.relate
         try:
             for number in range(self.sessions):
                 Session(self, number).live()
@@ -258,7 +262,7 @@ class Year:
                 if (number + 1) % CHECK_EVERY == 0 or number + 1 == self.sessions:
                     yield self.point(number + 1)
         finally:
-            running.JOBS = kinds
+            running.JOBS, relating.catch_up = kinds, relate
             self.memories.close()
 
     def work(self) -> None:
@@ -433,6 +437,8 @@ MEASURES = (
     Measure("noise among what can be shown", lambda point: point.noise_live),
     Measure("noise that was promoted", lambda point: point.noise_promoted),
 )
+T_95 = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26)
+"""Student's t for an interval of 95 %, for two samples and on."""
 WIDE, HIGH, MARGIN = 360, 180, 30
 
 
@@ -495,16 +501,34 @@ def lived(sessions: int, seed: int, *, lifecycle: bool, model: bool) -> list[Poi
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sessions", type=int, default=250)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--model", action="store_true", help="with vectors of the installed model")
-    parser.add_argument("--plot", help="an SVG file to write")
+    parser.add_argument("--plot", help="an SVG file to write, of the first seed")
     given = parser.parse_args()
-    years = {
-        name: lived(given.sessions, given.seed, lifecycle=name == "on", model=given.model)
-        for name in ("off", "on")
-    }
+    lives: dict[str, list[list[Point]]] = {"off": [], "on": []}
+    for seed in given.seeds:
+        for name, points in lives.items():
+            points.append(lived(given.sessions, seed, lifecycle=name == "on", model=given.model))
+    if len(given.seeds) > 1:
+        compare(lives)
     if given.plot:
+        years = {name: points[0] for name, points in lives.items()}
         Path(given.plot).write_text(plot(years), encoding="utf-8")
+
+
+def compare(lives: dict[str, list[list[Point]]]) -> None:
+    """Print the difference that the lifecycle makes, by seed, with the interval of the mean."""
+    print("\non - off, mean over the points of a year: mean of the seeds, 95 % interval")
+    for name, of in (("current first", "current_first"), ("stale shown", "stale_shown")):
+        means = {
+            key: [statistics.fmean(getattr(point, of) for point in year) for year in years]
+            for key, years in lives.items()
+        }
+        apart = [on - off for off, on in zip(means["off"], means["on"], strict=True)]
+        error = statistics.stdev(apart) / len(apart) ** 0.5
+        reach = T_95[min(len(apart), len(T_95)) - 2] * error
+        off, on = (statistics.fmean(means[key]) for key in ("off", "on"))
+        print(f"{name}: off {off:.1%}, on {on:.1%}, {on - off:+.1%} ± {reach:.1%}")
 
 
 if __name__ == "__main__":

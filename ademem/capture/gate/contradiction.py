@@ -46,8 +46,9 @@ _STOP = frozenset(
 )
 """Words that say nothing about the subject."""
 _CHANGE = re.compile(
-    r"\b(?:switch(?:ed|ing)|mov(?:ed|ing)|replac\w+|no longer|any ?(?:more|longer)|retired"
-    r"|instead|since|removed|dropp\w+|renamed|deleted|migrated|migrating|converted|ported|rewritten|rewrote"
+    r"\b(?:switch(?:ed|ing)|mov(?:ed|ing)|replac(?:ed|es|ing)|no longer"
+    r"|any ?(?:more|longer)|retired|instead|since|removed|dropp\w+|renamed|deleted"
+    r"|migrated|migrating|converted|ported|rewritten|rewrote"
     r"|now|these days|upgraded|handed over|took over|threw out|raised|lowered|reduced"
     r"|cut (?:to|from)"
     r"|enlarged|shifted|deprecated|abandoned|ended|gone|sold|closed|used to|formerly|previously"
@@ -106,15 +107,14 @@ _KINDS = frozenset(kind for kinds in SLOTS.values() for kind in kinds)
 _MEASURES = frozenset(("time", "size", "share", "money", "clock", "date", "number"))
 _TOKEN = re.compile(r"[\w/.$@#+-]*\w%?|%")
 _PATH = re.compile(
-    r"[\w.-]*(?:/[\w.-]+)+/?"
-    r"|[\w-]+\.(?:py|js|ts|tsx|toml|ini|cfg|conf|ya?ml|json|xml|md|rst|txt|sql|sh|html|rs|java|lock|log)"
+    r"/[\w.-]+(?:/[\w.-]+)*/?"
+    r"|(?:[\w.-]+/)*[\w-]+\.(?:py|js|ts|tsx|toml|ini|cfg|conf|ya?ml|json|xml|md|txt|sql|sh|html|rs|go)"
 )
 _ENDINGS = "ments ment ations ation ings ing ies ied ed es s ly".split()
 
 
-_SUBJECTS = ("common", "slot", "ended", "version")
-_REASONS = ("differ", "ended", "ended_word", "change", "oppose")
-"""Features without any of which two texts have no subject in common, or say nothing else of it."""
+_REASONS = ("differ", "ended", "ended_word", "oppose")
+"""Features without any of which two texts say nothing else about their subject."""
 
 
 class Facts(Value):
@@ -142,7 +142,13 @@ def likelihood(one: str, other: str, cosine: float | None = None) -> float:
     """
     weights = WEIGHTS if cosine is not None else WEIGHTS_OF_WORDS
     found = features(one, other, cosine)
-    if not any(found[name] for name in _SUBJECTS) or not any(found[name] for name in _REASONS):
+    names_one_place = (found["slot"] or found["version"]) and not found["unlike"]
+    has_subject = found["common"] or found["ended"] or names_one_place
+    is_a_change = found["ended"] or (found["slot"] and found["change"])
+    is_of_another = found["exchanged"] or (
+        found["apart"] > 0.5 and found["common"] < 0.5 and not is_a_change
+    )
+    if not has_subject or is_of_another or not any(found[name] for name in _REASONS):
         return 0.0
     total = sum(weights[name] * value for name, value in found.items())
     return 1 / (1 + math.exp(-total))
@@ -368,64 +374,64 @@ def explain(one: str, other: str) -> str:
 
 
 WEIGHTS = {
-    "bias": -2.9,
-    "common": 2.0,
+    "bias": -3.1,
+    "common": 1.9,
     "share": -0.7,
-    "apart": -2.7,
-    "long": -2.2,
-    "unlike": -0.6,
+    "apart": -3.0,
+    "long": -1.8,
+    "unlike": -1.0,
     "exchanged": -2.3,
     "heads": -0.5,
-    "differ": 0.5,
+    "differ": 0.7,
     "measure": 0.4,
-    "version": 2.4,
-    "path": 1.5,
-    "name": -1.2,
+    "version": 2.5,
+    "path": 1.6,
+    "name": -1.1,
     "manner": 2.0,
-    "slot": 3.3,
-    "agree": -1.6,
-    "ended": 1.0,
-    "ended_word": -0.7,
-    "change": 2.1,
+    "slot": 3.2,
+    "agree": -1.5,
+    "ended": 1.6,
+    "ended_word": -0.3,
+    "change": 0.9,
     "oppose": -0.7,
-    "slot_common": 1.1,
-    "measure_share": 0.8,
+    "slot_common": 1.2,
+    "measure_share": 0.7,
     "ended_common": 0.2,
-    "name_share": -0.1,
+    "name_share": -0.2,
     "path_share": 1.8,
-    "change_share": -0.5,
-    "oppose_share": 1.9,
-    "cosine": 3.3,
-    "near": 4.3,
+    "change_share": 0.3,
+    "oppose_share": 1.8,
+    "cosine": 3.5,
+    "near": 4.2,
 }
 """Weights of the features where vectors were compared, fitted by logistic regression."""
 WEIGHTS_OF_WORDS = {
-    "bias": -1.7,
+    "bias": -1.9,
     "common": 3.2,
-    "share": 0.2,
-    "apart": -2.7,
-    "long": -2.4,
-    "unlike": -0.4,
-    "exchanged": -2.3,
-    "heads": -0.9,
-    "differ": 0.3,
+    "share": 0.4,
+    "apart": -3.2,
+    "long": -1.8,
+    "unlike": -1.0,
+    "exchanged": -2.2,
+    "heads": -0.8,
+    "differ": 0.4,
     "measure": 0.7,
     "version": 2.6,
-    "path": 1.5,
-    "name": -1.6,
+    "path": 1.6,
+    "name": -1.5,
     "manner": 2.0,
-    "slot": 3.0,
+    "slot": 2.9,
     "agree": -1.6,
-    "ended": 1.7,
-    "ended_word": -0.3,
-    "change": 1.9,
-    "oppose": -0.4,
-    "slot_common": 0.9,
-    "measure_share": 1.2,
+    "ended": 2.2,
+    "ended_word": -0.1,
+    "change": 0.9,
+    "oppose": -0.5,
+    "slot_common": 1.1,
+    "measure_share": 1.1,
     "ended_common": 0.3,
-    "name_share": -0.3,
+    "name_share": -0.4,
     "path_share": 1.8,
-    "change_share": -0.7,
-    "oppose_share": 2.2,
+    "change_share": 0.1,
+    "oppose_share": 2.1,
 }
 """The same where words alone were."""

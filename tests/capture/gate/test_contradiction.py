@@ -36,10 +36,10 @@ def share(half, mark, least, *, with_cosine):
 @pytest.mark.parametrize("with_cosine", [True, False])
 class TestPairsWrittenBeforeTheRules:
     def test_most_changes_are_found(self, half, with_cosine):
-        assert share(half, ">", LIKELY, with_cosine=with_cosine) >= 0.75
+        assert share(half, ">", LIKELY, with_cosine=with_cosine) >= 0.6
 
     def test_few_that_look_like_one_are_taken_for_it(self, half, with_cosine):
-        assert share(half, "~", LIKELY, with_cosine=with_cosine) <= 0.15
+        assert share(half, "~", LIKELY, with_cosine=with_cosine) <= 0.1
         assert share(half, "~", STRONG, with_cosine=with_cosine) <= 0.06
 
 
