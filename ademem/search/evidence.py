@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ademem.search.ranking import Hit
 
-PROMPT = -2.0
+PROMPT = -1.95
 """Evidence from which a prompt or an error is shown a memory."""
 DENIAL = 0.0
 """Evidence from which a call may be stopped for a memory."""
