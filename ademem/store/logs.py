@@ -147,7 +147,7 @@ def log_shown(
         (key.session_id, key.agent_id, key.prompt_id) if key else (None, "", "")
     )
     if items and place in PLACES:
-        known = list_shown(store, key.session_id, agent_id=agent_id, asked=False) if key else set()
+        known = _list_unasked(store, key) if key else set()
         _count_shown(store, {item.memory_id for item in items if item.memory_id} - known)
     store.db.executemany(
         "insert into recall_log (project_id, session_id, agent_id, prompt_id, place, query,"
@@ -249,20 +249,14 @@ def assign_searches(store: Store, key: TurnKey, since: datetime) -> None:
     )
 
 
-def list_shown(
-    store: Store, session_id: str, *, agent_id: str = "", place: str = "", asked: bool = True
-) -> set[str]:
-    """Return ids of memories that a session or subagent was shown, anywhere or in one place.
-
-    With *asked* false, only those shown unasked.
-    """
+def _list_unasked(store: Store, key: TurnKey) -> set[str]:
+    """Return ids of memories that a session or subagent was shown unasked."""
     rows = store.db.execute(
         "select distinct memory_id, place from recall_log"
-        " where session_id = :session and agent_id = :agent"
-        " and (:place = '' or place = :place) and memory_id is not null",
-        {"session": session_id, "agent": agent_id, "place": place},
+        " where session_id = ? and agent_id = ? and memory_id is not null",
+        (key.session_id, key.agent_id),
     )
-    return {row[0] for row in rows if asked or row[1] in PLACES}
+    return {row[0] for row in rows if row[1] in PLACES}
 
 
 def was_briefed(store: Store, session_id: str) -> bool:

@@ -68,7 +68,7 @@ def test_a_search_that_found_nothing_leaves_a_trace(store):
     row = store.db.execute("select memory_id, query from recall_log").fetchone()
 
     assert tuple(row) == (None, "wal")
-    assert logs.list_shown(store, "s") == set()
+    assert logs.list_in_context(store, KEY, NOW) == set()
 
 
 def test_a_session_and_each_of_its_agents_see_for_themselves(store):
@@ -78,10 +78,30 @@ def test_a_session_and_each_of_its_agents_see_for_themselves(store):
         store, "agent", [Shown(memory_id="c")], NOW, key=TurnKey(session_id="s", agent_id="x")
     )
 
-    assert logs.list_shown(store, "s") == {"a", "b"}
-    assert logs.list_shown(store, "s", place="prompt") == {"b"}
-    assert logs.list_shown(store, "s", agent_id="x") == {"c"}
-    assert logs.list_shown(store, "t") == set()
+    assert logs.list_in_context(store, KEY, NOW) == {"a", "b"}
+    assert logs.list_in_context(store, TurnKey(session_id="s", agent_id="x"), NOW) == {"c"}
+    assert logs.list_in_context(store, TurnKey(session_id="t"), NOW) == set()
+
+
+def test_a_compaction_ends_a_context(store):
+    session = TurnKey(session_id="s")
+    logs.log_shown(store, "site", [Shown(memory_id="before")], NOW, key=KEY)
+    logs.log_shown(store, "briefing", [], NOW, key=session, query="compact")
+    logs.log_shown(store, "briefing", [Shown(memory_id="after")], NOW, key=session, query="compact")
+
+    assert logs.list_in_context(store, KEY, NOW) == {"after"}
+
+
+def test_what_a_denial_carries_counts_once_it_was_read(store):
+    carried = [Shown(memory_id="a")]
+    logs.log_shown(store, "guard", carried, NOW, key=KEY, query="npm ci", pending=True)
+
+    assert logs.list_in_context(store, KEY, NOW) == set()
+    overdue = NOW + timedelta(seconds=logs.OVERDUE_S + 1)
+    assert logs.list_in_context(store, KEY, overdue) == {"a"}
+    logs.mark_read(store, KEY)
+    assert logs.list_in_context(store, KEY, NOW) == {"a"}
+    assert not logs.any_pending(store)
 
 
 SUBAGENT = TurnKey(session_id="s", agent_id="x")
