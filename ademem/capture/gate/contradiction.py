@@ -205,7 +205,7 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
 
 @lru_cache(maxsize=CACHED)
 def read(text: str) -> Facts:
-    text = text[:MOST_CHARS]
+    text = re.sub(r"\b(front|back) end\b", r"\1end", text[:MOST_CHARS])
     raw = [token.strip(".-") or token for token in _TOKEN.findall(text)]
     folded = [fold(token) for token in raw]
     values: set[tuple[str, str]] = set()
