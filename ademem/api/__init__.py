@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 FUNCTIONS = {
     "searching": """
-        recall search find_similar list_memories get find_related verify verify_change find_astray
+        recall search find_similar list_memories get find_related verify verify_change
+        list_doubtful find_astray
     """,
     "writing": "write explain learn origin place_draft",
     "curation": """

@@ -131,6 +131,13 @@ def verify_change(runtime: Runtime, commits: str) -> list[Checked]:
     return change_verification.verify_change(runtime.project.root, runtime.store, commits)
 
 
+def list_doubtful(runtime: Runtime) -> list[Checked]:
+    """List anchors of which the code lost a value, as far as `verify` saw it."""
+    from ademem.synthesis import anchor_verification
+
+    return anchor_verification.find_doubtful(runtime.project, runtime.store)
+
+
 def find_astray(runtime: Runtime, found: Iterable[Memory]) -> dict[str, str]:
     """Map ids to `moved`, `changed` or `gone`, for memories whose anchors do not hold."""
     anchored = [memory for memory in found if memory.anchors]

@@ -92,6 +92,15 @@ def set_anchor_state(store: Store, seq: int, anchor: str, state: str) -> None:
     )
 
 
+def list_misplaced(store: Store) -> list[int]:
+    """Return all rows of memories whose anchor was changed or gone at the last check."""
+    query = (
+        "select distinct memory_seq from memory_sites"
+        " where kind = 'anchor' and state in ('changed', 'gone') order by memory_seq"
+    )
+    return [row[0] for row in store.db.execute(query)]
+
+
 def find_misplaced(store: Store, seqs: Iterable[int]) -> set[int]:
     """Return rows of memories whose anchor was changed or gone at the last check."""
     rows = store.db.execute(

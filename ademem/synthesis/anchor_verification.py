@@ -91,6 +91,14 @@ class Checked(Value):
         return self.fixed or self.location.state in (FRESH, REWRITTEN)
 
     @property
+    def doubt(self) -> str:
+        """The values that are missing, and the corrected text, on one line."""
+        place = self.location.noted.where
+        missing = "; ".join(each.shown for each in self.location.missing) or self.location.state
+        corrected = f"; corrected: {self.corrected}" if self.corrected else ""
+        return f"the code changed at {place}: {missing}{corrected}"
+
+    @property
     def corrected(self) -> str | None:
         """The text with the new values; None where they are not known."""
         missing = self.location.missing
@@ -153,6 +161,14 @@ def fix(found: Iterable[Checked], store: Store, now: datetime, actor: str) -> li
         update_sites(store)
         _store_states(done, store)
     return done
+
+
+def find_doubtful(project: Project, store: Store) -> list[Checked]:
+    """Return the anchors, in doubt at the last check, whose code still lacks a value."""
+    found = memories.numbered(store, table.list_misplaced(store))
+    tree = WorkingTree(project.root, ask_git=False)
+    checked = (each for memory in found if memory.live for each in _check(memory, tree))
+    return [each for each in checked if each.location.state in (CHANGED, GONE)]
 
 
 def stale_states(found: Iterable[Memory], project: Project) -> dict[str, str]:

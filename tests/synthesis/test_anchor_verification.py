@@ -192,6 +192,22 @@ def test_verify_shows_the_old_the_new_value_and_the_corrected_text(memories, typ
     ]
 
 
+def test_a_review_offers_the_corrected_text_until_the_memory_has_it(memories, type_):
+    write(memories, "def get(timeout=10):\n")
+    memory = keep(memories, "The timeout of `get` is 10 s", "a.py:1")
+    write(memories, "def get(timeout=20):\n")
+    type_("verify")
+    (waiting,) = json.loads(type_("review", "--json")[1])["memories"]
+
+    assert waiting["id"] == memory.id
+    assert waiting["why"].endswith(
+        "a.py:1: timeout: 10 -> 20; corrected: The timeout of `get` is 20 s"
+    )
+    assert "corrected: The timeout" in type_("review", "--list")[1]
+    type_("edit", memory.id, "--content", "The timeout of `get` is 20 s", "--anchor", "a.py:1")
+    assert json.loads(type_("review", "--json")[1])["memories"] == []
+
+
 def test_a_row_from_before_gets_its_values_at_the_next_verify(memories, type_):
     write(memories, "timeout = 10\n")
     memory = keep(memories, "timeout is 10 s", "a.py:1")

@@ -111,7 +111,10 @@ def review(
             for pair in conflicts
             for id, other in ((pair.left, pair.right), (pair.right, pair.left))
         ]
-        show.waiting(waiting, pairs, as_json=as_json)
+        doubts = [] if narrowed else api.list_doubtful(memories)
+        show.waiting(
+            waiting, pairs, [(each.memory, each.doubt) for each in doubts], as_json=as_json
+        )
     return None
 
 

@@ -268,15 +268,21 @@ def memories(found: Sequence[Memory], *, as_json: bool) -> None:
     )
 
 
-def waiting(found: Iterable[Memory], conflicts: list[tuple[Memory, str]], *, as_json: bool) -> None:
-    """Print memories that wait for review, and those that contradict each other."""
+def waiting(
+    found: Iterable[Memory],
+    conflicts: list[tuple[Memory, str]],
+    doubts: list[tuple[Memory, str]],
+    *,
+    as_json: bool,
+) -> None:
+    """Print memories that wait for review, contradict each other, or lost a value of their code."""
     from ademem.store.transitions import waits_for
 
     rows = [(memory, waits_for(memory)) for memory in found]
     if as_json:
-        shown = [memory_json(memory) | {"why": why} for memory, why in (*rows, *conflicts)]
+        shown = [memory_json(memory) | {"why": why} for memory, why in (*rows, *conflicts, *doubts)]
         return json({"count": len(shown), "memories": shown})
-    if not rows and not conflicts:
+    if not rows and not conflicts and not doubts:
         echo("nothing waits for your review", err=True)
     if rows:
         fenced(text for memory, why in rows for text in (line(memory), f"    {why}"))
@@ -287,6 +293,9 @@ def waiting(found: Iterable[Memory], conflicts: list[tuple[Memory, str]], *, as_
             "`ademem archive` or `ademem edit` ends a conflict;"
             " `ademem review --settle ID OTHER` records that both are true"
         )
+    if doubts:
+        fenced(text for memory, why in doubts for text in (line(memory), f"    {why}"))
+        echo("`ademem edit ID --content TEXT --anchor FILE:LINES` corrects one")
 
 
 def line(
