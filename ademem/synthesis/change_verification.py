@@ -307,6 +307,8 @@ def _receiver(
         return None
 
     def has(code: str) -> bool:
+        if not all(value.name in code for value in values):
+            return False
         return not find_missing(values, code) and all(defines(name, code) for name in names)
 
     for other in change.receivers(file):
