@@ -77,6 +77,13 @@ _GONE = tuple(
 )
 """Where a sentence names the thing that is no longer used."""
 
+_FORBIDDEN = re.compile(
+    r"\b(?:never|do not|don't|must not|mustn't|should not|shouldn't|may not|avoid|nie|niemals|nunca"
+    r"|jamais)\b([^.,;:!?]*)",
+    re.IGNORECASE,
+)
+"""A ban: the thing that it names may be in use elsewhere, and says nothing of today's choice."""
+
 _UNITS = {
     **dict.fromkeys(
         "ms s sec second min minute h hour day week month year stunde tag".split(), "time"
@@ -224,9 +231,11 @@ def read(text: str) -> Facts:
         for part in re.findall(r"[\w.-]*\w", match[1])
         if fold(part) not in _STOP
     }
+    allowed = _stems(_FORBIDDEN.sub(" ", text))
+    banned = {stem for ban in _FORBIDDEN.findall(text) for stem in _stems(ban)} - allowed
     kinds: dict[str, frozenset[str]] = {}
     for kind, value in values:
-        if gone.isdisjoint(_parts(value)):
+        if (gone | banned).isdisjoint(_parts(value)):
             kinds[kind] = kinds.get(kind, frozenset()) | {value}
     return Facts(
         subject=unique(subject),
@@ -240,7 +249,9 @@ def read(text: str) -> Facts:
 
 
 def stem(word: str) -> str:
-    """Return a short form that most inflections of an English word share."""
+    """Return a short form that most inflections of an English word share; a path as it is."""
+    if "/" in word:
+        return word
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             word = word[: -len(ending)]
@@ -348,6 +359,10 @@ def _compare_values(left: Facts, right: Facts) -> tuple[set[str], set[str]]:
     both = left.values.keys() & right.values.keys()
     agreeing = {kind for kind in both if left.values[kind] & right.values[kind]}
     return both - agreeing, agreeing
+
+
+def _stems(text: str) -> set[str]:
+    return {stem(fold(token.strip(".-"))) for token in _TOKEN.findall(text)}
 
 
 def _parts(value: str) -> set[str]:

@@ -108,6 +108,8 @@ def test_a_change_is_found_in_either_order_and_explained(earlier, later, why):
             "Webhooks are retried 8 times", "Webhooks are signed", id="another side of it"
         ),
         pytest.param("Logs go to Loki", "Log lines must be JSON", id="a detail"),
+        pytest.param("Use pnpm, never npm", "Never call yarn in a container", id="two bans"),
+        pytest.param("Use yarn in apps/web", "Use pnpm in apps/api", id="one choice a folder"),
         pytest.param("", "Logs go to Loki", id="nothing"),
     ],
 )
