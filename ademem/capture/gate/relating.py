@@ -30,6 +30,8 @@ LIKELY = 0.35
 """Score from which two memories are related."""
 STRONG = 0.6
 """Score from which the later one is taken for the heir of the earlier."""
+CERTAIN = 0.8
+"""Score from which a text that a person types replaces the earlier one at once."""
 NEIGHBOURS = 30
 """Memories that are compared with one, of those that share its words and of the nearest vectors."""
 MOST = 8
@@ -72,7 +74,7 @@ def relate(
 ) -> list[Pair]:
     """Relate memories to their neighbours, and return the new pairs.
 
-    Where a person typed the later text and the match is strong, it replaces the earlier one.
+    Where a person typed the later text and the match is certain, it replaces the earlier one.
     """
     pairs = (
         record(pair, store, now) for each in found for pair in find_pairs(each, store, meaning)
@@ -143,7 +145,8 @@ def note(pair: Pair, written: Memory) -> str:
 
 def _is_certain(pair: Pair) -> bool:
     by_person = pair.later.trust is Trust.USER and pair.later.claimed_author is None
-    return by_person and pair.relation == SUPERSEDES and not pair.earlier.is_pinned
+    is_strong = pair.relation == SUPERSEDES and pair.score >= CERTAIN
+    return by_person and is_strong and not pair.earlier.is_pinned
 
 
 def _neighbours(memory: Memory, cosines: Cosines | None, store: Store) -> list[Memory]:
