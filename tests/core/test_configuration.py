@@ -132,7 +132,7 @@ def test_a_tracked_file_may_choose_presentation_and_be_stricter(person, key, tex
 
 LOOSENING = [
     pytest.param("guard.mode", '"off"', id="no guard"),
-    pytest.param("guard.mode", '"assist"', id="a weaker guard"),
+    pytest.param("guard.mode", '"orient"', id="a weaker guard"),
     pytest.param("guard.max_blocks", "0", id="no denials"),
     pytest.param("guard.reads", '["rm"]', id="commands that only read"),
     pytest.param("guard.question_words", '["fix"]', id="words of a question"),
@@ -219,13 +219,13 @@ def test_what_the_environment_sets_is_never_held(person):
 
 def test_a_local_file_counts_only_as_the_person_noted_it(person):
     person.file("local", '[guard]\nmode = "off"\n')
-    assert person.value("guard.mode") == "strict"
+    assert person.value("guard.mode") == "consult"
     assert person.warnings() == [".ade/config.local.toml: counts only after `ademem trust`"]
 
     person.note_local()
     assert person.value("guard.mode") == "off"
     person.file("local", '[guard]\nmode = "warn"\n')
-    assert person.value("guard.mode") == "strict"
+    assert person.value("guard.mode") == "consult"
 
 
 @pytest.mark.parametrize("source", ["tracked", "local"])
@@ -424,7 +424,7 @@ def test_an_earlier_name_is_protected_like_the_setting_itself(person, monkeypatc
     monkeypatch.setitem(RENAMED, "guard.level", "guard.mode")
     person.file("tracked", "guard.level = 'off'\n")
 
-    assert person.value("guard.mode") == "strict"
+    assert person.value("guard.mode") == "consult"
     assert "sets guard.mode, which counts only after `ademem trust`" in person.warnings()[-1]
 
 

@@ -173,7 +173,8 @@ def test_a_database_of_a_later_version_is_left_alone(world):
     db.execute("pragma user_version = 999")
     db.close()
 
-    assert [world.fire(hook, raw=b"{}") for hook in NAMES] == [""] * len(NAMES)
+    (notice,) = filter(None, [world.fire(hook, raw=b"{}") for hook in NAMES])
+    assert "failed (NewerDatabase)" in notice
     assert {f["error"].partition(":")[0] for f in world.failures()} == {"NewerDatabase"}
 
 

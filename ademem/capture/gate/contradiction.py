@@ -112,6 +112,24 @@ _MANNERS = {
 }
 _KINDS = frozenset(kind for kinds in SLOTS.values() for kind in kinds)
 _MEASURES = frozenset(("time", "size", "share", "money", "clock", "date", "number"))
+_VERSIONED = frozenset(
+    """
+    alpine android angular centos chrome debian django dotnet fedora firefox ios kubernetes laravel
+    macos net node nodejs openssl php rails safari spring swift terraform ubuntu windows xcode
+    """.split()
+)
+"""Names of things that have versions, besides those of SLOTS."""
+_NUMBERED = (
+    frozenset(
+        """
+    batch bucket case chapter code error exit group instance issue layer lesson level line machine
+    module node number page part partition phase pod priority queue region replica room row rule
+    section server severity shard slot stage step table team tenant ticket tier worker zone
+    """.split()
+    )
+    - _VERSIONED
+)
+"""Nouns that a number follows to tell one of several."""
 _TOKEN = re.compile(r"[\w/.$@#+-]*\w%?|%")
 _PATH = re.compile(
     r"/[\w.-]+(?:/[\w.-]+)*/?"
@@ -217,8 +235,13 @@ def read(text: str) -> Facts:
     folded = [fold(token) for token in raw]
     values: set[tuple[str, str]] = set()
     subject: list[str] = []
+    changes = _CHANGE.search(text) is not None
     at = 0
     while at < len(raw):
+        if not changes and "version" not in folded and _is_label(raw, folded, at):
+            subject.append(folded[at])
+            at += 1
+            continue
         found, width = _read_value(raw, folded, at)
         values.update(found)
         if not found and folded[at] not in _STOP and len(folded[at]) > 1:
@@ -243,7 +266,7 @@ def read(text: str) -> Facts:
         parts=frozenset(part for _, value in values for part in _parts(value)),
         tokens=tuple(map(stem, folded)),
         stems=frozenset(map(stem, folded)),
-        changes=_CHANGE.search(text) is not None,
+        changes=changes,
         gone=frozenset(gone),
     )
 
@@ -307,18 +330,31 @@ def _read_number(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple
     if token in _NUMBERS:
         counts = bool(after) and after not in _STOP
         return ([("number", amount), (f"number {stem(after)}", amount)], 1) if counts else ([], 1)
-    if (
-        at
-        and before not in _STOP
-        and (raw[at - 1][:1].isupper() or before in SLOTS)
-        and before != "port"
-    ):
+    if before in SLOTS or before in _VERSIONED or (raw[at - 1 : at] and _is_release(raw, at)):
         return [(f"version {stem(before)}", amount)], 1
     if "version" in folded:
         named = [word for word, form in zip(folded, raw, strict=True) if form[:1].isupper()]
         return [(f"version {stem(word)}", amount) for word in named if word not in _STOP], 1
     counted = [(f"number {stem(after)}", amount)] if after and after not in _STOP else []
     return [("number", amount), *counted], 1
+
+
+def _is_release(raw: list[str], at: int) -> bool:
+    """True for a name with a number that has a point: `Kubernetes 1.27`."""
+    return "." in raw[at] and raw[at - 1][:1].isupper() and fold(raw[at - 1]) not in _STOP
+
+
+def _is_label(raw: list[str], folded: list[str], at: int) -> bool:
+    """True for a number that tells one of several things: `Shard 2`, `HTTP 404`, `step 3`, `v2`."""
+    if re.fullmatch(r"v\d+", folded[at]):
+        return True
+    before = folded[at - 1] if at else ""
+    return (
+        folded[at].isdecimal()
+        and not (before in _STOP or before in SLOTS or before in _VERSIONED or before in _MONTHS)
+        and (before in _NUMBERED or (before.isalpha() and raw[at - 1][:1].isupper()))
+        and before != "port"
+    )
 
 
 def _compare_subjects(left: Facts, right: Facts) -> tuple[int, int]:
@@ -373,6 +409,14 @@ def _turns_off(left: Facts, right: Facts) -> bool:
     return any(
         "on" in a.stems - b.stems and "off" in b.stems - a.stems
         for a, b in ((left, right), (right, left))
+    )
+
+
+def is_explicit(earlier: str, later: str) -> bool:
+    """True if the later text says that something changed, or nothing but its value differs."""
+    left, right = read(earlier), read(later)
+    return right.changes or (
+        set(left.subject) == set(right.subject) and left.values.keys() == right.values.keys()
     )
 
 

@@ -145,8 +145,13 @@ def note(pair: Pair, written: Memory) -> str:
 
 def _is_certain(pair: Pair) -> bool:
     by_person = pair.later.trust is Trust.USER and pair.later.claimed_author is None
-    is_strong = pair.relation == SUPERSEDES and pair.score >= CERTAIN
-    return by_person and is_strong and not pair.earlier.is_pinned
+    return (
+        by_person
+        and pair.relation == SUPERSEDES
+        and pair.score >= CERTAIN
+        and contradiction.is_explicit(compared_text(pair.earlier), compared_text(pair.later))
+        and not pair.earlier.is_pinned
+    )
 
 
 def _neighbours(memory: Memory, cosines: Cosines | None, store: Store) -> list[Memory]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ademem.capture.gate.contradiction import explain, likelihood, read
+from ademem.capture.gate.contradiction import explain, is_explicit, likelihood, read
 from ademem.capture.gate.relating import LIKELY, STRONG
 
 FITTED, APART = "# fitted", "# kept apart"
@@ -110,11 +110,30 @@ def test_a_change_is_found_in_either_order_and_explained(earlier, later, why):
         pytest.param("Logs go to Loki", "Log lines must be JSON", id="a detail"),
         pytest.param("Use pnpm, never npm", "Never call yarn in a container", id="two bans"),
         pytest.param("Use yarn in apps/web", "Use pnpm in apps/api", id="one choice a folder"),
+        pytest.param("Shard 1 is in the EU", "Shard 2 is in the US", id="numbered things"),
+        pytest.param("HTTP 404 is never retried", "HTTP 503 is retried twice", id="codes"),
+        pytest.param(
+            "API v1 returns XML", "API v2 returns JSON", id="two versions that both serve"
+        ),
         pytest.param("", "Logs go to Loki", id="nothing"),
     ],
 )
 def test_what_can_both_hold_is_unlikely(one, other):
     assert likelihood(one, other) < LIKELY
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "expected"),
+    [
+        ("yarn is the package manager", "We switched to pnpm", True),
+        ("The retry limit is 3", "The retry limit is 5", True),
+        ("Use 2 spaces in YAML", "Use 4 spaces in Python", False),
+    ],
+)
+def test_a_change_is_explicit_in_words_or_where_nothing_but_a_value_differs(
+    earlier, later, expected
+):
+    assert is_explicit(earlier, later) is expected
 
 
 def test_what_is_no_longer_used_is_no_value_of_today():

@@ -213,7 +213,7 @@ def test_the_file_of_what_was_given_up_goes_unless_somebody_edited_it(made):
     api.work(made.memories)  # whatever else is due
     api.archive(made.memories, made.procedure().id)
 
-    assert api.work(made.memories) == ["mirror", "procedures"]
+    assert {"mirror", "procedures"} <= set(api.work(made.memories))
     assert not (made.root / PATH).exists()
     assert (made.root / PUBLISHED).exists()
     (gone,) = made.procedures(archived=True)
