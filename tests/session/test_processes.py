@@ -278,8 +278,11 @@ def test_in_trouble_hooks_end_well_fail_open_and_lose_nothing(machine, trouble):
     said = {one.hook: one.said for one in ran if one.said}
     failed = {failure["event"] for failure in machine.failures()}
     assert failed >= NAMES.keys() - {"pre_compact", IDLE}
-    (notice,) = [said.pop(hook) for hook in failed & said.keys()]
-    assert "its hook session_start failed" in json.loads(notice)["systemMessage"]
+    notices = {hook: json.loads(said.pop(hook)) for hook in failed & said.keys()}
+    assert notices
+    assert all(
+        f"its hook {hook} failed" in notice["systemMessage"] for hook, notice in notices.items()
+    )
     assert said.keys() <= {"pre_compact"}
     finding = machine.check(doctor.hooks_do_not_fail)
     assert not finding.ok
@@ -319,9 +322,11 @@ def test_a_locked_database_is_waited_for_no_longer_than_the_client_waits(machine
     assert all(one.seconds < TIMEOUT_S[one.hook] for one in ran)
     assert last.seconds < SESSION_END_S
     readers = {"pre_compact"} if lock is locked else set()
-    (notice,) = [one for one in ran if one.said and one.hook not in readers]
-    assert f"its hook {notice.hook} failed" in json.loads(notice.said)["systemMessage"]
-    assert {one.hook for one in ran if one.said} == {*readers, notice.hook}
+    notices = [one for one in ran if one.said and one.hook not in readers]
+    assert notices
+    assert all(
+        f"its hook {one.hook} failed" in json.loads(one.said)["systemMessage"] for one in notices
+    )
     expected = sorted([*(NAMES.keys() - readers - {IDLE}), "session_end"])
     assert sorted(failure["event"] for failure in machine.failures()) == expected
 
