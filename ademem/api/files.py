@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from ademem.sync.import_context import ImportReport
     from ademem.sync.mirror import Preview, Refreshed
 
+RELATED_AT_ONCE = 1000
+"""Imported memories up to which a command compares them; that takes 2 ms each."""
+
 
 class Inspection:
     """Files and store of a project, opened for reading; a context manager."""
@@ -170,11 +173,15 @@ def import_lines(
 ) -> Imported:
     """Write JSON lines through the gate; bad lines are reported.
 
-    Unless the importer *confirms*, confirmed memories come as candidates and none is pinned.
+    Unless the importer *confirms*, confirmed memories come as candidates and none is pinned. What
+    they say otherwise than other memories is found at once, or by the worker where they are many
+    and where there is a model, which compares better than words.
     """
+    from ademem.capture.gate import relating
     from ademem.files import export_format
+    from ademem.worker.running import find_model
 
-    return export_format.import_lines(
+    imported = export_format.import_lines(
         lines,
         runtime.store,
         runtime.settings,
@@ -183,6 +190,9 @@ def import_lines(
         mission=mission_of(runtime.environment),
         confirms=confirms,
     )
+    if imported.inserted <= RELATED_AT_ONCE and find_model(runtime) is None:
+        relating.catch_up(runtime.store, runtime.clock())
+    return imported
 
 
 def import_beads(runtime: Runtime, source: str) -> Imported:

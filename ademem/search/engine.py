@@ -91,7 +91,7 @@ def search(
     )
     hits = _discount(hits, filters, parameters, store)
     ranked = [_name_missing(hit, matches) for hit in ranking.choose_best(hits, limit, first)]
-    best = order_pairs(_read_memories(ranked, store), store, filters, limit)
+    best = order_pairs(query, _read_memories(ranked, store), store, filters, limit)
     relaxed = any(not hit.signals["whole"] for hit in best)
     return Results(query=query, mode=mode, relaxed=relaxed, hits=tuple(best))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ademem.core.value import as_dict, replace
 from ademem.store import memories, relations
 from ademem.store.filters import UNARCHIVED, visible_rows
@@ -16,11 +18,14 @@ if TYPE_CHECKING:
     from ademem.store.filters import Filters
 
 
-def order_pairs(hits: Sequence[Hit], store: Store, filters: Filters, limit: int) -> list[Hit]:
+def order_pairs(
+    query: str, hits: Sequence[Hit], store: Store, filters: Filters, limit: int
+) -> list[Hit]:
     """Put the latest memory about a matter before the first hit that it outdates.
 
-    However it is worded: a later memory that was not found is added. Hits that it outdates keep
-    their place and name it; one that was superseded by a memory that cannot be seen is left out.
+    However it is worded: a later memory that was not found is added, unless the query has a number
+    of the earlier one ("what broke with Python 3.8"). Hits that it outdates keep their place and
+    name it; one that was superseded by a memory that cannot be seen is left out.
     """
     later = relations.find_later(store, [hit.memory.seq for hit in hits])
     if not later:
@@ -33,7 +38,8 @@ def order_pairs(hits: Sequence[Hit], store: Store, filters: Filters, limit: int)
     for hit in hits:
         other = later.get(hit.memory.seq)
         if other and (other.seq in found or other.seq in added):
-            if other.seq not in placed:
+            later_one = found[other.seq].memory if other.seq in found else added[other.seq]
+            if other.seq not in placed and not _names_earlier(query, hit.memory, later_one):
                 first = found.get(other.seq) or _found_by(hit, added[other.seq])
                 placed[other.seq] = _raise_to(first, hit)
             hit = replace(
@@ -46,6 +52,16 @@ def order_pairs(hits: Sequence[Hit], store: Store, filters: Filters, limit: int)
             continue
         placed.setdefault(hit.memory.seq, hit)
     return list(placed.values())[:limit]
+
+
+def _names_earlier(query: str, earlier: Memory, later: Memory) -> bool:
+    """True if the query has a number that the earlier memory has and the later one has not."""
+    asked = _numbers(query)
+    return not asked.isdisjoint(_numbers(earlier.content) - _numbers(later.content))
+
+
+def _numbers(text: str) -> set[str]:
+    return set(re.findall(r"\d+(?:\.\d+)*", text))
 
 
 def _found_by(hit: Hit, memory: Memory) -> Hit:

@@ -60,6 +60,12 @@ def test_the_later_one_is_found_by_what_the_earlier_says(pair, ask):
     assert (first.against, second.against, second.against_at) == ("", new.id, "2026-01-31")
 
 
+def test_a_question_that_names_the_earlier_value_asks_for_the_earlier_one(pair, texts):
+    pair()
+
+    assert texts("does billing listen on port 8081")[0] == OLD
+
+
 def test_the_later_one_comes_first_if_it_is_the_one_that_sounds_outdated(pair, texts):
     back, switched = "yarn is the package manager", "We switched to pnpm"
     pair(SUPERSEDES, earlier=switched, later=back)

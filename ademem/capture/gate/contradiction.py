@@ -114,8 +114,9 @@ _KINDS = frozenset(kind for kinds in SLOTS.values() for kind in kinds)
 _MEASURES = frozenset(("time", "size", "share", "money", "clock", "date", "number"))
 _VERSIONED = frozenset(
     """
-    alpine android angular centos chrome debian django dotnet fedora firefox ios kubernetes laravel
-    macos net node nodejs openssl php rails safari spring swift terraform ubuntu windows xcode
+    alpine android angular centos chrome debian django dotnet elixir fedora firefox go ios java
+    kotlin kubernetes laravel macos net node nodejs openssl php python rails ruby rust safari scala
+    spring swift terraform typescript ubuntu windows xcode
     """.split()
 )
 """Names of things that have versions, besides those of SLOTS."""

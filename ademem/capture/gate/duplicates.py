@@ -81,6 +81,8 @@ MIN_STEM_WORD = 4
 """Shortest word that counts for the subject of a text."""
 
 _CLAUSE = r"[,;:.!?]\s"
+_COMPOUND = r"(?i)\b(no|non|not)-(?=\w)"
+"""A syllable that negates a part of one name, and no statement."""
 
 
 def compared_text(text: Draft | Memory) -> str:
@@ -131,8 +133,9 @@ def split_rejected(text: str) -> tuple[frozenset[str], frozenset[str]]:
 def find_opposition(left: str, right: str) -> str | None:
     """Explain the opposition of two texts: one negates, or has the opposite word; else None.
 
-    "Never by hand" opposes no text without "hand".
+    "Never by hand" opposes no text without "hand"; a name such as `--no-color` negates nothing.
     """
+    left, right = (re.sub(_COMPOUND, r"\1", text) for text in (left, right))
     mine, theirs = words(left), words(right)
     if _negates(mine) != _negates(theirs):
         no, yes = (left, right) if _negates(mine) else (right, left)

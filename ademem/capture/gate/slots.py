@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 _SLOTS = """
-package-manager: npm yarn pnpm bun pip pip-tools poetry uv pipenv conda composer bundler
-package-manager: cargo maven gradle nuget
+package-manager: npm yarn pnpm bun
+python-packages: pip pip-tools poetry uv pipenv conda
+java-build: maven gradle
 bundler: webpack vite rollup parcel esbuild turbopack browserify
-linter: flake8 pylint ruff eslint biome tslint rubocop golangci-lint clippy stylelint
-formatter: black ruff prettier yapf gofmt autopep8
-test-runner: pytest unittest nose jest vitest mocha karma jasmine rspec junit testng
+linter: eslint biome tslint
+python-linter: flake8 pylint ruff
+python-formatter: black ruff yapf autopep8
+test-runner: jest vitest mocha karma jasmine
+python-tests: pytest unittest nose
+java-tests: junit testng
 browser-test: cypress playwright selenium puppeteer testcafe
 ci: jenkins travis circleci buildkite teamcity drone github-actions gitlab-ci azure-pipelines
 deployment: ansible argo-cd argocd flux spinnaker capistrano fastlane helm puppet chef
@@ -33,13 +37,12 @@ documentation: sphinx mkdocs docusaurus jekyll hugo
 frontend: vue react svelte angular ember solid preact backbone
 mobile: flutter ionic xamarin react-native swiftui
 css: bootstrap tailwind bulma
-orm: sequelize prisma typeorm knex drizzle sqlalchemy
+orm: sequelize prisma typeorm knex drizzle
 date-library: moment date-fns dayjs luxon
 proxy: nginx caddy apache traefik haproxy kong envoy
 secrets: vault .env sops doppler
 protocol: rest grpc graphql soap
 format: yaml json xml toml ini protobuf avro csv
-language: java kotlin go rust python ruby php typescript javascript scala elixir
 monorepo: lerna turborepo nx bazel
 branch: master main trunk develop
 virtualization: docker podman vagrant
@@ -48,12 +51,12 @@ chat: slack teams discord mattermost
 """
 PLAIN_WORDS = frozenset(
     """
-    go rest render linear notion flux solid slack teams drone nose helm chef puppet ses drill
+    rest render linear notion flux solid slack teams drone nose helm chef puppet ses drill
     """.split()
 )
 """Names that are common words as well: they count with a capital alone."""
 SLOTS: dict[str, frozenset[str]] = {}
-"""The kinds of each name: a project mostly has one of a kind."""
+"""The kinds of each name: a project mostly has one of a kind, and a language its own tools."""
 for _line in _SLOTS.strip().splitlines():
     _kind, _, _members = _line.partition(": ")
     for _name in _members.split():

@@ -1,0 +1,93 @@
+"""What is written is compared with what is known, and replaces it only where that is certain."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ademem import api
+from ademem.core.memory import Category, Draft, Origin, Status, Trust
+
+EARLIER, LATER = "yarn is the package manager", "We switched to pnpm"
+
+
+@pytest.fixture
+def write(world):
+    """Write a confirmed text through the gate, by default as a person types it."""
+
+    def write(text, trust=Trust.USER, **changes):
+        origin = Origin(trust=trust, source_type=str(trust))
+        draft = Draft(content=text, category=Category.FACT, origin=origin, promoted=True, **changes)
+        with world.memories() as memories:
+            return api.write(memories, draft)
+
+    return write
+
+
+def undo_last(memories, _id):
+    (event,) = memories.store.db.execute(
+        "select event_id from memory_revisions order by rowid desc limit 1"
+    ).fetchone()
+    api.undo(memories, event)
+
+
+def relations(world):
+    return [tuple(row) for row in world.rows("select relation, reason from memory_relations")]
+
+
+def replaced(world):
+    """Texts that another memory replaced."""
+    rows = world.rows("select content from unified_memories where superseded_by is not null")
+    return [row["content"] for row in rows]
+
+
+def test_a_change_that_a_person_types_replaces_the_earlier_text_and_names_it(world, write):
+    old = write(EARLIER).memory
+    (note,) = write(LATER).notes
+
+    assert note.startswith(f"replaces {old.id} “{EARLIER}” (pnpm against yarn)")
+    assert replaced(world) == [EARLIER]
+
+
+@pytest.mark.parametrize("take_back", [api.restore, undo_last])
+def test_a_replacement_can_be_taken_back(world, write, take_back):
+    old = write(EARLIER).memory
+    write(LATER)
+    with world.memories() as memories:
+        take_back(memories, old.id)
+
+    assert replaced(world) == []
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "trust", "pinned"),
+    [
+        pytest.param(EARLIER, LATER, Trust.AGENT, False, id="an agent says so"),
+        pytest.param(EARLIER, LATER, Trust.USER, True, id="the earlier one is pinned"),
+        pytest.param(
+            "Backups are kept for 30 days in S3",
+            "Backups of the audit log are kept for 90 days",
+            Trust.USER,
+            False,
+            id="the subject may be another",
+        ),
+    ],
+)
+def test_what_is_not_certain_replaces_nothing(world, write, earlier, later, trust, pinned):
+    write(earlier, pinned=pinned)
+    write(later, trust)
+
+    assert replaced(world) == []
+
+
+def test_what_is_imported_is_compared_at_once_and_replaces_nothing(world):
+    lines = [
+        json.dumps({"content": text, "status": Status.PROMOTED, "created_at": f"{day}T09:00:00Z"})
+        for text, day in ((EARLIER, "2026-01-01"), (LATER, "2026-01-08"))
+    ]
+    with world.memories() as memories:
+        api.import_lines(memories, lines)
+
+    assert relations(world) == [("supersedes", "pnpm against yarn")]
+    assert replaced(world) == []
