@@ -65,10 +65,11 @@ def search(
     limit: int = SearchSettings().limit,
     embedder: Embedder | None = None,
     parameters: Parameters = DEFAULTS,
+    floor: float | None = None,
 ) -> Results:
     """Rank what answers *query*, any text at all; with no embedder, words alone decide.
 
-    Hits that answer nothing follow, marked as weak.
+    Hits that answer nothing follow, marked as weak, unless a *floor* of `evidence` is given.
     """
     # Imported here: a hook that a warm process answers ranks nothing.
     from ademem.search import ranking
@@ -87,6 +88,7 @@ def search(
             filters=filters,
             limit=limit,
             now=now,
+            floor=floor,
         )
     )
     hits = _discount(hits, filters, parameters, store)
@@ -111,7 +113,7 @@ def suggest(
     A memory that a later one contradicts is never among them. `evidence` names floors.
     """
     limit = max(most, evidence.LOOKED_AT)
-    results = search(query, store, filters, now, limit, embedder, UNASKED)
+    results = search(query, store, filters, now, limit, embedder, UNASKED, floor)
     return evidence.choose(current(results), floor=floor, most=most)
 
 

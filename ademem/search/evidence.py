@@ -50,10 +50,14 @@ def background(cosines: Iterable[float]) -> float:
     return nearest[NEAREST - 1] if len(nearest) >= NEAREST else FEW_ROWS
 
 
+def least_shown(weighed: Iterable[float], floor: float) -> float:
+    """Evidence of the least hit that may be shown: infinite if even the best is below *floor*."""
+    best = max(weighed, default=-math.inf)
+    return best - CUT if best >= floor else math.inf
+
+
 def choose(hits: Iterable[Hit], *, floor: float, most: int) -> list[Hit]:
     """The hits to show a reader who did not ask, at most *most*: often one, or none."""
     ranked = sorted(hits, key=lambda hit: hit.signals["evidence"], reverse=True)
-    if not ranked or ranked[0].signals["evidence"] < floor:
-        return []
-    least = ranked[0].signals["evidence"] - CUT
+    least = least_shown((hit.signals["evidence"] for hit in ranked[:1]), floor)
     return [hit for hit in ranked[:most] if hit.signals["evidence"] >= least]

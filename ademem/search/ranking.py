@@ -82,6 +82,8 @@ class Search(Value):
     filters: Filters
     limit: int
     now: datetime
+    floor: float | None = None
+    """Evidence below which nothing is shown; None for a reader who asked."""
 
 
 def rank_live(search: Search) -> list[Ranked]:
@@ -155,6 +157,9 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
         seq for seq, mine in signals.items() if is_answered and _is_above_floor(mine, parameters)
     }
     kept = list(signals)
+    if search.floor is not None:
+        least = evidence.least_shown((mine["evidence"] for mine in signals.values()), search.floor)
+        kept = [seq for seq in kept if signals[seq]["evidence"] >= least]
     first = COMPLETE if cosines is None else NAMED
 
     def order(seq: int) -> tuple[float, ...]:
