@@ -108,7 +108,7 @@ def _capitals(text: str) -> frozenset[str]:
 
 
 def asks(text: str) -> bool:
-    """Whether it begins as a question does."""
+    """Return True for a text that begins as a question does."""
     first = _WORD.search(text)
     return first is not None and first[0].lower() in _ASKING
 
@@ -125,7 +125,7 @@ def keywords(text: str, limit: int) -> str:
 
 
 def readable(text: str) -> str:
-    """What is read of a text, its blanks and characters in their usual form."""
+    """Return the part of a text that is read, its blanks and characters in their usual form."""
     if len(text) > MAX_CHARS:
         text = f"{text[: MAX_CHARS // 2]} {text[-MAX_CHARS // 2 :]}"
     text = text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")

@@ -176,7 +176,7 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
 def words_answer(
     matches: Matches, rows: Iterable[int], query: Query, parameters: Parameters
 ) -> bool:
-    """Whether, by words alone, one of the rows answers a question of several words.
+    """Tell by words alone if one of the rows answers a question of several words.
 
     It has two of them and enough of their information: any two texts share one rare word.
     """
@@ -394,6 +394,6 @@ def _weigh(memory: Entry, signals: Signals, features: Features | None, search: S
 
 
 def _answers(hit: Ranked, parameters: Parameters) -> bool:
-    """Whether it states so much of what was asked that unconfirmed memories are not needed."""
+    """Tell if the hit states so much of what was asked that candidates are not needed."""
     states = "steps" not in hit.signals and hit.signals["share"] >= parameters.answer_share
     return bool(hit.signals["exact"]) or states

@@ -7,6 +7,7 @@ import os
 from ademem.core import client
 from ademem.guard import flags
 from ademem.guard.policy import (
+    MOST_CARRIED,
     SHELL_TOOLS,
     WRITING_TOOLS,
     CallContext,
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from ademem.core.client import Payload, Turn, TurnKey
     from ademem.store.runtime import Runtime
 
-MOST_IN_DENIAL = 3
-"""Memories that a denial carries."""
 MEMORY = ".ade"
 """Part of the path or command of a call that names a file of memory; `start.sh` knows it too."""
 
@@ -164,7 +163,7 @@ def _assist(turn: Turn, query: str, runtime: Runtime) -> str:
 
     mission = mission_of(runtime.environment)
     filters = engine.Filters(here=runtime.branch, elsewhere=False, mission=mission)
-    found = engine.search(query, runtime.store, filters, runtime.now, limit=MOST_IN_DENIAL)
+    found = engine.search(query, runtime.store, filters, runtime.now, limit=MOST_CARRIED)
     hits = [hit for hit in engine.current(found) if not hit.weak]
     turns.note_search(runtime.store, turn.key, runtime.now)
     flags.set_quiet(runtime.project, turn.key, True)

@@ -80,10 +80,8 @@ def is_still_admitted(project: Project, noted: str, current: str) -> bool:
     """
     if not current or current == noted:
         return bool(current)
-    return noted.partition(_SEPARATOR)[0] == current.partition(_SEPARATOR)[0] and not (
-        repository.tracked(project.home, _NAMES)
-        or repository.tracked(project.ade, [f"{name}/" for name in _SCRATCH])
-    )
+    same_file = noted.partition(_SEPARATOR)[0] == current.partition(_SEPARATOR)[0]
+    return same_file and not tracked(project, as_written=True)
 
 
 def admit(
@@ -153,11 +151,14 @@ def why_foreign(project: Project) -> str:
     return ""
 
 
-def tracked(project: Project) -> list[str]:
-    """Return paths of machine-local files that git tracks, those of folders with a slash."""
-    found = repository.tracked(project.home, _NAMES, as_written=False)
+def tracked(project: Project, *, as_written: bool = False) -> list[str]:
+    """Return paths of machine-local files that git tracks, those of folders with a slash.
+
+    With *as_written* they are still the files that git checked out or added.
+    """
+    found = repository.tracked(project.home, _NAMES, as_written=as_written)
     scratch = [f"{name}/" for name in _SCRATCH]
-    below = repository.tracked(project.ade, scratch, as_written=False)
+    below = repository.tracked(project.ade, scratch, as_written=as_written)
     return [
         *(os.path.join(project.home, name) for name in found),
         *(os.path.join(project.ade, name) for name in below),

@@ -217,7 +217,7 @@ def learned_at(store: Store, ids: Iterable[str]) -> dict[str, str]:
 
 
 class Cursor(Value):
-    """What was compared."""
+    """The last change up to which memories were compared."""
 
     change: int
     """The last change, a row of `memory_revisions`."""
@@ -269,7 +269,9 @@ def reopen(store: Store, left: Memory, right: Memory, actor: str, now: datetime)
     return _judge(store, left, right, was, (CONFLICT, "pending"), actor, now)
 
 
-def settle(store: Store, earlier: Memory, later: Memory, actor: str, now: datetime) -> None:
+def mark_superseded(
+    store: Store, earlier: Memory, later: Memory, actor: str, now: datetime
+) -> None:
     """Record that the later one supersedes the earlier."""
     add(store, earlier, later, SUPERSEDES, score=1.0, reason="", actor=actor, now=now)
     _judge(store, earlier, later, _PAIRED, (SUPERSEDES, "judged"), actor, now)

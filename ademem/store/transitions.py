@@ -201,7 +201,7 @@ def supersede(id: str, act: Act, by: str) -> Memory:
         if not each.live:
             raise CannotDo(f"{each.id} is {_state(each)}", "`ademem restore` brings it back first")
     with act.store.transaction():
-        relations.settle(act.store, memory, heir, act.actor, act.now)
+        relations.mark_superseded(act.store, memory, heir, act.actor, act.now)
         return _change(memory, act, "supersede", **superseded(heir.id))
 
 
