@@ -6,27 +6,22 @@ import json
 import os
 import re
 import tomllib
+from collections.abc import Mapping
+from typing import Any
 
 from ademem.api import curation, find_project, open_memories
 from ademem.core import caller, clock, configuration, confined, project, shared_files, trust
-from ademem.core.configuration.sources import fingerprint, local_file
+from ademem.core.configuration.sources import SettingWarning, SourceValues, fingerprint, local_file
 from ademem.core.configuration.values import BadSetting, as_value, key_of
 from ademem.core.errors import AdememError
+from ademem.core.project import Project
 from ademem.core.repository import commit
 from ademem.core.settings import PERSONAL_SECTION, all_keys
 from ademem.core.value import Value
 from ademem.files import enrolment
 from ademem.store import existence
+from ademem.store.existence import DatabaseClaims
 from ademem.sync.provenance import provenance_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from ademem.core.configuration.sources import SettingWarning, SourceValues
-    from ademem.core.project import Project
-    from ademem.store.existence import DatabaseClaims
 
 
 class Setting(Value):

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
 
 from ademem.capture import provenance
 from ademem.core import client
+from ademem.core.memory import Memory, Trust
 from ademem.core.text import fold
 from ademem.core.value import Value, replace
 from ademem.files import project_brief
 from ademem.store import briefs, memories, memory_queries, relations, transitions
+from ademem.store.relations import Conflict
+from ademem.store.runtime import Runtime
 from ademem.store.transitions import Act
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import datetime
-    from typing import Any
-
-    from ademem.core.memory import Memory, Trust
-    from ademem.store.relations import Conflict
-    from ademem.store.runtime import Runtime
-    from ademem.sync.proposal import Proposal
+from ademem.sync.proposal import Proposal
 
 
 def act(runtime: Runtime) -> Act:

@@ -7,13 +7,16 @@ import os
 import sqlite3
 import sys
 import tempfile
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
 
 from ademem import worker
 from ademem.api import init, open_memories, recovery, reports, searching
 from ademem.core import configuration, confined, errors, failure_log, process, shared_files
 from ademem.core.configuration.values import BadSetting
 from ademem.core.errors import AdememError
+from ademem.core.project import Project
 from ademem.core.redaction import redact
 from ademem.core.text import counted
 from ademem.core.value import Value
@@ -24,13 +27,6 @@ from ademem.store import admission, bad_rows, database, full_text, jobs, salvage
 from ademem.store.runtime import open_runtime, program
 from ademem.sync import checks
 from ademem.synthesis import ai
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import datetime
-
-    from ademem.core.project import Project
-
 
 NETWORK_FILE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs"}

@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from datetime import datetime
+from typing import Any, Self
 
+from ademem.capture.feedback import FeedbackReport
 from ademem.core import clock, configuration, confined, project
 from ademem.core.client import mission_of
 from ademem.core.memory import Trust
 from ademem.core.project import files_changed
 from ademem.core.repository import under_way
 from ademem.files import project_brief
+from ademem.files.export_format import Imported
+from ademem.files.project_brief import Agent, BadCore, CoreMemory, FileSource
+from ademem.files.texts import Problem
 from ademem.store import admission, briefs, jobs, store_aside
 from ademem.store.runtime import Runtime, is_writable, open_runtime
 from ademem.sync import checks, importer, mirror
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from datetime import datetime
-    from typing import Any, Self
-
-    from ademem.capture.feedback import FeedbackReport
-    from ademem.files.export_format import Imported
-    from ademem.files.project_brief import Agent, BadCore, CoreMemory, FileSource
-    from ademem.files.texts import Problem
-    from ademem.store.runtime import Runtime
-    from ademem.sync.import_context import ImportReport
-    from ademem.sync.mirror import Preview, Refreshed
+from ademem.sync.import_context import ImportReport
+from ademem.sync.mirror import Preview, Refreshed
 
 RELATED_AT_ONCE = 1000
 """Imported memories up to which a command compares them; that takes 2 ms each."""

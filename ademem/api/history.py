@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from itertools import groupby
+from typing import Any
 
 from ademem.api.curation import act
 from ademem.core.clock import parse, stamp
 from ademem.core.errors import FORBIDDEN, NoSuchMemory, NotFound
-from ademem.core.memory import Trust
+from ademem.core.memory import Memory, Trust
 from ademem.core.value import Value, replace
-from ademem.store import jobs, memories, procedures, revisions
+from ademem.store import Store, jobs, memories, procedures, revisions
 from ademem.store.memories import Change
-from ademem.store.transitions import BY_PERSON, CannotDo
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
-    from typing import Any
-
-    from ademem.core.memory import Memory
-    from ademem.store import Store
-    from ademem.store.revisions import Revision
-    from ademem.store.runtime import Runtime
-    from ademem.store.transitions import Act
+from ademem.store.revisions import Revision
+from ademem.store.runtime import Runtime
+from ademem.store.transitions import BY_PERSON, Act, CannotDo
 
 
 class NoSuchEvent(NotFound):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from ademem.api import find_project
 from ademem.core import configuration, project
 from ademem.core.errors import AdememError
-from ademem.core.settings import DTYPES
+from ademem.core.settings import DTYPES, EmbedSettings
 from ademem.core.value import replace
 from ademem.search import embedding
 from ademem.search.embedding import install, published
@@ -16,13 +18,6 @@ from ademem.search.embedding.install import Done
 from ademem.search.embedding.install import Source as Source
 from ademem.search.embedding.published import Status
 from ademem.worker.warm import ask
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
-
-    from ademem.core.settings import EmbedSettings
 
 
 def install_model(

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ademem.api.curation import act
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ademem.core.memory import Memory
-    from ademem.store.episodes import Episode
-    from ademem.store.missions import Mission
-    from ademem.store.runtime import Runtime
-    from ademem.synthesis.missions import Ended
-    from ademem.synthesis.procedures.export import Exported
-    from ademem.synthesis.procedures.records import Procedure
-    from ademem.synthesis.skill_registry import Listed, Scanned
+from ademem.core.memory import Memory
+from ademem.store.episodes import Episode
+from ademem.store.missions import Mission
+from ademem.store.runtime import Runtime
+from ademem.synthesis.missions import Ended
+from ademem.synthesis.procedures.export import Exported
+from ademem.synthesis.procedures.records import Procedure
+from ademem.synthesis.skill_registry import Listed, Scanned
 
 
 def list_episodes(runtime: Runtime, limit: int | None = 20) -> list[Episode]:

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
+from datetime import datetime
 
 from ademem.capture.gate import write
 from ademem.core import clock, confined, trust
 from ademem.core.json_text import loads
 from ademem.core.memory import Category, Draft, Importance, Origin, Trust
+from ademem.core.project import Project
 from ademem.core.text import counted
 from ademem.store import admission, inspection, salvage
 from ademem.store.ade import text, word
 from ademem.store.database import (
     NewerDatabase,
 )
-from ademem.store.runtime import find_order, open_runtime
+from ademem.store.runtime import Runtime, find_order, open_runtime
 from ademem.sync import mirror, tracked_files
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from datetime import datetime
-
-    from ademem.core.project import Project
-    from ademem.store.runtime import Runtime
-
 
 WAIT_S = 5.0
 """Longest wait for another process."""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 from ademem import worker
 from ademem.core import confined
 from ademem.core.client import mission_of
 from ademem.core.clock import stamp
 from ademem.core.memory import Scope, Status
-from ademem.core.project import import_waits
+from ademem.core.project import Project, import_waits
 from ademem.core.repository import branch
 from ademem.core.text import preview, with_title
+from ademem.guard.mutation import Judgement
 from ademem.session.briefing.reader import discount
 from ademem.store import (
     ai_calls,
@@ -28,17 +31,9 @@ from ademem.store import (
     statistics,
 )
 from ademem.store.filters import Filters
+from ademem.store.maintenance import LoggedRun
+from ademem.store.runtime import Runtime
 from ademem.worker import job_kinds, running
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from ademem.core.project import Project
-    from ademem.guard.mutation import Judgement
-    from ademem.store.maintenance import LoggedRun
-    from ademem.store.runtime import Runtime
 
 TOP_TAGS = 10
 SHOWN_CHARS = 100

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Callable, Iterator
 from contextlib import closing
 
 from ademem import worker
 from ademem.core import confined, failure_log, git
 from ademem.core.errors import AdememError, UnusableStore
+from ademem.core.project import Project
 from ademem.core.redaction import redact
 from ademem.core.text import counted
 from ademem.core.value import Value
 from ademem.store import Store, admission, texts
 from ademem.store.database import connect
+from ademem.store.runtime import Runtime
 from ademem.sync import mirror
+from ademem.synthesis.consolidation import Consolidated
+from ademem.synthesis.sweeping import Swept
 from ademem.worker import running
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ademem.core.project import Project
-    from ademem.store.runtime import Runtime
-    from ademem.synthesis.consolidation import Consolidated
-    from ademem.synthesis.sweeping import Swept
 
 
 def work(

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 from ademem.capture import gate, provenance
+from ademem.capture.gate import RuleEffect, Written
 from ademem.core import client
 from ademem.core.errors import UsageError
 from ademem.core.memory import Draft, Origin, Scope, Trust
 from ademem.core.value import replace
 from ademem.store import missions
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ademem.capture.gate import RuleEffect, Written
-    from ademem.store.runtime import Runtime
+from ademem.store.runtime import Runtime
 
 
 def write(runtime: Runtime, draft: Draft | str) -> Written:

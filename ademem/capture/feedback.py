@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ademem.capture import gate
 from ademem.capture.record import category_of
@@ -12,14 +14,8 @@ from ademem.core.memory import Category, Draft, Origin, Trust
 from ademem.core.text import bounded, clean, sha256_hex
 from ademem.core.value import Value
 from ademem.store import jobs, ledger, memories, memory_queries, transitions
+from ademem.store.runtime import Runtime
 from ademem.store.transitions import Act
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
-
-    from ademem.store.runtime import Runtime
 
 MAX_CHARS = 600
 MIN_WORDS = 5

@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import json
 import math
+import sqlite3
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from typing import Any, TypeVar
 
 from ademem.core.clock import parse, stamp
 from ademem.core.json_text import array, flat
@@ -18,15 +22,8 @@ from ademem.store import Store, memories
 from ademem.store.inspection import plain_tables, read_rows
 from ademem.store.memories import COLUMNS, Change
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Callable, Iterable
-    from enum import StrEnum
-    from typing import Any, TypeVar
-
-    Row = dict[str, Any]
-    Word = TypeVar("Word", bound=StrEnum)
+Row = dict[str, Any]
+Word = TypeVar("Word", bound=StrEnum)
 
 ORDERS = "cto_core_memory_state"
 """The table of briefs, which every session is shown."""

@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from datetime import datetime
+from typing import Any
 
 from ademem.core.clock import parse, stamp
 from ademem.core.value import Value
 from ademem.store import database, full_text, memories
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-    from typing import Any
-
-    Row = dict[str, Any]
+Row = dict[str, Any]
 
 TYPES = {
     "text": "('text', 'null')",

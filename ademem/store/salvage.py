@@ -6,11 +6,14 @@ import os
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Iterator
 from contextlib import closing, suppress
+from datetime import datetime
+from typing import Any
 
 from ademem.core.json_text import loads
 from ademem.core.text import counted, dedupe_key
-from ademem.store import bad_rows, distrust, full_text, inspection, memories
+from ademem.store import Store, bad_rows, distrust, full_text, inspection, memories
 from ademem.store.database import (
     SCHEMA_VERSION,
     add_secret,
@@ -19,14 +22,6 @@ from ademem.store.database import (
     run_schema,
     version,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-    from typing import Any
-
-    from ademem.store import Store
 
 VALUES = ("CHECK constraint failed", "NULL value in")
 """Beginnings of lines of SQLite's check about a value; such rows are repaired in place."""

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Callable
+from typing import Any
 
 from ademem.core.text import dedupe_key, fold, sha256_hex
-from ademem.store import full_text
+from ademem.store import Store, full_text
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from ademem.store import Store
-
-    Change = Callable[[str], str]
+Change = Callable[[str], str]
 
 
 JSON = frozenset(

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 from functools import lru_cache
 from hashlib import sha1
 from itertools import accumulate
@@ -15,13 +17,15 @@ from itertools import accumulate
 from ademem.core import anchor, git
 from ademem.core.anchor import Place
 from ademem.core.errors import UsageError
+from ademem.core.memory import Draft, Memory
+from ademem.core.project import Project
 from ademem.core.repository import git_root
 from ademem.core.text import counted
 from ademem.core.value import Value, replace
 from ademem.search.hint_patterns import check_command
 from ademem.search.hints import update_sites
+from ademem.store import Store, jobs, memories, memory_queries
 from ademem.store import hints as table
-from ademem.store import jobs, memories, memory_queries
 from ademem.store.memories import Change
 from ademem.synthesis.anchored_values import (
     CodeValue,
@@ -34,15 +38,6 @@ from ademem.synthesis.anchored_values import (
     is_named,
     parse_value,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from datetime import datetime
-
-    from ademem.core.memory import Draft, Memory
-    from ademem.core.project import Project
-    from ademem.store import Store
 
 HASH_DIGITS = 16
 """Digits of a git blob id that are stored."""

@@ -9,15 +9,12 @@ configuration, scripts and code are read by one set of patterns.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from ademem.core.value import Value
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    Lines = tuple[int, int]
+Lines = tuple[int, int]
 
 MOST_VALUES = 8
 """Values of one anchor, in the order of the text."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from ademem.core import anchor, git, process
+from ademem.core.anchor import Place
 from ademem.core.errors import AdememError
 from ademem.core.value import Value
-from ademem.store import memory_queries
+from ademem.store import Store, memory_queries
 from ademem.synthesis.anchor_verification import (
     GONE,
     SEARCH_BYTES,
@@ -21,22 +23,16 @@ from ademem.synthesis.anchor_verification import (
     text_of,
 )
 from ademem.synthesis.anchored_values import (
+    CodeValue,
     Earlier,
     Finding,
+    Lines,
     contains,
     defines,
     find_missing,
     find_values,
     headers_above,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from ademem.core.anchor import Place
-    from ademem.store import Store
-    from ademem.synthesis.anchored_values import CodeValue, Lines
 
 _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _FILE_MODES = ("100644", "100755")

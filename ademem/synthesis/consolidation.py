@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 
 from ademem.capture.gate import duplicates, relating
 from ademem.capture.gate.duplicates import compared_text
+from ademem.capture.gate.relating import Pair
 from ademem.capture.gate.rows import free_sync_id, id_of, least_trusted
 from ademem.core.anchor import joined
 from ademem.core.clock import stamp
 from ademem.core.failure_log import describe
 from ademem.core.memory import Memory
 from ademem.core.redaction import redact
+from ademem.core.settings import GateSettings, Settings
 from ademem.core.shared_files import locked
 from ademem.core.text import clean, dedupe_key, unique
 from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in, order_in
 from ademem.store import (
+    Store,
     embeddings,
     jobs,
     maintenance,
@@ -26,22 +31,12 @@ from ademem.store import (
 )
 from ademem.store.maintenance import ADEMEM, CONSOLIDATION, UNAVAILABLE, LoggedRun
 from ademem.store.memories import Change
+from ademem.store.runtime import Runtime
 from ademem.synthesis import ai
-from ademem.synthesis.consolidation_plan import MERGED, PlannedMerge, make_plan
+from ademem.synthesis.consolidation_plan import MERGED, Plan, PlannedMerge, make_plan
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
-
-    from ademem.capture.gate.relating import Pair
-    from ademem.core.settings import GateSettings, Settings
-    from ademem.store import Store
-    from ademem.store.runtime import Runtime
-    from ademem.synthesis.consolidation_plan import Plan
-
-    Writer = Callable[[Sequence[Memory]], str | None]
-    """Writes one text for several memories; None when it cannot."""
+Writer = Callable[[Sequence[Memory]], str | None]
+"""Writes one text for several memories; None when it cannot."""
 
 SOURCE = "consolidation"
 WRITER_MEMBERS = 20

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from enum import StrEnum
 
 from ademem.capture.gate import duplicates
 from ademem.capture.gate.duplicates import compared_text
-from ademem.core.memory import Status
+from ademem.core.memory import Memory, Status
 from ademem.core.text import unique, words
 from ademem.core.value import Value
+from ademem.store.maintenance import ComparableMemory
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from ademem.core.memory import Memory
-    from ademem.store.maintenance import ComparableMemory
-
-    Neighbours = Sequence[Mapping[int, float]]
-    """By position: the positions of near memories, with the cosine."""
+Neighbours = Sequence[Mapping[int, float]]
+"""By position: the positions of near memories, with the cosine."""
 
 COMPARED = 20_000
 """Most memories of one group that are compared with each other: the newest."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable, Mapping, Sequence
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+import numpy as np
 
 CHUNK = 512
 """Vectors that are compared with all others at once."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from datetime import datetime
+from typing import Any
 
 from ademem.capture import gate, provenance, transcript
 from ademem.capture.errors import COMMAND_CHARS
@@ -11,7 +14,7 @@ from ademem.capture.gate.rows import least_trusted
 from ademem.capture.transcript import Prompt
 from ademem.core.client import MISSION
 from ademem.core.clock import parse
-from ademem.core.memory import EPISODE, Category, Draft, Origin, Trust
+from ademem.core.memory import EPISODE, Category, Draft, Memory, Origin, Trust
 from ademem.core.redaction import redact
 from ademem.core.repository import git_root
 from ademem.core.text import bounded, preview, unique
@@ -29,7 +32,9 @@ from ademem.store import (
     transitions,
 )
 from ademem.store.episodes import SESSION, Action, Episode
-from ademem.store.missions import assign_mission
+from ademem.store.missions import Mission, assign_mission
+from ademem.store.runtime import Runtime
+from ademem.store.sessions import Session
 from ademem.store.transitions import Act
 from ademem.synthesis import ai
 from ademem.synthesis.conversation import (
@@ -40,17 +45,6 @@ from ademem.synthesis.conversation import (
     Conversation,
     relative,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
-    from typing import Any
-
-    from ademem.core.memory import Memory
-    from ademem.store.missions import Mission
-    from ademem.store.runtime import Runtime
-    from ademem.store.sessions import Session
 
 PURPOSE = "episode"
 """The word for episodes in the ledger and in the list of AI calls."""

@@ -6,19 +6,14 @@ from ademem.capture import gate
 from ademem.core.errors import NotFound, UsageError
 from ademem.core.memory import Category, Draft, Memory, Origin, Scope, Status, Trust
 from ademem.core.redaction import redact
+from ademem.core.settings import Settings
 from ademem.core.text import clean, slug
 from ademem.core.value import Value
 from ademem.guard.injection import instruction_in
-from ademem.store import jobs, ledger, memories, memory_queries, missions
+from ademem.store import Store, jobs, ledger, memories, memory_queries, missions
 from ademem.store.memories import new_event
 from ademem.store.missions import Mission
-from ademem.store.transitions import CannotDo
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ademem.core.settings import Settings
-    from ademem.store import Store
-    from ademem.store.transitions import Act
+from ademem.store.transitions import Act, CannotDo
 
 OUTCOMES = {"success": "succeeded", "failure": "failed", "cancelled": "cancelled"}
 """Outcomes that a person names, with the status of the mission."""

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections import Counter
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterator, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, TypeVar
 
 from ademem.core.failure_log import describe
 from ademem.core.memory import Category, Importance, Status, Tier, combined_confidence, decayed
+from ademem.core.settings import LifecycleSettings
 from ademem.core.shared_files import locked
 from ademem.core.value import Value, replace
 from ademem.guard.injection import order_in
 from ademem.store import (
+    Store,
     database,
     jobs,
     maintenance,
@@ -23,18 +27,9 @@ from ademem.store import (
 )
 from ademem.store.maintenance import ADEMEM
 from ademem.store.memories import Change
+from ademem.store.runtime import Runtime
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
-    from datetime import datetime
-    from typing import Any, TypeVar
-
-    from ademem.core.settings import LifecycleSettings
-    from ademem.store import Store
-    from ademem.store.runtime import Runtime
-
-    T = TypeVar("T")
+T = TypeVar("T")
 
 CHUNK = 250
 """Memories that one transaction changes, so that other writers wait no longer than that."""

@@ -8,22 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from datetime import datetime
 
-from ademem.capture.transcript import Call, Prompt, all_events
+from ademem.capture.transcript import Call, Event, Prompt, all_events
+from ademem.core.settings import GuardSettings
 from ademem.core.text import with_title
 from ademem.guard.mutation import judge
 from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS
 from ademem.store import logs, memory_queries, sessions
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from datetime import datetime
-
-    from ademem.capture.transcript import Event
-    from ademem.core.settings import GuardSettings
-    from ademem.store.runtime import Runtime
+from ademem.store.runtime import Runtime
 
 ID_DIGITS = 4
 """Shortest prefix of an id that `ademem get` accepts."""

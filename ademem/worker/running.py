@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
+from datetime import datetime
+from typing import Any
 
 from ademem.core import clock, confined
 from ademem.core.clock import stamp, timedelta
 from ademem.core.json_text import loads
+from ademem.core.project import Project
 from ademem.core.shared_files import locked
 from ademem.store import jobs, sessions
+from ademem.store.jobs import Job
+from ademem.store.runtime import Runtime
 from ademem.worker import lock
-from ademem.worker.job_kinds import JOBS, Failure, JobContext, Model, attempt
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-    from typing import Any
-
-    from ademem.core.project import Project
-    from ademem.store.jobs import Job
-    from ademem.store.runtime import Runtime
-    from ademem.worker.job_kinds import Kind
-
+from ademem.worker.job_kinds import JOBS, Failure, JobContext, Kind, Model, attempt
 
 __all__ = ["JOBS", "JobContext", "Model", "any_due", "due", "find_model", "run_due"]
 

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from ademem.api.evaluation import metrics
 from ademem.api.evaluation.arena import BASELINES, NEED_A_MODEL, Arena
-from ademem.api.evaluation.datasets import APART, FORMATS, Dataset, read
+from ademem.api.evaluation.datasets import APART, FORMATS, Dataset, Haystack, read
 from ademem.core import configuration
 from ademem.core.value import Value, as_dict
 from ademem.search import embedding
-from ademem.search.parameters import DEFAULTS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from typing import Any
-
-    from ademem.api.evaluation.datasets import Haystack
-    from ademem.search.parameters import Parameters
+from ademem.search.parameters import DEFAULTS, Parameters
 
 __all__ = ["FORMATS", "Row", "Run", "read", "run"]
 

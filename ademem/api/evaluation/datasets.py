@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from datetime import datetime
+from typing import Any
 
 import orjson
 
@@ -11,12 +13,7 @@ from ademem.core.errors import UsageError
 from ademem.core.text import bytes_hex
 from ademem.core.value import Value
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
-    Reader = Callable[[bytes], Iterator["Haystack"]]
+Reader = Callable[[bytes], Iterator["Haystack"]]
 
 APART = ("adversarial", "abstention")
 """Categories of questions that have no answer: reported, and left out of the whole."""

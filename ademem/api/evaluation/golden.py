@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping, Sequence
 
 import orjson
 
@@ -10,15 +11,10 @@ from ademem import api
 from ademem.api.evaluation.metrics import DEPTH, recall
 from ademem.core import confined
 from ademem.core.errors import AdememError, NoSuchMemory, NotFound
+from ademem.core.project import Project
 from ademem.core.redaction import redact
 from ademem.core.value import Value, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from ademem.api import Memories
-    from ademem.core.project import Project
+from ademem.store.runtime import Runtime
 
 FILE = "eval.jsonl"
 CUT = 10
@@ -93,7 +89,7 @@ def save(project: Project, golden: Iterable[Golden]) -> None:
     confined.write_text(project.root, _path(project), "".join(f"{line}\n" for line in lines))
 
 
-def add(memories: Memories, query: str, ids: Sequence[str]) -> Golden:
+def add(memories: Runtime, query: str, ids: Sequence[str]) -> Golden:
     """Record where the memories rank for the question now, beside those recorded before."""
     project = memories.project
     query = redact(" ".join(query.split())).text
@@ -105,7 +101,7 @@ def add(memories: Memories, query: str, ids: Sequence[str]) -> Golden:
     return known[query]
 
 
-def update(memories: Memories) -> Verdict:
+def update(memories: Runtime) -> Verdict:
     """Record the ranks of now, and forget memories that are gone."""
     verdict = check(memories)
     now = [
@@ -116,7 +112,7 @@ def update(memories: Memories) -> Verdict:
     return verdict
 
 
-def check(memories: Memories, *, slack: int = 0) -> Verdict:
+def check(memories: Runtime, *, slack: int = 0) -> Verdict:
     """Ask every question again; *slack* is how many places a memory may have lost.
 
     Raises NoGolden when there is nothing to ask.
@@ -147,12 +143,12 @@ def _moved(golden: Golden, ranked: Sequence[str], slack: int) -> Iterable[Moved]
             yield Moved(query=golden.query, sync_id=sync_id, before=before, now=now, worse=worse)
 
 
-def _ranks(memories: Memories, query: str, sync_ids: Iterable[str]) -> dict[str, int | None]:
+def _ranks(memories: Runtime, query: str, sync_ids: Iterable[str]) -> dict[str, int | None]:
     ranked = _ranked(memories, query)
     return {sync_id: _rank(ranked, sync_id) for sync_id in sync_ids}
 
 
-def _ranked(memories: Memories, query: str) -> list[str]:
+def _ranked(memories: Runtime, query: str) -> list[str]:
     return [hit.memory.sync_id for hit in api.search(memories, query, limit=DEPTH).hits]
 
 
@@ -160,7 +156,7 @@ def _rank(ranked: Sequence[str], sync_id: str) -> int | None:
     return ranked.index(sync_id) + 1 if sync_id in ranked else None
 
 
-def _here(memories: Memories, sync_ids: Iterable[str]) -> list[str]:
+def _here(memories: Runtime, sync_ids: Iterable[str]) -> list[str]:
     here = []
     for sync_id in sync_ids:
         try:
@@ -170,7 +166,7 @@ def _here(memories: Memories, sync_ids: Iterable[str]) -> list[str]:
     return here
 
 
-def _tracked(memories: Memories, id: str) -> str:
+def _tracked(memories: Runtime, id: str) -> str:
     """The memory's sync id; one that no file may name cannot be checked elsewhere."""
     memory = api.get(memories, id)
     if not memory.shareable:

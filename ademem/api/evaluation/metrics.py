@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-
-    Metric = Callable[[Sequence[str], Collection[str]], float]
+Metric = Callable[[Sequence[str], Collection[str]], float]
 
 DEPTH = 20
 """Hits that are looked at; what stands behind them counts as not found."""

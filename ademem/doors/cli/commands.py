@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -13,9 +14,6 @@ from typer.core import TyperGroup
 from ademem import __version__
 from ademem.core.errors import USAGE, AdememError, UsageError
 from ademem.doors.cli import REPLACED, SEARCH, wants_json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 MODULES = {
     "memory": "add learn recall get list",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
 
 import typer
 
 from ademem.api import configuring
-from ademem.api.configuring import format_value
+from ademem.api.configuring import Setting, UntrustedParts, format_value
 from ademem.core import caller
 from ademem.core.configuration.values import (
     RENAMED,
@@ -23,12 +24,6 @@ from ademem.core.value import Value, as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, Project
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
-
-    from ademem.api.configuring import Setting, UntrustedParts
 
 config = typer.Typer(help="Settings, and where they come from.", no_args_is_help=True)
 app.add_typer(config, name="config")

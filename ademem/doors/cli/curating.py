@@ -6,7 +6,7 @@ import os
 import shlex
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -34,9 +34,7 @@ from ademem.doors.cli.options import (
     split_words,
     text_or_stdin,
 )
-
-if TYPE_CHECKING:
-    from ademem.store.runtime import Runtime
+from ademem.store.runtime import Runtime
 
 
 def _register(name: str, done: str, help: str) -> None:

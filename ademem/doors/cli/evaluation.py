@@ -5,22 +5,20 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ademem import api
+from ademem.api.evaluation import Run
+from ademem.api.evaluation.golden import Verdict
 from ademem.core.errors import UsageError
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, Project
-
-if TYPE_CHECKING:
-    from ademem.api.evaluation import Run
-    from ademem.api.evaluation.golden import Verdict
-    from ademem.store.runtime import Runtime
+from ademem.store.runtime import Runtime
 
 evaluation = typer.Typer(help="How good recall is, measured.", no_args_is_help=True)
 app.add_typer(evaluation, name="eval")

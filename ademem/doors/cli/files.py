@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
 from difflib import unified_diff
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import orjson
 import typer
@@ -32,16 +33,11 @@ from ademem.doors.cli.options import (
     stdin,
 )
 from ademem.files import project_brief
+from ademem.store.runtime import Runtime
+from ademem.sync.import_context import ImportReport
 from ademem.sync.merging import merge_versions
+from ademem.sync.mirror import File, Preview
 from ademem.sync.tracked_files import NOT_TEXT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import NoReturn
-
-    from ademem.store.runtime import Runtime
-    from ademem.sync.import_context import ImportReport
-    from ademem.sync.mirror import File, Preview
 
 files = typer.Typer(help="The git-reviewable files of memory.", no_args_is_help=True)
 core = typer.Typer(help="The project brief.", no_args_is_help=True)

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ademem import api
+from ademem.api.history import Event
 from ademem.core.errors import NoSuchMemory, UsageError
+from ademem.core.memory import Memory
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, DryRun, Limit, Project, open_project, parse_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from ademem.api.history import Event
-    from ademem.core.memory import Memory
-    from ademem.store.episodes import Episode
-    from ademem.store.runtime import Runtime
+from ademem.store.episodes import Episode
+from ademem.store.runtime import Runtime
 
 TASK_CHARS = 160
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -15,10 +15,8 @@ from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, Id, Project, open_project
-
-if TYPE_CHECKING:
-    from ademem.store.missions import Mission
-    from ademem.store.runtime import Runtime
+from ademem.store.missions import Mission
+from ademem.store.runtime import Runtime
 
 mission = typer.Typer(
     help="Missions, whose memories are separate until they end.", no_args_is_help=True

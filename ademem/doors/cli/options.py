@@ -9,19 +9,17 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from enum import StrEnum
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Annotated, TextIO, TypeVar
+from typing import Annotated, TextIO, TypeVar
 
 import typer
 
 from ademem import api
+from ademem.api.files import Inspection
 from ademem.core import configuration
 from ademem.core.errors import UsageError
 from ademem.core.memory import Category, Importance, Scope, Status
 from ademem.doors.cli import show
-
-if TYPE_CHECKING:
-    from ademem.api.files import Inspection
-    from ademem.store.runtime import Runtime
+from ademem.store.runtime import Runtime
 
 Project = Annotated[
     str | None, typer.Option("--project", help="Folder of the project.", metavar="DIR")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -12,12 +12,10 @@ from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, DryRun, Id, Project, open_project
+from ademem.store.runtime import Runtime
 from ademem.store.transitions import waits_for
-
-if TYPE_CHECKING:
-    from ademem.store.runtime import Runtime
-    from ademem.synthesis.procedures.records import Procedure
-    from ademem.synthesis.skill_registry import Listed
+from ademem.synthesis.procedures.records import Procedure
+from ademem.synthesis.skill_registry import Listed
 
 TEXT_CHARS = 120
 

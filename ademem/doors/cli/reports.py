@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 from textwrap import wrap
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,10 +14,6 @@ from ademem.core.text import counted, preview
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, Project, open_project, warn
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
 
 guard = typer.Typer(help="Recall before changes.", no_args_is_help=True)
 app.add_typer(guard, name="guard")

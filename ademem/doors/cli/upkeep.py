@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterator
+from typing import Annotated, Any
 
 import typer
 
@@ -17,13 +18,9 @@ from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, DryRun, Project, open_project, progress
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ademem.synthesis.anchor_verification import Checked
-    from ademem.synthesis.consolidation import Consolidated
-    from ademem.synthesis.sweeping import Swept
+from ademem.synthesis.anchor_verification import Checked
+from ademem.synthesis.consolidation import Consolidated
+from ademem.synthesis.sweeping import Swept
 
 TEXT_CHARS = 80
 

@@ -6,10 +6,14 @@ An answer comes from a model that read untrusted text: it passes the write gate 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from typing import Any
 
 from ademem.core.redaction import redact
+from ademem.core.settings import AISettings
 from ademem.core.value import replace
 from ademem.store import ai_calls
+from ademem.store.runtime import Runtime
 from ademem.synthesis.ai.answer import (
     InvalidAnswer,
     Provider,
@@ -17,14 +21,6 @@ from ademem.synthesis.ai.answer import (
     find_object,
     validate,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from ademem.core.settings import AISettings
-    from ademem.store.runtime import Runtime
 
 PROVIDERS = ("claude", "openai")
 PROMPT_CHARS = 120_000

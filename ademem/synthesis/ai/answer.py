@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from ademem.core.value import Value
 from ademem.store.ai_calls import Price
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
 
 ANSWER_BYTES = 1_000_000
 """Most bytes that are read of a reply, its envelope included."""

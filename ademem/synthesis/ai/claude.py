@@ -9,20 +9,15 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import IO, Any
 
 from ademem.core.client import config_dir
 from ademem.core.json_text import loads
 from ademem.core.value import Value
 from ademem.store.ai_calls import Price
-from ademem.synthesis.ai.answer import ANSWER_BYTES, RULES, Reply, failure, number
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import IO, Any
-
-    from ademem.synthesis.ai.answer import Question
+from ademem.synthesis.ai.answer import ANSWER_BYTES, RULES, Question, Reply, failure, number
 
 MODEL = "haiku"
 """A small model, by an alias that every account has."""

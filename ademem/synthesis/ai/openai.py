@@ -6,19 +6,14 @@ import json
 import time
 from contextlib import suppress
 from http.client import HTTPException
+from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from ademem.core.json_text import loads
 from ademem.store.ai_calls import Price
-from ademem.synthesis.ai.answer import ANSWER_BYTES, RULES, Reply, failure, number
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ademem.synthesis.ai.answer import Question
+from ademem.synthesis.ai.answer import ANSWER_BYTES, RULES, Question, Reply, failure, number
 
 CHUNK = 1 << 16
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")

@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 
 from ademem.core.text import fold
 from ademem.search.query import STOP_WORDS
-from ademem.synthesis.procedures.steps import FAILED, MASK_WORDS, SUCCEEDED, in_folder, mask
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from ademem.synthesis.procedures.steps import Step, Work
+from ademem.synthesis.procedures.steps import (
+    FAILED,
+    MASK_WORDS,
+    SUCCEEDED,
+    Step,
+    Work,
+    in_folder,
+    mask,
+)
 
 TASK_SHARE = 0.4
 """Weight of the task in the similarity; the steps have the rest."""

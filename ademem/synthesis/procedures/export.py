@@ -6,6 +6,7 @@ import json
 import os
 import re
 import unicodedata
+from datetime import datetime
 
 from ademem.core import confined
 from ademem.core.errors import AdememError
@@ -15,18 +16,12 @@ from ademem.core.value import Value, replace
 from ademem.store import memory_queries, transitions
 from ademem.store import procedures as table
 from ademem.store import skills as index
+from ademem.store.runtime import Runtime
 from ademem.store.skills import IndexedSkill
 from ademem.store.transitions import Act
 from ademem.synthesis.procedures import records
-from ademem.synthesis.procedures.records import Wording
+from ademem.synthesis.procedures.records import Procedure, Wording
 from ademem.synthesis.skill_files import digest_of, split_front_matter
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from ademem.store.runtime import Runtime
-    from ademem.synthesis.procedures.records import Procedure
 
 WRITTEN, UNCHANGED, REMOVED, EDIT_IMPORTED, DELETED, FOREIGN, REFUSED = (
     "written",

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from itertools import combinations
+from typing import Any
 
 from ademem.core.clock import parse
 from ademem.core.memory import Trust
 from ademem.core.text import preview, unique, whole_words
 from ademem.core.value import Value
-from ademem.store import embeddings, episodes, ledger, memory_queries
+from ademem.store import Store, embeddings, episodes, ledger, memory_queries
 from ademem.store import procedures as table
+from ademem.store.runtime import Runtime
 from ademem.synthesis import ai
 from ademem.synthesis.procedures import records
 from ademem.synthesis.procedures.clustering import (
@@ -20,7 +24,7 @@ from ademem.synthesis.procedures.clustering import (
     make_clusters,
     medoid,
 )
-from ademem.synthesis.procedures.records import TITLE_CHARS, Wording
+from ademem.synthesis.procedures.records import TITLE_CHARS, Procedure, Wording
 from ademem.synthesis.procedures.steps import (
     EDIT,
     FAILED,
@@ -28,6 +32,7 @@ from ademem.synthesis.procedures.steps import (
     RUN,
     SUCCEEDED,
     UNKNOWN,
+    Step,
     Work,
     agreement,
     common_steps,
@@ -39,17 +44,6 @@ from ademem.synthesis.procedures.steps import (
     steps_of,
     steps_of_actions,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from datetime import datetime
-    from typing import Any
-
-    from ademem.store import Store
-    from ademem.store.runtime import Runtime
-    from ademem.synthesis.procedures.records import Procedure
-    from ademem.synthesis.procedures.steps import Step
 
 CONTEXTS = 3.0
 """Distinct sessions without failure whose common steps become a procedure."""

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from datetime import datetime
 
 from ademem.capture.gate.form import Reviewed
 from ademem.capture.gate.rows import build_row, free_sync_id
 from ademem.core.errors import NotFound, UsageError
 from ademem.core.memory import MAX_TITLED_BYTES, PROCEDURE, Category, Memory, Origin, Status, Trust
 from ademem.core.redaction import redact
+from ademem.core.settings import GateSettings, ProcedureSettings, Settings
 from ademem.core.text import bounded_bytes, clean, preview
 from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in
-from ademem.store import jobs, memories, memory_queries, transitions
+from ademem.store import Store, jobs, memories, memory_queries, transitions
 from ademem.store import procedures as table
 from ademem.store.memories import Change
 from ademem.store.procedures import Details
-from ademem.store.transitions import CannotDo
-from ademem.synthesis.procedures.steps import steps_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    from ademem.core.settings import GateSettings, ProcedureSettings, Settings
-    from ademem.store import Store
-    from ademem.store.transitions import Act
-    from ademem.synthesis.procedures.steps import Step
+from ademem.store.transitions import Act, CannotDo
+from ademem.synthesis.procedures.steps import Step, steps_of
 
 ACTOR = "system"
 SUCCESS, FAILURE = OUTCOMES = ("success", "failure")
