@@ -372,6 +372,7 @@ OPENERS = {
     "worker/warm_server.py": "the socket, in its checked folder",
     "core/process.py": "/dev/null",
     "session/notices.py": "the client's file of variables; inode of a database set aside",
+    "session/consulting.py": "the file that a call is to write",
     "session/pre_tool_use.py": "the client's own memories",
 }
 """Who opens, lists, changes or looks for a file by its path, and which: none below `.ade/`."""

@@ -31,6 +31,25 @@ AT = r"to|in|for|with|when|on"
 BEFORE = r"before|prior to|until|unless|bevor|vor|ehe|bis|avant|antes de|antes"
 """Words behind which a text names the act that needs something else first."""
 
+EDITING = (
+    r"edit|re-?writ|overwrit|chang|modif|alter|amend|updat|renam|mov|remov|delet|re-?order|re-?number"
+    r"|änder|geändert|überschr|umbenenn|lösch|gelöscht|supprim|renomm|cambi|borr|elimin"
+)
+"""Beginnings of words for a change of what exists."""
+WRITING = (
+    r"touch|writ|add|creat|put|plac|commit|introduc|new|anything|anfass|schreib|touch|écri|toc"
+)
+"""Beginnings of words by which a ban on changes holds for new files as well."""
+MADE = (
+    r"generat|built|made|produced|(?:written|created|maintained) by|by hand|hand-|manual|directly"
+    r"|generier|erzeug|von hand|génér|à la main|a mano"
+)
+"""Beginnings of words about files that a program makes, so that nobody else adds one."""
+ANOTHER = r"new|another|neu|weiter|nouve|autre|nuev|otr"
+"""Beginnings of words by which a clause asks for a new file instead."""
+INSIDE = frozenset("in under below inside within of from im unter dans sous en bajo".split())
+"""Words between files and their folder."""
+
 AMBIGUOUS = frozenset(
     """
     base64 break bundle cat comm command continue cut date diff dir dirs du echo env exec exit
@@ -68,13 +87,18 @@ COMMON = frozenset(
 STEM_CHARS = 4
 """Shortest name of a file or folder that a text names without its path."""
 
-_CLAUSE = re.compile(r"[;:!?,()\n]+|\.(?=\s|$)|\b(?:but|sondern|mais|sino)\b", re.IGNORECASE)
+_CLAUSE = re.compile(
+    r"[;:!?,()\n]+|\.(?=\s|$)|\s[-–—]\s|\b(?:but|sondern|mais|sino)\b", re.IGNORECASE
+)
 _FORBIDS = re.compile(rf"(?:(?<![\w-])(?:{FORBIDDING})(?![\w-]))", re.IGNORECASE)
 _CONTRASTS = re.compile(CONTRASTING, re.IGNORECASE)
 _REQUIRES = re.compile(rf"(?<![\w-])(?:{REQUIRING})(?![\w-])", re.IGNORECASE)
 _ALWAYS = re.compile(rf"(?<![\w-])(?:{ALWAYS})(?![\w-])", re.IGNORECASE)
 _BEFORE = re.compile(rf"(?<![\w-])(?:{BEFORE})(?![\w-])", re.IGNORECASE)
 _AT = re.compile(rf"(?<![\w-])(?:{AT})(?![\w-])", re.IGNORECASE)
+_EDITS, _WRITES, _MADE, _ANOTHER = (
+    re.compile(rf"(?<!\w)(?:{words})", re.IGNORECASE) for words in (EDITING, WRITING, MADE, ANOTHER)
+)
 _PASSIVE = re.compile(r"(?:be|get|in|on|here|for|to)\b|werden\b", re.IGNORECASE)
 """The beginning of a clause's rest that does not name what is forbidden."""
 _FILE = re.compile(r"[\w*-]*\.[a-z]\w{0,5}", re.IGNORECASE)
@@ -88,7 +112,7 @@ def is_rule(text: str) -> bool:
 
 def find_triggers(text: str) -> Iterator[str]:
     """Yield the parts of a rule that name what is forbidden, or what needs something else."""
-    clauses = [clause.strip() for clause in _CLAUSE.split(text) if clause.strip()]
+    clauses = _split_clauses(text)
     always = any(_ALWAYS.search(clause) for clause in clauses)
     for at, clause in enumerate(clauses):
         if found := _FORBIDS.search(clause):
@@ -108,6 +132,10 @@ def find_triggers(text: str) -> Iterator[str]:
             place = clause[found.end() :].strip()
             if any(map(_is_target, _words(place))):
                 yield place
+
+
+def _split_clauses(text: str) -> list[str]:
+    return [clause.strip() for clause in _CLAUSE.split(text) if clause.strip()]
 
 
 def names_target(text: str) -> bool:
@@ -136,6 +164,29 @@ def is_about_path(text: str, path: str) -> bool:
             ):
                 return True
     return False
+
+
+def spares_new_file(text: str, path: str) -> bool:
+    """Return True if the rule forbids only to change what exists, and *path* does not.
+
+    A ban on changing a folder, or files that a program makes, holds for a new file in it, too.
+    """
+    folders = f"/{path.lower().rpartition('/')[0]}/"
+    bans = 0
+    for clause in _split_clauses(text):
+        if found := _FORBIDS.search(clause):
+            banned = clause[found.end() :].strip() or clause
+            if not _EDITS.search(banned) or _WRITES.search(banned):
+                return False
+            bans += 1
+        elif _REQUIRES.search(clause) and not _ANOTHER.search(clause):
+            return False
+        words = ["", *(word for word in _words(clause.lower()) if word not in ("the", "our"))]
+        for at, word in enumerate(words[1:]):
+            names_folder = "/" in word and f"/{word.removeprefix('./').strip('/')}/" in folders
+            if names_folder and words[at] not in INSIDE:
+                return False
+    return bool(bans) and not _MADE.search(text)
 
 
 def is_about_command(text: str, commands: Iterable[Sequence[str]]) -> bool:

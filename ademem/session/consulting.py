@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from ademem.core import client
 from ademem.core.memory import STOP, Status, Trust
 from ademem.core.redaction import redact
@@ -242,11 +244,16 @@ def _look_up(
             elif answers_call:
                 answers.append(memory)
     found = [*tied, *((memory, "") for memory in (*rules, *answers))]
-    stopping = _find_stopping([memory for memory, _ in tied] + rules, runtime)
-    stopping |= _find_stopping(
-        [one for one in answers if STOP in one.tags or not wording.names_target(one.content)],
-        runtime,
-    )
+    about = [memory for memory, _ in tied] + rules
+    about += [one for one in answers if STOP in one.tags or not wording.names_target(one.content)]
+    if call.tool == "Write" and not os.path.lexists(call.path):
+        path = hint_events.name_target(payload, runtime)
+        about = [
+            one
+            for one in about
+            if STOP in one.tags or not wording.spares_new_file(one.content, path)
+        ]
+    stopping = _find_stopping(about, runtime)
     return [
         Lookup(memory=memory, state=state, stops=memory.id in stopping)
         for memory, state in found

@@ -100,3 +100,36 @@ def test_the_files_of_a_rule(text, path, is_about):
 )
 def test_a_rule_that_names_a_target_is_about_that_alone(text, names):
     assert wording.names_target(text) is names
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "spares"),
+    [
+        ("A migration that shipped is never edited; add another", "migrations/0007.sql", True),
+        ("A migration that shipped must not be edited; add another one", "migrations/7.sql", True),
+        ("Never edit or delete an applied migration - write a new one", "migrations/7.sql", True),
+        ("Once released, schema files must not change; only add new ones", "db/schema/9.sql", True),
+        ("Never rename files in public/assets", "public/assets/logo.svg", True),
+        ("Do not modify existing snapshots under tests/snap", "tests/snap/new.txt", True),
+        ("Write a new migration instead of editing an old one", "migrations/7.sql", True),
+        ("Ausgelieferte Migrationen nie ändern", "migrations/7.sql", True),
+        ("Ne jamais modifier une migration publiée", "migrations/7.sql", True),
+        ("Nunca cambies una migración publicada", "migrations/7.sql", True),
+        ("Never touch legacy/", "legacy/new.py", False),
+        ("Never edit legacy/", "legacy/new.py", False),
+        ("The folder src/legacy/ must not be changed", "src/legacy/deep/new.py", False),
+        ("Do not modify anything under vendor/", "vendor/new.go", False),
+        ("Never add or edit files in legacy/", "legacy/new.py", False),
+        ("Nothing new goes into legacy/: never write there", "legacy/new.py", False),
+        ("Files in src/gen are generated and must not be edited", "src/gen/new.py", False),
+        ("src/gen is made by make gen; never edit it", "src/gen/new.py", False),
+        ("Never edit files in src/gen by hand", "src/gen/new.py", False),
+        ("Migrations must be created by the tool; never edit one", "migrations/7.sql", False),
+        ("CHANGELOG.md is written by the release, never by hand", "CHANGELOG.md", False),
+        ("The conftest.py must never touch the network", "api/conftest.py", False),
+        ("Use pnpm, never npm", "package.json", False),
+        ("Always run make lint before editing migrations", "migrations/7.sql", False),
+    ],
+)
+def test_a_ban_on_changes_alone_is_not_about_a_file_that_does_not_exist(text, path, spares):
+    assert wording.spares_new_file(text, path) is spares
