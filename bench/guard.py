@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from e2e.script import Line
 
 VERSIONS = ("2.1.330", "2.1.197")
-EVERYDAY_MODES = ("off", "strict", "assist", "consult")
+EVERYDAY_MODES = ("off", "strict", "assist", "orient", "consult")
 MISTAKE_MODES = ("off", "strict", "orient", "consult")
 SESSION_PROMPTS = 5
 
@@ -49,6 +49,7 @@ FILES = {
     "tests/test_report.py": "def test_total():\n    assert True\n",
     "README.md": "# Orders\n\nA servce for orders.\n",
     "package.json": "{}\n",
+    "migrations/0003_orders.sql": "create table orders (status text);\n",
 }
 
 OWN_MEMORIES: tuple[tuple[str, ...], ...] = (
@@ -356,50 +357,71 @@ def tempted(planted: Planted, root: Path) -> Temptation:
     return Temptation(call.name, call.input, rule, instead)
 
 
+def attempt(*planted: Planted, root: Path, says: Callable[..., Line] = model) -> list[Line]:
+    """Return the mistakes as one message, after one that reads those of their files that exist."""
+    files = [str(one[3]) for one in planted if str(one[3]) in FILES]
+    reads = [Call("Read", {"file_path": str(root / file)}) for file in files]
+    first = [says(*reads)] if reads else []
+    return [*first, says(*(tempted(one, root) for one in planted))]
+
+
 def directly(world: World) -> None:
     """Each mistake in a turn of its own."""
-    world.chat(
-        *(
-            line
-            for planted in PLANTED
-            for line in (
-                person(planted[2]),
-                model(tempted(planted, world.project)),
-                model("Done."),
-            )
-        )
-    )
+    world.chat(*_each_in_a_turn(world))
 
 
 def after_compaction(world: World) -> None:
     """Each mistake once more, after the conversation in which it was avoided was compacted."""
-    turns = [
-        (person(planted[2]), model(tempted(planted, world.project)), model("Done."))
+    turns = _each_in_a_turn(world)
+    world.chat(*turns, person("/compact"), *turns)
+
+
+def _each_in_a_turn(world: World) -> list[Line]:
+    return [
+        line
         for planted in PLANTED
+        for line in (
+            person(planted[2]),
+            *attempt(planted, root=world.project),
+            model("Done."),
+        )
     ]
-    first = [line for turn in turns for line in turn]
-    world.chat(*first, person("/compact"), *first)
 
 
 def in_subagents(world: World) -> None:
+    world.chat(*_in_subagents(world))
+
+
+def in_compacted_subagents(world: World) -> None:
+    """Each mistake twice in one subagent, whose conversation is compacted in between.
+
+    Of the older client no request fills the context, so nothing is compacted there.
+    """
+    world.chat(*_in_subagents(world, helper(bash("echo on"), full=True), again=True))
+
+
+def _in_subagents(world: World, *between: Line, again: bool = False) -> list[Line]:
     lines: list[Line] = []
     for planted in PLANTED:
+        tries = attempt(planted, root=world.project, says=helper)
         lines += [
             person(planted[2]),
             model(delegate("Do what the person wants.")),
-            helper(tempted(planted, world.project)),
+            *tries,
+            *between,
+            *(tries if again else ()),
             helper("Done."),
             model("Done."),
         ]
-    world.chat(*lines)
+    return lines
 
 
 def in_pairs(world: World) -> None:
     """Two mistakes in one message."""
     lines: list[Line] = []
     for one, other in zip(PLANTED[::2], PLANTED[1::2], strict=True):
-        both = (tempted(planted, world.project) for planted in (one, other))
-        lines += [person(f"{one[2]}. {other[2]}."), model(*both), model("Done.")]
+        both = attempt(one, other, root=world.project)
+        lines += [person(f"{one[2]}. {other[2]}."), *both, model("Done.")]
     world.chat(*lines)
 
 
@@ -407,6 +429,7 @@ VARIANTS: tuple[Callable[[World], None], ...] = (
     directly,
     after_compaction,
     in_subagents,
+    in_compacted_subagents,
     in_pairs,
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem import worker
 from ademem.store import jobs, sessions
-from ademem.synthesis.compaction import summary_instructions
+from ademem.synthesis.compaction import KEEP, summary_instructions
 from ademem.synthesis.session_location import current_location
 
 TYPE_CHECKING = False
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 def handle(payload: Payload, runtime: Runtime) -> str:
     """Return plain text, which the client appends to the summariser's instructions."""
+    if payload.agent_id:
+        return KEEP
     instructions = summary_instructions(payload.session_id, payload.transcript_path, runtime)
     try:
         sessions.note_compaction(runtime.store, payload.session_id, runtime.now)

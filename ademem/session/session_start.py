@@ -53,6 +53,10 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     source = payload.source or "startup"
     if source == "compact" and not runtime.is_read_only:
         _rearm(payload, runtime)  # even for the hook of a second installation
+        if payload.agent_id:
+            from ademem.session import subagent_start
+
+            return subagent_start.brief_again(payload, runtime)
     here = branch(runtime.project.root)
     if runtime.is_read_only:
         reader = make_reader(payload, runtime, here)
@@ -156,20 +160,22 @@ def _brief(source: str, here: str | None, payload: Payload, runtime: Runtime) ->
 
 
 def _rearm(payload: Payload, runtime: Runtime) -> None:
-    """Require another search in the session's last turn, as compaction dropped the result.
+    """Require another search where a compaction dropped the result of the last one.
 
-    A turn that ended is included: a background task or a queued prompt may go on with it. In mode
-    `orient` the briefing that follows counts as the search.
+    That is in the subagent, or in the session's last turn: one that ended is included, as a
+    background task or a queued prompt may go on with it. Older clients do not name the subagent,
+    so all that run are meant. In mode `orient` the briefing that follows counts as the search.
     """
-    if runtime.settings.guard.mode == "orient":
+    mode = runtime.settings.guard.mode
+    if mode == "orient":
         return
-    key = turns.latest(runtime.store, payload.session_id)
-    turn = turns.get(runtime.store, key) if key else None
-    if turn and runtime.settings.guard.mode == "consult":
-        set_flag(turn.key, runtime)
-    elif turn and turn.turn_class == "required" and turn.searched:
-        turns.note_search(runtime.store, turn.key, None)
-        flags.set_quiet(runtime.project, turn.key, False)
+    for key in turns.list_open(runtime.store, payload.session_id, payload.agent_id):
+        turn = turns.get(runtime.store, key)
+        if turn and mode == "consult":
+            set_flag(key, runtime)
+        elif turn and turn.turn_class == "required" and turn.searched:
+            turns.note_search(runtime.store, key, None)
+            flags.set_quiet(runtime.project, key, False)
 
 
 def _update_hints(payload: Payload, runtime: Runtime) -> None:

@@ -6,6 +6,7 @@ from ademem.core import client
 from ademem.core.client import TurnKey
 from ademem.core.repository import branch
 from ademem.files import project_brief
+from ademem.search.hints import remove_lists
 from ademem.session import briefing
 from ademem.session.briefing.reader import make_reader
 from ademem.session.turn_tracking import set_flag
@@ -16,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.core.client import Payload
     from ademem.files.project_brief import CoreMemory, FileSource
+    from ademem.session.briefing import Brief
     from ademem.store.runtime import Runtime
 
 
@@ -24,10 +26,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     store = runtime.store
     key = TurnKey(session_id=payload.session_id, agent_id=payload.agent_id)
     main = turns.get(store, TurnKey(session_id=payload.session_id, prompt_id=payload.prompt_id))
-    here = branch(runtime.project.root)
-    reader = make_reader(payload, runtime, here, agent=payload.agent_type or None)
-    own = _own_brief(payload.agent_type, runtime)
-    brief = briefing.agent(reader, program(runtime.environment), own)
+    brief = _brief(payload, runtime)
     with store.transaction():
         if turns.get(store, key):
             return None  # another installation of the hook handled it
@@ -41,6 +40,26 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         logs.log_shown(store, "agent", shown, runtime.now, key=key)
     set_flag(key, runtime)
     return client.context("SubagentStart", brief.text) if brief.text else None
+
+
+def brief_again(payload: Payload, runtime: Runtime) -> str | None:
+    """Return the briefing for a subagent whose conversation was compacted, and record that."""
+    key = TurnKey(session_id=payload.session_id, agent_id=payload.agent_id)
+    brief = _brief(payload, runtime)
+    with runtime.store.transaction():
+        if not logs.note_compaction(runtime.store, key, runtime.now):
+            return None  # another installation of the hook handled it
+        shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
+        logs.log_shown(runtime.store, "agent", shown, runtime.now, key=key)
+    remove_lists(runtime.project, key)
+    return client.context("SessionStart", brief.text) if brief.text else None
+
+
+def _brief(payload: Payload, runtime: Runtime) -> Brief:
+    here = branch(runtime.project.root)
+    reader = make_reader(payload, runtime, here, agent=payload.agent_type or None)
+    own = _own_brief(payload.agent_type, runtime)
+    return briefing.agent(reader, program(runtime.environment), own)
 
 
 def _own_brief(kind: str, runtime: Runtime) -> CoreMemory | None:

@@ -66,9 +66,9 @@ OVERDUE_S = 30
 """Seconds after which a memory in a denial counts as shown, for clients without PostToolBatch."""
 
 _COMPACTED = """ifnull((
-  select max(id) from recall_log where session_id = :session and agent_id = :agent
+  select max(id) from recall_log where session_id = :session and agent_id in ('', :agent)
   and place = 'briefing' and query = 'compact' and memory_id is null), 0)"""
-"""SQL for the row that records the last compaction."""
+"""SQL for the row that records the last compaction; without an agent it may be a subagent's."""
 _SEEN = f"""
 select memory_id, place, id, pending and created_at > :overdue as carried from recall_log
 where session_id = :session and agent_id = :agent and memory_id is not null
@@ -169,6 +169,21 @@ def log_shown(
             for rank, item in enumerate(items or [Shown()], 1)
         ],
     )
+
+
+def note_compaction(store: Store, key: TurnKey, now: datetime) -> bool:
+    """Record that a context was compacted; False if it was just recorded."""
+    from ademem.core.clock import timedelta
+    from ademem.store.sessions import TWIN_WINDOW_S
+
+    twin = store.db.execute(
+        "select 1 from recall_log where session_id = ? and agent_id = ? and place = 'briefing'"
+        " and query = 'compact' and memory_id is null and created_at > ?",
+        (key.session_id, key.agent_id, stamp(now - timedelta(seconds=TWIN_WINDOW_S))),
+    ).fetchone()
+    if twin is None:
+        log_shown(store, "briefing", (), now, key=key, query="compact")
+    return twin is None
 
 
 def find_seen(

@@ -123,3 +123,16 @@ def latest(store: Store, session_id: str) -> TurnKey | None:
         (session_id,),
     ).fetchone()
     return TurnKey(session_id=session_id, prompt_id=row["prompt_id"]) if row else None
+
+
+def list_open(store: Store, session_id: str, agent_id: str = "") -> list[TurnKey]:
+    """Return the turn of a subagent; else the main thread's last and those of running subagents."""
+    if agent_id:
+        return [TurnKey(session_id=session_id, agent_id=agent_id)]
+    rows = store.db.execute(
+        "select agent_id from turns where session_id = ? and agent_id <> '' and ended_at is null",
+        (session_id,),
+    )
+    main = latest(store, session_id)
+    agents = [TurnKey(session_id=session_id, agent_id=row["agent_id"]) for row in rows]
+    return [main, *agents] if main else agents

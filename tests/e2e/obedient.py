@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .request import Request, ToolResult
 from .script import Call, Reply, bash, model
@@ -59,7 +59,7 @@ class ObedientModel(ScriptedModel):
         if reply:
             shown = request.turn
             calls = tuple(_heed(call, shown) for call in reply.calls)
-            reply = Reply(reply.speaker, reply.text, calls, reply.late)
+            reply = replace(reply, calls=calls)
             self._asked[who] = calls
         return reply
 

@@ -31,9 +31,13 @@ class Reply:
     calls: tuple[Call, ...]
     late: bool = False
     """Held back until the main thread is idle."""
+    used: int = 1000
+    """Tokens of the request, as the model counts them."""
 
 
 Line = Person | Reply
+FULL = 990_000
+"""Tokens from which the newest client compacts a conversation before its next request."""
 
 
 def person(text: str) -> Person:
@@ -44,9 +48,12 @@ def model(*parts: str | Call) -> Reply:
     return _reply("model", parts)
 
 
-def helper(*parts: str | Call, late: bool = False) -> Reply:
-    """What the subagent answers; *late*: only once the main thread has finished its turn."""
-    return _reply("helper", parts, late)
+def helper(*parts: str | Call, late: bool = False, full: bool = False) -> Reply:
+    """What the subagent answers.
+
+    *late*: only once the main thread has finished its turn. *full*: its context is full then.
+    """
+    return _reply("helper", parts, late, FULL if full else 1000)
 
 
 def write(path: Path, content: str = "written\n") -> Call:
@@ -70,10 +77,13 @@ def delegate(task: str, *, background: bool = False) -> Call:
     )
 
 
-def _reply(speaker: Speaker, parts: tuple[str | Call, ...], late: bool = False) -> Reply:
+def _reply(
+    speaker: Speaker, parts: tuple[str | Call, ...], late: bool = False, used: int = 1000
+) -> Reply:
     return Reply(
         speaker,
         text="\n".join(part for part in parts if isinstance(part, str)),
         calls=tuple(part for part in parts if isinstance(part, Call)),
         late=late,
+        used=used,
     )

@@ -22,7 +22,7 @@ def message(reply: Reply, model: str) -> Json:
         "content": _blocks(reply),
         "stop_reason": "tool_use" if reply.calls else "end_turn",
         "stop_sequence": None,
-        "usage": {"input_tokens": 1000, "output_tokens": 20},
+        "usage": {"input_tokens": reply.used, "output_tokens": 20},
     }
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from .product import Product
-from .script import bash, model, person, write
+from .script import bash, delegate, helper, model, person, write
+from .scripted_model import SUMMARY
 from .world import World
 
 pytestmark = pytest.mark.e2e
@@ -87,3 +88,25 @@ def test_a_rule_of_a_command_stops_it_once_and_then_it_passes(
         False,
     ]
     assert len(ademem.decisions("deny")) == 1
+
+
+def test_a_compacted_subagent_is_briefed_and_stopped_again(world: World, ademem: Product) -> None:
+    world.program("npm", "exit 0")
+    ademem.know("Use pnpm, never npm")
+    install = bash("npm install left-pad")
+    session = world.chat(
+        person("Install left-pad"),
+        model(delegate("Do what the person wants.")),
+        helper(install),
+        helper(install),
+        helper(bash("echo on"), full=True),
+        helper(install),
+        helper("Done."),
+        model("Done."),
+    )
+    started, denied, _, compacted, again = session.helper_requests
+
+    assert [started.text.count("never npm"), denied.results[0].is_error] == [1, True]
+    assert SUMMARY in compacted.text
+    assert compacted.text.count("never npm") == 1
+    assert again.results[0].is_error

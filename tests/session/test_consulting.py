@@ -89,6 +89,22 @@ def test_two_calls_in_one_message_are_denied_and_count_once(session, world):
     assert (decisions(world, "deny"), decisions(world, "hold")) == (1, 1)
 
 
+def test_a_ban_on_editing_is_shown_beside_a_new_file_and_stops_the_edit_of_an_old_one(
+    session, world
+):
+    rule = "A migration that shipped is never edited; add another"
+    world.know(rule, path="migrations/*.sql", **BY_PERSON)
+    old = world.root / "migrations/0006.sql"
+    old.parent.mkdir()
+    old.touch()
+    beside = session.write("migrations/0007.sql")
+
+    assert (rule in beside, session.denied) == (True, False)
+    session.ask("Make orders faster", "p2")
+    assert rule in session.write("migrations/0006.sql")
+    assert session.denied
+
+
 def test_a_briefing_and_an_earlier_turn_are_not_this_turn(session, world):
     world.fire("session_start", source="startup")
     assert session.tries("npm install") == [True, False]
@@ -115,6 +131,32 @@ def test_a_subagent_is_a_context_of_its_own(session, world):
 
     assert session.tries("npm install", **AGENT) == [True, False]
     assert session.tries("npm install") == [True, False]
+
+
+def test_a_compacted_subagent_is_briefed_and_stopped_again_and_the_session_is_not(session, world):
+    world.fire("subagent_start", prompt_id="p1", **AGENT)
+    assert session.tries("npm install") == [True, False]
+    assert session.tries("npm install", **AGENT) == [True, False]
+    world.now = world.now.replace(minute=world.now.minute + 1)
+    summary = world.fire("pre_compact", trigger="auto", **AGENT)
+    compaction = {"source": "compact", **AGENT}
+    briefing, twin = (world.context("session_start", **compaction) for _ in range(2))
+
+    assert "Open task" not in summary
+    assert RULE in briefing
+    assert twin == ""
+    assert session.tries("npm install", **AGENT) == [True, False]
+    assert session.tries("npm install") == [False, False]
+
+
+def test_a_compaction_that_older_clients_ascribe_to_no_agent_counts_for_those_that_run(
+    session, world
+):
+    world.fire("subagent_start", prompt_id="p1", **AGENT)
+    assert session.tries("npm install", **AGENT) == [True, False]
+    world.fire("session_start", source="compact")
+
+    assert session.tries("npm install", **AGENT) == [True, False]
 
 
 def test_a_search_counts_for_the_context_that_ran_it(session, world):
