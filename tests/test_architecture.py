@@ -191,7 +191,7 @@ def test_nothing_but_a_typed_command_leads_to_a_fetch(module, only):
         pytest.param("search.embedding.graph", "search/embedding/sources.py", id="the builder"),
         pytest.param(
             "synthesis.cosines",
-            "synthesis/consolidation_plan.py synthesis/procedures/learning.py",
+            "synthesis/consolidation.py synthesis/procedures/learning.py",
             id="the comparison",
         ),
         pytest.param("synthesis.ai.openai", "synthesis/ai/__init__.py", id="an API"),
@@ -358,7 +358,7 @@ OPENERS = {
     "doors/cli/": "files that the person named on the command line, and the log of crashes",
     "files/beads.py": "files that the person named",
     "session/install/": "settings of the client and hooks of git",
-    "api/evaluation/arena.py": "a temporary project",
+    "api/evaluation/__init__.py": "a temporary project",
     "worker/read_only.py": "a copy of the checked database, in the user's cache folder",
     "store/runtime.py": "is there a database",
     "api/doctor.py": "size of the database, /proc/mounts, and a temporary project",

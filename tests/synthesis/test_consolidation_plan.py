@@ -7,7 +7,7 @@ import pytest
 
 from ademem.core.settings import EmbedSettings
 from ademem.search import embedding
-from ademem.synthesis.consolidation_plan import (
+from ademem.synthesis.consolidation import (
     MERGE_COSINE,
     Relation,
     relate,

@@ -2,29 +2,81 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+import math
+import os
+import re
+import shutil
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
 
-from ademem.api.evaluation import metrics
-from ademem.api.evaluation.arena import BASELINES, NEED_A_MODEL, Arena
+import orjson
+
+from ademem import api
 from ademem.api.evaluation.datasets import APART, FORMATS, Dataset, Haystack, read
-from ademem.core import configuration
+from ademem.core import clock, configuration
 from ademem.core.value import Value, as_dict
+from ademem.files import export_format
+from ademem.search import dense as vectors
 from ademem.search import embedding
 from ademem.search.parameters import DEFAULTS, Parameters
+from ademem.search.query import readable
+from ademem.store import Store, memory_queries
+
+if TYPE_CHECKING:
+    from ademem.search.embedding import Embedder
 
 __all__ = ["FORMATS", "Row", "Run", "read", "run"]
 
+DEPTH = 20
+"""Hits that are looked at; what stands behind them counts as not found."""
 OVERALL = "overall"
+FIRST = clock.parse("2000-01-01")
+OURS = ("CLAUDE_", "ADEMEM_PROJECT", "ADEMEM_DISABLE")
+"""Variables of the project and session that evaluates."""
+RANK_CONSTANT = 60
+"""Constant of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009)."""
 
 
-class Asked(Value):
-    """One question, one ranking."""
+def any_hit(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
+    return float(any(id in relevant for id in ranked[:k]))
 
-    system: str
-    category: str
-    scores: dict[str, float]
+
+def recall_all(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
+    return float(set(relevant) <= set(ranked[:k]))
+
+
+def recall(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
+    return len(set(relevant) & set(ranked[:k])) / len(relevant)
+
+
+def reciprocal_rank(ranked: Sequence[str], relevant: Collection[str], k: int = DEPTH) -> float:
+    """Return 1 over the rank of the first relevant id, 0 without one."""
+    ranks = (rank for rank, id in enumerate(ranked[:k], 1) if id in relevant)
+    return 1 / next(ranks, math.inf)
+
+
+def ndcg(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
+    """Return the gain of 1 / log2(rank + 1) for each relevant id, over that of the best order."""
+    gained = sum(1 / math.log2(at + 2) for at, id in enumerate(ranked[:k]) if id in relevant)
+    return gained / sum(1 / math.log2(at + 2) for at in range(min(k, len(relevant))))
+
+
+METRICS: dict[str, tuple[Callable[[Sequence[str], Collection[str], int], float], int]] = {
+    **{f"any@{k}": (any_hit, k) for k in (5, 10)},
+    **{f"all@{k}": (recall_all, k) for k in (5, 10)},
+    **{f"R@{k}": (recall, k) for k in (1, 5, 10, 20)},
+    "MRR": (reciprocal_rank, DEPTH),
+    "nDCG@10": (ndcg, 10),
+}
+"""Functions of ranked and relevant ids, each with the number of hits it is asked about."""
+
+
+def scores(ranked: Sequence[str], relevant: Collection[str]) -> dict[str, float]:
+    return {name: metric(ranked, relevant, k) for name, (metric, k) in METRICS.items()}
 
 
 class Row(Value):
@@ -46,12 +98,13 @@ class Run(Value):
     merged: int
     """Items that said what another says."""
     model: str | None
-    """What the vectors are of; None when none is installed, and words decide."""
+    """Name of the model; None when none is installed, and words decide."""
     mode: str
     """hybrid or lexical: how `ademem` answered."""
     settings: dict[str, Any]
     """The parameters of the ranking."""
     rows: tuple[Row, ...]
+    """Overall first, then by category."""
 
 
 def run(
@@ -60,14 +113,23 @@ def run(
     on_progress: Callable[[int, int], None] | None = None,
     parameters: Parameters = DEFAULTS,
 ) -> Run:
-    """Import each haystack into a project of its own and ask; *on_progress* hears stores done."""
-    asked: list[Asked] = []
+    """Import each haystack into a project of its own and ask.
+
+    Questions without an answer count only in their own category. *on_progress* gets the number of
+    stores that are done, and of all.
+    """
+    rankings: list[tuple[str, str, dict[str, float]]] = []
     counts: Counter[str] = Counter()
     modes: set[str] = set()
     embedder = embedding.load(configuration.load(None, environment).settings.embed, environment)
+    systems = [name for name in BASELINES if embedder or name not in NEED_A_MODEL]
     for number, haystack in enumerate(dataset.haystacks, 1):
         with Arena(haystack, environment, embedder, parameters) as arena:
-            asked += _ask(haystack, arena)
+            for question in haystack.questions:
+                relevant = arena.ids(question.relevant)
+                for name in systems:
+                    ranked = BASELINES[name](question.query, arena)
+                    rankings.append((name, question.category, scores(ranked, relevant)))
             modes |= arena.modes
             counts["refused"] += arena.imported.rejected + len(arena.imported.errors)
             counts["merged"] += arena.imported.merged
@@ -83,37 +145,132 @@ def run(
         model=embedder.model_id if embedder else None,
         mode="+".join(sorted(modes)),
         settings=as_dict(parameters),
-        rows=tuple(_table(asked)),
+        rows=tuple(average(rankings)),
     )
 
 
-def _ask(haystack: Haystack, arena: Arena) -> Iterable[Asked]:
-    for question in haystack.questions:
-        relevant = arena.ids(question.relevant)
-        for name, rank in BASELINES.items():
-            if name in NEED_A_MODEL and not arena.has_vectors:
-                continue
-            yield Asked(
-                system=name,
-                category=question.category,
-                scores=metrics.scores(rank(question.query, arena), relevant),
-            )
-
-
-def _table(asked: list[Asked]) -> Iterable[Row]:
-    """Overall first, then by category; what has no answer counts only by itself."""
-    categories = sorted({one.category for one in asked})
+def average(rankings: Sequence[tuple[str, str, dict[str, float]]]) -> Iterator[Row]:
+    found: defaultdict[tuple[str, str], list[dict[str, float]]] = defaultdict(list)
+    for system, category, row in rankings:
+        found[category, system].append(row)
+        if category not in APART:
+            found[OVERALL, system].append(row)
+    categories = sorted({category for _, category, _ in rankings})
     for category in (OVERALL, *(categories if len(categories) > 1 else ())):
         for system in BASELINES:
-            rows = [one.scores for one in asked if one.system == system and _is_of(one, category)]
-            if rows:
-                yield Row(
-                    system=system,
-                    category=category,
-                    questions=len(rows),
-                    scores=metrics.means(rows),
-                )
+            if rows := found[category, system]:
+                means = {name: sum(row[name] for row in rows) / len(rows) for name in METRICS}
+                yield Row(system=system, category=category, questions=len(rows), scores=means)
 
 
-def _is_of(one: Asked, category: str) -> bool:
-    return one.category == category or (category == OVERALL and one.category not in APART)
+class Arena:
+    """The haystack, imported and embedded through the product's own doors; a context manager."""
+
+    def __init__(
+        self,
+        haystack: Haystack,
+        environment: Mapping[str, str],
+        embedder: Embedder | None = None,
+        parameters: Parameters = DEFAULTS,
+    ) -> None:
+        self._embedder = embedder
+        self._parameters = parameters
+        self.modes: set[str] = set()
+        """How searches were answered: lexical, hybrid."""
+        self.root = tempfile.mkdtemp(prefix="ademem-eval-")
+        dates = (clock.parse(item.date) for item in haystack.items if item.date)
+        moment = max([FIRST, *dates]) + timedelta(days=1)  # questions come after the last item
+        try:
+            kept = {name: text for name, text in environment.items() if not name.startswith(OURS)}
+            kept["ADEMEM_DATA_DIR"] = os.path.join(self.root, "data")
+            api.init(self.root, environment=kept)
+            self.memories = api.open_memories(
+                self.root, environment=kept | {"ADEMEM_JOBS_AUTO": "false"}, now=lambda: moment
+            )
+            rows = {
+                item.id: {
+                    "content": item.text,
+                    "id": item.id,
+                    "speaker": item.speaker or None,
+                    "source_session_id": item.session or None,
+                    "created_at": item.date or None,
+                    "status": "promoted",
+                }
+                for item in haystack.items
+            }
+            lines = {id: orjson.dumps(row).decode() for id, row in rows.items()}
+            self.imported = api.import_lines(self.memories, lines.values())
+            api.work(self.memories)
+            self._ids = {
+                id: export_format.memory_of(line, self.store) for id, line in lines.items()
+            }
+        except BaseException:
+            shutil.rmtree(self.root)
+            raise
+
+    @property
+    def store(self) -> Store:
+        return self.memories.store
+
+    def nearest(self, query: str, limit: int) -> list[str]:
+        """Return the memories of the highest cosines to the query; none without a model."""
+        if self._embedder is None:
+            return []
+        question = self._embedder.embed([readable(query)])[0]
+        cosines = vectors.Cosines(question, self._vectors)
+        return [self._by_seq[seq] for seq in cosines.nearest(limit)]
+
+    @cached_property
+    def _vectors(self) -> vectors.Vectors:
+        """The vectors that the product made, without whitening."""
+        assert self._embedder is not None
+        return vectors.read_vectors(self.store, self._embedder.model_id, embedding.DIMENSIONS)
+
+    @cached_property
+    def _by_seq(self) -> dict[int, str]:
+        return {memory.seq: memory.id for memory in memory_queries.everything(self.store)}
+
+    def ids(self, items: tuple[str, ...]) -> frozenset[str]:
+        """Return the memories that the items became; one that the gate refused is never found."""
+        return frozenset(self._ids[item] or f"refused {item}" for item in items)
+
+    def search(self, query: str) -> list[str]:
+        """Return the hits of `ademem recall`."""
+        results = api.search(self.memories, query, limit=DEPTH, parameters=self._parameters)
+        self.modes.add(results.mode)
+        return [hit.memory.id for hit in results.hits]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.memories.close()
+        shutil.rmtree(self.root)
+
+
+def ours(query: str, arena: Arena) -> list[str]:
+    return arena.search(query)
+
+
+def bm25(query: str, arena: Arena) -> list[str]:
+    """Rank the rows that have any of the words as FTS5 does."""
+    words = re.findall(r"\w+", query)
+    return memory_queries.match_any_word(arena.store, words, DEPTH) if words else []
+
+
+def dense(query: str, arena: Arena) -> list[str]:
+    """Rank by the vectors alone, as the model gives them."""
+    return arena.nearest(query, DEPTH)
+
+
+def fused(query: str, arena: Arena) -> list[str]:
+    """Fuse `bm25` and `dense` by reciprocal rank."""
+    fusion: defaultdict[str, float] = defaultdict(float)
+    for ranking in (bm25(query, arena), dense(query, arena)):
+        for rank, id in enumerate(ranking, 1):
+            fusion[id] += 1 / (RANK_CONSTANT + rank)
+    return sorted(fusion, key=lambda id: -fusion[id])[:DEPTH]
+
+
+BASELINES = {"ademem": ours, "RRF": fused, "dense only": dense, "BM25 only": bm25}
+NEED_A_MODEL = ("RRF", "dense only")

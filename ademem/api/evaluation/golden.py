@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import orjson
 
 from ademem import api
-from ademem.api.evaluation.metrics import DEPTH, recall
+from ademem.api.evaluation import DEPTH, recall
 from ademem.core import confined
 from ademem.core.errors import AdememError, NoSuchMemory, NotFound
 from ademem.core.project import Project

@@ -17,7 +17,7 @@ from ademem.core.client import config_dir
 from ademem.core.json_text import loads
 from ademem.core.value import Value
 from ademem.store.ai_calls import Price
-from ademem.synthesis.ai.answer import ANSWER_BYTES, RULES, Question, Reply, failure, number
+from ademem.synthesis.ai import ANSWER_BYTES, RULES, Question, Reply, failure, number
 
 MODEL = "haiku"
 """A small model, by an alias that every account has."""

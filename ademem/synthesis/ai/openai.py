@@ -13,7 +13,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from ademem.core.json_text import loads
 from ademem.store.ai_calls import Price
-from ademem.synthesis.ai.answer import ANSWER_BYTES, RULES, Question, Reply, failure, number
+from ademem.synthesis.ai import ANSWER_BYTES, RULES, Question, Reply, failure, number
 
 CHUNK = 1 << 16
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")

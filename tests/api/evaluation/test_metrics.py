@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.api.evaluation import metrics
+from ademem.api import evaluation
 
 RANKED = ["a", "x", "b", "y", "z", "c"]
 
@@ -25,9 +25,9 @@ RANKED = ["a", "x", "b", "y", "z", "c"]
     ],
 )
 def test_hits_within_a_cut(k, relevant, any_hit, recall_all, recall):
-    assert metrics.any_hit(RANKED, relevant, k) == any_hit
-    assert metrics.recall_all(RANKED, relevant, k) == recall_all
-    assert metrics.recall(RANKED, relevant, k) == pytest.approx(recall)
+    assert evaluation.any_hit(RANKED, relevant, k) == any_hit
+    assert evaluation.recall_all(RANKED, relevant, k) == recall_all
+    assert evaluation.recall(RANKED, relevant, k) == pytest.approx(recall)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_hits_within_a_cut(k, relevant, any_hit, recall_all, recall):
     ],
 )
 def test_the_reciprocal_rank_is_that_of_the_first_relevant_hit(relevant, expected):
-    assert metrics.reciprocal_rank(RANKED, relevant) == expected
+    assert evaluation.reciprocal_rank(RANKED, relevant) == expected
 
 
 @pytest.mark.parametrize(
@@ -52,17 +52,17 @@ def test_the_reciprocal_rank_is_that_of_the_first_relevant_hit(relevant, expecte
     ],
 )
 def test_ndcg_weighs_a_hit_by_its_rank(relevant, k, expected):
-    assert metrics.ndcg(RANKED, relevant, k) == pytest.approx(expected)
+    assert evaluation.ndcg(RANKED, relevant, k) == pytest.approx(expected)
 
 
 def test_more_relevant_ids_than_the_cut_holds_can_still_be_ranked_perfectly():
-    assert metrics.ndcg([*"abcde"], "abcdefgh", 5) == pytest.approx(1)
+    assert evaluation.ndcg([*"abcde"], "abcdefgh", 5) == pytest.approx(1)
 
 
 def test_a_hit_below_the_depth_is_not_found():
-    ranked = [str(n) for n in range(metrics.DEPTH)] + ["a"]
+    ranked = [str(n) for n in range(evaluation.DEPTH)] + ["a"]
 
-    assert not any(metrics.scores(ranked, ["a"]).values())
+    assert not any(evaluation.scores(ranked, ["a"]).values())
 
 
 @given(
@@ -70,7 +70,7 @@ def test_a_hit_below_the_depth_is_not_found():
     relevant=st.sets(st.sampled_from("abcdefghij"), min_size=1),
 )
 def test_every_score_is_between_nothing_and_all(ranked, relevant):
-    scores = metrics.scores(ranked, relevant)
+    scores = evaluation.scores(ranked, relevant)
 
     assert all(0 <= score <= 1 + 1e-9 for score in scores.values())
     assert scores["R@1"] <= scores["R@5"] <= scores["R@10"] <= scores["R@20"]
@@ -78,7 +78,7 @@ def test_every_score_is_between_nothing_and_all(ranked, relevant):
 
 
 def test_means_are_taken_over_questions():
-    rows = [metrics.scores(["a"], "a"), metrics.scores(["x"], "a")]
+    asked = [("ademem", "pets", evaluation.scores([found], "a")) for found in "ax"]
+    (row,) = evaluation.average(asked)
 
-    assert set(metrics.means(rows).values()) == {0.5}
-    assert metrics.means([]) == {}
+    assert (row.category, row.questions, set(row.scores.values())) == ("overall", 2, {0.5})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ademem.api import evaluation
-from ademem.api.evaluation.arena import Arena, bm25, fused
+from ademem.api.evaluation import Arena, bm25, fused
 from tests.api.evaluation import sets
 
 PARROT = {"query": "Who adopted a parrot?", "relevant": ["D1:2"], "category": "pets"}

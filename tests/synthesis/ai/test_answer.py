@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ademem.synthesis.ai.answer import ITEMS, TEXT_CHARS, InvalidAnswer, find_object, validate
+from ademem.synthesis.ai import ITEMS, TEXT_CHARS, InvalidAnswer, find_object, validate
 
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}

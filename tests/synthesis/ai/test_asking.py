@@ -1,13 +1,13 @@
 """Asking: who may be asked, how often, what is kept of it, and what is not."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from ademem import api
 from ademem.core.value import replace
 from ademem.synthesis import ai
-from ademem.synthesis.ai.answer import Provider
 from tests.synthesis.ai.conftest import SCHEMA, said
 
 KEY = "ghp_" + "a1B2c3D4e5" * 4
@@ -59,7 +59,7 @@ def test_a_day_has_only_so_many_calls(ask, served):
 
 def test_a_call_that_nobody_came_back_from_counts_too(ask, served, monkeypatch):
     ask.settings(provider="openai", model="m", url=served.url, daily_calls=1)
-    nobody = Provider(ask=lambda _: (_ for _ in ()).throw(MemoryError), problem=lambda _: "")
+    nobody = SimpleNamespace(ask=lambda _: (_ for _ in ()).throw(MemoryError), problem=lambda _: "")
     monkeypatch.setattr(ai, "_provider", lambda _: nobody)
     with pytest.raises(MemoryError):
         ask()

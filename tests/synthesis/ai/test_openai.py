@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ademem.synthesis.ai.answer import ANSWER_BYTES
+from ademem.synthesis.ai import ANSWER_BYTES
 from tests.synthesis.ai.conftest import said
 
 

@@ -8,16 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ademem.store.episodes import Action
-from ademem.synthesis.procedures.clustering import (
+from ademem.synthesis.procedures.learning import (
+    ALIKE,
+    RARE,
+    SHARE,
     Similarity,
     count_distinct,
     make_clusters,
     medoid,
     rarity,
+    render_markdown,
     stems,
     weighted_cosine,
 )
-from ademem.synthesis.procedures.learning import ALIKE, RARE, SHARE, render_markdown
 from ademem.synthesis.procedures.records import (
     FAILURE,
     LEAST_CONFIDENCE,
