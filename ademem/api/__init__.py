@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from ademem.api.curation import *
     from ademem.api.files import *
-    from ademem.api.history import *
     from ademem.api.practice import *
     from ademem.api.reports import *
     from ademem.api.searching import *
@@ -39,8 +38,8 @@ FUNCTIONS = {
         accept_files list_claimed_briefs get_speaker
         promote reject refuse archive restore delete pin edit propose
         supersede merge list_conflicts settle_conflict reopen_conflict
+        list_revisions list_events list_at undo
     """,
-    "history": "list_revisions list_events list_at undo",
     "practice": """
         list_episodes list_skills reindex_skills list_procedures get_procedure
         get_procedure_history record_outcome export_procedures start_mission end_mission

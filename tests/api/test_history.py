@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ademem.api import history
-from ademem.api.history import NoSuchEvent
+from ademem.api import curation
+from ademem.api.curation import NoSuchEvent
 from ademem.capture import gate
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.settings import GateSettings
@@ -43,16 +43,16 @@ class Past:
         return transitions.edit(id, self.act, GateSettings(), content=content)
 
     def newest(self):
-        return history.list_events(self, 1)[0]
+        return curation.list_events(self, 1)[0]
 
     def undo(self, event=None):
-        return history.undo_event(event or self.newest().id, self.act)
+        return curation.undo_event(event or self.newest().id, self.act)
 
     def export(self):
         return [json.dumps(line) for line in export_format.export_lines(self.store, True)]
 
     def then(self, moment):
-        return sorted(memory.content for memory in history.list_at(self, moment))
+        return sorted(memory.content for memory in curation.list_at(self, moment))
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_the_log_tells_newest_first_what_was_done_and_by_whom(past):
     row = past.write("Tabs are forbidden in this code")
     transitions.archive(row.id, past.act)
 
-    archived, inserted = history.list_events(past, 5)
+    archived, inserted = curation.list_events(past, 5)
     assert (archived.operations, archived.memories) == ({"archive": 1}, (row.id,))
     assert (inserted.operations, inserted.actor) == ({"insert": 1}, "agent")
     assert archived.at - inserted.at == timedelta(minutes=1)
@@ -172,7 +172,7 @@ def test_a_dry_run_shows_the_memories_and_changes_nothing(past):
     row = past.write("Tabs are forbidden in this code")
     before = past.newest()
 
-    assert [one.id for one in history.undo_event(before.id, past.act, dry_run=True)] == [row.id]
+    assert [one.id for one in curation.undo_event(before.id, past.act, dry_run=True)] == [row.id]
     assert past.newest() == before
 
 
@@ -221,7 +221,7 @@ def test_taking_back_any_suffix_of_the_history_restores_export_and_memories(acts
             continue
         states.append((past.export(), past.then(past.now)))
     kept = min(kept, len(states) - 1)
-    done = [event.id for event in history.list_events(past, 100)]
+    done = [event.id for event in curation.list_events(past, 100)]
     assert len(done) == len(states) - 1
     for event in done[: len(done) - kept]:
         past.undo(event)

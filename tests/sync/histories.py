@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-from ademem.api import history
+from ademem.api import curation
 from tests.examples import FULL
 from tests.sync import team as team_
 from tests.sync.team import BY_COMMAND, BY_HAND, COMMITS, add
@@ -135,13 +135,13 @@ def takes_back(team, done, back):
         member.refresh()
         before, was = states[max(0, len(states) - back)] if states else (events(member), None)
         for event in events(member)[: len(events(member)) - len(before)]:
-            history.undo_event(event, member.act)
+            curation.undo_event(event, member.act)
         member.refresh()
         assert was is None or said(member) == was
 
 
 def events(member):
-    return [event.id for event in history.list_events(member, 1000)]
+    return [event.id for event in curation.list_events(member, 1000)]
 
 
 def said(member):

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from ademem.api import history
+from ademem.api import curation
 from ademem.core import confined
 from ademem.core.clock import Deadline
 from ademem.core.memory import Status
@@ -141,7 +141,7 @@ def test_batches_are_one_act_that_is_taken_back_at_once(clone):
 
     assert events(clone) == [taken.event]
 
-    history.undo_event(taken.event, Act(store=clone.store, now=clone.tick()))
+    curation.undo_event(taken.event, Act(store=clone.store, now=clone.tick()))
     assert not any(row[-1] for row in rows(clone))
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-from ademem.api import history
+from ademem.api import curation
 from ademem.core.memory import Category, Status
 from ademem.core.text import clean
 from ademem.core.value import replace
@@ -245,7 +245,7 @@ def test_an_import_is_one_act_that_can_be_taken_back(clone):
     clone.edit(GOTCHAS, "need a limit", "need no limit")
     clone.edit(FACTS, "Nothing here yet.", "- Dates are stored in UTC\n")
     taken = clone.taken()
-    history.undo_event(taken.event, Act(store=clone.store, now=clone.tick()))
+    curation.undo_event(taken.event, Act(store=clone.store, now=clone.tick()))
     clone.refresh()
 
     assert clone.get(other).content == "retries need a limit"

@@ -11,7 +11,7 @@ from hypothesis import Phase, given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-from ademem.api import history
+from ademem.api import curation
 from ademem.capture import gate
 from ademem.core.memory import Category, Draft, Scope, Status, Trust
 from ademem.core.settings import MirrorSettings, Settings
@@ -205,7 +205,7 @@ def test_a_whole_import_of_decisions_is_taken_back_at_once(clone):
     clone.tick_box(kept)
     clone.strike(gone)
     event = clone.taken().event
-    history.undo_event(event, clone.act())
+    curation.undo_event(event, clone.act())
     clone.refresh()
 
     assert clone.pages() == before

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.api import history
+from ademem.api import curation
 from ademem.core.clock import stamp
 from ademem.core.memory import Category, Status
 from ademem.core.settings import GateSettings
@@ -83,8 +83,8 @@ def test_an_addition_that_is_taken_back_leaves_no_trace(clone):
     before = clone.pages()
     row = gotcha(clone)
     clone.refresh()
-    (event,) = history.list_events(clone, 1)
-    history.undo_event(event.id, act(clone))
+    (event,) = curation.list_events(clone, 1)
+    curation.undo_event(event.id, act(clone))
     clone.refresh()
 
     assert not clone.get(row).live

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.api import history
+from ademem.api import curation
 from ademem.core.clock import stamp
 from ademem.core.memory import Status
 from ademem.core.settings import Settings
@@ -199,11 +199,11 @@ def test_a_consolidation_is_one_act_that_can_be_taken_back_and_is_not_done_again
     put(store, [*group(UPLOADS), *group(INVOICES)])
     before = live(store)
     done = run(store)
-    event = history.list_events(Act(store=store, now=NOW), 1)[0]
+    event = curation.list_events(Act(store=store, now=NOW), 1)[0]
     assert (event.id, event.actor) == (done.id, "ademem")
     assert event.operations == {"supersede": 6, "insert": 2}
 
-    history.undo_event(done.id, Act(store=store, now=NOW))
+    curation.undo_event(done.id, Act(store=store, now=NOW))
     assert live(store) == before
     assert run(store, now=NOW + DAY).merged == 0
 

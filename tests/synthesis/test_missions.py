@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.api import history
+from ademem.api import curation
 from ademem.core.errors import UsageError
 from ademem.core.settings import Settings
 from ademem.store import memories
@@ -136,7 +136,7 @@ class TestSuccess:
     def test_is_one_act_that_can_be_taken_back_for_good(self, store):
         insert(store, own("Deploys need a lock"), own("Locks are kept in Redis"))
         ended = end(store)
-        history.undo_event(ended.event, act(store))
+        curation.undo_event(ended.event, act(store))
 
         assert all(row.deleted_at for row in memories.find(store, "scope = 'project'"))
         assert end(store).copied == ()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ademem.api import history
+from ademem.api import curation
 from ademem.core.clock import stamp
 from ademem.core.settings import LifecycleSettings
 from ademem.store import jobs, logs, maintenance, memories, relations, transitions
@@ -253,11 +253,11 @@ def test_a_sweep_is_one_act_that_can_be_taken_back(store):
     insert(store, aged("a", 100), aged("b", 200), candidate("c", access_count=1, confidence=0.9))
     before = {id: moved[:2] for id, moved in state(store).items()}
     swept = sweep(store)
-    event = history.list_events(Act(store=store, now=NOW), 1)[0]
+    event = curation.list_events(Act(store=store, now=NOW), 1)[0]
 
     assert (event.id, event.actor) == (swept.id, "ademem")
     assert event.operations == {"demote": 1, "archive": 1, "promote": 1}
-    history.undo_event(swept.id, Act(store=store, now=NOW))
+    curation.undo_event(swept.id, Act(store=store, now=NOW))
     assert {id: moved[:2] for id, moved in state(store).items()} == before
 
 
@@ -359,7 +359,7 @@ class TestTheLog:
 
         assert store.db.execute("select count(*) from maintenance_log").fetchone()[0] == 1
         assert maintenance.last(store, "sweep").counts["archived"] == 600
-        assert len(history.undo_event(swept.id, Act(store=store, now=NOW))) == 600
+        assert len(curation.undo_event(swept.id, Act(store=store, now=NOW))) == 600
 
 
 def test_what_changed_after_it_was_looked_at_is_left_for_the_next_sweep(store, monkeypatch):

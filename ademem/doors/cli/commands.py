@@ -16,19 +16,15 @@ from ademem.core.errors import USAGE, AdememError, UsageError
 from ademem.doors.cli import REPLACED, SEARCH, wants_json
 
 MODULES = {
-    "memory": "add learn recall get list",
+    "memory": "add learn recall get list log undo",
     "curating": "promote reject archive restore pin delete edit",
     "reviewing": "review propose",
-    "history": "log undo",
     "upkeep": "work sweep verify scrub doctor",
-    "missions": "mission",
-    "procedures": "procedures skills",
+    "practice": "mission procedures skills",
     "files": "files core import export merge-file",
     "model": "model serve",
-    "project": "init install uninstall",
-    "configuring": "config trust",
-    "reports": "status guard",
-    "evaluation": "eval",
+    "setup": "init install uninstall config trust",
+    "reports": "status guard eval",
 }
 """Modules of this package, with the commands and groups that each defines."""
 

@@ -1,17 +1,23 @@
-"""Commands that write, find and list memories."""
+"""Commands that write, find and list memories, and acts on them."""
 
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Annotated, Any
 
 import typer
 
 from ademem import api
+from ademem.api.curation import Event
 from ademem.core.anchor import of_command
 from ademem.core.client import mission_of
-from ademem.core.errors import UsageError
+from ademem.core.errors import NoSuchMemory, UsageError
 from ademem.core.memory import STOP, Category, Draft, Status
+from ademem.core.text import counted, preview
+from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import (
@@ -34,10 +40,13 @@ from ademem.doors.cli.options import (
     open_project,
     parse_choice,
     parse_scope,
+    parse_time,
     split_words,
     text_or_stdin,
 )
 from ademem.search.engine import UNARCHIVED, Filters
+from ademem.store.episodes import Episode
+from ademem.store.runtime import Runtime
 
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="The memory; - reads standard input.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Show how each result came about.")]
@@ -189,9 +198,7 @@ def get(
     """Show a whole memory."""
     with open_project(project) as memories:
         if history:
-            from ademem.doors.cli.history import show_revisions
-
-            return show_revisions(memories, id, as_json=as_json)
+            return _show_revisions(memories, id, as_json)
         memory = show.require_readable(api.get(memories, id))
         astray, related = api.find_astray(memories, [memory]), api.find_related(memories, memory.id)
     if as_json:
@@ -225,9 +232,7 @@ def list_(
     statuses = (wanted,) if wanted else _statuses(True, all_)
     with open_project(project) as memories:
         if at is not None:
-            from ademem.doors.cli.history import list_at
-
-            found = list_at(memories, at, limit)
+            found = api.list_at(memories, parse_time(at, datetime.now(UTC)))[:limit]
         else:
             filters = _filters(category, type_, scope, owner, None, branch, statuses)
             found = api.list_memories(memories, filters, limit)
@@ -258,3 +263,127 @@ def _filters(
 def _statuses(candidates: bool, all_: bool) -> tuple[Status, ...]:
     """Return the statuses to search; empty means promoted memories."""
     return tuple(Status) if all_ else UNARCHIVED if candidates else ()
+
+
+TASK_CHARS = 160
+
+
+@app.command()
+def log(
+    guard: Annotated[bool, typer.Option("--guard", help="Decisions of the guard instead.")] = False,
+    refused: Annotated[
+        bool, typer.Option("--refused", help="Texts that the write gate refused instead.")
+    ] = False,
+    episodes: Annotated[
+        bool, typer.Option("--episodes", help="Episodes of sessions and missions instead.")
+    ] = False,
+    limit: Limit = 20,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show acts on memories, newest first. `undo` takes their ids."""
+    if guard + refused + episodes > 1:
+        raise UsageError("--guard, --refused and --episodes exclude each other", "give one of them")
+    with open_project(project) as memories:
+        if guard:
+            show.listing(
+                "decisions",
+                api.list_decisions(memories, limit),
+                as_json=as_json,
+                lines=_decision_lines,
+                none="the guard was not asked yet",
+            )
+        elif refused:
+            show.listing(
+                "refusals",
+                api.list_refusals(memories, limit),
+                as_json=as_json,
+                lines=_refusal_lines,
+                none="nothing was refused",
+            )
+        elif episodes:
+            show.listing(
+                "episodes",
+                api.list_episodes(memories, limit),
+                as_json=as_json,
+                row_json=_episode_json,
+                lines=_episode_lines,
+                none="no episodes",
+            )
+        else:
+            show.listing(
+                "events",
+                api.list_events(memories, limit),
+                as_json=as_json,
+                row_json=lambda event: as_dict(event) | {"at": event.at.isoformat()},
+                lines=_event_lines,
+                none="nothing was done yet",
+            )
+
+
+@app.command()
+def undo(
+    event: Annotated[str, typer.Argument(metavar="EVENT", help="The id of an act in `log`.")],
+    dry_run: DryRun = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Undo one act: an edit, a merge, even an undo."""
+    with open_project(project) as memories:
+        changed = api.undo(memories, event, dry_run=dry_run)
+    if as_json:
+        return show.memories(changed, as_json=True)
+    for memory in changed:
+        show.say(f"{'would undo' if dry_run else 'undid'} {show.line(memory, 120)}")
+    return None
+
+
+def _show_revisions(memories: Runtime, id: str, as_json: bool) -> None:
+    """Print every revision of a memory, oldest first."""
+    revisions = api.list_revisions(memories, id)
+    if show.to_model():
+        with suppress(NoSuchMemory):  # nothing of a hard-deleted memory is withheld
+            show.require_readable(api.get(memories, id))
+    if as_json:
+        return show.json({"id": id, "count": len(revisions), "revisions": revisions})
+    for revision in revisions:
+        reason = f"  {revision['reason']}" if revision["reason"] else ""
+        what = f"{revision['operation']} by {revision['actor']}{reason}"
+        show.say(f"{revision['revision']:>3}  {revision['created_at']}  {what}")
+        show.say(f"     {revision['snapshot']['content'][:200]}")
+
+
+def _event_lines(event: Event) -> Iterator[str]:
+    what = ", ".join(f"{name} {count}" for name, count in event.operations.items())
+    yield f"{event.id}  {event.at:%Y-%m-%d %H:%M}  {what} by {event.actor}"
+    if event.text:
+        yield f"    {preview(event.text, 120)}"
+
+
+def _decision_lines(row: dict[str, Any]) -> Iterator[str]:
+    what = f"{row['decision']:<5} {row['tool']}: {row['target']}"
+    yield f"{row['created_at']}  {what}  ({row['reason']})"
+
+
+def _refusal_lines(row: dict[str, Any]) -> Iterator[str]:
+    yield f"{row['created_at']}  {row['rule']}: {row['reason']}"
+    if row["preview"]:
+        yield f"    {row['preview']}"
+
+
+def _episode_lines(episode: Episode) -> Iterator[str]:
+    day = episode.ended_at[: len("2026-01-31")]
+    task = preview(episode.task, TASK_CHARS)
+    yield f"{episode.memory_id}  {day}  [{episode.outcome}] {task}"
+    done = counted(len(episode.actions), "action" if episode.session_id else "session")
+    of = "" if episode.session_id else f" of the mission {episode.mission_id}"
+    files, runs = counted(len(episode.files), "file"), counted(len(episode.tests), "test run")
+    errors = counted(len(episode.errors), "error")
+    yield f"    {done}{of}, {files}, {runs}, {errors}; summary by {episode.summarised_by}"
+
+
+def _episode_json(episode: Episode) -> dict[str, Any]:
+    row = as_dict(episode)
+    for name in ("actions", "tests"):
+        row[name] = [as_dict(each) for each in row[name]]
+    return row

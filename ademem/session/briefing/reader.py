@@ -7,7 +7,7 @@ from ademem.core.client import mission_of, units
 from ademem.core.clock import days_between
 from ademem.core.settings import LEVELS
 from ademem.core.value import Value
-from ademem.store import briefing_queries, logs, relations
+from ademem.store import logs, memory_queries, relations
 from ademem.store.logs import PATIENCE
 
 TYPE_CHECKING = False
@@ -110,9 +110,9 @@ class Reader(Value):
         return LEVELS[self.settings.level]
 
     @property
-    def visible(self) -> briefing_queries.VisibleMemories:
+    def visible(self) -> memory_queries.VisibleMemories:
         """Memories of the project and the reader's own."""
-        return briefing_queries.VisibleMemories(self.store, self.agent, self.branch)
+        return memory_queries.VisibleMemories(self.store, self.agent, self.branch)
 
     def of_mission(self) -> list[Memory]:
         """Return the newest memories of the mission, confirmed or not."""

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from ademem import api
 from ademem.core.memory import Draft
 from ademem.doors.cli import app
-from ademem.doors.cli import evaluation as commands
+from ademem.doors.cli import reports as commands
 from tests.api.evaluation import sets
 
 assert commands.evaluation

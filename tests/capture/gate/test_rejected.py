@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.api import history
+from ademem.api import curation
 from ademem.capture import gate
 from ademem.capture.gate import writing
 from ademem.core.memory import Draft, Origin, Scope, Trust
@@ -121,11 +121,11 @@ def test_what_was_brought_back_is_known_again(store, refuse, write):
 def test_an_undo_forgets_the_refusal_and_its_undo_knows_it_again(store, refuse, write):
     refused = refuse()
     act = Act(store=store, now=LATER)
-    history.undo_event(revisions.last(store, refused.id).event_id, act)
+    curation.undo_event(revisions.last(store, refused.id).event_id, act)
     assert memories.get(store, refused.id).live
     assert memories.get(store, refused.id).rejected_at is None
 
-    history.undo_event(revisions.last(store, refused.id).event_id, act)
+    curation.undo_event(revisions.last(store, refused.id).event_id, act)
     assert memories.get(store, refused.id).rejected_at == NOW
     assert write().rule == "rejected_before"
 
@@ -137,7 +137,7 @@ def test_an_undo_reaches_behind_the_time_when_nobody_noted_refusals(store, refus
             "update memory_revisions set snapshot = json_remove(snapshot, '$.rejected_at')"
             " where revision = 1"
         )
-    history.undo_event(revisions.last(store, refused.id).event_id, Act(store=store, now=LATER))
+    curation.undo_event(revisions.last(store, refused.id).event_id, Act(store=store, now=LATER))
 
     assert memories.get(store, refused.id).rejected_at is None
 
