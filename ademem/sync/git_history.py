@@ -10,9 +10,10 @@ from ademem.core.repository import branch, commit, git_root
 from ademem.core.value import Value
 from ademem.files import FOLDER
 from ademem.files.branches import read_trees
-from ademem.files.snapshot import snapshot
+from ademem.files.snapshot import is_imported, snapshot
 from ademem.files.texts import Texts
 from ademem.store.runtime import filed
+from ademem.sync.tracked_files import fingerprint, load_fingerprints, present_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ MOST_COMMITS = 200
 _REVERTS = re.compile(r'^(?:Revert|Reapply) "|^This reverts commit ', re.M)
 """Beginnings of messages of commits that revert another."""
 _ID = re.compile(r'"id":"([^"\\]+)"|<!-- (\S+) -->$')
+_ENTRY_FIELDS = {"1": 8, "2": 9, "u": 10}
+"""Blanks before the path in an entry of git's status, by its kind."""
 _WHOLE = "1000000"
 """Context lines of a patch: the whole page."""
 
@@ -49,6 +52,8 @@ class GitHistory(Value):
     """By the id of a memory, the author of the last of these commits."""
     last_author: str = ""
     """The author of the last commit."""
+    outdated: frozenset[str] = frozenset()
+    """Files that git set back to an old rendering."""
 
     def has_change(self, id: str) -> bool:
         """Return True if the difference about the memory is an edit here or of a commit.
@@ -140,18 +145,21 @@ def read_history(project: Project, base: MergeBase) -> GitHistory:
     root, now = project.root, commit(project.root)
     if now is None:
         return GitHistory(root=root)
+    found, is_edited = _find_outdated(project, base)
+    outdated = frozenset(found)
     if now == base.commit:
         if base.branch not in (None, filed(branch(root) or "")):
             here = (read_trees(root, ["HEAD"]) or {}).get("HEAD")
-            return GitHistory(root=root, by_hand=False, touched=here.ids if here else frozenset())
-        # A stash or a reset leaves no change, and deletes nothing.
-        changed = git.text(root, "status", "--porcelain", "--", FOLDER)
-        tracked = git.output(root, "ls-files", "--", FOLDER)
-        by_hand = tracked is not None and bool(changed or not tracked)
-        return GitHistory(root=root, by_hand=by_hand)
+            return GitHistory(
+                root=root,
+                by_hand=False,
+                touched=here.ids if here else frozenset(),
+                outdated=outdated,
+            )
+        return GitHistory(root=root, by_hand=is_edited, outdated=outdated)
     earlier = base.commit
     if earlier is not None and git.text(root, "merge-base", earlier, "HEAD").strip() != earlier:
-        return GitHistory(root=root, by_hand=False, agreed=earlier)
+        return GitHistory(root=root, by_hand=False, agreed=earlier, outdated=outdated)
     commits = f"{earlier}..HEAD" if earlier else "HEAD"
     shown = ("--patch", "--unified=0", "--format=%x00%H%x00%an")
     patches = git.text(root, "log", *shown, commits, "--", FOLDER)
@@ -176,25 +184,81 @@ def read_history(project: Project, base: MergeBase) -> GitHistory:
         commits_of=commits_of,
         authors=authors,
         last_author=last_author,
+        outdated=outdated,
     )
+
+
+def _find_outdated(project: Project, base: MergeBase) -> tuple[set[str], bool]:
+    """Return the files that git set back to an old rendering, and True if others were edited.
+
+    To the text of HEAD by a stash, a reset or a restore since the base; to that of an earlier
+    commit by a checkout, which stages it.
+    """
+    root, fingerprints = project.root, load_fingerprints(project)
+    states = _list_uncommitted(project)
+    outdated: set[str] = set()
+    if states is None:
+        return outdated, False
+    present, is_edited = present_text(project), False
+    for path in filter(is_imported, present):
+        if base.texts.digests.get(path) == present.digests[path]:
+            continue
+        staged = states.of(path)
+        if staged is None:
+            is_rendering = fingerprint(path, present[path]) in fingerprints.get(path, ())
+            if is_rendering and base.commit == commit(root):
+                outdated.add(path)
+        elif staged and _is_in_history(root, path, staged):
+            outdated.add(path)
+        else:
+            is_edited = True
+    return outdated, is_edited
+
+
+def is_committed_text(project: Project, path: str) -> bool:
+    """Return True if a commit that HEAD descends from has the file as it is now."""
+    object = git.text(project.root, "hash-object", "--no-filters", "--", path).strip()
+    return bool(object) and _is_in_history(project.root, path, object)
+
+
+def _is_in_history(root: str, path: str, object: str) -> bool:
+    asked = ("-1", "--format=%H", f"--find-object={object}", "HEAD", "--", path)
+    return bool(git.text(root, "log", *asked))
+
+
+class _Uncommitted(Value):
+    """The state of files and folders with changes since HEAD."""
+
+    staged: Mapping[str, str] = {}
+    """By their path, the object of the index where it has what the file has; else empty."""
+
+    def of(self, path: str) -> str | None:
+        """Return the entry of the path or of a folder above it; None for a file as in HEAD."""
+        parts = path.split("/")  # git lists a folder in place of its content
+        above = ("/".join(parts[: end + 1]) for end in range(len(parts)))
+        return next((self.staged[name] for name in above if name in self.staged), None)
+
+
+def _list_uncommitted(project: Project) -> _Uncommitted | None:
+    """Read git's status; None when git fails."""
+    listing = ("status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all")
+    printed = git.output(project.root, *listing, "--ignored=matching", "--", ".ade")
+    if printed is None:
+        return None
+    root = os.path.realpath(project.root)
+    below = os.path.relpath(root, git_root(root) or root)
+    staged = {}
+    for entry in filter(None, printed.decode(errors="replace").split("\0")):
+        kind, *fields = entry.split(" ", _ENTRY_FIELDS.get(entry[0], 1))
+        as_staged = kind == "1" and fields[0][1] == "."
+        staged[os.path.relpath(fields[-1], below)] = fields[6] if as_staged else ""
+    return _Uncommitted(staged=staged)
 
 
 def list_committed(project: Project, paths: Iterable[str]) -> list[str]:
     """Return the paths without uncommitted changes; none when git fails."""
-    listing = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
-    printed = git.output(project.root, *listing, "--ignored=matching", "--", ".ade")
-    if printed is None:
-        return []
-    names = [name[3:] for name in printed.decode(errors="replace").split("\0")]  # behind "XY "
-    root = os.path.realpath(project.root)
-    below = os.path.relpath(root, git_root(root) or root)
-    uncommitted = {os.path.relpath(name, below) for name in names if name}
-    committed = []
-    for path in paths:
-        parts = path.split("/")  # git lists a folder in place of its content
-        if uncommitted.isdisjoint("/".join(parts[: end + 1]) for end in range(len(parts))):
-            committed.append(path)
-    return committed
+    states = _list_uncommitted(project)
+    return [path for path in paths if states and states.of(path) is None]
 
 
 class Versions(Value):

@@ -77,6 +77,8 @@ class ImportReport(Value):
     """Problems of valid text that cannot be imported."""
     oversized: tuple[Problem, ...] = ()
     """Problems of text too long to be read, whose files are not written."""
+    outdated: tuple[str, ...] = ()
+    """Files that git set back to an old rendering: the next one writes them anew."""
 
     @property
     def count(self) -> int:

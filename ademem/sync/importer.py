@@ -138,7 +138,7 @@ def _import_changes(
         project, store, settings, place, now, provenance, progress=progress, deadline=deadline
     )
     base = load_base(project, made_at(store))
-    read = {path: texts for path in texts if is_imported(path)}
+    read = {path: texts for path in texts if is_imported(path) and path not in report.outdated}
     agreed = combine_texts(dict.fromkeys(base.texts, base.texts) | read)
     save_agreement(project, replace(base, texts=agreed), refused_lines(texts, report.refused))
     record_state(project, place.watched(store))
@@ -198,12 +198,17 @@ def update_store(
     report = ImportReport()
     if base.texts.digests != read.digests:
         history = provenance.history
+        if history.outdated:  # as they were agreed on, until they are written again
+            current = read.only(read.digests.keys() - history.outdated)
+            agreed = base.texts.only(history.outdated & base.texts.digests.keys())
+            read = combine_texts(dict.fromkeys(current, current) | dict.fromkeys(agreed, agreed))
         report = import_files(
             *(base, read, history, store, settings.gate, now, place),
             provenance=provenance,
             deadline=deadline,
             progress=progress,
         )
+        report = replace(report, outdated=tuple(sorted(history.outdated)))
         # Lines are kept one by one.
         refused = {problem.path for problem in report.refused} - set(LINE_FILES)
         refused |= {it.path for it in report.oversized if not texts.has_oversize(it.path)}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from contextlib import suppress
 from itertools import islice
 
@@ -12,15 +10,23 @@ from ademem.core.project import record_state
 from ademem.core.shared_files import locked
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, replace
-from ademem.files import BRIEF, INDEX, LINE_FILES, SHEET, knowledge, project_brief, rendering
+from ademem.files import (
+    BRIEF,
+    BRIEF_PAGE,
+    INDEX,
+    LINE_FILES,
+    SHEET,
+    knowledge,
+    project_brief,
+    rendering,
+)
 from ademem.files.branches import Place
-from ademem.files.pages import text_outside_regions
 from ademem.files.project_brief import BadCore
 from ademem.files.review_sheet import make_sheet, parse_sheet, render_sheet
 from ademem.files.snapshot import is_imported
 from ademem.files.texts import OVERSIZE, Texts, clean_lines
 from ademem.store import briefs, ledger, made_at, memory_queries
-from ademem.sync.git_history import GitHistory
+from ademem.sync.git_history import GitHistory, is_committed_text
 from ademem.sync.import_context import ImportReport, Progress
 from ademem.sync.importer import (
     combine_texts,
@@ -33,12 +39,15 @@ from ademem.sync.provenance import Provenance, provenance_of, record_digest
 from ademem.sync.tracked_files import (
     NOT_TEXT,
     MergeBase,
+    fingerprint,
     load_base,
+    load_fingerprints,
     only_text,
     present,
     present_text,
     read_tracked,
     refused_lines,
+    save_fingerprints,
 )
 
 TYPE_CHECKING = False
@@ -226,6 +235,7 @@ def survey(
             and (
                 (path in imported and texts.digests[path] == imported.digests[path])
                 or fingerprint(path, there) in before.get(path, ())
+                or (path in (INDEX, BRIEF_PAGE) and is_committed_text(project, path))
             )
         )
         found.append(File(path=path, wanted=want, present=there, ours=ours))
@@ -268,19 +278,17 @@ def _write_files(project: Project, found: Iterable[File], due: Sequence[File]) -
     before = load_fingerprints(project)
     after = dict(before)
     for file in (*(file for file in found if file.is_current), *due):
-        if file.wanted is None:
-            after.pop(file.path, None)
-        else:
-            after[file.path] = [fingerprint(file.path, file.wanted)]
-    if due:  # a path that is being written has two
-        both = {path: before.get(path, []) + after.get(path, []) for path in before | after}
-        _save_fingerprints(project, both)
+        if file.wanted is not None:
+            newest = fingerprint(file.path, file.wanted)
+            others = [each for each in before.get(file.path, ()) if each != newest]
+            after[file.path] = [*others, newest]
+    if after != before:
+        save_fingerprints(project, after)
     for file in due:
         if file.wanted is None:
             confined.remove(project.root, file.path)
         else:
             confined.write_text(project.root, file.path, file.wanted)
-    _save_fingerprints(project, after)
 
 
 def _agreed_texts(
@@ -317,26 +325,3 @@ def _note_own_records(store: Store, due: Iterable[File], environment: Mapping[st
         document = project_brief.load(store, agent)
         own += project_brief.own_digests(document, agent) if document else []
     trust.note_own_records(own, environment)
-
-
-def load_fingerprints(project: Project) -> dict[str, list[str]]:
-    """Read the fingerprints by path; with a damaged record every file counts as changed."""
-    try:
-        recorded = json.loads(confined.read_text(project.root, _fingerprints_path(project)) or "{}")
-        return {str(path): list(prints) for path, prints in recorded.items()}
-    except (ValueError, AttributeError, TypeError, confined.Refused):
-        return {}
-
-
-def _save_fingerprints(project: Project, prints: Mapping[str, list[str]]) -> None:
-    text = json.dumps(prints, indent=0, sort_keys=True) + "\n"
-    confined.write_text(project.root, _fingerprints_path(project), text)
-
-
-def fingerprint(path: str, text: str) -> str:
-    """Digest a text; of the index without its hand-written regions."""
-    return sha256_hex(text_outside_regions(text) if path == INDEX else text)
-
-
-def _fingerprints_path(project: Project) -> str:
-    return os.path.join(project.run, "mirror.json")

@@ -10,7 +10,8 @@ import os
 from ademem.core import confined
 from ademem.core.text import LONG, sha256_hex
 from ademem.core.value import Value
-from ademem.files import BRIEF_PAGE, FOLDER, KNOWLEDGE
+from ademem.files import BRIEF_PAGE, FOLDER, INDEX, KNOWLEDGE
+from ademem.files.pages import text_outside_regions
 from ademem.files.texts import OVERSIZE, Texts
 
 TYPE_CHECKING = False
@@ -245,3 +246,38 @@ def base_path(project: Project) -> str:
 
 def _former_base_path(project: Project) -> str:
     return os.path.join(project.run, "agreed.json")
+
+
+RENDERINGS = 200
+"""Fingerprints that are kept of one file."""
+FINGERPRINT_CHARS = 16
+
+
+def load_fingerprints(project: Project) -> dict[str, list[str]]:
+    """Read the fingerprints of the last renderings by path, the newest last.
+
+    With a damaged record every file counts as changed.
+    """
+    try:
+        recorded = json.loads(confined.read_text(project.root, _fingerprints_path(project)) or "{}")
+        return {
+            str(path): [str(one)[:FINGERPRINT_CHARS] for one in prints]
+            for path, prints in recorded.items()
+        }
+    except (ValueError, AttributeError, TypeError, confined.Refused):
+        return {}
+
+
+def save_fingerprints(project: Project, prints: Mapping[str, list[str]]) -> None:
+    newest = {path: found[-RENDERINGS:] for path, found in prints.items()}
+    text = json.dumps(newest, sort_keys=True, separators=(",", ":")) + "\n"
+    confined.write_text(project.root, _fingerprints_path(project), text)
+
+
+def fingerprint(path: str, text: str) -> str:
+    """Digest a text; of the index without its hand-written regions."""
+    return sha256_hex(text_outside_regions(text) if path == INDEX else text)[:FINGERPRINT_CHARS]
+
+
+def _fingerprints_path(project: Project) -> str:
+    return os.path.join(project.run, "mirror.json")

@@ -76,23 +76,61 @@ def test_a_switch_deletes_nothing_and_writes_nothing_that_is_committed(main):
     assert len(main.history(row)) == 1
 
 
-@pytest.mark.parametrize(
-    "leave",
+DISCARDS = pytest.mark.parametrize(
+    "discard",
     [
         pytest.param(["stash", "--quiet"], id="stash"),
+        pytest.param(["stash", "--quiet", "--include-untracked"], id="stash of all"),
         pytest.param(["checkout", "--quiet", "--", ".ade"], id="checkout of the files"),
+        pytest.param(["restore", ".ade"], id="restore"),
         pytest.param(["reset", "--quiet", "--hard"], id="reset"),
+        pytest.param(["clean", "--quiet", "--force", ".ade/memory"], id="clean"),
     ],
 )
-def test_what_git_takes_back_before_it_was_committed_is_written_again(main, leave):
+
+
+@DISCARDS
+def test_what_git_takes_back_before_it_was_committed_is_written_again(main, discard):
     main.switch("-b", "topic")
     row = main.learn(LESSON)
     main.refresh()
-    main.git(*leave)
+    main.git(*discard)
     main.refresh()
 
     assert main.row(row).live
     assert main.shown() == sorted([LESSON, TRUNK])
+
+
+@DISCARDS
+def test_discarding_what_is_not_committed_neither_archives_nor_restores(main, discard):
+    old = main.learn("the queue is a ring")
+    main.commit()
+    new = main.learn(LESSON)
+    with main.open() as memories:
+        api.archive(memories, old.id)
+    main.refresh()
+    main.git(*discard)
+    main.refresh()
+
+    assert (main.row(old).live, main.row(new).live) == (False, True)
+    assert main.shown() == sorted([LESSON, TRUNK])
+    assert main.refresh().written == ()
+
+
+@pytest.mark.parametrize(
+    "path", [f"{FOLDER}/MEMORY.md", f"{FOLDER}/gotchas.md", f"{FOLDER}/knowledge.jsonl", FOLDER]
+)
+def test_a_page_of_an_earlier_commit_is_redrawn(main, path):
+    first = main.learn(LESSON)
+    main.commit()
+    second = main.learn("the queue is a ring")
+    main.commit()
+    main.git("checkout", "HEAD~1", "--", path)
+    main.refresh()
+
+    assert main.row(first).live
+    assert main.row(second).live
+    assert main.git("diff", "HEAD", "--", FOLDER) == ""
 
 
 def test_what_a_switch_carries_along_uncommitted_goes_back_to_its_branch(main):
