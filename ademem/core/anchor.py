@@ -71,6 +71,11 @@ def place(anchor: str) -> Place | None:
     return Place(path=found[1], first=first, last=last, hash=found[4] or "", values=values)
 
 
+def normal(anchor: str) -> str:
+    """Return the anchor as it is stored."""
+    return found.text if (found := place(anchor)) else anchor
+
+
 def plain(anchors: Iterable[str]) -> tuple[str, ...]:
     """Return the anchors without their values."""
     return tuple(found.plain if (found := place(text)) else text for text in anchors)

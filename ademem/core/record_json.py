@@ -1,0 +1,271 @@
+"""Records as JSON: readable values, and one object `stamps` with what these leave out.
+
+`stamps` names the registers by the stamp of their last write: `{"0000-1a2b3c4d": ["text", "life"],
+"2026-01-31T23:59:59.123Z-0000-5e6f7a8b": []}`. An empty list is for all others. A stamp of the time
+in `updated_at` is written without it. Four words may follow:
+
+- `over`: the last write of each replica that the text replaced
+- `heads`: concurrent texts, `[[stamp, content, title], …]`
+- `removed`: removed tags and anchors by stamp
+- `places`: places of tags and anchors that differ from those in the list
+
+Without stamps all values were written at `updated_at`. Any JSON is read; what is invalid is absent.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from ademem.core import anchor, clock
+from ademem.core.memory import MAX_TITLED_BYTES, Category, Importance
+from ademem.core.registers import (
+    FIELDS,
+    FIRST_STAMP,
+    LIFE,
+    LIVES,
+    REMOVED,
+    SETS,
+    SUPERSEDED,
+    TEXT,
+    Record,
+    element_of,
+    is_stamp,
+    old_stamp,
+    removed,
+    replica_of,
+    values_of,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from ademem.core.registers import Text, Write
+
+MAX_CHARS = 2000
+"""Longest value of a register."""
+MAX_TEXT = MAX_TITLED_BYTES * 2
+"""Longest text, in characters."""
+MAX_ITEMS = 500
+"""Most elements of one list, replicas, or concurrent texts that are read from one record."""
+MAX_ID = 64
+_STARTS = tuple(f"{kind}/" for kind in SETS)
+
+_ONE_OF: dict[str, frozenset[Any]] = {
+    "category": frozenset(map(str, Category)),
+    "status": frozenset(("candidate", "promoted")),
+    "importance": frozenset(map(str, Importance)),
+    "trust": frozenset((None, "tool", "web")),
+}
+
+
+def to_json(record: Record) -> dict[str, Any]:
+    """Return the record as an object of JSON, from which `from_json` makes an equal one."""
+    updated_at = record.last_stamp[: len("2026-01-31T23:59:59.123Z")]
+    found = {"id": record.id, "sync_id": record.sync_id, "created_at": record.created_at}
+    values = values_of(record)
+    lists = {kind: list(values[kind]) for kind in SETS}
+    return found | values | lists | {"updated_at": updated_at, "stamps": pack(record, updated_at)}
+
+
+def from_json(found: Any) -> Record | None:
+    """Read a record; None for what has no id."""
+    if not isinstance(found, dict) or not is_id(found.get("id")):
+        return None
+    return unpack(found, _time(found.get("updated_at")), _object(found.get("stamps")))
+
+
+def pack(record: Record, updated_at: str = "") -> dict[str, Any]:
+    """Return the stamps of the record, and what its values leave out."""
+    groups: dict[str, list[str]] = {}
+    gone: dict[str, list[str]] = {}
+    for name, (stamp, value) in record.registers.items():
+        is_gone = value is None and name.startswith(_STARTS)
+        (gone if is_gone else groups).setdefault(stamp, []).append(name)
+    heads = sorted(record.texts, reverse=True)
+    if heads:
+        groups.setdefault(heads[0], []).append(TEXT)
+    most = max(groups, key=lambda stamp: (len(groups[stamp]), stamp), default="")
+    packed: dict[str, Any] = {
+        _short(stamp, updated_at): [] if stamp == most else sorted(groups[stamp])
+        for stamp in sorted(groups, reverse=True)
+        if stamp != most or stamp != old_stamp(updated_at)
+    }
+    places = {
+        name: place
+        for kind in SETS
+        for index, (place, name) in enumerate(_places(record, kind))
+        if place != index
+    }
+    over = sorted(set(record.over.values()) - record.texts.keys())
+    more: dict[str, Any] = {
+        "over": [_short(stamp, updated_at) for stamp in over],
+        "heads": [[_short(stamp, updated_at), *record.texts[stamp]] for stamp in heads[1:]],
+        "removed": {
+            _short(stamp, updated_at): sorted(gone[stamp]) for stamp in sorted(gone, reverse=True)
+        },
+        "places": dict(sorted(places.items())),
+    }
+    return packed | {name: value for name, value in more.items() if value}
+
+
+def unpack(values: Mapping[str, Any], updated_at: str, stamps: Mapping[str, Any]) -> Record:
+    """Make a record of values and what `pack` returned for them."""
+    rest = old_stamp(updated_at) if is_stamp(old_stamp(updated_at)) else FIRST_STAMP
+    stamp_of: dict[str, str] = {}
+    for stamp, names in _groups(stamps, updated_at):
+        if names:
+            stamp_of |= dict.fromkeys(names, stamp)
+        else:
+            rest = stamp
+    id: str = values["id"]
+    sync_id: str = values["sync_id"] if is_id(values.get("sync_id")) else ""
+    life = values.get(LIFE)
+    if life == REMOVED:
+        return removed(id, sync_id, stamp_of.get(LIFE, rest))
+    registers: dict[str, Write] = {}
+    for name in FIELDS:
+        if name in values and is_valid(name, values[name]):
+            registers[name] = (stamp_of.get(name, rest), _plain(values[name]))
+    if is_life(life):
+        registers[LIFE] = (stamp_of.get(LIFE, rest), life)
+    places = _object(stamps.get("places"))
+    for kind in SETS:
+        for index, found in enumerate(_texts(values.get(kind))):
+            text = anchor.normal(found) if kind == "anchors" else found
+            name = element_of(kind, text)
+            place = places.get(name)
+            place = place if type(place) is int and 0 <= place < 1 << 31 else index
+            registers[name] = (stamp_of.get(name, rest), (place, text))
+    for stamp, names in _groups(_object(stamps.get("removed")), updated_at):
+        for name in names:
+            if name.startswith(_STARTS):
+                registers.setdefault(name, (stamp, None))
+    texts, over = _read_texts(values, stamp_of.get(TEXT, rest), stamps, updated_at)
+    return Record(
+        id=id,
+        sync_id=sync_id,
+        created_at=_time(values.get("created_at")),
+        texts=texts,
+        over=over,
+        registers=registers,
+    )
+
+
+def _read_texts(
+    values: Mapping[str, Any], last: str, stamps: Mapping[str, Any], updated_at: str
+) -> tuple[dict[str, Text], dict[str, str]]:
+    text = _text(values.get("content"), values.get("title"))
+    if text is None:
+        return {}, {}
+    texts = {last: text}
+    for head in _list(stamps.get("heads")):
+        if isinstance(head, list) and len(head) == 3:
+            stamp, other = _long(head[0], updated_at), _text(head[1], head[2])
+            if is_stamp(stamp) and stamp < last and other:
+                texts[stamp] = other
+    over: dict[str, str] = {}
+    replaced = (_long(short, updated_at) for short in _list(stamps.get("over")))
+    for stamp in (*texts, *filter(is_stamp, replaced)):
+        if stamp <= last:
+            replica = replica_of(stamp)
+            over[replica] = max(stamp, over.get(replica, ""))
+    return texts, over
+
+
+def _groups(found: Mapping[str, Any], updated_at: str) -> Iterator[tuple[str, list[str]]]:
+    for short, names in islice(found.items(), MAX_ITEMS):
+        stamp = _long(short, updated_at)
+        if is_stamp(stamp) and isinstance(names, list):
+            kept = [_plain(name) for name in names[: 4 * MAX_ITEMS] if isinstance(name, str)]
+            if kept or not names:
+                yield stamp, kept
+
+
+def is_valid(name: str, value: object) -> bool:
+    """Return True for a value that the register may have."""
+    if name in _ONE_OF:
+        return (value is None or isinstance(value, str)) and value in _ONE_OF[name]
+    if name == "pinned":
+        return isinstance(value, bool)
+    if name == "confidence":
+        return type(value) in (int, float) and 0 <= value <= 1  # type: ignore[operator]
+    return value is None or (_is_short(value) and value != "")
+
+
+def is_life(value: object) -> bool:
+    if not isinstance(value, str):
+        return False
+    kind, _, heir = value.partition(" ")
+    return is_id(heir) if kind == SUPERSEDED else value in LIVES
+
+
+def is_id(value: object) -> bool:
+    """Return True for an id that is valid in a file and in a command."""
+    return (
+        isinstance(value, str)
+        and 0 < len(value) <= MAX_ID
+        and value.isascii()
+        and value.replace("-", "").replace("_", "").isalnum()
+    )
+
+
+def _is_short(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= MAX_CHARS
+
+
+def _plain(value: Any) -> Any:
+    """Return a text without lone surrogates, which no database takes, and a number as a float."""
+    if isinstance(value, str):
+        return str(value) if value.isascii() else value.encode("utf-8", "replace").decode()
+    return float(value) if type(value) is int else value
+
+
+def _text(content: object, title: object) -> Text | None:
+    if not isinstance(content, str) or not content.strip() or len(content) > MAX_TEXT:
+        return None
+    return _plain(content), _plain(title) if _is_short(title) and title else None
+
+
+def _texts(found: object) -> Iterator[str]:
+    items = found if isinstance(found, list | tuple) else []
+    for item in items[:MAX_ITEMS]:
+        if _is_short(item) and item.strip():
+            yield _plain(item)
+
+
+def _time(found: object) -> str:
+    """Return a time as the database has it; empty for none."""
+    try:
+        return clock.stamp(clock.parse(found)) if isinstance(found, str) else ""
+    except (ValueError, OverflowError):
+        return ""
+
+
+def _list(found: object) -> list[Any]:
+    return found[:MAX_ITEMS] if isinstance(found, list) else []
+
+
+def _object(found: object) -> Mapping[str, Any]:
+    return found if isinstance(found, dict) else {}
+
+
+def _places(record: Record, kind: str) -> list[tuple[int, str]]:
+    """Return place and register of the elements, in their order."""
+    found = sorted(
+        (value, name)
+        for name, (_, value) in record.registers.items()
+        if value and name.startswith(f"{kind}/")
+    )
+    return [(place, name) for (place, _), name in found]
+
+
+def _short(stamp: str, updated_at: str) -> str:
+    return stamp.removeprefix(f"{updated_at}-") if updated_at else stamp
+
+
+def _long(short: object, updated_at: str) -> str:
+    if not isinstance(short, str):
+        return ""
+    return f"{updated_at}-{short}" if len(short) == len("0000-1a2b3c4d") else short

@@ -1,0 +1,323 @@
+"""Two copies of a memory, and the one rule for what they come to: `join`.
+
+A record is an id, a text and registers, each written under the stamp of its act. Whoever carries
+records between stores joins them; the order in which copies meet changes nothing.
+
+The text keeps every write that no later one has replaced, as both of two people may be right. The
+greatest stamp is what the memory says, the others are conflict candidates. Each other register,
+also each tag and each anchor, is the last value written.
+
+A stamp is a hybrid logical clock, `2026-01-31T23:59:59.123Z-0000-1a2b3c4d`: UTC milliseconds, a
+counter, and the replica, which is one database. Stamps are compared as texts.
+"""
+
+from __future__ import annotations
+
+from ademem.core import clock
+from ademem.core.text import dedupe_key, fold, sha256_hex
+from ademem.core.value import Value, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+    from typing import Any
+
+    Text = tuple[str, str | None]
+    """Content and title."""
+    Write = tuple[str, Any]
+    """A stamp and the value written."""
+
+OLD_REPLICA = "00000000"
+"""The replica of all writes from before there were stamps."""
+CLOCKS_DIFFER = clock.timedelta(hours=24)
+"""The most by which another clock may be ahead to move ours."""
+_MOMENT = len("2026-01-31T23:59:59.123Z-0000")
+_TIME = len("2026-01-31T23:59:59.123Z")
+_DIGITS = str.maketrans("123456789", "000000000")
+
+LIFE = "life"
+TEXT = "text"
+LIVE, ARCHIVED, REJECTED, DELETED, REMOVED = "live", "archived", "rejected", "deleted", "removed"
+"""Values of the register of life, beside `superseded ID`; removed is for good, without text."""
+SUPERSEDED = "superseded"
+LIVES = (DELETED, REJECTED, ARCHIVED, SUPERSEDED, LIVE)
+"""From the least to the most alive, which counts of two written at one moment."""
+SETS = ("tags", "anchors")
+"""Lists whose elements are registers, `tags/api`, with place and text as value; None if removed."""
+FIELDS = (
+    *("category", "status", "importance", "confidence", "pinned", "trust"),
+    *("path", "topic_key", "key", "source", "bead"),
+)
+"""Registers of one value each, beside life."""
+
+
+class Record(Value):
+    """What all copies of a memory share. Tags and other registers that were never read are absent.
+
+    Of the texts each stamp is covered by `over`, whose stamps do not exceed the greatest text.
+    """
+
+    id: str
+    sync_id: str = ""
+    created_at: str = ""
+    texts: Mapping[str, Text] = {}
+    """The heads: texts that no write has replaced, by stamp."""
+    over: Mapping[str, str] = {}
+    """The last write of each replica to the text that is contained or replaced here."""
+    registers: Mapping[str, Write] = {}
+
+    @property
+    def text(self) -> Text:
+        """What the memory says; empty for a record without a text."""
+        return self.texts[max(self.texts)] if self.texts else ("", None)
+
+    @property
+    def life(self) -> str:
+        return str(self.value(LIFE) or LIVE)
+
+    @property
+    def last_stamp(self) -> str:
+        return max([*self.texts, *(write[0] for write in self.registers.values())], default="")
+
+    def value(self, name: str) -> Any:
+        return self.registers[name][1] if name in self.registers else None
+
+    def items(self, kind: str) -> tuple[str, ...]:
+        """Return the elements of one of SETS in their order."""
+        start = kind + "/"
+        found = (
+            value for name, (_, value) in self.registers.items() if value and name.startswith(start)
+        )
+        return tuple(text for _, text in sorted(found))
+
+
+def join(ours: Record, theirs: Record) -> Record:
+    """Return what both copies of one memory come to: commutative, associative and idempotent."""
+    registers = dict(ours.registers)
+    for name, write in theirs.registers.items():
+        registers[name] = _later(name, registers[name], write) if name in registers else write
+    sync_id = _least(ours.sync_id, theirs.sync_id)
+    if registers.get(LIFE, ("", ""))[1] == REMOVED:
+        return removed(ours.id, sync_id, registers[LIFE][0])
+    texts = {
+        at: text for at, text in ours.texts.items() if at in theirs.texts or not covers(theirs, at)
+    }
+    for at, text in theirs.texts.items():
+        if at in texts:
+            texts[at] = max(texts[at], text, key=_text_order)
+        elif not covers(ours, at):
+            texts[at] = text
+    over = dict(ours.over)
+    for replica, at in theirs.over.items():
+        over[replica] = max(at, over.get(replica, ""))
+    return Record(
+        id=ours.id,
+        sync_id=sync_id,
+        created_at=_least(ours.created_at, theirs.created_at),
+        texts=texts,
+        over=over,
+        registers=registers,
+    )
+
+
+def removed(id: str, sync_id: str, stamp: str) -> Record:
+    """Return what is left of a memory that was removed for good."""
+    return Record(id=id, sync_id=sync_id, registers={LIFE: (stamp, REMOVED)})
+
+
+def join_all(*copies: Iterable[Record]) -> dict[str, Record]:
+    """Join records of any number of memories, by their ids."""
+    joined: dict[str, Record] = {}
+    for records in copies:
+        for record in records:
+            known = joined.get(record.id)
+            joined[record.id] = join(known, record) if known else record
+    return joined
+
+
+def covers(record: Record, stamp: str) -> bool:
+    """Return True if the record has or has replaced the text written at this stamp."""
+    return stamp <= record.over.get(replica_of(stamp), "")
+
+
+def _later(name: str, ours: Write, theirs: Write) -> Write:
+    if name == LIFE:
+        return max(ours, theirs, key=_life_order)
+    if ours[0] != theirs[0]:
+        return max(ours, theirs, key=lambda write: write[0])
+    return max(ours, theirs, key=lambda write: (write[1] is not None, repr(write[1])))
+
+
+def _life_order(write: Write) -> tuple[object, ...]:
+    stamp, value = write
+    if value == REMOVED:
+        return (True, stamp)
+    return (False, stamp[:_MOMENT], LIVES.index(value.partition(" ")[0]), stamp, value)
+
+
+def _text_order(text: Text) -> tuple[str, bool, str]:
+    return text[0], text[1] is not None, text[1] or ""
+
+
+def _least(ours: str, theirs: str) -> str:
+    return min(filter(None, (ours, theirs)), default="")
+
+
+class Candidate(Value):
+    """A text that lost against a concurrent one, until a person decides."""
+
+    id: str
+    """Derived from the memory and the text, so that it is the same everywhere."""
+    memory_id: str
+    stamp: str
+    content: str
+    title: str | None
+
+
+def conflict_candidates(record: Record) -> list[Candidate]:
+    """Return the heads that say something else than the memory does, the latest first."""
+    found: dict[str, Candidate] = {}
+    said = fold(record.text[0])
+    for stamp in sorted(record.texts, reverse=True):
+        content, title = record.texts[stamp]
+        id = candidate_name(record.id, content)[:12]
+        if fold(content) != said and id not in found:
+            found[id] = Candidate(
+                id=id, memory_id=record.id, stamp=stamp, content=content, title=title
+            )
+    return list(found.values())
+
+
+def candidate_name(memory_id: str, content: str) -> str:
+    """Return the digest whose beginnings are the ids of a conflict candidate."""
+    return sha256_hex("conflict", memory_id, content)
+
+
+def duplicates(records: Iterable[Record]) -> dict[str, str]:
+    """Return the heir of each live memory whose text an older live one has, by id."""
+    elders: dict[str, str] = {}
+    found = {}
+    for record in sorted(records, key=lambda one: (one.created_at, one.id)):
+        if record.life == LIVE and record.texts:
+            key = dedupe_key(record.text[0], record.value("topic_key"))
+            elder = elders.setdefault(key, record.id)
+            if elder != record.id:
+                found[record.id] = elder
+    return found
+
+
+def values_of(record: Record) -> dict[str, Any]:
+    """Return what the memory says in the registers that the record has."""
+    found = {name: record.registers[name][1] for name in FIELDS if name in record.registers}
+    if record.texts:
+        found["content"], found["title"] = record.text
+    if LIFE in record.registers:
+        found[LIFE] = record.life
+    return found | {kind: record.items(kind) for kind in SETS}
+
+
+def write(
+    record: Record, values: Mapping[str, Any], stamp: str, *, confirms: bool = False
+) -> Record:
+    """Return the record after an act that gave it these *values*; equal ones are not written.
+
+    An act that changes the text, or *confirms* it, also writes life: the text is still true.
+    """
+    life = values.get(LIFE, record.life)
+    if REMOVED in (life, record.life):
+        return record if life == record.life else removed(record.id, record.sync_id, stamp)
+    registers = dict(record.registers)
+    for name in FIELDS:
+        if name in values and (name not in registers or values[name] != registers[name][1]):
+            registers[name] = (stamp, values[name])
+    for kind in SETS:
+        if kind in values and tuple(values[kind]) != record.items(kind):
+            registers |= _written_items(record, kind, values[kind], stamp)
+    text = values.get("content", record.text[0]), values.get("title", record.text[1]) or None
+    is_new = bool(text[0]) and (text != record.text or not record.texts)
+    if life != record.life or LIFE not in registers or is_new or confirms:
+        registers[LIFE] = (stamp, life)
+    written = replace(record, registers=registers)
+    return _write_text(written, text, stamp) if is_new else written
+
+
+def settle(record: Record, stamp: str) -> Record:
+    """End a conflict of texts: what the memory says replaces the others."""
+    return _write_text(record, record.text, stamp) if len(record.texts) > 1 else record
+
+
+def _write_text(record: Record, text: Text, stamp: str) -> Record:
+    return replace(record, texts={stamp: text}, over={**record.over, replica_of(stamp): stamp})
+
+
+def _written_items(record: Record, kind: str, texts: Iterable[str], stamp: str) -> dict[str, Write]:
+    """Return the elements that an act added, changed or removed; all for a new order of them."""
+    wanted = {element_of(kind, text): text for text in texts}
+    found: dict[str, Write] = {}
+    place = -1
+    for name, text in wanted.items():
+        old = record.value(name)
+        place = max(place + 1, old[0]) if old else place + 1
+        if old != (place, text):
+            found[name] = (stamp, (place, text))
+    for text in record.items(kind):
+        if (name := element_of(kind, text)) not in wanted:
+            found[name] = (stamp, None)
+    return found
+
+
+def element_of(kind: str, text: str) -> str:
+    """Return the register of an element; of an anchor the place counts, not the text there."""
+    if kind == "anchors":
+        from ademem.core import anchor
+
+        place = anchor.place(text)
+        return f"anchors/{place.where if place else text}"
+    return f"{kind}/{text}"
+
+
+def next_stamp(last: str, now: datetime, replica: str) -> str:
+    """Return a stamp of this moment that is greater than the *last* one, from whatever clock."""
+    moment = clock.stamp(now) + "-0000"
+    if last[:_MOMENT] >= moment:
+        time, count = last[:_TIME], int(last[_TIME + 1 : _MOMENT]) + 1
+        if count > 9999:
+            time, count = clock.stamp(clock.parse(time) + clock.timedelta(milliseconds=1)), 0
+        moment = f"{time}-{count:04}"
+    return f"{moment}-{replica}"
+
+
+def is_ahead(stamp: str, now: datetime) -> bool:
+    """Return True if a clock that reads the stamp must not follow it."""
+    return stamp[:_TIME] > clock.stamp(now + CLOCKS_DIFFER)
+
+
+def replica_of(stamp: str) -> str:
+    return stamp[_MOMENT + 1 :]
+
+
+def old_stamp(time: str) -> str:
+    """Return the stamp of a write from before there were stamps."""
+    return f"{time}-0000-{OLD_REPLICA}"
+
+
+FIRST_STAMP = old_stamp("1970-01-01T00:00:00.000Z")
+
+
+def is_stamp(text: object) -> bool:
+    """Return True for a valid stamp; the last years are no time of a write, so that one follows."""
+    if not isinstance(text, str) or len(text) != _MOMENT + 9 or not text.isascii():
+        return False
+    shape = text[: _MOMENT + 1].translate(_DIGITS)
+    if shape != "0000-00-00T00:00:00.000Z-0000-" or text[_MOMENT + 1 :].strip("0123456789abcdef"):
+        return False
+    return "1970" <= text < "9990" and is_time(text[:_TIME])
+
+
+def is_time(text: object) -> bool:
+    """Return True for a time as the database has it."""
+    try:
+        return isinstance(text, str) and clock.stamp(clock.parse(text)) == text
+    except (ValueError, OverflowError):
+        return False
