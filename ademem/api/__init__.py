@@ -36,7 +36,7 @@ FUNCTIONS = {
     "curation": """
         review review_imported continue_review stop_review decide_all
         accept_files list_claimed_briefs get_speaker
-        promote reject refuse archive restore delete pin edit propose
+        promote reject refuse archive restore delete pin edit correct propose
         supersede merge list_conflicts settle_conflict reopen_conflict
         list_revisions list_events list_at undo
     """,

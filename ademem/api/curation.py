@@ -35,6 +35,7 @@ from ademem.store.revisions import Revision
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import BY_PERSON, Act, CannotDo
 from ademem.sync.proposal import Proposal
+from ademem.synthesis.anchor_verification import Checked
 
 
 def act(runtime: Runtime) -> Act:
@@ -188,6 +189,14 @@ def edit(runtime: Runtime, id: str, **changes: Any) -> Memory:
         elif memory.anchors:
             changes["anchors"] = anchor_verification.renew_values(memory.anchors, root, text)
     return _decide(runtime, transitions.edit, id, runtime.settings.gate, **changes)
+
+
+def correct(runtime: Runtime, found: Checked, text: str) -> Memory:
+    """Give a memory in doubt a text that holds, and anchor it to the code of today."""
+    from ademem.synthesis import anchor_verification
+
+    anchors = anchor_verification.anchor_anew(found, text, runtime.project.root)
+    return edit(runtime, found.memory.id, content=text, anchors=anchors)
 
 
 def _decide(

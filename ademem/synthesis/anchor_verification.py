@@ -87,11 +87,10 @@ class Checked(Value):
 
     @property
     def doubt(self) -> str:
-        """The values that are missing, and the corrected text, on one line."""
+        """The values that are missing, on one line."""
         place = self.location.noted.where
         missing = "; ".join(each.shown for each in self.location.missing) or self.location.state
-        corrected = f"; corrected: {self.corrected}" if self.corrected else ""
-        return f"the code changed at {place}: {missing}{corrected}"
+        return f"the code changed at {place}: {missing}"
 
     @property
     def corrected(self) -> str | None:
@@ -164,6 +163,22 @@ def find_doubtful(project: Project, store: Store) -> list[Checked]:
     tree = WorkingTree(project.root, ask_git=False)
     checked = (each for memory in found if memory.live for each in _check(memory, tree))
     return [each for each in checked if each.location.state in (CHANGED, GONE)]
+
+
+def anchor_anew(found: Checked, text: str, root: str) -> tuple[str, ...]:
+    """Return the memory's anchors with the code of today in place of the code that changed.
+
+    That is the same lines if they have values of the *text*, else the file; none if it is gone.
+    """
+    tree = WorkingTree(root, ask_git=False)
+    place = found.location.now or found.location.noted
+    places = [
+        replace(now, hash=hash, values=()).plain
+        for now in (place, Place(path=place.path))
+        if (hash := tree.hash_at(now)) and (not now.first or tree.values_at(now, text))
+    ]
+    others = [anchor for anchor in found.memory.anchors if anchor != found.anchor]
+    return (*others, *places[:1])
 
 
 def stale_states(found: Iterable[Memory], project: Project) -> dict[str, str]:

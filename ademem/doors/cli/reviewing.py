@@ -15,7 +15,7 @@ from ademem import api
 from ademem.api.curation import EVERYTHING, Selection
 from ademem.core import caller
 from ademem.core.errors import NO, AdememError, UsageError
-from ademem.core.memory import Category
+from ademem.core.memory import Category, Memory
 from ademem.core.value import Value, as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
@@ -33,11 +33,11 @@ from ademem.doors.cli.options import (
 from ademem.files import enrolment
 from ademem.store.relations import Conflict
 from ademem.store.transitions import waits_for
+from ademem.synthesis.anchor_verification import Checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ademem.core.memory import Memory
     from ademem.store.runtime import Runtime
 
 ALIKE = 0.5
@@ -100,21 +100,26 @@ def review(
             return _decide_all(memories, waiting, accept, dry_run, as_json)
         narrowed = imported or selection != EVERYTHING
         conflicts = [] if narrowed else api.list_conflicts(memories)
-        lists = as_json or list_ or memories.is_read_only or not (waiting or conflicts)
+        doubts = [] if narrowed else api.list_doubtful(memories)
+        items = [*waiting, *conflicts, *doubts]
+        lists = as_json or list_ or memories.is_read_only or not items
         if not lists and sys.stdout.isatty() and caller.typed_by_person(os.environ):
             queue = api.continue_review(memories, waiting)
             if queue != waiting:
                 show.echo("the last review stopped here; skipped memories come last")
-            return Review(memories, [*queue, *conflicts]).run()
+            return Review(memories, [*queue, *conflicts, *doubts]).run()
         pairs = [
             (api.get(memories, id), f"conflicts with {other}: {pair.reason}")
             for pair in conflicts
             for id, other in ((pair.left, pair.right), (pair.right, pair.left))
         ]
-        doubts = [] if narrowed else api.list_doubtful(memories)
-        show.waiting(
-            waiting, pairs, [(each.memory, each.doubt) for each in doubts], as_json=as_json
-        )
+        changed = [
+            (each.memory, f"{each.doubt}; corrected: {each.corrected}")
+            if each.corrected
+            else (each.memory, each.doubt)
+            for each in doubts
+        ]
+        show.waiting(waiting, pairs, changed, as_json=as_json)
     return None
 
 
@@ -136,13 +141,19 @@ def _decide_all(
     raise typer.Exit(0 if decided else NO)
 
 
+Item = Memory | Conflict | Checked
+"""A waiting memory, a contradiction, or an anchor in doubt."""
+
+
 class Subject(Value):
-    """Something to decide: a memory with similar ones, or both memories of a conflict."""
+    """Something to decide: a memory with similar ones or in doubt, or the two of a conflict."""
 
     memory: Memory
-    alike: tuple[Memory, ...]
+    alike: tuple[Memory, ...] = ()
     conflict: str = ""
     """Why they cannot both be true."""
+    doubt: Checked | None = None
+    """The code that no longer has a value of the memory."""
 
 
 class Review:
@@ -151,7 +162,7 @@ class Review:
     The next review begins where this one was left.
     """
 
-    def __init__(self, memories: Runtime, items: Sequence[Memory | Conflict]) -> None:
+    def __init__(self, memories: Runtime, items: Sequence[Item]) -> None:
         self.memories = memories
         self.items = items
         self.at = 0
@@ -168,7 +179,7 @@ class Review:
             self._show(subject)
             self._decide(subject)
         rest = self.items[self.at :]
-        left = (each for each in rest if not isinstance(each, Conflict))
+        left = (each for each in rest if isinstance(each, Memory))
         api.stop_review(self.memories, next(left, None))
         counts = Counter(name for _, _, name in self.done)
         show.echo(", ".join(f"{name} {count}" for name, count in counts.items()) or "nothing done")
@@ -186,7 +197,7 @@ class Review:
         selection, count = Selection(words=words), len(self.items)
         for at in ((self.at + offset) % count for offset in range(1, count + 1)):
             item = self.items[at]
-            if not (isinstance(item, Conflict) or selection.matches(item)):
+            if isinstance(item, Memory) and not selection.matches(item):
                 continue  # before similar ones are looked for
             subject = self._load(item)
             if subject and any(map(selection.matches, _compared(subject))):
@@ -194,8 +205,13 @@ class Review:
                 return
         show.echo("nothing that waits has these words")
 
-    def _load(self, item: Memory | Conflict) -> Subject | None:
+    def _load(self, item: Item) -> Subject | None:
         """Read the item anew; None where it was decided."""
+        if isinstance(item, Checked):
+            doubts = api.list_doubtful(self.memories)
+            same = (each for each in doubts if each.memory.id == item.memory.id)
+            doubt = next((each for each in same if each.anchor == item.anchor), None)
+            return Subject(memory=doubt.memory, doubt=doubt) if doubt else None
         if isinstance(item, Conflict):
             if item not in api.list_conflicts(self.memories):
                 return None
@@ -210,6 +226,8 @@ class Review:
     def _show(self, subject: Subject) -> None:
         memory = subject.memory
         why = f"contradictory: {subject.conflict}" if subject.conflict else waits_for(memory)
+        if subject.doubt:
+            why = f"in doubt: {subject.doubt.doubt}"
         show.say(f"\n{self.at + 1} of {len(self.items)}: {why}\n")
         for each in _compared(subject) if subject.conflict else (memory,):
             show.whole(each)
@@ -222,9 +240,12 @@ class Review:
                 show.say(f"similar {number}: {show.line(other, 100)}")
             if changes := word_diff(other.content, memory.content):
                 show.say(f"  changes: {changes}")
+        if subject.doubt and (text := subject.doubt.corrected):
+            show.say(f"corrected: {word_diff(memory.content, text) or text}")
 
     def _decide(self, subject: Subject) -> None:
         choices = CONFLICT_CHOICES if subject.conflict else CHOICES
+        choices = DOUBT_CHOICES if subject.doubt else choices
         show.echo()
         try:
             answer = input(f"{', '.join(choice.shown for choice in choices)}? ").strip()
@@ -339,6 +360,31 @@ def _keep_both(review: Review, subject: Subject, _rest: str) -> None:
     review.at += 1
 
 
+def _correct(review: Review, subject: Subject, _rest: str) -> None:
+    """Write the corrected text, or where no new value is known that of the editor."""
+    assert subject.doubt
+    before = subject.memory.content
+    text = subject.doubt.corrected or in_editor(before).strip()
+    if text in ("", before):
+        return show.echo("nothing was changed")
+    return _anchor_anew(review, subject.doubt, "corrected", text)
+
+
+def _hold(review: Review, subject: Subject, _rest: str) -> None:
+    assert subject.doubt
+    _anchor_anew(review, subject.doubt, "held", subject.memory.content)
+
+
+def _anchor_anew(review: Review, doubt: Checked, name: str, text: str) -> None:
+    review.note(name, api.correct(review.memories, doubt, text))
+    review.at += 1
+
+
+def _archive(review: Review, subject: Subject, _rest: str) -> None:
+    review.note("archived", api.archive(review.memories, subject.memory.id))
+    review.at += 1
+
+
 def _skip(review: Review, _subject: Subject, _rest: str) -> None:
     review.at += 1
 
@@ -350,6 +396,8 @@ def _undo(review: Review, _subject: Subject, _rest: str) -> None:
     take_back()
     review.done.pop()
     review.at = at
+    if isinstance(review.items[at], Checked):
+        api.verify(review.memories)  # an edit forgets what the last check found
     return show.echo(f"not {name} after all")
 
 
@@ -372,6 +420,13 @@ CHOICES = (
     ),
     Choice(name="reject", does="archive it, so that no capture writes it again", act=_reject),
     Choice(name="pin", does="confirm it, and show it in every briefing", act=_pin),
+    *ALWAYS,
+)
+DOUBT_CHOICES = (
+    Choice(name="correct", does="write the corrected text, in $EDITOR if unclear", act=_correct),
+    Choice(name="edit", does=CHOICES[1].does, act=_edit),
+    Choice(name="hold", does="keep it as true, and compare it with the code of today", act=_hold),
+    Choice(name="archive", does="archive it", act=_archive),
     *ALWAYS,
 )
 CONFLICT_CHOICES = (
