@@ -365,6 +365,7 @@ OPENERS = {
     "api/recovery.py": "sets a damaged database aside",
     "store/__init__.py": "is there a database",
     "store/database.py": "makes the database, and reads the schema",
+    "store/backups.py": "writes backups into the data folder; checked copies replace a database",
     "store/salvage.py": "copies a damaged database, and reads the copy",
     "store/embeddings.py": "inode of the database",
     "store/admission.py": "sets a database aside, by the descriptor of its checked folder",

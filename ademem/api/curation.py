@@ -20,6 +20,7 @@ from ademem.core.value import Value, replace
 from ademem.files import project_brief
 from ademem.store import (
     Store,
+    backups,
     briefs,
     jobs,
     memories,
@@ -168,7 +169,11 @@ def restore(runtime: Runtime, id: str) -> Memory:
 
 
 def delete(runtime: Runtime, id: str, *, hard: bool = False) -> Memory:
-    return transitions.delete(id, act(runtime), hard=hard)
+    """Delete a memory; *hard* also deletes the backups that have it, and makes a new one."""
+    memory = transitions.delete(id, act(runtime), hard=hard)
+    if hard:
+        backups.forget(runtime.project, runtime.environment, memory.id, runtime.clock())
+    return memory
 
 
 def pin(runtime: Runtime, id: str, *, pinned: bool = True) -> Memory:

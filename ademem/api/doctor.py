@@ -23,7 +23,7 @@ from ademem.core.value import Value
 from ademem.search.embedding import published
 from ademem.search.embedding.cache import State
 from ademem.session import install
-from ademem.store import admission, bad_rows, database, full_text, jobs, salvage
+from ademem.store import admission, backups, bad_rows, database, full_text, jobs, salvage
 from ademem.store.runtime import open_runtime, program
 from ademem.sync import checks
 from ademem.synthesis import ai
@@ -89,7 +89,9 @@ def database_is_sound(patient: Patient) -> Finding:
     try:
         runtime = open_runtime(patient.project, patient.environment, patient.now)
     except (sqlite3.Error, OSError, AdememError) as error:
-        return _bad("database", f"{patient.project.database}: {error}", _next_step(error))
+        hint = _next_step(error)
+        hint = _rebuild_hint(patient) if hint == errors.REBUILD else hint
+        return _bad("database", f"{patient.project.database}: {error}", hint)
     try:
         damage = salvage.find_damage(patient.project.database)
         bad = [row.named for row in bad_rows.find(runtime.store.db)]
@@ -100,7 +102,7 @@ def database_is_sound(patient: Patient) -> Finding:
     finally:
         runtime.close()
     if damage:
-        return _bad("database", damage, errors.REBUILD)
+        return _bad("database", damage, _rebuild_hint(patient))
     if bad:
         message = f"{counted(len(bad), 'row')} with values that cannot be: {'; '.join(bad[:5])}"
         return _bad("database", message, "`ademem doctor --fix` repairs and keeps them")
@@ -111,6 +113,12 @@ def database_is_sound(patient: Patient) -> Finding:
         named = "; ".join(worker.gave_up(*job) for job in parked)
         return _bad("database", f"work that gave up: {named}", "`ademem work --retry` tries again")
     return _good("database", f"sound ({os.path.getsize(patient.project.database):,} bytes)")
+
+
+def _rebuild_hint(patient: Patient) -> str:
+    saved = backups.list_all(patient.project, patient.environment)
+    instead = "; `ademem restore --backup latest` takes the last backup back" if saved else ""
+    return errors.REBUILD + instead
 
 
 def database_was_made_here(patient: Patient) -> Finding:
@@ -136,6 +144,15 @@ def database_was_made_here(patient: Patient) -> Finding:
     message = "the database was not made here; what it calls your word counts as imported"
     hint = "`ademem trust --database` if it is yours"
     return Finding(check="foreign", ok=True, message=message, hint=hint)
+
+
+def backup_was_made(patient: Patient) -> Finding:
+    found = backups.list_all(patient.project, patient.environment)
+    if found:
+        newest = f"{counted(len(found), 'backup')}, the newest of {found[0].at} ({found[0].kind})"
+        return _good("backup", newest)
+    hint = "`ademem backup` makes one; the worker makes one a week"
+    return Finding(check="backup", ok=True, message="none yet", hint=hint)
 
 
 def disk_is_local(patient: Patient) -> Finding:
@@ -268,6 +285,7 @@ CHECKS: tuple[Callable[[Patient], Finding], ...] = (
     ai_can_be_asked,
     database_is_sound,
     database_was_made_here,
+    backup_was_made,
     files_are_current,
     command_is_found,
     hooks_are_installed,

@@ -1,26 +1,95 @@
-"""Repair a database in place or rebuild it, and import databases that were set aside."""
+"""Back up, restore, repair and rebuild a database, and import databases that were set aside."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, suppress
 from datetime import datetime
 
+from ademem import worker
 from ademem.capture.gate import write
 from ademem.core import clock, confined, trust
 from ademem.core.json_text import loads
 from ademem.core.memory import Category, Draft, Importance, Origin, Trust
-from ademem.core.project import Project
+from ademem.core.project import Project, was_read, worktrees
+from ademem.core.shared_files import locked
 from ademem.core.text import counted
-from ademem.store import admission, inspection, salvage
+from ademem.core.value import Value, replace
+from ademem.store import admission, backups, forget_readings, inspection, salvage
 from ademem.store.ade import text, word
 from ademem.store.database import (
     NewerDatabase,
 )
 from ademem.store.runtime import Runtime, find_order, open_runtime
 from ademem.sync import mirror, tracked_files
+from ademem.sync.importer import lock_path
+
+
+class Restored(Value):
+    """The result of restoring a backup, or of trying to."""
+
+    backup: str
+    replaced: str
+    """Path of the database that was there before; empty for none."""
+    schema: int
+    memories: int
+    done: tuple[str, ...] = ()
+    """A line for each step after it."""
+
+
+def back_up(project: Project, environment: Mapping[str, str], now: datetime) -> backups.Backup:
+    """Write a backup of the database as it is; raises NoBackup where there is none."""
+    if not os.path.exists(project.database) or admission.why_foreign(project):
+        raise backups.NoBackup(f"there is no database at {project.database}")
+    return backups.make(project, environment, backups.Kind.TYPED, now)
+
+
+def restore_backup(
+    project: Project,
+    environment: Mapping[str, str],
+    named: str,
+    now: datetime,
+    *,
+    force: bool = False,
+    dry_run: bool = False,
+    on_wait: Callable[[], None] = lambda: None,
+) -> Restored:
+    """Replace the database by a backup, then import what the files know beyond it.
+
+    What is replaced is kept, and *force* accepts the backup of another project. *on_wait* is called
+    where a worker has to end first. Raises NoBackup, BadBackup, DamagedBackup, NewerDatabase, or
+    InUse.
+    """
+    path = backups.find(project, environment, named)
+    if worker.is_running(project):
+        on_wait()
+    with locked(worker.lock(project), root=project.home_root), ExitStack() as stack:
+        candidate = backups.take_in(project, environment, path, now)
+        stack.callback(backups.drop, candidate.path)
+        if not (force or candidate.project in (project.name, backups.project_id(project))):
+            raise backups.BadBackup(
+                f"{path} is the memory of another project, {candidate.project}",
+                "--force restores it here all the same",
+            )
+        replaced = ""
+        if not dry_run:
+            for each in (project, *filter(was_read, worktrees(project))):
+                stack.enter_context(locked(lock_path(each), root=each.root))
+            forget_readings(project)
+            replaced = backups.put_in_place(candidate, project, environment, now)
+    restored = Restored(
+        backup=path, replaced=replaced, schema=candidate.schema, memories=candidate.memories
+    )
+    if dry_run:
+        return restored
+    runtime = open_runtime(project, environment, now)
+    try:
+        return replace(restored, done=tuple(_take_from_files(runtime)))
+    finally:
+        runtime.close()
+
 
 WAIT_S = 5.0
 """Longest wait for another process."""
@@ -43,10 +112,7 @@ def recover(project: Project, environment: Mapping[str, str], now: datetime) -> 
         except sqlite3.DatabaseError as error:
             salvage.raise_locked(error)
             damage = str(error)
-    kept = f"{project.database}.damaged-{clock.stamp(now).replace(':', '')}"
-    for suffix in ("", "-wal", "-shm"):
-        if os.path.exists(project.database + suffix):
-            os.replace(project.database + suffix, kept + suffix)
+    kept = backups.set_aside_damaged(project, now)
     return [
         f"kept the damaged database ({damage}) as {kept}",
         *_rebuild(project, environment, now, kept),

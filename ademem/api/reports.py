@@ -20,6 +20,7 @@ from ademem.guard.mutation import Judgement
 from ademem.session.briefing.reader import discount
 from ademem.store import (
     ai_calls,
+    backups,
     embeddings,
     filters,
     jobs,
@@ -45,11 +46,13 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
     store, settings = runtime.store, runtime.settings
     owners = {scope: statistics.by_owner(store, scope) for scope in Scope}
     call = ai_calls.last(store)
+    saved = backups.list_all(runtime.project, runtime.environment)
     return {
         "project": store.project_id,
         "root": runtime.project.root,
         "database": runtime.project.database,
         "schema": schema_version(store),
+        "backup": saved[0].at if saved else None,
         "branch": branch(runtime.project.root),
         "scopes": {
             scope.value: {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 
 from ademem import worker
@@ -14,7 +14,7 @@ from ademem.core.project import Project
 from ademem.core.redaction import redact
 from ademem.core.text import counted
 from ademem.core.value import Value
-from ademem.store import Store, admission, texts
+from ademem.store import Store, admission, backups, texts
 from ademem.store.database import connect
 from ademem.store.runtime import Runtime
 from ademem.sync import mirror
@@ -108,7 +108,7 @@ def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
     """
     store, project = runtime.store, runtime.project
     rows = _database(store, dry_run=dry_run)
-    copies, left = _copies(project, dry_run=dry_run)
+    copies, left = _copies(project, runtime.environment, dry_run=dry_run)
     if not dry_run:
         mirror.refresh(
             project, store, runtime.settings, runtime.now, environment=runtime.environment
@@ -133,19 +133,25 @@ def _redacted(text: str) -> str:
     return redact(text).text
 
 
-def _copies(project: Project, *, dry_run: bool) -> tuple[dict[str, int], list[Left]]:
+def _copies(
+    project: Project, environment: Mapping[str, str], *, dry_run: bool
+) -> tuple[dict[str, int], list[Left]]:
     """Redact backups and damaged databases that can be opened."""
     rows: dict[str, int] = {}
     left = []
-    for name in confined.names(project.home_root, project.home):
-        path = os.path.join(project.home, name)
-        if not name.startswith(f"{DATABASE}.") or name.endswith(("-wal", "-shm")):
-            continue
+    copies = {
+        os.path.join(project.home, name): project.home_root
+        for name in confined.names(project.home_root, project.home)
+        if name.startswith(f"{DATABASE}.") and not name.endswith(("-wal", "-shm"))
+    }
+    copies |= {each.path: "" for each in backups.list_all(project, environment)}
+    for path, root in copies.items():
+        name = os.path.basename(path)
         if name.startswith(f"{DATABASE}{admission.FOREIGN}"):
             left.append(Left(what=f"{path}, which was not made here", hint="delete it"))
             continue
         try:
-            confined.check_database(path, project.home_root)
+            confined.check_database(path, root)
             with closing(connect(path, WAIT_S)) as db:
                 found = _database(Store(db, ""), dry_run=dry_run)
         except (sqlite3.Error, AdememError):

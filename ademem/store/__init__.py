@@ -137,14 +137,15 @@ def open_store(
     environment: Mapping[str, str] = os.environ,
     trusted_roots: Callable[[], Iterable[str]] = tuple,
     find_order: Callable[[str], str | None] = _assume_order,
+    is_copy: bool = False,
 ) -> Store:
     """Open the project's database, made or migrated if need be.
 
     A database that may not be used is set aside and made anew (see `admission`), and so is one that
     ADE left; *find_order* tells what the texts of the latter, and of a database that was not made
     here, order a model to do. *trusted_roots* are patterns of folders whose databases count as made
-    here. *wait_s* bounds
-    the waiting for another writer. Raises NewerDatabase, MigrationFailed, sqlite3.OperationalError
+    here. *wait_s* bounds the waiting for another writer; a database that *is_copy* of another one
+    needs no backup. Raises NewerDatabase, MigrationFailed, sqlite3.OperationalError
     (locked, read-only, cannot be opened), sqlite3.DatabaseError (damaged), Refused, or OSError when
     the folder cannot be made.
     """
@@ -157,7 +158,7 @@ def open_store(
             _note_inspection(project, state, environment)
     if store is None:
         admission.admit(project, environment, stamp(now), wait_s, find_order, noted)
-        store = _open_admitted(project, now, wait_s, environment)
+        store = _open_admitted(project, now, wait_s, environment, is_copy=is_copy)
     if not store.is_trusted:
         if trust.is_under_trusted_root(project.root, trusted_roots(), environment):
             store.is_trusted = True
@@ -224,18 +225,29 @@ def _open_noted(
 
 
 def _open_admitted(
-    project: Project, now: datetime, wait_s: float, environment: Mapping[str, str]
+    project: Project,
+    now: datetime,
+    wait_s: float,
+    environment: Mapping[str, str],
+    *,
+    is_copy: bool,
 ) -> Store:
     path = project.database
     if not os.path.exists(path):
-        _forget_readings(project)
+        forget_readings(project)
         _register(create(path), environment)
     db = connect(path, wait_s)
+
+    def back_up() -> str:
+        from ademem.store import backups  # a migration is rare
+
+        return "" if is_copy else backups.make_before_migration(project, environment, now)
+
     try:
         found = version(db)
         if found == 0:
-            _forget_readings(project)
-        migrate(db, path, now)
+            forget_readings(project)
+        migrate(db, now, back_up)
         secret = read_secret(db)
         if found == 0 or (found < FIRST_WITH_SECRET and _has_sessions_of(db, project, environment)):
             _register(secret, environment)
@@ -266,7 +278,7 @@ def _has_shipped_schema(db: sqlite3.Connection) -> bool:
     return inspection.has_shipped_schema(db)
 
 
-def _forget_readings(project: Project) -> None:
+def forget_readings(project: Project) -> None:
     """Let all worktrees read their files again, which a new database does not know."""
     from ademem.core.project import worktrees
 

@@ -239,15 +239,18 @@ def read_secret(db: sqlite3.Connection) -> str:
     return row[0].hex() if is_whole else ""
 
 
-def migrate(db: sqlite3.Connection, path: str, now: datetime) -> None:
-    """Bring the database to SCHEMA_VERSION; when it is there, one pragma is all it costs."""
+def migrate(db: sqlite3.Connection, now: datetime, back_up: Callable[[], str]) -> None:
+    """Bring the database to SCHEMA_VERSION; when it is there, one pragma is all it costs.
+
+    Before that, *back_up* makes a copy and returns its path.
+    """
     if not is_outdated(db):
         return
     db.execute("pragma foreign_keys = off")
     try:
         with Transaction(db):
             if is_outdated(db):  # another process may have got here first
-                _upgrade(db, _back_up(path, version(db)), now)
+                _upgrade(db, back_up(), now)
     finally:
         db.execute("pragma foreign_keys = on")
 
@@ -308,16 +311,6 @@ def statements(script: str) -> Iterator[str]:
             statement = ""
     if statement.strip():
         yield statement
-
-
-def _back_up(path: str, found: int) -> str:
-    """Copy to `<path>.v<found>.bak` what is committed: a connection of its own sees only that."""
-    from contextlib import closing
-
-    backup = f"{path}.v{found}.bak"
-    with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(backup)) as copy:
-        source.backup(copy)
-    return backup
 
 
 def _forget(path: str) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 ON_DEMAND = (
     *("extract", "episode", "mission", "uses", "mirror", "current", "anchors"),
-    *("procedures", "skills", "digest", "relate", "consolidate", "sweep", "crowded"),
+    *("procedures", "skills", "digest", "relate", "consolidate", "sweep", "crowded", "backup"),
 )
 """Kinds of jobs that are due as soon as they are queued; others have conditions."""
 RUN = """\

@@ -362,6 +362,24 @@ def uses(context: JobContext, job: Job) -> None:
     context.figures["used"] = usage.count(job.key, context.runtime, context.now())
 
 
+def back_up(context: JobContext, _job: Job) -> None:
+    """Write the weekly backup."""
+    from ademem.store import backups
+
+    runtime = context.runtime
+    made = backups.make(runtime.project, runtime.environment, backups.Kind.WEEKLY, context.now())
+    context.figures["bytes"] = made.bytes
+
+
+def queue_backup(context: JobContext) -> None:
+    from ademem.store import backups
+
+    runtime, now = context.runtime, context.now()
+    began = store_.made_at(context.store)
+    if backups.is_due(runtime.project, runtime.environment, began, now):
+        jobs.plan(context.store, "backup", now, period=backups.PERIOD)
+
+
 JOBS: tuple[Kind, ...] = (
     Kind(name="extract", run=extract),
     Kind(name="episode", run=episode),
@@ -384,5 +402,6 @@ JOBS: tuple[Kind, ...] = (
     Kind(name="consolidate", run=consolidate, notice=queue_consolidation),
     Kind(name="sweep", run=sweep, notice=queue_sweep),
     Kind(name=CROWDED, run=consolidate),
+    Kind(name="backup", run=back_up, notice=queue_backup),
 )
 """All kinds of jobs, in the order in which they run; each has rows in the table `jobs`."""

@@ -54,6 +54,7 @@ def open_copy(
         environment=environment,
         trusted_roots=lambda: configuration.trust_roots(environment),
         find_order=find_order,
+        is_copy=True,
     )
     if is_new and not has_database:
         from ademem.sync.mirror import read_aside

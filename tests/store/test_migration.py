@@ -14,6 +14,7 @@ import pytest
 from ademem.store import (
     MigrationFailed,
     NewerDatabase,
+    backups,
     bad_rows,
     database,
     inspection,
@@ -216,10 +217,20 @@ def test_the_copy_from_before_the_migration_holds_what_was_committed(tmp_path, p
         assert (path.parent / "ade.db-wal").stat().st_size > 0
         reopen(tmp_path)
 
-    backup = path.with_name("ade.db.v1.bak")
-    (row,) = older.rows(backup)["unified_memories"]
+    (backup,) = backups.list_all(project(tmp_path), os.environ)
+    (row,) = older.rows(backup.path)["unified_memories"]
     assert row["content"] == "newest"
-    assert text_of(backup)[1] == 1
+    assert text_of(backup.path)[1] == 1
+
+
+def test_where_no_data_folder_can_be_made_the_copy_is_beside_the_database(tmp_path, path, home):
+    older.build(path, 1)
+    (home / ".local").touch()
+    reopen(tmp_path)
+
+    copy = path.with_name("ade.db.before-migration")
+    assert text_of(copy)[1] == 1
+    assert copy.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_current_database_is_not_copied(tmp_path, path):
@@ -254,8 +265,9 @@ def test_a_migration_that_fails_changes_nothing(tmp_path, path, next_schema):
         reopen(tmp_path)
 
     assert text_of(path) == before
-    assert f"{path}.v{before[1]}.bak" in failure.value.hint
-    assert text_of(f"{path}.v{before[1]}.bak") == before
+    (backup,) = backups.list_all(project(tmp_path), os.environ)
+    assert backup.path in failure.value.hint
+    assert text_of(backup.path) == before
 
 
 def test_a_migration_may_hold_triggers_and_comments(tmp_path, path, next_schema):

@@ -12,7 +12,7 @@ from ademem import api, worker
 from ademem.core import clock
 from ademem.core.shared_files import locked
 from ademem.core.value import replace
-from ademem.store import jobs, maintenance
+from ademem.store import backups, jobs, maintenance
 from ademem.synthesis import sweeping
 from ademem.worker import running
 from tests import builders
@@ -108,6 +108,28 @@ def test_one_that_fails_is_tried_again_and_given_up_until_a_day_is_over(world, m
     world.later(days=1)
     assert world.work() == ["sweep"]
     assert jobs.list_parked(world.store) == []
+
+
+def test_a_backup_is_due_a_week_after_the_last_one(world):
+    def kinds():
+        found = backups.list_all(world.runtime.project, world.runtime.environment)
+        return [(each.kind, each.at[:10]) for each in found]
+
+    world.later(days=6)
+    world.work()
+    assert kinds() == []
+
+    world.later(days=1)
+    assert "backup" in world.due()
+    world.work()
+    assert kinds() == [("weekly", "2026-02-07")]
+
+    world.later(days=6)
+    world.work()
+    assert len(kinds()) == 1
+    world.later(days=1)
+    world.work()
+    assert kinds() == [("weekly", "2026-02-14"), ("weekly", "2026-02-07")]
 
 
 def test_ten_workers_at_once_sweep_once(world):

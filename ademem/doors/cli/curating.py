@@ -11,10 +11,13 @@ from typing import Annotated
 import typer
 
 from ademem import api
-from ademem.core import caller, process
+from ademem.core import caller, clock, process
+from ademem.core import project as project_
 from ademem.core.anchor import replaced
 from ademem.core.errors import UsageError
 from ademem.core.memory import STOP, Category, Importance, Memory
+from ademem.core.text import counted
+from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import (
@@ -53,7 +56,55 @@ def _register(name: str, done: str, help: str) -> None:
 _register("promote", "promoted", "Confirm a candidate, or approve a quarantined one.")
 _register("reject", "rejected", "Archive a candidate for good.")
 _register("archive", "archived", "Remove a memory from recall and files.")
-_register("restore", "restored", "Restore an archived or deleted memory.")
+
+
+@app.command()
+def restore(
+    id: Annotated[str | None, typer.Argument(metavar="ID", help="Of a memory.")] = None,
+    backup: Annotated[
+        str | None,
+        typer.Option(
+            "--backup",
+            metavar="NAME",
+            help="Replace the database by this backup: latest, a name or its beginning, a path.",
+        ),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Accept a backup of another project.")
+    ] = False,
+    dry_run: DryRun = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Restore an archived or deleted memory, or a backup."""
+    if backup is not None and id is None:
+        return _restore_backup(backup, project, force=force, dry_run=dry_run, as_json=as_json)
+    if id is None or backup is not None:
+        raise UsageError("name a memory or a backup", "`ademem backup --list` shows the backups")
+    with open_project(project) as memories:
+        memory = api.get(memories, id) if dry_run else api.restore(memories, id)
+    return show.one("would restore" if dry_run else "restored", memory, as_json)
+
+
+def _restore_backup(
+    named: str, root: str | None, *, force: bool, dry_run: bool, as_json: bool
+) -> None:
+    from ademem.api import recovery
+
+    done = recovery.restore_backup(
+        project_.find(root, os.environ, os.getcwd()),
+        os.environ,
+        named,
+        clock.now(),
+        force=force,
+        dry_run=dry_run,
+        on_wait=lambda: show.echo("waiting for the worker of this project", err=True),
+    )
+    verb = "would restore" if dry_run else "restored"
+    lines = [f"{verb} {counted(done.memories, 'memory')} of {done.backup}", *done.done]
+    if done.replaced:
+        lines.append(f"the database that was there is kept: {done.replaced}")
+    show.report({"dry_run": dry_run} | as_dict(done), lines, as_json=as_json)
 
 
 @app.command()

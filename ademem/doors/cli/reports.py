@@ -83,7 +83,8 @@ def _describe_status(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     vectors, ageing = found["embeddings"], found["lifecycle"]
     yield "project", f"{found['project']}, branch {found['branch'] or 'none'}"
     yield "folder", found["root"]
-    yield "database", f"schema {found['schema']}, {found['database']}"
+    backup = (found["backup"] or "none")[:10]
+    yield "database", f"schema {found['schema']}, backup {backup}, {found['database']}"
     yield "memories", ", ".join(f"{count:,} {name}" for name, count in memories.items())
     scopes = found["scopes"].items()
     limits = (f"{name} {scope['fullest_owner']:,} of {scope['limit']:,}" for name, scope in scopes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -150,9 +150,18 @@ Key = Annotated[str, typer.Argument(metavar="KEY", help="Such as guard.mode.")]
 
 
 @config.command("list")
-def list_(project: Project = None, as_json: AsJson = False) -> None:
+def list_(
+    key: Annotated[
+        str | None, typer.Argument(metavar="KEY", help="Show the value of this one.")
+    ] = None,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
     """List settings with source and owner."""
     settings, warnings = configuring.list_settings(project)
+    if key is not None:
+        show.warn(warnings)
+        return _show_setting(key, settings, as_json=as_json)
     if as_json:
         rows = [_as_json(setting) for setting in settings]
         return show.json({"settings": rows, "warnings": [str(each) for each in warnings]})
@@ -164,11 +173,7 @@ def list_(project: Project = None, as_json: AsJson = False) -> None:
     return None
 
 
-@config.command("get")
-def get(key: Key, project: Project = None, as_json: AsJson = False) -> None:
-    """Show one setting."""
-    settings, warnings = configuring.list_settings(project)
-    show.warn(warnings)
+def _show_setting(key: str, settings: Sequence[Setting], *, as_json: bool) -> None:
     name = _current_name(key)
     if name is None:
         return show.json({"key": key, "value": None, "source": "built in"}) if as_json else None

@@ -18,6 +18,7 @@ from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, DryRun, Project, open_project, progress
+from ademem.store.backups import Backup
 from ademem.synthesis.anchor_verification import Checked
 from ademem.synthesis.consolidation import Consolidated
 from ademem.synthesis.sweeping import Swept
@@ -54,6 +55,41 @@ def doctor(
             if finding.hint:
                 show.echo(f"{'':<17}{finding.hint}")
     raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
+
+
+@app.command()
+def backup(
+    listed: Annotated[bool, typer.Option("--list", help="List the backups, newest first.")] = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Copy the whole database into your data folder.
+
+    Private memories are in it, too. The newest three of each kind are kept: typed, weekly (by the
+    worker), before a migration, and of databases that were replaced. `restore --backup` takes one
+    back.
+    """
+    from ademem.api import recovery
+    from ademem.store import backups
+
+    found = project_.find(project, os.environ, os.getcwd())
+    if listed:
+        return show.listing(
+            "backups",
+            backups.list_all(found, os.environ),
+            as_json=as_json,
+            row_json=as_dict,
+            lines=lambda each: [_backup_line(each)],
+            none=f"no backup in {backups.folder(found, os.environ)}",
+        )
+    made = recovery.back_up(found, os.environ, clock.now())
+    return show.report(
+        as_dict(made), [f"wrote {made.path} ({made.bytes:,} bytes)"], as_json=as_json
+    )
+
+
+def _backup_line(each: Backup) -> str:
+    return f"{each.at}  {each.kind:<9} {each.bytes:>12,} bytes  {each.path}"
 
 
 @app.command()

@@ -26,7 +26,7 @@ LESSON = Wording(title="Ship it", trigger="asked to ship", markdown="1. Run `npm
 DONE = {
     "add": 'add "Invoices are in euro" --dry-run --explain',
     "archive": "archive CONFIRMED",
-    "config get": "config get guard.mode",
+    "backup": "backup",
     "config list": "config list",
     "config set": "config set search.limit 7",
     "core set": "core set focus invoices",
@@ -85,7 +85,7 @@ FOUND_SOMETHING = {"doctor", "files check"}
 """Checks that end with 1 there: hooks are not registered, files out of date."""
 
 NEED_NO_PROJECT = {
-    *("config get", "config list", "eval run", "guard explain", "init", "install", "merge-file"),
+    *("config list", "eval run", "guard explain", "init", "install", "merge-file"),
     *("model install", "model remove", "model status", "uninstall"),
 }
 
@@ -261,7 +261,14 @@ READING = (
     *("review", "review --imported", "review tokens --reject --dry-run"),
     *("files check", "files check --diff", "files import --dry-run", "files refresh --dry-run"),
     *("core show", "core show --agents", "export -", "trust --show"),
-    *("config list", "config get guard.mode", "model status", "model remove --dry-run", "doctor"),
+    *(
+        "config list",
+        "config list guard.mode",
+        "backup --list",
+        "model status",
+        "model remove --dry-run",
+        "doctor",
+    ),
     *("status", "status commits", "status cost", "status guard", "status impressions"),
     *("log", "log --guard", "log --refused", "log --episodes", 'guard explain "git push"'),
     *("mission list", "mission list --status", "mission list m1", "verify", "skills list"),

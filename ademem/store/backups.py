@@ -1,0 +1,372 @@
+"""Backups of a database: whole copies in the person's data folder, and the way back.
+
+A backup is one file that SQLite opens, with all that the database has: memories of agents, prompts
+and history, too. Restoring writes it into the present database as one transaction, so that other
+processes see the old content or the new one, and a killed one changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+import stat
+from contextlib import closing, suppress
+from enum import StrEnum
+
+from ademem.core import confined, shared_files
+from ademem.core.clock import stamp, timedelta
+from ademem.core.errors import AdememError, NotFound, UnusableStore
+from ademem.core.text import sha256_hex
+from ademem.core.trust import data_folder
+from ademem.core.value import Value
+from ademem.store import admission, inspection, salvage
+from ademem.store.database import (
+    SIDECARS,
+    NewerDatabase,
+    connect,
+    is_locked,
+    is_unwritable,
+    version,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from ademem.core.project import Project
+
+KEPT = 3
+"""Backups of each kind that are kept."""
+PERIOD = timedelta(days=7)
+"""Time between two backups by the worker."""
+LATEST = "latest"
+WAIT_S = 10.0
+"""Longest wait for a writer of the database that is replaced."""
+_STEP = 64
+"""Pages that are written at once; every database of ours has more."""
+_UNFINISHED = ".new"
+_NAME = re.compile(r"(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3}Z)-([a-z]+)\.db")
+_LIST = "`ademem backup --list` shows the backups"
+
+
+class Kind(StrEnum):
+    TYPED = "typed"
+    """By `ademem backup`."""
+    WEEKLY = "weekly"
+    MIGRATION = "migration"
+    """Before the database was brought to a newer schema."""
+    REPLACED = "replaced"
+    """Before the database was replaced by a backup."""
+
+
+class Backup(Value):
+    path: str
+    at: str
+    """Stamp of the time at which it was made."""
+    kind: Kind
+    bytes: int
+
+
+class NoBackup(NotFound):
+    hint = _LIST
+
+
+class BadBackup(AdememError):
+    """A file that is no whole backup of this project; it is not used."""
+
+    hint = _LIST
+
+
+class DamagedBackup(UnusableStore):
+    hint = _LIST
+
+
+class InUse(UnusableStore):
+    hint = "end what writes to it, then try again; nothing was changed"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"another process writes to {path}")
+
+
+def folder(project: Project, environment: Mapping[str, str]) -> str:
+    """Return the folder of a project's backups, named by the project and the place it is at."""
+    name = re.sub(r"[^\w.-]+", "-", project.name)[:60]
+    return os.path.join(
+        data_folder(environment), "backups", f"{name}-{sha256_hex(project.database)[:12]}"
+    )
+
+
+def list_all(project: Project, environment: Mapping[str, str]) -> list[Backup]:
+    """Return the backups, newest first."""
+    place, found = folder(project, environment), []
+    for name in sorted(os.listdir(place), reverse=True) if os.path.isdir(place) else ():
+        if match := _NAME.fullmatch(name):
+            day, hour, minute, second, kind = match.groups()
+            with suppress(OSError, ValueError):
+                path = os.path.join(place, name)
+                size = os.lstat(path).st_size
+                at = f"{day}{hour}:{minute}:{second}"
+                found.append(Backup(path=path, at=at, kind=Kind(kind), bytes=size))
+    return found
+
+
+def is_due(project: Project, environment: Mapping[str, str], since: str, now: datetime) -> bool:
+    """Return True one PERIOD after the last weekly backup; before the first, after *since*."""
+    weekly = (it.at for it in list_all(project, environment) if it.kind is Kind.WEEKLY)
+    last = next((at for at in weekly if at <= stamp(now)), since)
+    return last <= stamp(now - PERIOD)
+
+
+def make(project: Project, environment: Mapping[str, str], kind: Kind, now: datetime) -> Backup:
+    """Copy what is committed into a new file, and delete the oldest ones of the *kind*.
+
+    Raises OSError, or sqlite3.Error for a damaged database; no older backup is lost then.
+    """
+    place = folder(project, environment)
+    os.makedirs(place, mode=0o700, exist_ok=True)
+    with shared_files.locked(place):
+        while os.path.lexists(path := os.path.join(place, _name(now, kind))):
+            now += timedelta(milliseconds=1)
+        aside = path + _UNFINISHED
+        for each in os.listdir(place):
+            if each.endswith(_UNFINISHED):  # of a process that was killed
+                shared_files.remove(os.path.join(place, each))
+        try:
+            copy(project.database, aside)
+            os.replace(aside, path)
+        finally:
+            shared_files.remove(aside)
+        same = [each for each in list_all(project, environment) if each.kind is kind]
+        for old in same[KEPT:]:
+            shared_files.remove(old.path)
+    return Backup(path=path, at=stamp(now), kind=kind, bytes=os.path.getsize(path))
+
+
+def _name(now: datetime, kind: Kind) -> str:
+    return f"{stamp(now).replace(':', '-')}-{kind}.db"
+
+
+def make_before_migration(project: Project, environment: Mapping[str, str], now: datetime) -> str:
+    """Return the path of a backup, made beside the database where it cannot be made elsewhere."""
+    try:
+        return make(project, environment, Kind.MIGRATION, now).path
+    except (OSError, sqlite3.DatabaseError):  # no data folder, or a damaged page
+        path = f"{project.database}.before-migration"
+        shared_files.remove(path)
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        with closing(connect(project.database, WAIT_S)) as db, closing(sqlite3.connect(path)) as to:
+            db.backup(to)
+        return path
+
+
+def copy(database: str, path: str) -> None:
+    """Write what is committed in a database into a new file that only its owner may read."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    with closing(sqlite3.connect(database, timeout=WAIT_S, isolation_level=None)) as db:
+        db.execute("vacuum main into ?", (path,))
+    with open(path, "rb") as file:
+        os.fsync(file.fileno())
+
+
+def forget(project: Project, environment: Mapping[str, str], memory_id: str, now: datetime) -> None:
+    """Replace the backups that have a memory, which was deleted for good, by a new one."""
+    having = [each for each in list_all(project, environment) if _has(each.path, memory_id)]
+    if having:
+        make(project, environment, Kind.TYPED, now)
+    for each in having:
+        shared_files.remove(each.path)
+
+
+def _has(path: str, memory_id: str) -> bool:
+    """Return True also for a damaged backup."""
+    query = (
+        "select id from unified_memories where id = :id"
+        " union all select memory_id from memory_revisions where memory_id = :id limit 1"
+    )
+    try:
+        with closing(inspection.open_read_only(path, 0, inspection.LOOK_S)) as db:
+            return db.execute(query, {"id": memory_id}).fetchone() is not None
+    except sqlite3.Error:
+        return True
+
+
+def find(project: Project, environment: Mapping[str, str], named: str) -> str:
+    """Return the path of a backup by its path, its name, the beginning of its time, or `latest`.
+
+    `latest` leaves out the copies of databases that were replaced.
+    """
+    if os.sep in named or os.path.lexists(named):
+        if not os.path.lexists(named):
+            raise NoBackup(f"there is no file {named}")
+        return os.path.abspath(named)
+    found = list_all(project, environment)
+    if named == LATEST:
+        found = [each for each in found if each.kind is not Kind.REPLACED][:1]
+    else:
+        beginning = named.replace(":", "-")
+        found = [it for it in found if os.path.basename(it.path).startswith(beginning)]
+    if len(found) > 1:
+        raise NoBackup(f"{len(found)} backups begin with {named!r}")
+    if not found:
+        raise NoBackup(f"this project has no backup {named!r}")
+    return found[0].path
+
+
+class Candidate(Value):
+    """A checked copy of a backup, beside the database that it may replace."""
+
+    path: str
+    project: str
+    """Name of the project whose memory it has."""
+    schema: int
+    memories: int
+
+
+def take_in(
+    project: Project, environment: Mapping[str, str], path: str, now: datetime
+) -> Candidate:
+    """Copy a file next to the database and check the copy, which nobody else can change.
+
+    It is made another database than the one it was copied from: files are compared with it anew.
+    Raises BadBackup, DamagedBackup or NewerDatabase.
+    """
+    aside = f"{project.database}.{os.getpid()}-{os.urandom(4).hex()}{_UNFINISHED}"
+    try:
+        _copy_file(path, aside, project)
+        if os.path.lexists(f"{path}-wal"):
+            _copy_file(f"{path}-wal", f"{aside}-wal", project)
+        try:
+            return _checked(aside, path, environment, now)
+        except (sqlite3.Error, inspection.TooMuch) as error:
+            raise DamagedBackup(f"{path} is damaged: {error}") from error
+    except BaseException:
+        drop(aside)
+        raise
+
+
+def _copy_file(path: str, aside: str, project: Project) -> None:
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | os.O_NONBLOCK
+    try:
+        handle = os.open(path, flags)
+    except OSError as error:
+        raise BadBackup(
+            f"{path} cannot be read: {error.strerror}", "name the file itself"
+        ) from error
+    with open(handle, "rb") as source:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise BadBackup(f"{path} is no regular file")
+        if os.fstat(handle).st_size > shutil.disk_usage(os.path.dirname(aside)).free:
+            raise UnusableStore(f"{path} is larger than the room on the disk", "make room there")
+        with confined.create_file(project.home_root, aside, mode=0o600) as target:
+            shutil.copyfileobj(source, target)
+            target.flush()
+            os.fsync(target.fileno())
+
+
+def _checked(aside: str, path: str, environment: Mapping[str, str], now: datetime) -> Candidate:
+    kind = inspection.kind_of(aside, environment)
+    if kind is not inspection.Kind.OURS:
+        raise BadBackup(f"{path} is no database of ademem")
+    if damage := salvage.find_damage(aside):
+        raise DamagedBackup(f"{path} is damaged: {damage}")
+    with closing(sqlite3.connect(aside, isolation_level=None)) as db:
+        schema = version(db)
+        query = "select id from projects order by rowid limit 1"
+        row = db.execute(query).fetchone() if schema else None
+        if row is None:
+            raise BadBackup(f"{path} is an empty database")
+        db.execute("pragma journal_mode = delete")
+        db.execute("update projects set created_at = ?", (stamp(now),))
+        count = db.execute("select count(*) from unified_memories").fetchone()[0]
+    return Candidate(path=aside, project=str(row[0]), schema=schema, memories=count)
+
+
+def project_id(project: Project) -> str:
+    """Return the id in the present database; empty where it cannot be read."""
+    try:
+        with closing(inspection.open_read_only(project.database, 0, inspection.LOOK_S)) as db:
+            row = db.execute("select id from projects order by rowid limit 1").fetchone()
+    except sqlite3.Error:
+        return ""
+    return str(row[0]) if row else ""
+
+
+def drop(aside: str) -> None:
+    """Delete a copy that was taken in."""
+    for suffix in ("", *SIDECARS):
+        shared_files.remove(aside + suffix)
+
+
+def put_in_place(
+    candidate: Candidate, project: Project, environment: Mapping[str, str], now: datetime
+) -> str:
+    """Replace the database by the candidate; return the path of what was there, empty for nothing.
+
+    A database that can be read becomes a backup, and its file gets the new content in one
+    transaction: running processes go on with that. A damaged or foreign one is renamed. Raises
+    InUse.
+    """
+    seen = os.lstat(project.database) if os.path.lexists(project.database) else None
+    if seen is None:
+        _rename_present(project, candidate, now)
+        return ""
+    try:
+        if admission.why_foreign(project) or _is_foreign(project, environment):
+            before = set(admission.foreign(project))
+            admission.set_aside_database(project, seen, candidate.path)
+            return next(iter(set(admission.foreign(project)) - before), "")
+        return _overwrite(candidate, project, environment, now)
+    except sqlite3.DatabaseError as error:
+        if is_locked(error):
+            raise InUse(project.database) from error
+        if isinstance(error, sqlite3.OperationalError) and is_unwritable(error):
+            raise
+        return _rename_present(project, candidate, now)
+
+
+def _is_foreign(project: Project, environment: Mapping[str, str]) -> bool:
+    try:
+        return inspection.kind_of(project.database, environment) is not inspection.Kind.OURS
+    except NewerDatabase:
+        return False
+
+
+def _overwrite(
+    candidate: Candidate, project: Project, environment: Mapping[str, str], now: datetime
+) -> str:
+    kept = ""
+
+    def keep(status: int, _remaining: int, _total: int) -> None:
+        """Back up the present content once the first pages have locked it against writers."""
+        nonlocal kept
+        if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise InUse(project.database)
+        kept = kept or make(project, environment, Kind.REPLACED, now).path
+
+    with (
+        closing(sqlite3.connect(candidate.path)) as source,
+        closing(connect(project.database, WAIT_S)) as present,
+    ):
+        source.backup(present, pages=_STEP, progress=keep)
+        with suppress(sqlite3.OperationalError):  # readers keep the log; a later commit empties it
+            present.execute("pragma wal_checkpoint(truncate)")
+    return kept
+
+
+def _rename_present(project: Project, candidate: Candidate, now: datetime) -> str:
+    with shared_files.locked(project.home, root=project.home_root):
+        kept = set_aside_damaged(project, now)
+        os.rename(candidate.path, project.database)
+    return kept
+
+
+def set_aside_damaged(project: Project, now: datetime) -> str:
+    """Rename the database and the files beside it; return its path, empty where there is none."""
+    kept = f"{project.database}.damaged-{stamp(now).replace(':', '')}"
+    for suffix in ("", *SIDECARS):
+        if os.path.lexists(project.database + suffix):
+            os.replace(project.database + suffix, kept + suffix)
+    return kept if os.path.lexists(kept) else ""
