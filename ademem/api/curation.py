@@ -319,7 +319,15 @@ def undo_event(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
         changed = revisions.of_events(act.store, [event])
         if not changed:
             raise NoSuchEvent(event)
-        _check_untouched(changed, act.store)
+        for left in {revision.memory_id: revision for revision in changed}.values():
+            if left.operation == "delete" and not left.snapshot["content"]:
+                raise CannotDo(f"{left.memory_id} was deleted for good", "nothing of it is left")
+            now = revisions.last(act.store, left.memory_id)
+            if now.compared != left.compared:
+                raise CannotDo(
+                    f"{left.memory_id} was changed since ({now.operation})",
+                    f"`ademem undo {now.event_id}` takes that back first",
+                )
         if dry_run:
             return [memories.get(act.store, id) for id in _ids(changed)]
         try:
@@ -351,19 +359,6 @@ def _event(rows: Sequence[Revision]) -> Event:
 
 def _ids(rows: Iterable[Revision]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(row.memory_id for row in rows))
-
-
-def _check_untouched(changed: Sequence[Revision], store: Store) -> None:
-    """Raise CannotDo unless each memory is as the event left it, or is so again."""
-    for left in {revision.memory_id: revision for revision in changed}.values():
-        if left.operation == "delete" and not left.snapshot["content"]:
-            raise CannotDo(f"{left.memory_id} was deleted for good", "nothing of it is left")
-        now = revisions.last(store, left.memory_id)
-        if now.compared != left.compared:
-            raise CannotDo(
-                f"{left.memory_id} was changed since ({now.operation})",
-                f"`ademem undo {now.event_id}` takes that back first",
-            )
 
 
 def _put_back(revision: Revision, change: Change, store: Store) -> Memory:

@@ -156,7 +156,11 @@ def backup_was_made(patient: Patient) -> Finding:
 
 
 def disk_is_local(patient: Patient) -> Finding:
-    kind = _file_system(patient.project.home)
+    best, kind = "", ""
+    for line in (shared_files.read_text("/proc/mounts") or "").splitlines():
+        _device, mount, found, *_ = line.split()
+        if patient.project.home.startswith(mount) and len(mount) > len(best):
+            best, kind = mount, found
     if kind in NETWORK_FILE_SYSTEMS:
         return _bad(
             "disk",
@@ -351,16 +355,6 @@ def _installed(patient: Patient, where: install.Where) -> dict[str, str]:
         return install.find_commands(patient.project.root, where)
     except AdememError:
         return {}
-
-
-def _file_system(path: str) -> str:
-    """Return the type of the file system of *path* (Linux)."""
-    best, kind = "", ""
-    for line in (shared_files.read_text("/proc/mounts") or "").splitlines():
-        _device, mount, found, *_ = line.split()
-        if path.startswith(mount) and len(mount) > len(best):
-            best, kind = mount, found
-    return kind
 
 
 def _next_step(error: Exception) -> str:

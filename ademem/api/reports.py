@@ -47,6 +47,8 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
     owners = {scope: statistics.by_owner(store, scope) for scope in Scope}
     call = ai_calls.last(store)
     saved = backups.list_all(runtime.project, runtime.environment)
+    names = {"promoted": Status.PROMOTED, "candidates": Status.CANDIDATE}
+    mission = mission_of(runtime.environment)
     return {
         "project": store.project_id,
         "root": runtime.project.root,
@@ -63,7 +65,11 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
             for scope, counts in owners.items()
         },
         "overfull": find_overfull(runtime),
-        "memories": statistics.memories(store) | _count_listed(runtime),
+        "memories": statistics.memories(store)
+        | {
+            name: filters.count(runtime.store, Filters(statuses=(status,), mission=mission))
+            for name, status in names.items()
+        },
         "sessions": statistics.sessions(store),
         "refusals_7d": statistics.refusals(store, days=7),
         "embeddings": vectors(runtime),
@@ -78,16 +84,6 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
             "last": f"{call['purpose']} {call['outcome']} at {call['at']}" if call else None,
             "error": call["error"] if call else None,
         },
-    }
-
-
-def _count_listed(runtime: Runtime) -> dict[str, int]:
-    """Count what `ademem list --status` lists."""
-    names = {"promoted": Status.PROMOTED, "candidates": Status.CANDIDATE}
-    mission = mission_of(runtime.environment)
-    return {
-        name: filters.count(runtime.store, Filters(statuses=(status,), mission=mission))
-        for name, status in names.items()
     }
 
 

@@ -113,7 +113,17 @@ def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
         mirror.refresh(
             project, store, runtime.settings, runtime.now, environment=runtime.environment
         )
-    cleaned = _files(runtime, dry_run=dry_run)
+    cleaned: dict[str, int] = {}
+    for root, path in _texts_below(runtime):
+        try:
+            text = confined.read_text(root, path)
+        except (UnicodeDecodeError, OSError):
+            continue
+        redacted = redact(text or "")
+        if redacted.found and redacted.text != text:
+            cleaned[os.path.relpath(path, runtime.project.root)] = len(redacted.found)
+            if not dry_run:
+                confined.write_text(root, path, redacted.text)
     return Scrubbed(
         rows=rows | copies,
         files=cleaned,
@@ -159,22 +169,6 @@ def _copies(
         else:
             rows |= {f"{name}: {column}": count for column, count in found.items()}
     return rows, left
-
-
-def _files(runtime: Runtime, *, dry_run: bool) -> dict[str, int]:
-    """Redact files, and return the number of secrets by file."""
-    counts: dict[str, int] = {}
-    for root, path in _texts_below(runtime):
-        try:
-            text = confined.read_text(root, path)
-        except (UnicodeDecodeError, OSError):
-            continue
-        redacted = redact(text or "")
-        if redacted.found and redacted.text != text:
-            counts[os.path.relpath(path, runtime.project.root)] = len(redacted.found)
-            if not dry_run:
-                confined.write_text(root, path, redacted.text)
-    return counts
 
 
 def _texts_below(runtime: Runtime) -> Iterator[tuple[str, str]]:

@@ -110,7 +110,17 @@ def look(project: Project, store: Store, now: datetime, deadline: Deadline | Non
         return False
     kept = found.commits[:KEPT]
     ours = table.find_session_commits(store, [each.sha for each in kept])
-    made = [_to_row(each) for each in reversed(kept) if each.sha not in ours]
+    made = [
+        PeopleCommit(
+            sha=each.sha,
+            author=_safe(each.author),
+            subject=_safe(each.subject),
+            committed_at=_moment(each.committed),
+            files=tuple(map(_safe, each.files[:FILES])),
+        )
+        for each in reversed(kept)
+        if each.sha not in ours
+    ]
     with store.transaction():
         if table.get_cursor(store, project.root, here) == cursor:  # no other process was faster
             if found.rewritten:
@@ -248,16 +258,6 @@ def _commit(listed: str) -> Commit:
         author=author,
         subject=subject,
         files=tuple(filter(None, names.split("\n"))),
-    )
-
-
-def _to_row(commit: Commit) -> PeopleCommit:
-    return PeopleCommit(
-        sha=commit.sha,
-        author=_safe(commit.author),
-        subject=_safe(commit.subject),
-        committed_at=_moment(commit.committed),
-        files=tuple(map(_safe, commit.files[:FILES])),
     )
 
 

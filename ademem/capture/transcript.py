@@ -95,7 +95,12 @@ def all_events(path: str, *, since: str = "") -> Iterator[Event]:
 
 def lines(path: str, *, tail: int = 0) -> Iterator[bytes]:
     """Yield complete lines that may hold events, one at a time."""
-    with _open_regular_file(path) as file:
+    # a device would never end, and a pipe would block
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(f"{path} is no regular file")
+    with open(handle, "rb") as file:
         if tail and os.fstat(file.fileno()).st_size > tail:
             file.seek(-tail, os.SEEK_END)
             _skip_line(file)
@@ -115,15 +120,6 @@ def subagent_transcripts(path: str) -> list[str]:
     except OSError:
         return []
     return [os.path.join(folder, name) for name in names if name.endswith(".jsonl")]
-
-
-def _open_regular_file(path: str) -> BinaryIO:
-    """Open a regular file; a device would never end, and a pipe would block."""
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise OSError(f"{path} is no regular file")
-    return open(handle, "rb")
 
 
 def _skip_line(file: BinaryIO) -> None:
@@ -152,7 +148,16 @@ def _events(row: dict[str, Any]) -> Iterator[Event]:
     elif kind == "assistant":
         yield from _model_events(message, at, row)
     elif kind == "user":
-        yield from _result_events(message, at)
+        for block in _blocks(message):
+            if block.get("type") == "tool_result":
+                text = without_recalled(_join_texts(block.get("content")))
+                half = TEXT_CHARS // 2
+                yield Result(
+                    call_id=_text(block, "tool_use_id"),
+                    text=(text if len(text) <= TEXT_CHARS else f"{text[:half]}\n…\n{text[-half:]}"),
+                    failed=block.get("is_error") is True,
+                    at=at,
+                )
         if not any(row.get(name) for name in _NOT_OF_A_PERSON):
             yield from _prompt_events(_join_texts(message.get("content")), at)
 
@@ -195,23 +200,6 @@ def _model_events(message: dict[str, Any], at: str, row: dict[str, Any]) -> Iter
                 at=at,
                 folder=_text(row, "cwd"),
             )
-
-
-def _result_events(message: dict[str, Any], at: str) -> Iterator[Event]:
-    for block in _blocks(message):
-        if block.get("type") == "tool_result":
-            yield Result(
-                call_id=_text(block, "tool_use_id"),
-                text=_shorten(without_recalled(_join_texts(block.get("content")))),
-                failed=block.get("is_error") is True,
-                at=at,
-            )
-
-
-def _shorten(text: str) -> str:
-    """Keep the beginning and the end."""
-    half = TEXT_CHARS // 2
-    return text if len(text) <= TEXT_CHARS else f"{text[:half]}\n…\n{text[-half:]}"
 
 
 def _join_texts(content: Any) -> str:

@@ -76,7 +76,32 @@ def run(
     for handle in inner:
         os.close(handle)
     try:
-        output, errors = _communicate(pipes, stdin, clock)
+        streams = {handle: stream for stream, handle in pipes.items()}
+        unwritten = memoryview(stdin)
+        parts: dict[int, list[bytes]] = {1: [], 2: []}
+        waiting = select.poll()
+        for handle, stream in streams.items():
+            waiting.register(handle, select.POLLIN if stream else select.POLLOUT)
+        try:
+            while streams:
+                clock.check()
+                left_ms = None if clock.left_s == _NEVER else max(clock.left_s, 0) * 1000
+                for handle, _ in waiting.poll(left_ms):
+                    if streams[handle]:
+                        data = os.read(handle, _PART_BYTES)
+                        parts[streams[handle]].append(data)
+                        is_over = not data
+                    else:
+                        unwritten = unwritten[_write(handle, unwritten[: select.PIPE_BUF]) :]
+                        is_over = not unwritten
+                    if is_over:
+                        waiting.unregister(handle)
+                        os.close(handle)
+                        del streams[handle]
+        finally:
+            for handle in streams:
+                os.close(handle)
+        output, errors = b"".join(parts[1]), b"".join(parts[2])
         status = _wait(child, clock)
     except BaseException as error:
         os.kill(child, _SIGKILL)
@@ -85,36 +110,6 @@ def run(
             raise TimeoutError(f"{command[0]} took longer than {timeout_s:g} s") from None
         raise
     return Finished(code=os.waitstatus_to_exitcode(status), output=output, errors=errors)
-
-
-def _communicate(pipes: dict[int, int], stdin: bytes, clock: Deadline) -> tuple[bytes, bytes]:
-    """Write *stdin* and read both outputs to their ends; closes the pipes. Raises TooLate."""
-    streams = {handle: stream for stream, handle in pipes.items()}
-    unwritten = memoryview(stdin)
-    parts: dict[int, list[bytes]] = {1: [], 2: []}
-    waiting = select.poll()
-    for handle, stream in streams.items():
-        waiting.register(handle, select.POLLIN if stream else select.POLLOUT)
-    try:
-        while streams:
-            clock.check()
-            left_ms = None if clock.left_s == _NEVER else max(clock.left_s, 0) * 1000
-            for handle, _ in waiting.poll(left_ms):
-                if streams[handle]:
-                    data = os.read(handle, _PART_BYTES)
-                    parts[streams[handle]].append(data)
-                    is_over = not data
-                else:
-                    unwritten = unwritten[_write(handle, unwritten[: select.PIPE_BUF]) :]
-                    is_over = not unwritten
-                if is_over:
-                    waiting.unregister(handle)
-                    os.close(handle)
-                    del streams[handle]
-    finally:
-        for handle in streams:
-            os.close(handle)
-    return b"".join(parts[1]), b"".join(parts[2])
 
 
 def _write(handle: int, data: memoryview) -> int:

@@ -54,7 +54,15 @@ def branch(root: str) -> str | None:
     folder = git_dir(top)
     head = first_line(os.path.join(folder, "HEAD"))
     if not head.startswith("ref: "):
-        return _worked_on(folder, top)
+        for name in _REBASED:
+            ref = first_line(os.path.join(folder, name))
+            if ref:
+                return _readable(ref)
+        bisected = first_line(os.path.join(folder, "BISECT_START"))
+        shared = common_dir(top)
+        if bisected and shared and tip(shared, f"refs/heads/{bisected}"):
+            return _readable(f"refs/heads/{bisected}")
+        return None
     return _readable(head.removeprefix("ref: "))
 
 
@@ -219,19 +227,6 @@ def _beginning(path: str) -> str:
         return os.read(handle, MOST).decode("utf-8", "replace")
     finally:
         os.close(handle)
-
-
-def _worked_on(folder: str, top: str) -> str | None:
-    """Return the branch that a rebase or a bisection works on."""
-    for name in _REBASED:
-        ref = first_line(os.path.join(folder, name))
-        if ref:
-            return _readable(ref)
-    bisected = first_line(os.path.join(folder, "BISECT_START"))
-    shared = common_dir(top)
-    if bisected and shared and tip(shared, f"refs/heads/{bisected}"):
-        return _readable(f"refs/heads/{bisected}")
-    return None
 
 
 def _readable(ref: str) -> str | None:

@@ -81,7 +81,39 @@ def adopt(
     _copy(db, "projects", projects, project, now_stamp)
     steps = {table: rows(table) for table in COPIED}
     orders = _orders_in_steps(steps, find_order)
-    unchanged = _adopt_memories(db, known, project, now_stamp, orders, find_order)
+    # by age, each with a revision that keeps what was changed in it
+    pairs = [(old, convert_memory(old, project, now_stamp)) for old in known]
+    pairs.sort(key=lambda pair: (pair[1]["created_at"], pair[1]["id"]))
+    for _, new in pairs:
+        if shape := find_order(new["content"]) or orders.get(new["id"]):
+            status = new["status"]
+            waiting = Status.CANDIDATE if status is Status.PROMOTED else status
+            new |= {
+                "quarantine_reason": shape,
+                "status": waiting,
+                "promoted_at": None,
+                "pinned": 0,
+                "tier": Tier.FADING,
+            }
+    _merge_duplicates(new for _, new in pairs)
+    event = memories.new_event()
+    for old, new in pairs:
+        gone = {
+            name: value
+            for name, value in old.items()
+            if value not in (None, "")
+            and name not in (*PROSE, "dedupe_key")
+            and new.get(name) not in (value, moment(value) or value)
+        }
+        change = Change(
+            operation="adopt",
+            actor="system",
+            at=parse(now_stamp),
+            reason=f"ADE had {json.dumps(gone, default=repr)}" if gone else None,
+            event_id=event,
+        )
+        memories.insert(Store(db, project), memories.from_values(new), change)
+    unchanged = {new["id"] for old, new in pairs if new["content"] == old.get("content")}
     vectors = [
         row
         for row in rows("unified_memory_embeddings")
@@ -141,38 +173,6 @@ def _ranked(given: list[Row], known: list[Row]) -> list[Row]:
     return [rows.get(id, {"id": id, "display_name": id}) for id in ids]
 
 
-def _adopt_memories(
-    db: sqlite3.Connection,
-    known: list[Row],
-    project: str,
-    now: str,
-    orders: dict[str, str],
-    find_order: Callable[[str], str | None],
-) -> set[str]:
-    """Insert them by age, each with a revision that keeps what was changed in it.
-
-    Hands back the ids of those whose text is what it was.
-    """
-    pairs = [(old, convert_memory(old, project, now)) for old in known]
-    pairs.sort(key=lambda pair: (pair[1]["created_at"], pair[1]["id"]))
-    for _, new in pairs:
-        if shape := find_order(new["content"]) or orders.get(new["id"]):
-            new |= _quarantine(shape, new["status"])
-    _merge_duplicates(new for _, new in pairs)
-    event = memories.new_event()
-    for old, new in pairs:
-        gone = _find_losses(old, new)
-        change = Change(
-            operation="adopt",
-            actor="system",
-            at=parse(now),
-            reason=f"ADE had {json.dumps(gone, default=repr)}" if gone else None,
-            event_id=event,
-        )
-        memories.insert(Store(db, project), memories.from_values(new), change)
-    return {new["id"] for old, new in pairs if new["content"] == old.get("content")}
-
-
 def _unique(rows: Iterable[Row]) -> list[Row]:
     """Give each row an id, and keep the first of two with the same one."""
     found: dict[str, Row] = {}
@@ -199,6 +199,19 @@ def convert_memory(old: Row, project: str, now: str) -> Row:
     """Return a row of `unified_memories`; invalid words and numbers are read as ADE reads them."""
     content = redact(text(old.get("content")) or "").text
     source_type = text(old.get("source_type")) or "agent"
+    scope = _parse_scope(old.get("scope"))
+    owner = None if scope is Scope.PROJECT else text(old.get("scope_owner_id"))
+    tier = number(old.get("tier"), 2)
+    pinned = tier == 1 or number(old.get("pinned"), 0) != 0
+    count = max(0, whole(old.get("access_count"), 0))
+    composite = max(0.0, number(old.get("composite_score"), 0))
+    score = max(0.0, number(old.get("access_score"), 0))
+    status = word(Status, old.get("status"), Status.PROMOTED)
+    names = ("created_at", "updated_at", "last_accessed_at")
+    created, updated, accessed = (moment(old.get(name)) for name in names)
+    created = created or updated or accessed or now
+    updated = updated or created
+    promoted = moment(old.get("promoted_at"))
     return (
         dict.fromkeys(COLUMNS)
         | {"seq": 0, "anchors": "[]", "tags": "", "revision_count": 1}
@@ -221,65 +234,20 @@ def convert_memory(old: Row, project: str, now: str) -> Row:
             "file_scope_pattern": text(old.get("file_scope_pattern")),
             "agent_id": text(old.get("agent_id")),
             "write_gate_reason": text(old.get("write_gate_reason")),
+            "scope": scope,
+            "scope_owner_id": owner.strip() if owner else None,
+            "tier": 1 if pinned else 3 if tier == 3 else 2,
+            "pinned": int(pinned),
+            "access_count": count,
+            "access_score": score or composite or min(1.0, count / 10),
+            "composite_score": composite,
+            "status": status if content.strip() else Status.ARCHIVED,
+            "created_at": created,
+            "updated_at": updated,
+            "last_accessed_at": accessed or updated,
+            "promoted_at": promoted or (created if status is Status.PROMOTED else None),
         }
-        | _owner(old)
-        | _rank(old)
-        | _access(old)
-        | _state(old, content, now)
     )
-
-
-def _quarantine(order: str, status: Status) -> Row:
-    waiting = Status.CANDIDATE if status is Status.PROMOTED else status
-    return {
-        "quarantine_reason": order,
-        "status": waiting,
-        "promoted_at": None,
-        "pinned": 0,
-        "tier": Tier.FADING,
-    }
-
-
-def _owner(old: Row) -> Row:
-    scope = _parse_scope(old.get("scope"))
-    owner = None if scope is Scope.PROJECT else text(old.get("scope_owner_id"))
-    return {"scope": scope, "scope_owner_id": owner.strip() if owner else None}
-
-
-def _rank(old: Row) -> Row:
-    """Return tier and pin, of which tier 1 is one."""
-    tier = number(old.get("tier"), 2)
-    pinned = tier == 1 or number(old.get("pinned"), 0) != 0
-    return {"tier": 1 if pinned else 3 if tier == 3 else 2, "pinned": int(pinned)}
-
-
-def _access(old: Row) -> Row:
-    """Return the scores; a row without one gets one from its number of accesses."""
-    count = max(0, whole(old.get("access_count"), 0))
-    composite = max(0.0, number(old.get("composite_score"), 0))
-    score = max(0.0, number(old.get("access_score"), 0))
-    return {
-        "access_count": count,
-        "access_score": score or composite or min(1.0, count / 10),
-        "composite_score": composite,
-    }
-
-
-def _state(old: Row, content: str, now: str) -> Row:
-    """Return status and times; a row without text is archived, an invalid time is replaced."""
-    status = word(Status, old.get("status"), Status.PROMOTED)
-    names = ("created_at", "updated_at", "last_accessed_at")
-    created, updated, accessed = (moment(old.get(name)) for name in names)
-    created = created or updated or accessed or now
-    updated = updated or created
-    promoted = moment(old.get("promoted_at"))
-    return {
-        "status": status if content.strip() else Status.ARCHIVED,
-        "created_at": created,
-        "updated_at": updated,
-        "last_accessed_at": accessed or updated,
-        "promoted_at": promoted or (created if status is Status.PROMOTED else None),
-    }
 
 
 def _merge_duplicates(rows: Iterable[Row]) -> None:
@@ -323,7 +291,18 @@ def _copy(db: sqlite3.Connection, table: str, rows: list[Row], project: str, now
     """Insert the rows in this order, without those that violate a constraint."""
     columns = db.execute("select * from pragma_table_info(?)", (table,)).fetchall()
     for row in rows:
-        new = _fitted(row, columns, project, now)
+        new: Row = {}
+        for column in columns:
+            name, kind = column["name"], column["type"].lower()
+            needed = column["notnull"] or column["pk"]
+            value = project if name == "project_id" else _read(name, kind, row.get(name))
+            if value is None and needed and column["dflt_value"] is None:
+                if name == "id":
+                    value = sha256_hex(*map(repr, row.values()))[:32]
+                else:
+                    value = now if name.endswith("_at") else BLANK[kind]
+            if value is not None:
+                new[name] = value
         marks = ", ".join("?" * len(new))
         db.execute(
             f"insert or ignore into {table} ({', '.join(new)}) values ({marks})",
@@ -352,23 +331,6 @@ def _with_sources(details: Iterable[Row], sources: Iterable[Row]) -> list[Row]:
         if episode := text(source.get("episode_memory_id")):
             found.setdefault(source.get("procedure_memory_id"), []).append(episode)
     return [row | {"episode_ids": array(found.get(row.get("memory_id"), []))} for row in details]
-
-
-def _fitted(old: Row, columns: list[sqlite3.Row], project: str, now: str) -> Row:
-    """Convert the values of a row to the types of our columns."""
-    new: Row = {}
-    for column in columns:
-        name, kind = column["name"], column["type"].lower()
-        needed = column["notnull"] or column["pk"]
-        value = project if name == "project_id" else _read(name, kind, old.get(name))
-        if value is None and needed and column["dflt_value"] is None:
-            if name == "id":
-                value = sha256_hex(*map(repr, old.values()))[:32]
-            else:
-                value = now if name.endswith("_at") else BLANK[kind]
-        if value is not None:
-            new[name] = value
-    return new
 
 
 def _read(name: str, kind: str, value: object) -> object:
@@ -421,14 +383,3 @@ def _parse_scope(value: object) -> Scope:
         return Scope.parse(str(value))
     except ValueError:
         return Scope.PROJECT
-
-
-def _find_losses(old: Row, new: Row) -> Row:
-    """Return values of a row that its new form lacks; prose only loses secrets."""
-    return {
-        name: value
-        for name, value in old.items()
-        if value not in (None, "")
-        and name not in (*PROSE, "dedupe_key")
-        and new.get(name) not in (value, moment(value) or value)
-    }

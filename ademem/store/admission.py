@@ -110,30 +110,23 @@ def admit(
             if is_ours and latest != noted and latest == state(project):
                 return None
             if is_ours:
-                return _admit(project, environment, now_stamp, wait_s, find_order)
+                for name in _SCRATCH:
+                    seen = confined.status(project.root, os.path.join(project.ade, name))
+                    if seen and (
+                        stat.S_ISLNK(seen.st_mode) or repository.tracked(project.ade, [f"{name}/"])
+                    ):
+                        set_aside(project.root, project.ade, (name,), seen)
+                seen = confined.status(project.home_root, project.database)
+                if why_foreign(project):
+                    set_aside_database(project, seen)
+                elif seen:
+                    from ademem.store import inspection
+
+                    inspection.admit(project, seen, environment, now_stamp, wait_s, find_order)
+                return None
         if time.monotonic() > deadline:
             raise Busy(project.database)
         time.sleep(PAUSE_S)
-
-
-def _admit(
-    project: Project,
-    environment: Mapping[str, str],
-    now_stamp: str,
-    wait_s: float,
-    find_order: Callable[[str], str | None],
-) -> None:
-    for name in _SCRATCH:
-        seen = confined.status(project.root, os.path.join(project.ade, name))
-        if seen and (stat.S_ISLNK(seen.st_mode) or repository.tracked(project.ade, [f"{name}/"])):
-            set_aside(project.root, project.ade, (name,), seen)
-    seen = confined.status(project.home_root, project.database)
-    if why_foreign(project):
-        set_aside_database(project, seen)
-    elif seen:
-        from ademem.store import inspection
-
-        inspection.admit(project, seen, environment, now_stamp, wait_s, find_order)
 
 
 def why_foreign(project: Project) -> str:

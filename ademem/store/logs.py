@@ -148,7 +148,13 @@ def log_shown(
     )
     if items and place in PLACES:
         known = _list_unasked(store, key) if key else set()
-        _count_shown(store, {item.memory_id for item in items if item.memory_id} - known)
+        store.db.execute(
+            "insert into memory_exposure (memory_id, shown, unused)"
+            " select id, 1, 1 from unified_memories where id in (select value from json_each(?))"
+            f" on conflict do update set shown = {_ONE_MORE.format('shown')},"
+            f" unused = {_ONE_MORE.format('unused')}",
+            (array({item.memory_id for item in items if item.memory_id} - known),),
+        )
     store.db.executemany(
         "insert into recall_log (project_id, session_id, agent_id, prompt_id, place, query,"
         " memory_id, rank, score, created_at, pending) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -399,17 +405,6 @@ def count_unused(store: Store, ids: Iterable[str]) -> dict[str, int]:
         (array(ids),),
     )
     return {row[0]: row[1] for row in rows}
-
-
-def _count_shown(store: Store, ids: Iterable[str]) -> None:
-    """Count one impression of each existing memory."""
-    store.db.execute(
-        "insert into memory_exposure (memory_id, shown, unused)"
-        " select id, 1, 1 from unified_memories where id in (select value from json_each(?))"
-        f" on conflict do update set shown = {_ONE_MORE.format('shown')},"
-        f" unused = {_ONE_MORE.format('unused')}",
-        (array(ids),),
-    )
 
 
 def count_use(store: Store, ids: Iterable[str], now: datetime) -> None:

@@ -155,34 +155,25 @@ def salvage(store: Store, damaged: str) -> int:
         for suffix in ("", "-wal"):
             if os.path.exists(damaged + suffix):
                 shutil.copyfile(damaged + suffix, aside + suffix)
-        with closing(_opened(aside)) as source:
+        try:
+            found = _restore_schema(aside)
+        except (sqlite3.Error, UnicodeDecodeError):
+            found = 0
+        if found not in range(1, SCHEMA_VERSION):
+            with open(aside, "r+b") as file:
+                mode = file.read(20)[18:20]
+                for at, right in HEADER:
+                    file.seek(at)
+                    file.write(right)
+                if mode not in JOURNAL_MODES:
+                    file.seek(18)
+                    file.write(JOURNAL_MODES[1])
+            with suppress(sqlite3.Error, UnicodeDecodeError):
+                _restore_schema(aside)
+        db = sqlite3.connect(aside, isolation_level=None)
+        inspection.set_bounds(db, inspection.COPY_S)
+        with closing(db) as source:
             return _copy(source, store)
-
-
-def _opened(path: str) -> sqlite3.Connection:
-    """A connection that reads on where the header, or a line of the schema, is damaged."""
-    try:
-        found = _restore_schema(path)
-    except (sqlite3.Error, UnicodeDecodeError):
-        found = 0
-    if found not in range(1, SCHEMA_VERSION):
-        _restore_header(path)
-        with suppress(sqlite3.Error, UnicodeDecodeError):
-            _restore_schema(path)
-    db = sqlite3.connect(path, isolation_level=None)
-    inspection.set_bounds(db, inspection.COPY_S)
-    return db
-
-
-def _restore_header(path: str) -> None:
-    with open(path, "r+b") as file:
-        mode = file.read(20)[18:20]
-        for at, right in HEADER:
-            file.seek(at)
-            file.write(right)
-        if mode not in JOURNAL_MODES:
-            file.seek(18)
-            file.write(JOURNAL_MODES[1])
 
 
 def _restore_schema(path: str) -> int:

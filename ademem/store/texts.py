@@ -51,7 +51,15 @@ def scrub(store: Store, change: Change, *, dry_run: bool) -> dict[str, int]:
                 raise _DryRun
     except _DryRun:
         return rows
-    _shake(store)
+    try:
+        for index in full_text.present(store.db):
+            full_text.rebuild(store, index)
+        store.db.execute("vacuum")
+        busy, *_ = store.db.execute("pragma wal_checkpoint(truncate)").fetchone()
+    except sqlite3.OperationalError as error:
+        raise InUse from error
+    if busy:
+        raise InUse
     return rows
 
 
@@ -76,19 +84,6 @@ def _renew_digests(store: Store) -> None:
             for id, text in db.execute(f"{query} and text_hash is not null").fetchall():
                 update = f"update {table} set text_hash = ? where id = ?"
                 db.execute(update, (sha256_hex(fold(text)), id))
-
-
-def _shake(store: Store) -> None:
-    """Rewrite the word indexes, the file and its log, which may hold old texts."""
-    try:
-        for index in full_text.present(store.db):
-            full_text.rebuild(store, index)
-        store.db.execute("vacuum")
-        busy, *_ = store.db.execute("pragma wal_checkpoint(truncate)").fetchone()
-    except sqlite3.OperationalError as error:
-        raise InUse from error
-    if busy:
-        raise InUse
 
 
 def rewrite(store: Store, change: Change) -> dict[str, int]:
@@ -122,19 +117,16 @@ def _rewrite(table: str, name: str, store: Store, change: Change) -> int:
         if (cleaned := _in_json(text, change) if name in JSON else change(text)) != text
     ]
     for rowid, cleaned in changed:
-        _put(table, name, rowid, cleaned, store)
+        try:
+            store.db.execute(
+                f"update main.{table} set {name} = ? where rowid = ?", (cleaned, rowid)
+            )
+        except sqlite3.IntegrityError:
+            if table == "unified_memories":
+                store.db.execute(f"update main.{table} set {name} = null where rowid = ?", (rowid,))
+            else:
+                store.db.execute(f"delete from main.{table} where rowid = ?", (rowid,))
     return len(changed)
-
-
-def _put(table: str, name: str, rowid: int, text: str, store: Store) -> None:
-    """Store a text; a row that equals another now loses the text, or is deleted."""
-    try:
-        store.db.execute(f"update main.{table} set {name} = ? where rowid = ?", (text, rowid))
-    except sqlite3.IntegrityError:
-        if table == "unified_memories":
-            store.db.execute(f"update main.{table} set {name} = null where rowid = ?", (rowid,))
-        else:
-            store.db.execute(f"delete from main.{table} where rowid = ?", (rowid,))
 
 
 def _in_json(text: str, change: Change) -> str:

@@ -335,11 +335,10 @@ def locate(place: Place, tree: WorkingTree, text: str = "") -> Location:
     exists = any(line.strip() for line in tree.lines(place.path) or ())
     paths = [place.path] if exists else tree.successors(place.path)
     for path in paths:
-        found = _find_in(path, place, tree)
-        if found:
-            renamed = named_path(text, place.path, found.path)
-            state = CHANGED if renamed else MOVED
-            return Location(noted=place, state=state, now=found, missing=renamed)
+        if found := find_in_lines(tree.lines(path) or [], place):
+            renamed = named_path(text, place.path, path)
+            state, now = CHANGED if renamed else MOVED, replace(found, path=path)
+            return Location(noted=place, state=state, now=now, missing=renamed)
     values = stored_values(place, text)
     attempts = [tuple(find_missing(values, tree.code(path))) for path in paths if values]
     missing = min(attempts, key=lambda each: len(each), default=())
@@ -367,11 +366,6 @@ def named_path(text: str, old: str, new: str) -> tuple[Finding, ...]:
         if was != now and contains(text, was):
             return (Finding(value=CodeValue(name="path", token=was), now=now),)
     return ()
-
-
-def _find_in(path: str, place: Place, tree: WorkingTree) -> Place | None:
-    found = find_in_lines(tree.lines(path) or [], place)
-    return replace(found, path=path) if found else None
 
 
 def find_in_lines(lines: list[bytes], place: Place) -> Place | None:

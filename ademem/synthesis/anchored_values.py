@@ -162,7 +162,7 @@ def find_missing(
     values = tuple(values)
     if region is None:
         region = _block(code, [value.name for value in values if not value.token])
-    near = _cut(code, region)
+    near = code if region is None else "\n".join(_lines(code)[region[0] - 1 : region[1]])
     found = []
     for value in values:
         if value.token:
@@ -443,10 +443,6 @@ def _block(code: str, names: Iterable[str]) -> Lines | None:
         return None
     line = code.count("\n", 0, max(places)) + 1
     return line, line + DEFINITION_LINES
-
-
-def _cut(code: str, region: Lines | None) -> str:
-    return code if region is None else "\n".join(_lines(code)[region[0] - 1 : region[1]])
 
 
 @lru_cache(maxsize=16)

@@ -394,24 +394,19 @@ def make_plan(known: Iterable[ComparableMemory], *, rewritten: bool) -> Plan:
             else {}
             for each, others in zip(group, near, strict=True)
         ]
-        clusters += _count_clusters(promoted)
+        left = {at for at, others in enumerate(promoted) if others}
+        found = 0
+        for at in sorted(left, key=lambda at: (-len(promoted[at]), at)):
+            if at in left and left & promoted[at].keys():
+                found += 1
+                left -= {at, *promoted[at]}
+        clusters += found
         merges += _merges(group, promoted, MERGED, rewritten=rewritten)
     return Plan(clusters=clusters, merges=tuple(merges))
 
 
 def _is_promoted(each: ComparableMemory) -> bool:
     return each.memory.status is Status.PROMOTED
-
-
-def _count_clusters(near: Neighbours) -> int:
-    """Count groups when each memory joins the densest of those it is near."""
-    left = {at for at, others in enumerate(near) if others}
-    found = 0
-    for at in sorted(left, key=lambda at: (-len(near[at]), at)):
-        if at in left and left & near[at].keys():
-            found += 1
-            left -= {at, *near[at]}
-    return found
 
 
 def _merges(

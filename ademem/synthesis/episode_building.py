@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -14,7 +14,7 @@ from ademem.capture.gate.rows import least_trusted
 from ademem.capture.transcript import Prompt
 from ademem.core.client import MISSION
 from ademem.core.clock import parse
-from ademem.core.memory import EPISODE, Category, Draft, Memory, Origin, Trust
+from ademem.core.memory import EPISODE, Category, Draft, Origin, Trust
 from ademem.core.redaction import redact
 from ademem.core.repository import git_root
 from ademem.core.text import bounded, preview, unique
@@ -32,7 +32,7 @@ from ademem.store import (
     transitions,
 )
 from ademem.store.episodes import SESSION, Action, Episode
-from ademem.store.missions import Mission, assign_mission
+from ademem.store.missions import assign_mission
 from ademem.store.runtime import Runtime
 from ademem.store.sessions import Session
 from ademem.store.transitions import Act
@@ -247,28 +247,9 @@ def build_mission_episode(id: str, runtime: Runtime, now: datetime) -> Episode |
     own = [
         memory for memory in memory_queries.of_mission(store, id) if not memory.quarantine_reason
     ]
-    made = _combine(mission, parts, own)
-    if (
-        known
-        and (known.transcript_offset, known.ended_at, known.actions)
-        == (made.transcript_offset, made.ended_at, made.actions)
-        and made.outcome in (known.outcome, "unknown")
-    ):
-        return known
-    if not own:
-        return None
-    learned = [memory.content for memory in own if memory.category is not Category.EPISODE]
-    context = [*map(_rules_text, parts), *(f"Learned: {text}" for text in learned)]
-    trust = least_trusted(memory.trust for memory in own)
-    home = id if mission.status == "cancelled" else ""
-    return _write(made, context, trust, home, runtime, now)
-
-
-def _combine(mission: Mission, parts: Sequence[Episode], own: Sequence[Memory]) -> Episode:
-    """Combine the episodes of the sessions, keeping the newest items of each kind."""
     decisions = [memory.content for memory in own if memory.category is Category.DECISION]
     reasons = [mission.reason] if mission.reason and mission.status != "succeeded" else []
-    return Episode(
+    made = Episode(
         memory_id="",
         session_id="",
         mission_id=mission.id,
@@ -289,6 +270,20 @@ def _combine(mission: Mission, parts: Sequence[Episode], own: Sequence[Memory]) 
         corrections=unique(text for part in parts for text in part.corrections)[-ITEMS:],
         transcript_offset=sum(part.transcript_offset for part in parts),
     )
+    if (
+        known
+        and (known.transcript_offset, known.ended_at, known.actions)
+        == (made.transcript_offset, made.ended_at, made.actions)
+        and made.outcome in (known.outcome, "unknown")
+    ):
+        return known
+    if not own:
+        return None
+    learned = [memory.content for memory in own if memory.category is not Category.EPISODE]
+    context = [*map(_rules_text, parts), *(f"Learned: {text}" for text in learned)]
+    trust = least_trusted(memory.trust for memory in own)
+    home = id if mission.status == "cancelled" else ""
+    return _write(made, context, trust, home, runtime, now)
 
 
 def _write(

@@ -103,7 +103,22 @@ def end(id: str, outcome: str, reason: str, act: Act, settings: Settings) -> End
                 if not memory.quarantine_reason
             ]
             if reason:
-                made.append(copying.write(_lesson(mission, reason, act), mission.id))
+                made.append(
+                    copying.write(
+                        Draft(
+                            content=f"{mission.goal}: {reason}" if mission.goal else reason,
+                            category=Category.GOTCHA,
+                            importance="high",
+                            origin=Origin(
+                                trust=Trust(act.actor),
+                                source_type=FAILURE,
+                                source_id=mission.id,
+                                session_id=act.session_id,
+                            ),
+                        ),
+                        mission.id,
+                    )
+                )
         copied = tuple(memory for memory in made if memory)
         jobs.queue(act.store, "mission", id, act.now)
     return Ended(
@@ -189,20 +204,6 @@ class Copying(Value):
         if written.memory:
             ledger.credit(act.store, kind, key, written.memory.id)
         return written.memory
-
-
-def _lesson(mission: Mission, reason: str, act: Act) -> Draft:
-    return Draft(
-        content=f"{mission.goal}: {reason}" if mission.goal else reason,
-        category=Category.GOTCHA,
-        importance="high",
-        origin=Origin(
-            trust=Trust(act.actor),
-            source_type=FAILURE,
-            source_id=mission.id,
-            session_id=act.session_id,
-        ),
-    )
 
 
 def _key(memory: Memory) -> str:

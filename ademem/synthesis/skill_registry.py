@@ -94,7 +94,14 @@ def scan(runtime: Runtime, now: datetime, *, dry_run: bool = False) -> Scanned:
             kinds = _compare(read, entries)
             for path, kind in kinds.items():
                 if kind == ARCHIVED:
-                    _archive(entries[path], job)
+                    entry = entries[
+                        path
+                    ]  # the row stays: the file may come back as the same memory
+                    table.put(job.store, replace(entry, archived_at=job.now, updated_at=job.now))
+                    memory = _memory_of(entry, job) if entry.source == table.USER else None
+                    if memory and memory.status is not Status.ARCHIVED:
+                        archived = replace(memory, **transitions.archived())
+                        memories.update(job.store, archived, _change("archive", entry.path, job))
                 elif kind != UNCHANGED:
                     _update(skills[path], entries.get(path), job)
             if set(kinds.values()) - {UNCHANGED}:
@@ -182,15 +189,6 @@ def _is_exported(skill: Skill, entry: IndexedSkill | None, job: Scan) -> bool:
         procedure = export.import_edit(procedure, found, job.runtime, job.now)
     export.index_file(procedure, skill.path, skill.digest, job.runtime, job.now)
     return True
-
-
-def _archive(entry: IndexedSkill, job: Scan) -> None:
-    """Keep the row, so that the file may come back as the same memory."""
-    table.put(job.store, replace(entry, archived_at=job.now, updated_at=job.now))
-    memory = _memory_of(entry, job) if entry.source == table.USER else None
-    if memory and memory.status is not Status.ARCHIVED:
-        archived = replace(memory, **transitions.archived())
-        memories.update(job.store, archived, _change("archive", entry.path, job))
 
 
 def _memory_of(entry: IndexedSkill | None, job: Scan) -> Memory | None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ademem.core.memory import Memory
     from ademem.search.embedding import Embedder
     from ademem.store.jobs import Job
-    from ademem.worker.job_kinds import JobContext, Model
+    from ademem.worker.job_kinds import JobContext
 
 BATCH_IDLE = 50
 BATCH_ACTIVE = 10
@@ -44,29 +44,20 @@ def run(context: JobContext, job: Job) -> datetime | None:
         return None
     batches = _batches(model.id, context, careful=BATCH_IDLE if job.abandoned else 0)
     if first := next(batches, None):
-        embedder = _loaded(model)
+        embedder = model.load()
+        if embedder is None:
+            raise ModelFails(f"the model {model.id} is no longer installed")
         with context.offer(embedder):
             _embed_all(chain([first], batches), embedder, context)
         relating.catch_up(context.store, context.now(), model.id)
     if not embeddings.any_waiting(context.store, model.id):
         context.figures["dropped"] = embeddings.drop_others(context.store, model.id)
-        _update_whitening(context, model)
+        from ademem.search import dense
+
+        dense.update_whitening(context.store, model.id, DIMENSIONS)
+        dense.remove_old_files(context.store)
     again = jobs.next_try(context.store, FAILURES, context.now())
     return parse(again) if again else None
-
-
-def _update_whitening(context: JobContext, model: Model) -> None:
-    from ademem.search import dense
-
-    dense.update_whitening(context.store, model.id, DIMENSIONS)
-    dense.remove_old_files(context.store)
-
-
-def _loaded(model: Model) -> Embedder:
-    embedder = model.load()
-    if embedder is None:
-        raise ModelFails(f"the model {model.id} is no longer installed")
-    return embedder
 
 
 def _embed_all(batches: Iterable[list[Memory]], embedder: Embedder, context: JobContext) -> None:
@@ -129,7 +120,7 @@ def _embed_alone(memory: Memory, embedder: Embedder, context: JobContext) -> int
     (result,) = _vectors([memory], embedder)
     if isinstance(result, Vector):
         return embeddings.put(store, model, [result], context.now())
-    if not _works(embedder):
+    if isinstance(_rows([SAMPLE], embedder), Failure):
         embeddings.clear_failures(store, memory)
         raise ModelFails(f"the model {model} fails: {result.error}")
     embeddings.name_failure(store, model, memory, result.error)
@@ -157,7 +148,3 @@ def _vector(memory: Memory, row: Any) -> Vector | Failure:
         return Failure(error=f"its vector has the length {norm}")
     blob = row.astype("<f4").tobytes()
     return Vector(memory=memory, blob=blob, dimensions=len(row), norm=norm)
-
-
-def _works(embedder: Embedder) -> bool:
-    return not isinstance(_rows([SAMPLE], embedder), Failure)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime
 from typing import Any
 
-from ademem.core import clock, confined
+from ademem.core import confined
 from ademem.core.clock import stamp, timedelta
 from ademem.core.json_text import loads
 from ademem.core.project import Project
@@ -20,6 +19,9 @@ from ademem.worker import lock
 from ademem.worker.job_kinds import JOBS, Failure, JobContext, Kind, Model, attempt
 
 __all__ = ["JOBS", "JobContext", "Model", "any_due", "due", "find_model", "run_due"]
+
+LOG_BYTES = 128_000
+"""Size at which the log is rotated; one rotated file is kept."""
 
 
 def any_due(runtime: Runtime) -> bool:
@@ -88,44 +90,20 @@ def _do(kind: Kind, job: Job, context: JobContext) -> bool:
     else:
         jobs.postpone(context.store, job, again)
     error = again.error if isinstance(again, Failure) else ""
-    _log_end(
-        context.runtime.project,
-        job,
-        started=started,
-        ended=context.now(),
-        error=error,
-        figures=context.figures,
-    )
-    return not error
-
-
-LOG_BYTES = 128_000
-"""Size at which the log is rotated; one rotated file is kept."""
-
-
-def _log_end(
-    project: Project,
-    job: Job,
-    *,
-    started: datetime,
-    ended: datetime,
-    error: str,
-    figures: Mapping[str, int],
-) -> None:
-    """Log the end of a job; a log that cannot be written is ignored."""
-    import json
-
+    ended = context.now()
     line = {
-        "at": clock.stamp(ended),
+        "at": stamp(ended),
         "job": job.kind,
         "key": job.key,
         "outcome": "failed" if error else "done",
         "error": error or None,
         "seconds": round((ended - started).total_seconds(), 3),
-        **figures,
+        **context.figures,
     }
-    with suppress(OSError):
+    project = context.runtime.project
+    with suppress(OSError):  # a log that cannot be written is ignored
         confined.append_line(project.root, _path(project), json.dumps(line), LOG_BYTES)
+    return not error
 
 
 def recent_runs(project: Project) -> list[dict[str, Any]]:

@@ -158,23 +158,19 @@ class Server:
         name, params = message.get("method"), message.get("params")
         if not isinstance(params, dict):
             raise Refused("`params` is an object")
-        runtime = self._open_runtime()
-        if embedding.model_id(runtime.settings.embed) != self.embedder.model_id:
-            raise Refused("the settings name another model")
-        for method in METHODS:
-            if method.__name__ == name:
-                return method(self, runtime, params)
-        raise Refused(f"no method {name!r}")
-
-    def _open_runtime(self) -> Runtime:
-        """Open the project, again where its database or settings are others than before."""
         settings = configuration.load(self.project, self.environment).settings
         if self._runtime is None or (_inode(self.project.database), settings) != self._opened:
             self._close_runtime()
             self._runtime = open_runtime(self.project, self.environment, self._now())
             self._opened = (_inode(self.project.database), self._runtime.settings)
         self._runtime.now = self._now()
-        return self._runtime
+        runtime = self._runtime
+        if embedding.model_id(runtime.settings.embed) != self.embedder.model_id:
+            raise Refused("the settings name another model")
+        for method in METHODS:
+            if method.__name__ == name:
+                return method(self, runtime, params)
+        raise Refused(f"no method {name!r}")
 
     def _close_runtime(self) -> None:
         if self._runtime is not None:

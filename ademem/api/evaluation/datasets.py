@@ -81,7 +81,16 @@ def plain(data: bytes) -> Iterator[Haystack]:
     for line in data.splitlines():
         if line.strip():
             store = orjson.loads(line)
-            items = tuple(_plain_item(memory) for memory in store["memories"])
+            items = tuple(
+                Item(
+                    id=str(memory["id"]),
+                    text=_with_caption(memory["text"], memory.get("caption")),
+                    speaker=memory.get("speaker") or "",
+                    session=memory.get("session") or "",
+                    date=memory.get("date") or "",
+                )
+                for memory in store["memories"]
+            )
             asked = (
                 (query["query"], query["relevant"], query.get("category") or "")
                 for query in store["queries"]
@@ -113,7 +122,16 @@ def longmemeval(data: bytes) -> Iterator[Haystack]:
         ):
             for number, turn in enumerate(turns, 1):
                 id = f"{len(items)}:{name}:{number}"
-                items.append(_make_turn(turn, id, name, _slashed(date)))
+                year, month, day, hour, minute = map(int, re.findall(r"\d+", date))
+                items.append(
+                    Item(
+                        id=id,
+                        text=turn["content"],
+                        speaker=turn["role"],
+                        session=name,
+                        date=datetime(year, month, day, hour, minute).isoformat(),
+                    )
+                )
                 if turn.get("has_answer"):
                     answers.append(id)
         wanted = set(entry["answer_session_ids"])
@@ -135,16 +153,6 @@ def _haystack(name: str, items: tuple[Item, ...], asked: Any) -> Haystack:
     return Haystack(name=name, items=items, questions=tuple(questions))
 
 
-def _plain_item(memory: dict[str, Any]) -> Item:
-    return Item(
-        id=str(memory["id"]),
-        text=_with_caption(memory["text"], memory.get("caption")),
-        speaker=memory.get("speaker") or "",
-        session=memory.get("session") or "",
-        date=memory.get("date") or "",
-    )
-
-
 def _turns(conversation: dict[str, Any]) -> Iterator[Item]:
     number = 1
     while turns := conversation.get(f"session_{number}"):
@@ -159,10 +167,6 @@ def _turns(conversation: dict[str, Any]) -> Iterator[Item]:
                 date=date,
             )
         number += 1
-
-
-def _make_turn(turn: dict[str, Any], id: str, session: str, date: str) -> Item:
-    return Item(id=id, text=turn["content"], speaker=turn["role"], session=session, date=date)
 
 
 def _with_caption(text: str, caption: str | None) -> str:
@@ -184,12 +188,6 @@ def _spoken(text: str) -> str:
     hours = int(hour) % 12 + (12 if half.lower() == "pm" else 0)
     number = MONTHS.index(month.lower()) + 1
     return datetime(int(year), number, int(day), hours, int(minute)).isoformat()
-
-
-def _slashed(text: str) -> str:
-    """`2023/05/20 (Sat) 02:21`."""
-    year, month, day, hour, minute = map(int, re.findall(r"\d+", text))
-    return datetime(year, month, day, hour, minute).isoformat()
 
 
 FORMATS: dict[str, Reader] = {"locomo": locomo, "longmemeval": longmemeval, "jsonl": plain}

@@ -71,7 +71,10 @@ def load(project: Project) -> list[Golden]:
         if line.strip():
             try:
                 row = orjson.loads(line)
-                found.append(Golden(query=row["query"], ranks=_some(row["ranks"])))
+                ranks = row["ranks"]
+                if not ranks:
+                    raise ValueError("no memory is named")
+                found.append(Golden(query=row["query"], ranks=dict(ranks)))
             except (ValueError, KeyError, TypeError) as error:
                 raise AdememError(
                     f"{path}:{number} is no golden recall", "mend the line, or take it out"
@@ -127,12 +130,6 @@ def check(memories: Runtime, *, slack: int = 0) -> Verdict:
         recalls.append(recall(ranked, one.ranks, CUT))
         moved += _moved(one, ranked, slack)
     return Verdict(golden=len(golden), recall=sum(recalls) / len(recalls), moved=tuple(moved))
-
-
-def _some(ranks: dict[str, int | None]) -> dict[str, int | None]:
-    if not ranks:
-        raise ValueError("no memory is named")
-    return dict(ranks)
 
 
 def _moved(golden: Golden, ranked: Sequence[str], slack: int) -> Iterable[Moved]:

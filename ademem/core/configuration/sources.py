@@ -107,8 +107,14 @@ def read(
                 put(held, project.config)
                 held = {}
             if held:
+                names = ", ".join(sorted(held)[:3]) + (", …" if len(held) > 3 else "")
+                verb = "count" if len(held) > 1 else "counts"
                 warnings.append(
-                    SettingWarning(source=project.config, reason=_held_reason(held), waits=True)
+                    SettingWarning(
+                        source=project.config,
+                        reason=f"sets {names}, which {verb} only after `ademem trust`",
+                        waits=True,
+                    )
                 )
         if project.local_config in there:
             found = _file(project.local_config, environment, project.home_root, agreed.local)
@@ -145,11 +151,6 @@ def _unrestricted(given: Mapping[str, Any], current: Mapping[str, Any]) -> dict[
         if key.is_shared or new != now:
             put[name] = new
     return put
-
-
-def _held_reason(held: Mapping[str, Any]) -> str:
-    names = ", ".join(sorted(held)[:3]) + (", …" if len(held) > 3 else "")
-    return f"sets {names}, which {'count' if len(held) > 1 else 'counts'} only after `ademem trust`"
 
 
 def _file(
@@ -204,18 +205,6 @@ def _parsed(raw: bytes, digest: str, path: str, environment: Mapping[str, str]) 
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass  # missing, or of another content
     import json
-
-    values = _toml(raw)
-    try:
-        text = json.dumps({"sha256": digest, "values": values})
-        shared_files.write_atomic(cache, text, mode=0o600)
-    except OSError:  # a home that cannot be written: each process parses for itself
-        pass
-    return values
-
-
-def _toml(raw: bytes) -> dict[str, Any]:
-    """Parse TOML into values by `section.key`; raises BadSetting."""
     import tomllib
 
     if max(line.count(b".") for line in raw.split(b"\n")) > MAX_DOTS:
@@ -233,6 +222,11 @@ def _toml(raw: bytes) -> dict[str, Any]:
             values |= {f"{section}.{key}": _plain(value) for key, value in keys.items()}
         else:
             values[section] = None
+    try:
+        text = json.dumps({"sha256": digest, "values": values})
+        shared_files.write_atomic(cache, text, mode=0o600)
+    except OSError:  # a home that cannot be written: each process parses for itself
+        pass
     return values
 
 

@@ -37,7 +37,9 @@ def redact(text: str) -> Redacted:
         return Redacted(text=text)
     found: tuple[str, ...] = ()
     for _ in range(_ROUNDS):
-        cleaned, names = _once(text)
+        cleaned, spans = _without_private_spans(text)
+        cleaned, secrets = mask(cleaned)
+        names = ("private",) * spans + secrets
         if cleaned == text:
             return Redacted(text=text, found=found)
         text, found = cleaned, (*found, *names)
@@ -47,12 +49,6 @@ def redact(text: str) -> Redacted:
 def suspicious(text: str) -> bool:
     """Pass clean text by plain string tests, without compiling a pattern."""
     return _may_have_tags(text) or any(hinted(text)) or may_give_away(text.lower())
-
-
-def _once(text: str) -> tuple[str, tuple[str, ...]]:
-    text, spans = _without_private_spans(text)
-    text, secrets = mask(text)
-    return text, ("private",) * spans + secrets
 
 
 def _may_have_tags(text: str) -> bool:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from difflib import unified_diff
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import orjson
 import typer
@@ -33,7 +33,6 @@ from ademem.doors.cli.options import (
     stdin,
 )
 from ademem.files import project_brief
-from ademem.store.runtime import Runtime
 from ademem.sync.import_context import ImportReport
 from ademem.sync.merging import merge_versions
 from ademem.sync.mirror import File, Preview
@@ -144,7 +143,25 @@ def check(
     """Check that the files are valid and current. Exit code 1 if not."""
     with open_inspection(project) as inspection:
         if diff:
-            _show_diff(api.preview_files(inspection), as_json)
+            preview = api.preview_files(inspection)
+            imported = preview.taken
+            if as_json:
+                rows = [
+                    {"path": file.path, "change": _change(file), "diff": _diff(file)}
+                    for file in preview.files
+                ]
+                show.json({"taken": _import_json(imported), "files": rows})
+            else:
+                _report(imported, would=True)
+                for file in preview.files:
+                    if not file.ours:
+                        show.echo(
+                            f"{file.path}: was edited; `ademem files refresh --force` overwrites it"
+                        )
+                    show.fenced(_diff(file).splitlines())
+                if not imported.count and not preview.files:
+                    show.echo("up to date")
+            raise typer.Exit(1 if imported.count or imported.problems or preview.files else 0)
         problems = api.check_files(inspection)
     if as_json:
         show.json(
@@ -156,25 +173,6 @@ def check(
         if not problems:
             show.echo("the files are sound")
     raise typer.Exit(1 if problems else 0)
-
-
-def _show_diff(preview: Preview, as_json: bool) -> NoReturn:
-    imported = preview.taken
-    if as_json:
-        rows = [
-            {"path": file.path, "change": _change(file), "diff": _diff(file)}
-            for file in preview.files
-        ]
-        show.json({"taken": _import_json(imported), "files": rows})
-    else:
-        _report(imported, would=True)
-        for file in preview.files:
-            if not file.ours:
-                show.echo(f"{file.path}: was edited; `ademem files refresh --force` overwrites it")
-            show.fenced(_diff(file).splitlines())
-        if not imported.count and not preview.files:
-            show.echo("up to date")
-    raise typer.Exit(1 if imported.count or imported.problems or preview.files else 0)
 
 
 def _diff(file: File) -> str:
@@ -251,25 +249,22 @@ def show_core(
     """Show the project brief."""
     with open_project(project) as memories:
         if agents:
-            return _list_agents(memories, as_json)
+            show.listing(
+                "agents",
+                api.list_agents(memories),
+                as_json=as_json,
+                row_json=as_dict,
+                lines=lambda agent: [
+                    f"{agent.name}: {counted(agent.memories, 'memory')},"
+                    f" {f'brief at version {agent.version}' if agent.version else 'no brief'}"
+                    f" (.ade/agents/{agent.folder})"
+                ],
+                none="no agent worked here yet",
+            )
+            return
         document = api.get_brief(memories, agent, labelled=not as_json)
     command = f"ademem core set --agent {agent}" if agent else "ademem core set"
-    return show.brief(document, command, as_json=as_json)
-
-
-def _list_agents(memories: Runtime, as_json: bool) -> None:
-    show.listing(
-        "agents",
-        api.list_agents(memories),
-        as_json=as_json,
-        row_json=as_dict,
-        lines=lambda agent: [
-            f"{agent.name}: {counted(agent.memories, 'memory')},"
-            f" {f'brief at version {agent.version}' if agent.version else 'no brief'}"
-            f" (.ade/agents/{agent.folder})"
-        ],
-        none="no agent worked here yet",
-    )
+    show.brief(document, command, as_json=as_json)
 
 
 @core.command("set")

@@ -46,7 +46,6 @@ from ademem.doors.cli.options import (
 )
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.episodes import Episode
-from ademem.store.runtime import Runtime
 
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="The memory; - reads standard input.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Show how each result came about.")]
@@ -198,7 +197,18 @@ def get(
     """Show a whole memory."""
     with open_project(project) as memories:
         if history:
-            return _show_revisions(memories, id, as_json)
+            revisions = api.list_revisions(memories, id)
+            if show.to_model():
+                with suppress(NoSuchMemory):  # nothing of a hard-deleted memory is withheld
+                    show.require_readable(api.get(memories, id))
+            if as_json:
+                return show.json({"id": id, "count": len(revisions), "revisions": revisions})
+            for revision in revisions:
+                reason = f"  {revision['reason']}" if revision["reason"] else ""
+                what = f"{revision['operation']} by {revision['actor']}{reason}"
+                show.say(f"{revision['revision']:>3}  {revision['created_at']}  {what}")
+                show.say(f"     {revision['snapshot']['content'][:200]}")
+            return None
         memory = show.require_readable(api.get(memories, id))
         astray, related = api.find_astray(memories, [memory]), api.find_related(memories, memory.id)
     if as_json:
@@ -336,21 +346,6 @@ def undo(
     for memory in changed:
         show.say(f"{'would undo' if dry_run else 'undid'} {show.line(memory, 120)}")
     return None
-
-
-def _show_revisions(memories: Runtime, id: str, as_json: bool) -> None:
-    """Print every revision of a memory, oldest first."""
-    revisions = api.list_revisions(memories, id)
-    if show.to_model():
-        with suppress(NoSuchMemory):  # nothing of a hard-deleted memory is withheld
-            show.require_readable(api.get(memories, id))
-    if as_json:
-        return show.json({"id": id, "count": len(revisions), "revisions": revisions})
-    for revision in revisions:
-        reason = f"  {revision['reason']}" if revision["reason"] else ""
-        what = f"{revision['operation']} by {revision['actor']}{reason}"
-        show.say(f"{revision['revision']:>3}  {revision['created_at']}  {what}")
-        show.say(f"     {revision['snapshot']['content'][:200]}")
 
 
 def _event_lines(event: Event) -> Iterator[str]:

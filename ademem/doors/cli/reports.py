@@ -13,8 +13,6 @@ from typing import Annotated, Any
 import typer
 
 from ademem import api
-from ademem.api.evaluation import Run
-from ademem.api.evaluation.golden import Verdict
 from ademem.core.errors import UsageError
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
@@ -230,7 +228,20 @@ def run(
     found = evaluation.run(evaluation.read(data, format), os.environ, bar)
     if as_json:
         return show.json(as_dict(found) | {"rows": [as_dict(row) for row in found.rows]})
-    _tell(found)
+    typer.echo(f"sha256 {found.sha256}")
+    typer.echo(
+        f"{found.format}: {counted(found.stores, 'store')}, {counted(found.items, 'item')},"
+        f" {found.merged} merged, {found.refused} refused;"
+        f" {found.mode}, {found.model or 'no model'}"
+    )
+    typer.echo("search: " + " ".join(f"{name}={value}" for name, value in found.settings.items()))
+    for category in dict.fromkeys(row.category for row in found.rows):
+        rows = [row for row in found.rows if row.category == category]
+        typer.echo(f"\n{category} ({counted(rows[0].questions, 'question')})")
+        typer.echo(f"  {'':<14}" + "".join(f"{name:>9}" for name in rows[0].scores))
+        for row in rows:
+            figures = "".join(f"{100 * score:9.1f}" for score in row.scores.values())
+            typer.echo(f"  {row.system:<14}{figures}")
 
 
 @evaluation.command()
@@ -274,7 +285,11 @@ def gate(
         moved = [as_dict(one) for one in verdict.moved]
         show.json(as_dict(verdict) | {"moved": moved, "failed": failed})
     else:
-        _tell_moves(verdict)
+        for one in verdict.moved:
+            what = "WORSE" if one.worse else "better"
+            move = f"{_place(one.before)} → {_place(one.now)}"
+            typer.echo(f"{what:<7} {one.sync_id[:12]}  {move:<24}  {preview(one.query, 60)}")
+        typer.echo(f"{counted(verdict.golden, 'question')}, recall@10 {100 * verdict.recall:.1f} %")
     raise typer.Exit(1 if failed else 0)
 
 
@@ -286,31 +301,6 @@ def _quietly(project: str | None) -> Runtime:
     from ademem.api.evaluation.golden import quiet
 
     return api.open_memories(project, environment=quiet(os.environ))
-
-
-def _tell(found: Run) -> None:
-    typer.echo(f"sha256 {found.sha256}")
-    typer.echo(
-        f"{found.format}: {counted(found.stores, 'store')}, {counted(found.items, 'item')},"
-        f" {found.merged} merged, {found.refused} refused;"
-        f" {found.mode}, {found.model or 'no model'}"
-    )
-    typer.echo("search: " + " ".join(f"{name}={value}" for name, value in found.settings.items()))
-    for category in dict.fromkeys(row.category for row in found.rows):
-        rows = [row for row in found.rows if row.category == category]
-        typer.echo(f"\n{category} ({counted(rows[0].questions, 'question')})")
-        typer.echo(f"  {'':<14}" + "".join(f"{name:>9}" for name in rows[0].scores))
-        for row in rows:
-            figures = "".join(f"{100 * score:9.1f}" for score in row.scores.values())
-            typer.echo(f"  {row.system:<14}{figures}")
-
-
-def _tell_moves(verdict: Verdict) -> None:
-    for one in verdict.moved:
-        what = "WORSE" if one.worse else "better"
-        move = f"{_place(one.before)} → {_place(one.now)}"
-        typer.echo(f"{what:<7} {one.sync_id[:12]}  {move:<24}  {preview(one.query, 60)}")
-    typer.echo(f"{counted(verdict.golden, 'question')}, recall@10 {100 * verdict.recall:.1f} %")
 
 
 def _place(rank: int | None) -> str:

@@ -253,7 +253,17 @@ def trust(
         caller.require_person(os.environ, "trust in a project")
     arrived = configuring.find_untrusted(project)
     if as_json:
-        show.json(_arrived_as_json(arrived))
+        show.json(
+            {
+                "waits": any(part.waits(arrived) for part in PARTS),
+                "settings": arrived.settings,
+                "local": arrived.local.values if arrived.local else None,
+                "database": as_dict(arrived.database) if arrived.database else None,
+                "memories": arrived.memories,
+                "authors": list(arrived.authors),
+                "briefs": list(arrived.briefs),
+            }
+        )
     named = {"settings": settings, "files": files, "database": database}
     asked = [part for part in PARTS if named[part.option] or not any(named.values())]
     waiting = [part for part in asked if part.waits(arrived)]
@@ -356,16 +366,4 @@ def _as_json(setting: Setting) -> dict[str, Any]:
         "value": setting.value,
         "source": setting.source,
         "owner": setting.owner,
-    }
-
-
-def _arrived_as_json(arrived: UntrustedParts) -> dict[str, Any]:
-    return {
-        "waits": any(part.waits(arrived) for part in PARTS),
-        "settings": arrived.settings,
-        "local": arrived.local.values if arrived.local else None,
-        "database": as_dict(arrived.database) if arrived.database else None,
-        "memories": arrived.memories,
-        "authors": list(arrived.authors),
-        "briefs": list(arrived.briefs),
     }

@@ -138,12 +138,11 @@ def command_steps(command: str) -> list[Step]:
     for each, edits in edits_by_command(script):
         whole = [edit_step(edit.path) for edit in edits if edit.is_whole]
         found += whole or [_command_step(each)]
-    return [step for step in found if step and not _is_outside(step)]
-
-
-def _is_outside(step: Step) -> bool:
-    """True for the edit of a file outside of the project, such as a temporary one."""
-    return step.kind == EDIT and step.words[0].startswith(("/", "~", ".."))
+    return [
+        step
+        for step in found
+        if step and not (step.kind == EDIT and step.words[0].startswith(("/", "~", "..")))
+    ]
 
 
 def _command_step(command: Command) -> Step | None:
