@@ -23,14 +23,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ademem import api
+from ademem.api import install
+from ademem.api.install import Where
 from ademem.capture.gate import write
 from ademem.core import clock
 from ademem.core.client import TurnKey
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.guard import flags
 from ademem.search.hints import refresh, write_lists
-from ademem.session import install
-from ademem.session.install import Where
 from ademem.store import hints, turns
 
 if TYPE_CHECKING:

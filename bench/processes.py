@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING
 import stores
 
 from ademem import api
+from ademem.api import install
+from ademem.api.install import Where
 from ademem.core import clock, project
 from ademem.search import dense
-from ademem.session import install
-from ademem.session.install import Where
 from ademem.store import open_store
 
 if TYPE_CHECKING:

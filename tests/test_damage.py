@@ -18,10 +18,9 @@ import pytest
 
 import ademem
 from ademem import api
-from ademem.api import doctor
+from ademem.api import doctor, install
 from ademem.api.doctor import rehearse
 from ademem.doors import cli
-from ademem.session import install
 from ademem.store import bad_rows, full_text
 from ademem.worker import read_only
 from tests.examples import FULL, examples

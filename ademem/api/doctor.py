@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from ademem import worker
-from ademem.api import init, open_memories, recovery, reports, searching
+from ademem.api import init, install, open_memories, recovery, reports, searching
 from ademem.core import configuration, confined, errors, failure_log, process, shared_files
 from ademem.core.configuration.values import BadSetting
 from ademem.core.errors import AdememError
@@ -22,7 +22,6 @@ from ademem.core.text import counted
 from ademem.core.value import Value
 from ademem.search.embedding import published
 from ademem.search.embedding.cache import State
-from ademem.session import install
 from ademem.store import admission, backups, bad_rows, database, full_text, jobs, salvage
 from ademem.store.runtime import open_runtime, program
 from ademem.sync import checks

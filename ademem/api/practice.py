@@ -31,9 +31,10 @@ def list_skills(runtime: Runtime, *, gone: bool = False) -> list[Listed]:
 
 def reindex_skills(runtime: Runtime, *, dry_run: bool = False) -> Scanned:
     """Scan the folders of skills and update the memories behind them."""
+    from ademem.sync.provenance import skill_authors
     from ademem.synthesis import skill_registry
 
-    return skill_registry.scan(runtime, runtime.clock(), dry_run=dry_run)
+    return skill_registry.scan(runtime, runtime.clock(), skill_authors, dry_run=dry_run)
 
 
 def list_procedures(runtime: Runtime, *, archived: bool = False) -> list[Procedure]:

@@ -17,7 +17,6 @@ from ademem.core.project import Project, import_waits
 from ademem.core.repository import branch
 from ademem.core.text import preview, with_title
 from ademem.guard.mutation import Judgement
-from ademem.session.briefing.reader import discount
 from ademem.store import (
     ai_calls,
     backups,
@@ -215,7 +214,7 @@ def get_impressions(runtime: Runtime, limit: int = 20) -> dict[str, Any]:
                 "shown": row["shown"],
                 "used": row["used"],
                 "unused": row["unused"],
-                "worth": 1.0 if row["pinned"] else round(discount(row["unused"]), 3),
+                "worth": 1.0 if row["pinned"] else round(logs.discount(row["unused"]), 3),
                 "last_used_at": row["last_used_at"],
             }
             for row in logs.most_shown(store, limit)

@@ -9,7 +9,7 @@ from ademem.core.errors import suppress
 from ademem.core.project import import_waits
 from ademem.core.repository import git_root
 from ademem.core.text import bounded, counted, preview
-from ademem.store import admission, existence, ledger, memory_queries
+from ademem.store import admission, briefing_queries, existence, ledger, memory_queries
 from ademem.store.runtime import program
 
 TYPE_CHECKING = False
@@ -48,7 +48,7 @@ def summarize(confirmed: int, runtime: Runtime) -> list[str]:
     The status line shows it, too.
     """
     waiting = memory_queries.count_in_review(runtime.store, MOST_WAITING)
-    known = "at least " if confirmed == memory_queries.COUNTED else ""
+    known = "at least " if confirmed == briefing_queries.COUNTED else ""
     line, ask = f"ademem: {known}{counted(confirmed, 'memory')}", ""
     if waiting:
         number = f"{waiting} or more" if waiting == MOST_WAITING else str(waiting)
@@ -65,7 +65,7 @@ def summarize(confirmed: int, runtime: Runtime) -> list[str]:
 
 def count_anew(runtime: Runtime) -> None:
     """Update the status line after a change."""
-    summarize(memory_queries.count_confirmed(runtime.store), runtime)
+    summarize(briefing_queries.count_confirmed(runtime.store), runtime)
 
 
 def stored(written: Iterable[Written], runtime: Runtime) -> list[str]:

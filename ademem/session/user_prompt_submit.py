@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ademem import worker
 from ademem.capture.prompt_lessons import corrections, dictations
 from ademem.core import client, untrusted
 from ademem.core.client import TurnKey, mission_of
@@ -11,13 +10,9 @@ from ademem.core.redaction import redact
 from ademem.core.text import bounded, sha256_hex, whole_words
 from ademem.core.value import replace
 from ademem.guard.prompts import TurnClass, classify
-from ademem.search import evidence
-from ademem.search.engine import UNARCHIVED, Filters, suggest
 from ademem.search.query import keywords
 from ademem.session.turn_tracking import is_oriented, mark_read, new_key, set_flag
 from ademem.store import ledger, logs, sessions, turns
-from ademem.store.filters import visible
-from ademem.worker import warm
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -166,6 +161,11 @@ def _recall(prompt: str, key: TurnKey, runtime: Runtime) -> list[tuple[Memory, f
     most = runtime.settings.briefing.prompt
     if not most:
         return []
+    from ademem.search import evidence  # which "thanks" does not need
+    from ademem.search.engine import UNARCHIVED, Filters, suggest
+    from ademem.store.filters import visible
+    from ademem.worker import warm
+
     filters = Filters(
         statuses=UNARCHIVED,
         here=runtime.branch,
@@ -183,6 +183,8 @@ def _recall(prompt: str, key: TurnKey, runtime: Runtime) -> list[tuple[Memory, f
         hits = suggest(prompt, runtime.store, filters, runtime.now, most=most)
         found = [(hit.memory, hit.score) for hit in hits]
         if not runtime.is_read_only:
+            from ademem import worker
+
             worker.start_server(runtime)
     main = TurnKey(session_id=key.session_id)
     seen = logs.list_in_context(runtime.store, main, runtime.now) if found else ()

@@ -397,6 +397,11 @@ def _output(row: sqlite3.Row) -> dict[str, Any]:
     return {"day": row["day"], "event": row["event"]} | sums
 
 
+def discount(unused: int, patience: int = PATIENCE) -> float:
+    """Return the remaining part of the worth after so many impressions since the last use."""
+    return 1.0 if unused <= patience else patience / unused
+
+
 def count_unused(store: Store, ids: Iterable[str]) -> dict[str, int]:
     """Return impressions since the last use, by id, of memories with any."""
     rows = store.db.execute(

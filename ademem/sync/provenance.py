@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from ademem.core.project import Project
     from ademem.store import Store
+    from ademem.store.runtime import Runtime
     from ademem.sync.git_history import GitHistory
 
 NAME_CHARS = 40
@@ -41,6 +42,8 @@ NAME_WORDS = 6
 DIGEST_CHARS = 32
 REFLOG_BYTES = 256_000
 """Bytes read from the end of git's log of HEAD."""
+MOST_AUTHORS = 100
+"""Skill files whose author is looked up in git at once."""
 TRANSCRIPT_BYTES = 16_000_000
 """Bytes read from the end of a session's transcript."""
 
@@ -213,6 +216,28 @@ def record_digest(record: Mapping[str, Any]) -> str:
 
 def skill_digest(path: str, content_hash: str) -> str:
     return sha256_hex("skill", path, content_hash)[:DIGEST_CHARS]
+
+
+def skill_authors(contents: Mapping[str, str], runtime: Runtime) -> dict[str, str | None]:
+    """Return the untrusted author in git of each skill file; None: written here, or trusted.
+
+    *contents* are digests by path. Files without an untrusted author are recorded as the person's
+    own.
+    """
+    from ademem.core import trust
+
+    found = provenance_of(runtime.project, runtime.store, runtime.environment)
+    digests = {path: skill_digest(path, content) for path, content in contents.items()}
+    authors = {
+        path: None
+        if found.trusts_files or digest in found.own
+        else found.author_of(path, ask=number < MOST_AUTHORS)
+        for number, (path, digest) in enumerate(digests.items())
+    }
+    if runtime.store.is_trusted:
+        own = [digests[path] for path, author in authors.items() if author is None]
+        trust.note_own_records(own, runtime.environment)
+    return authors
 
 
 def safe_name(claimed: object) -> str:

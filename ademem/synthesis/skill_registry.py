@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -29,9 +29,10 @@ ADDED, CHANGED, RESTORED, ARCHIVED, UNCHANGED = KINDS = (
     "unchanged",
 )
 """Differences between a file and the index."""
-MOST_AUTHORS = 100
-"""Files of one scan whose author is looked up in git."""
 CONFIDENCE = 0.9
+
+FindAuthors = Callable[[Mapping[str, str], Runtime], dict[str, str | None]]
+"""Returns the untrusted author of each path; gets the digests of the files by path."""
 
 
 class Listed(Value):
@@ -78,7 +79,9 @@ class Scan(Value):
         return self.runtime.store
 
 
-def scan(runtime: Runtime, now: datetime, *, dry_run: bool = False) -> Scanned:
+def scan(
+    runtime: Runtime, now: datetime, find_authors: FindAuthors, *, dry_run: bool = False
+) -> Scanned:
     """Bring the index and its memories to the content of the folders."""
     store, root = runtime.store, skill_files.root(runtime.project)
     listing = skill_files.listing(root)
@@ -86,8 +89,8 @@ def scan(runtime: Runtime, now: datetime, *, dry_run: bool = False) -> Scanned:
     skills = {each.path: each for each in read if isinstance(each, Skill)}
     kinds = _compare(read, _entries(store))
     if not dry_run:
-        new = [skill for path, skill in skills.items() if kinds[path] != UNCHANGED]
-        authors = _authors(new, runtime)  # before the transaction, as git is slow
+        new = {path: skill.digest for path, skill in skills.items() if kinds[path] != UNCHANGED}
+        authors = find_authors(new, runtime)  # before the transaction, as git is slow
         job = Scan(runtime=runtime, now=now, event_id=memories.new_event(), authors=authors)
         with store.transaction():
             entries = _entries(store)
@@ -117,25 +120,6 @@ def figures(scanned: Scanned) -> dict[str, int]:
 
 def _entries(store: Store) -> dict[str, IndexedSkill]:
     return {entry.path: entry for entry in table.all_of(store)}
-
-
-def _authors(skills: Sequence[Skill], runtime: Runtime) -> dict[str, str | None]:
-    """Look up authors, and record files without an untrusted one as the person's own."""
-    from ademem.core import trust
-    from ademem.sync.provenance import provenance_of, skill_digest
-
-    provenance = provenance_of(runtime.project, runtime.store, runtime.environment)
-    digests = {skill.path: skill_digest(skill.path, skill.digest) for skill in skills}
-    authors = {
-        skill.path: None
-        if provenance.trusts_files or digests[skill.path] in provenance.own
-        else provenance.author_of(skill.path, ask=number < MOST_AUTHORS)
-        for number, skill in enumerate(skills)
-    }
-    if runtime.store.is_trusted:
-        own = [digests[path] for path, author in authors.items() if author is None]
-        trust.note_own_records(own, runtime.environment)
-    return authors
 
 
 def _compare(

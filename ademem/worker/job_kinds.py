@@ -192,7 +192,7 @@ def mirror(context: JobContext, _job: Job) -> datetime | None:
 
 def current(context: JobContext, _job: Job) -> None:
     """Write the summary of the current state and the log of the day."""
-    from ademem.files import daily
+    from ademem.sync import daily
 
     daily.write_current(context.runtime.project, context.store, context.now())
 
@@ -206,9 +206,11 @@ def anchors(context: JobContext, _job: Job) -> None:
 
 def skills(context: JobContext, _job: Job) -> None:
     """Bring the index of skill files up to date."""
+    from ademem.sync.provenance import skill_authors
     from ademem.synthesis import skill_registry
 
-    context.figures |= skill_registry.figures(skill_registry.scan(context.runtime, context.now()))
+    scanned = skill_registry.scan(context.runtime, context.now(), skill_authors)
+    context.figures |= skill_registry.figures(scanned)
 
 
 def procedures(context: JobContext, _job: Job) -> None:

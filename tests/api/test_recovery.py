@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from ademem import api
-from ademem.api import doctor, recovery
+from ademem.api import doctor, install, recovery
 from ademem.core import clock, project
 from ademem.core.memory import Draft
 from ademem.search.embedding import cache
-from ademem.session import install
 from ademem.store import inspection, salvage
 from tests.store import foreign
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from ademem import api
-from ademem.session.install.registration import EVENTS
+from ademem.api.install.registration import EVENTS
 from tests.examples import FULL
 from tests.session.payloads import NAMES, payload
 

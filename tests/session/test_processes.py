@@ -17,12 +17,11 @@ import pytest
 
 import ademem
 from ademem import api
-from ademem.api import doctor
+from ademem.api import doctor, install
+from ademem.api.install.registration import EVENTS
 from ademem.core.memory import Draft
 from ademem.core.project import at
 from ademem.search.engine import Filters
-from ademem.session import install
-from ademem.session.install.registration import EVENTS
 from tests.examples import examples
 from tests.session.mutants import mutants
 from tests.session.payloads import LESSON, NAMES, ODD, payload, understood

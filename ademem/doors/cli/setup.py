@@ -11,7 +11,9 @@ import typer
 
 from ademem import api
 from ademem.api import configuring
+from ademem.api import install as install_
 from ademem.api.configuring import Setting, UntrustedParts, format_value
+from ademem.api.install import Where, command_files, git_hooks
 from ademem.core import caller
 from ademem.core import project as project_
 from ademem.core.configuration.values import (
@@ -28,8 +30,6 @@ from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, DryRun, Project, open_project
 from ademem.files import enrolment
-from ademem.session import install as install_
-from ademem.session.install import Where, command_files, git_hooks
 
 Shared = Annotated[bool, typer.Option("--shared", help="The team's .claude/settings.json.")]
 User = Annotated[bool, typer.Option("--user", help="Your own settings, for every project.")]

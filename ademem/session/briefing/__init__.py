@@ -16,7 +16,7 @@ from ademem.session.briefing.sections import (
     pinned,
 )
 from ademem.store import ledger
-from ademem.store.memory_queries import COUNTED, count_confirmed
+from ademem.store.briefing_queries import COUNTED, count_confirmed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from ademem.core.client import mission_of, units
 from ademem.core.clock import days_between
 from ademem.core.settings import LEVELS
 from ademem.core.value import Value
-from ademem.store import logs, memory_queries, relations
-from ademem.store.logs import PATIENCE
+from ademem.store import briefing_queries, logs, relations
+from ademem.store.logs import PATIENCE, discount
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,11 +60,6 @@ def worth(memory: Memory, now: datetime, unused: int, patience: int = PATIENCE) 
     return memory.importance.weight * memory.confidence * freshness * discount(unused, patience)
 
 
-def discount(unused: int, patience: int = PATIENCE) -> float:
-    """Return the remaining part of the worth after so many impressions since the last use."""
-    return 1.0 if unused <= patience else patience / unused
-
-
 def select_entries(entries: Sequence[Entry], most: int, room: int) -> list[Entry]:
     """Return at most so many entries that fit whole, in their order.
 
@@ -110,9 +105,9 @@ class Reader(Value):
         return LEVELS[self.settings.level]
 
     @property
-    def visible(self) -> memory_queries.VisibleMemories:
+    def visible(self) -> briefing_queries.VisibleMemories:
         """Memories of the project and the reader's own."""
-        return memory_queries.VisibleMemories(self.store, self.agent, self.branch)
+        return briefing_queries.VisibleMemories(self.store, self.agent, self.branch)
 
     def of_mission(self) -> list[Memory]:
         """Return the newest memories of the mission, confirmed or not."""

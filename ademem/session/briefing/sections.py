@@ -8,7 +8,15 @@ from ademem.core.untrusted import import_label
 from ademem.core.value import Value, replace
 from ademem.files import project_brief
 from ademem.session.briefing.reader import Reader, line, memory_entry
-from ademem.store import commits, memories, memory_queries, missions, relations, revisions, sessions
+from ademem.store import (
+    briefing_queries,
+    commits,
+    memories,
+    missions,
+    relations,
+    revisions,
+    sessions,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -182,7 +190,7 @@ def by_branch(reader: Reader) -> list[Entry]:
     names = branch_words(reader.branch or "")
     if not names:
         return []
-    fits = memory_queries.word_matches(reader.store, names, MATCHES)
+    fits = briefing_queries.word_matches(reader.store, names, MATCHES)
     best = sorted(fits, key=lambda seq: (-fits[seq], -seq))[: reader.level + SPARE]
     entries = reader.by_worth(reader.visible.established(best))
     top = max(fits.values(), default=1.0)

@@ -10,7 +10,7 @@ from shlex import quote
 import pytest
 
 from ademem import api
-from ademem.session.install import registration
+from ademem.api.install import registration
 
 HOOKS = Path(__file__).parents[3] / "hooks"
 SHELLS = [shell for shell in ("sh", "dash", "bash", "zsh") if shutil.which(shell)]

@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ademem.session.install.registration import EVENTS, PERMISSIONS
+from ademem.api.install.registration import EVENTS, PERMISSIONS
 
 FOREIGN = {"hooks": [{"type": "command", "command": "theirs"}]}
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ademem.core.errors import NotEnrolled
-from ademem.session.install import (
+from ademem.api.install import (
     BadSettingsFile,
     Where,
     find_commands,
@@ -19,7 +18,8 @@ from ademem.session.install import (
     settings_path,
     uninstall,
 )
-from ademem.session.install.registration import EVENTS, PERMISSIONS
+from ademem.api.install.registration import EVENTS, PERMISSIONS
+from ademem.core.errors import NotEnrolled
 
 FOREIGN = (
     '{\n   "hooks" : {\n      "PreToolUse" : [ { "matcher":"Bash", "hooks":'

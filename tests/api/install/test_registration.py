@@ -6,10 +6,10 @@ from copy import deepcopy
 import pytest
 from hypothesis import given
 
-from ademem.session.install import registration
-from ademem.session.install.json_text import parse
-from ademem.session.install.registration import EVENTS, PERMISSIONS
-from tests.session.install.settings_texts import FOREIGN, odd_texts, tidy_texts
+from ademem.api.install import registration
+from ademem.api.install.json_text import parse
+from ademem.api.install.registration import EVENTS, PERMISSIONS
+from tests.api.install.settings_texts import FOREIGN, odd_texts, tidy_texts
 
 OURS = registration.make_groups(python="/venv/bin/python", hooks="/venv/share/hooks")
 

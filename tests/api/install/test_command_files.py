@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
+from ademem.api.install import command_files, hooks_folder
 from ademem.session import slash_commands
-from ademem.session.install import command_files, hooks_folder
 
 NAMES = ["/ademem:recall", "/ademem:remember", "/ademem:review", "/ademem:why"]
 

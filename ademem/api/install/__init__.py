@@ -10,11 +10,11 @@ from contextlib import suppress
 from enum import StrEnum
 from shlex import quote
 
+from ademem.api.install import json_text, registration
 from ademem.core import bytecode, confined
 from ademem.core.errors import AdememError, NotEnrolled
 from ademem.core.shared_files import read_text, remove, write_atomic
 from ademem.core.value import Value, as_dict
-from ademem.session.install import json_text, registration
 
 PREFIX = "${ADEMEM_PREFIX:-$HOME/.local/share/ademem}"
 """Folder of install.sh, as a shell on any machine expands it."""

@@ -9,8 +9,9 @@ import pytest
 from ademem import api
 from ademem.core import shared_files
 from ademem.core.memory import Category, Scope, Status
-from ademem.files import daily, project_brief
+from ademem.files import project_brief
 from ademem.store import sessions
+from ademem.sync import daily
 from tests.builders import NOW, insert, memory
 
 LATER = NOW + timedelta(hours=1)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ademem import api
-from ademem.session.install import git_hooks
+from ademem.api.install import git_hooks
 
 FACTS = ".ade/memory/facts.md"
 TEXT = "Deploys go through staging"

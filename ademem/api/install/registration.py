@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ademem.api.install import json_text
 from ademem.core.value import Value
-from ademem.session.install import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ademem.session.install.json_text import Keys
+    from ademem.api.install.json_text import Keys
 
 Settings = dict[str, Any]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ademem.session.install import json_text
+from ademem.api.install import json_text
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,113 @@
+"""Queries of a briefing: current memories that one reader on one branch may see."""
+
+from __future__ import annotations
+
+from ademem.store import BROWSED, CURRENT, LIVE, memories, skills
+from ademem.store.logs import SINKING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ademem.core.memory import Memory
+    from ademem.store import Store
+
+COUNTED = 2500
+"""Most memories that are counted; beyond, "at least" is said."""
+
+_KNOWLEDGE = (
+    f"category in ('fact','preference','pattern','decision','gotcha','convention') and {BROWSED}"
+)
+_PRACTICE = f"category = 'procedure' and {BROWSED}"
+_HERE = "(source_branch is null or source_branch = :branch)"
+# Memories from the files are pinned by whoever pinned them there, not by this person.
+_UNPINNED = "(+pinned = 0 or claimed_author is not null)"
+_ESTABLISHED = f"status = 'promoted' and {_UNPINNED} and {_KNOWLEDGE}"
+
+
+class VisibleMemories:
+    """The agent and the branch that a briefing is for."""
+
+    def __init__(self, store: Store, agent: str | None, branch: str | None) -> None:
+        self._store, self._agent, self._branch = store, agent, branch
+
+    def pinned(self) -> list[Memory]:
+        # The plus keeps SQLite from scanning all memories in order to avoid sorting these few.
+        where = "status = 'promoted' and pinned = 1 and claimed_author is null"
+        return self._find(where, "order by +created_at, seq")
+
+    def newest(self, limit: int) -> list[Memory]:
+        """The newest knowledge and procedures, candidates too."""
+        where = f"status <> 'archived' and ({_KNOWLEDGE} or {_PRACTICE})"
+        return self._find(where, "order by created_at desc, seq desc limit :limit", limit=limit)
+
+    def procedures(self, limit: int) -> list[Memory]:
+        where = f"status = 'promoted' and {_UNPINNED} and {_PRACTICE}"
+        return self._find(where, "order by updated_at desc limit :limit", limit=limit)
+
+    def established(self, seqs: Iterable[int]) -> list[Memory]:
+        """Promoted, unpinned knowledge among these rows."""
+        return self._find(f"{_ESTABLISHED} and seq in ({', '.join(map(str, seqs))})")
+
+    def of_agent(self) -> list[Memory]:
+        return self._find(f"scope = 'agent' and {_ESTABLISHED}") if self._agent else []
+
+    def of_project(self, importance: str, limit: int, *, sinking: bool) -> list[Memory]:
+        """The newest promoted, unpinned knowledge of the project of one importance.
+
+        *sinking* memories were shown too often since their last use.
+        """
+        return memories.find(
+            self._store,
+            f"scope = 'project' and importance = :importance and {_ESTABLISHED} and {CURRENT}"
+            f" and {_HERE} and id {'in' if sinking else 'not in'} ({SINKING})",
+            "order by updated_at desc limit :limit",
+            importance=importance,
+            limit=limit,
+            branch=self._branch,
+        )
+
+    def of_mission(self, mission: str | None, limit: int) -> list[Memory]:
+        return memories.find(
+            self._store,
+            "scope = 'mission' and scope_owner_id = :mission"
+            f" and {BROWSED} and {CURRENT} and {LIVE} and {_HERE}",
+            "order by created_at desc, seq desc limit :limit",
+            mission=mission,
+            branch=self._branch,
+            limit=limit,
+        )
+
+    def _find(self, where: str, tail: str = "", **values: object) -> list[Memory]:
+        return memories.find(
+            self._store,
+            f"{where} and {CURRENT} and {_HERE}"
+            " and (scope = 'project' or (scope = 'agent' and scope_owner_id is :agent))",
+            tail,
+            agent=self._agent,
+            branch=self._branch,
+            **values,
+        )
+
+
+def count_confirmed(store: Store) -> int:
+    """Count promoted memories of the project, at most COUNTED, without those of hidden files."""
+    row = store.db.execute(
+        "select count(*) from ("
+        "select 1 from main.unified_memories indexed by idx_unified_memories_current"
+        " where project_id = ? and scope = 'project' and status = 'promoted'"
+        f" and {CURRENT} limit ?)",
+        (store.project_id, COUNTED),
+    ).fetchone()
+    found = int(row[0])
+    return found if found == COUNTED else found - skills.count_hidden(store)
+
+
+def word_matches(store: Store, words: Iterable[str], limit: int) -> dict[int, float]:
+    """BM25 by row number, of the newest rows that hold one of the words."""
+    rows = store.db.execute(
+        "select rowid, -bm25(unified_memories_fts) from unified_memories_fts"
+        " where unified_memories_fts match ? order by rowid desc limit ?",
+        (" OR ".join(f'"{word}"' for word in words), limit),
+    )
+    return {row[0]: row[1] for row in rows}
