@@ -482,7 +482,7 @@ def test_a_persons_own_file_may_be_a_link(person, tmp_path):
 def test_what_was_parsed_once_is_read_from_the_persons_folder(person, monkeypatch):
     person.file("tracked", '[search]\nlimit = 7\n[ai]\nmodel = "big"\n')
     before = person.load()
-    monkeypatch.setattr("ademem.core.configuration.sources._toml", None)
+    monkeypatch.setattr("tomllib.loads", None)
 
     assert person.load() == before
 

@@ -161,7 +161,8 @@ def test_a_session_that_used_a_memory_is_counted_once(world, known):
 def test_a_use_takes_back_all_that_was_shown_in_vain(world, known):
     with world.memories() as memories:
         for _ in range(24):
-            logs._count_shown(memories.store, known)
+            shown = [logs.Shown(memory_id=id) for id in known]
+            logs.log_shown(memories.store, "briefing", shown, memories.now)
     counts = session(world, known, id="v0")
     assert counts[known[0]]["worth"] == counts[known[1]]["worth"] == 0.4
 
