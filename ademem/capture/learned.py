@@ -130,7 +130,7 @@ _BEFORE_SUBCOMMAND = {
 }
 """Options with a value that may stand before a subcommand."""
 _PIPES = ("-", "/dev/stdin")
-_NAMES_FILE = re.compile(r"\s-(?:[A-Za-z]{0,4}F|-(?:body-)?file)")
+_NAMES_FILE = r"\s-(?:[A-Za-z]{0,4}F|-(?:body-)?file)"
 
 
 class Lesson(Value):
@@ -165,7 +165,7 @@ def may_have_lessons(command: str) -> bool:
     if _MARKER.search(command) or ("bd" in command and " -f" in command):
         return True
     programs = ("bd", *_BEFORE_SUBCOMMAND)
-    return any(name in command for name in programs) and _NAMES_FILE.search(command) is not None
+    return any(name in command for name in programs) and re.search(_NAMES_FILE, command) is not None
 
 
 def marked_lessons(command: str, *, read_file: ReadFile) -> list[Lesson]:

@@ -74,7 +74,8 @@ class Rule(Value):
     pattern: str
     first: frozenset[str] = frozenset()
     """The first word is one of these, or one of *inside* stands anywhere."""
-    inside: frozenset[str] = frozenset()
+    inside: tuple[str, ...] = ()
+    """Phrases, each between two blanks."""
 
 
 class Correction(Value):
@@ -132,9 +133,15 @@ _VERBS = r"(?:use|take|call|run|write|import)"
 
 
 def _rule(pattern: str, first: str = "", inside: str = "") -> Rule:
-    return Rule(pattern=pattern, first=frozenset(first.split()), inside=frozenset(inside.split()))
+    phrases = tuple(f" {phrase.replace('_', ' ')} " for phrase in inside.split())
+    return Rule(pattern=pattern, first=frozenset(first.split()), inside=phrases)
 
 
+_PLACED = " ".join(
+    f"{verb}_{place}"
+    for verb in "go goes belong belongs live lives".split()
+    for place in "in into through to under on behind".split()
+)
 RULES = (
     _rule(rf"(?P<rule>(?:always|never(?:\s+ever)?)\s+(?!{_REPORTED})\w+.*)", "always never"),
     _rule(
@@ -173,7 +180,8 @@ RULES = (
         r"|something|nothing|everything)\b)(?:[\w/.-]+\s+){1,4}?(?:must(?:\s+not)?|should(?:\s+not)?"
         r"|(?:have|has)\s+to|(?:are|is)\s+(?:always|never|only)|(?:go(?:es)?|belongs?|lives?)\s+"
         r"(?:in|into|through|to|under|on|behind)\b)\s*(?!pass\b|work\b).+)",
-        inside="must should have has always never only go goes belong belongs live lives",
+        inside="must should have_to has_to are_always are_never are_only is_always is_never"
+        f" is_only {_PLACED}",
     ),
     _rule(
         r"(?P<rule>(?:the|our)\s+(?:\w+\s+)?(?:convention|rule|policy|style|standard)\s+(?:here\s+)?"
@@ -229,6 +237,8 @@ _NOT_TYPED = (">", "/", "#", "<", "|", "    ", "\t", '"', "“", "«", "'")
 _COURTESY = r"(?:[\s,]+(?:please|instead|ever|thanks|bitte))?[\s.!;,]*$"
 _INSTEAD_OF = r",?\s+(?:instead\s+of|rather\s+than)\s+(?!\w+ing\b)"
 _SENTENCE_END = r"(?<=[.!?])\s+|\s+[–—]\s+"
+_ENDS = (".", "!", "?", "–", "—")
+"""Without one of these a line has one sentence."""
 
 
 def corrections(prompt: str) -> list[Correction]:
@@ -244,9 +254,13 @@ def corrections(prompt: str) -> list[Correction]:
     is_short = len(prompt) <= SHORT_PROMPT_CHARS
     found: dict[str, Correction] = {}
     is_introduced = False
-    for line in re.sub(_PASTED, "\n", without_recalled(prompt)).splitlines():
+    typed_text = without_recalled(prompt)
+    if any(mark in typed_text for mark in ("```", "~~~", "</")):
+        typed_text = re.sub(_PASTED, "\n", typed_text)
+    for line in typed_text.splitlines():
         typed = not line.startswith(_NOT_TYPED)
-        for part in re.split(_SENTENCE_END, line) if typed else ():
+        ends = any(mark in line for mark in _ENDS)
+        for part in (re.split(_SENTENCE_END, line) if ends else [line]) if typed else ():
             sentence = part.strip(" -*\u2022\t")
             rule = state_rule(sentence)
             if rule:
@@ -267,8 +281,10 @@ def state_rule(sentence: str) -> str | None:
         return None
     import re
 
-    opening = re.match(_OPENING, sentence, re.I)
-    bare = sentence[opening.end() :] if opening else sentence
+    bare = sentence
+    if _is_opener(sentence.lower().translate(_MARKS).split()[0]):
+        opening = re.match(_OPENING, sentence, re.I)
+        bare = sentence[opening.end() :] if opening else sentence
     matches = (
         re.match(pattern, text, re.I)
         for text in dict.fromkeys((bare, sentence))  # "No uses var" is Spanish
@@ -295,14 +311,20 @@ def _imperative(found: dict[str, str | None]) -> str:
 def possible_patterns(sentence: str) -> list[str]:
     """Return the patterns of rules that the words allow: compiling all of them costs 5 ms."""
     words = sentence.lower().translate(_MARKS).split()
+    text = f" {' '.join(words)} "
     openers: set[str] = set()
     for word in words:
         openers.add(word)
-        if word not in BEFORE and word.strip("o") != "n":
+        if not _is_opener(word):
             break
     found = [
         rule.pattern
         for rule in RULES
-        if not (rule.first.isdisjoint(openers) and rule.inside.isdisjoint(words))
+        if not rule.first.isdisjoint(openers) or any(phrase in text for phrase in rule.inside)
     ]
     return [*found, _CORRECTED] if "not" in words and openers & _OBJECTIONS else found
+
+
+def _is_opener(word: str) -> bool:
+    """True for words of `_OPENING`, also for "nooo"."""
+    return word in BEFORE or word.strip("o") == "n"
