@@ -1,12 +1,14 @@
 """Other forms of a word of a question, as memories may write it.
 
-Abbreviations of the trade are read both ways. The rest is for words that no memory has: what the
-word is the beginning of, the words of which it has the initials, and what it misspells.
+Abbreviations of the trade are read both ways. The rest is for words that no memory has: the
+words that it joins, what it is the beginning of, the words of which it has the initials, and what
+it misspells.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from ademem.search.lexical import bare_word
 from ademem.store import full_text
@@ -35,6 +37,8 @@ BEGINNING = 4
 """Letters from which an unknown word may be the beginning of another."""
 INITIALS = (3, 5)
 """Letters of an abbreviation that is looked for as initials; two are the initials of too much."""
+PART = 2
+"""Letters that each part of a joined word has at least."""
 MISSPELT = 5
 """Letters from which an unknown word may be misspelt."""
 SURE = 2
@@ -86,11 +90,22 @@ def _forms_of_unknown(word: str, is_in_capitals: bool, store: Store) -> list[str
         return _spelt_out(word, full_text.texts_with_initials(store, word))
     if len(word) < BEGINNING:
         return []
+    parts = full_text.count_rows(store, dict.fromkeys(_parted(word), Index.WORDS), 1)
+    if joined := [bare_word(phrase) for phrase, count in parts.items() if count]:
+        return joined
+    word = "".join(
+        unicodedata.normalize("NFD", letter)[0] for letter in word
+    )  # the index has no accents
     stems = full_text.vocabulary(store, word[:SURE])
     longer = [stem for stem in stems if stem.startswith(word)]
     if not longer and len(word) >= MISSPELT:
         longer = [stem for stem in stems if _is_misspelt(word, stem)]
     return longer[:MOST_FORMS]
+
+
+def _parted(word: str) -> list[str]:
+    """The ways to part a word in two: `normalizePhone` may be `normalize_phone` elsewhere."""
+    return [f'"{word[:at]} {word[at:]}"' for at in range(PART, len(word) - PART + 1)]
 
 
 def _spelt_out(word: str, texts: Iterable[str]) -> list[str]:

@@ -64,9 +64,9 @@ def find_matches(query: Query, store: Store, parameters: Parameters, *, alone: b
     If none holds enough of it in whole words, substrings of words are looked up.
     """
     capitals = query.capitals if parameters.widen else None
-    found = _match(query.terms, store, capitals, alone=alone)
+    found = _match(query.terms, query.times, store, capitals, alone=alone)
     if query.substrings and max(found.share.values(), default=0.0) < parameters.floor:
-        within = _match(query.substrings, store, None, alone=alone)
+        within = _match(query.substrings, {}, store, None, alone=alone)
         found = within if within.share else found
     if not query.key:
         return found
@@ -92,7 +92,12 @@ def choose_terms(counts: Mapping[str, int], always: int = ALWAYS) -> list[str]:
 
 
 def _match(
-    terms: Mapping[str, Index], store: Store, capitals: Container[str] | None, *, alone: bool
+    terms: Mapping[str, Index],
+    times: Mapping[str, int],
+    store: Store,
+    capitals: Container[str] | None,
+    *,
+    alone: bool,
 ) -> Matches:
     most = -1 if alone else MOST_POSTINGS + 1
     counts = full_text.count_rows(store, terms, most)
@@ -103,6 +108,7 @@ def _match(
             {t: counts[t] for t in terms if counts[t] <= RARE}, terms, capitals, store
         )
         terms = {wider.get(term, term): index for term, index in terms.items()}
+        times = {wider.get(term, term): number for term, number in times.items()}
         again = full_text.count_rows(store, dict.fromkeys(wider.values(), Index.WORDS), most)
         counts = {term: again.get(term, counts.get(term, 0)) for term in terms}
     chosen = choose_terms(counts, ALWAYS if alone else 1)
@@ -115,10 +121,11 @@ def _match(
     held: dict[int, int] = {}
     bm25: dict[int, float] = {}
     for mine, rows in full_text.postings(store, chosen, terms):
-        of = [bits[term] for term in mine]
+        of = [(bits[term], math.sqrt(times.get(term, 1))) for term in mine]
         for at, seq, points in rows:
-            held[seq] = held.get(seq, 0) | of[at]
-            bm25[seq] = bm25.get(seq, 0.0) + points
+            bit, factor = of[at]
+            held[seq] = held.get(seq, 0) | bit
+            bm25[seq] = bm25.get(seq, 0.0) + points * factor
     # Many rows hold the same terms.
     places = {some: _places(some) for some in set(held.values())}
     shares = {some: sum(weights[place] for place in places[some]) for some in places}

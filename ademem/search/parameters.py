@@ -11,7 +11,7 @@ class Parameters(Value):
     pool: int = 30
     """Rows that the lexical and the vector search each pass to the ranking; twice for dialogues."""
 
-    words: float = 0.2
+    words: float = 0.25
     """Weight of the words of a memory in its relevance."""
     meaning: float = 0.3
     """Weight of the whitened cosine to the question in the relevance."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from ademem.core.text import is_cjk, normal, unique
 from ademem.core.value import Value
@@ -10,7 +11,7 @@ from ademem.store.full_text import Index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 MAX_CHARS = 2000
 """What is read of a text: half of it from the beginning, half from the end."""
@@ -70,6 +71,8 @@ class Query(Value):
     """It is so short that somebody typed it to find something."""
     asks: bool
     """It begins as a question does."""
+    times: Mapping[str, int] = {}
+    """Number of times that a term occurs, if more than once."""
     capitals: frozenset[str] = frozenset()
     """The words that stand out in capitals, in small letters."""
 
@@ -89,6 +92,7 @@ def parse(text: str) -> Query:
     terms = dict(term for word in telling for term in _terms(word))
     if typed and text[-1:].isalnum():
         terms = _with_longer_words(terms, _quoted(words[-1]))
+    times = Counter(term for word in words for term, _ in _terms(word))
     phrases = (quoted for quoted in _between_quotes(text) if len(_words(quoted)) > 1)
     return Query(
         text=text,
@@ -97,6 +101,7 @@ def parse(text: str) -> Query:
         substrings={_quoted(word): Index.GRAMS for word in telling if typed and len(word) >= GRAM},
         typed=typed,
         asks=asks(text),
+        times={term: number for term, number in times.items() if number > 1 and term in terms},
         capitals=_capitals(text),
     )
 

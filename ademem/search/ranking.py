@@ -164,7 +164,7 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
 
     def order(seq: int) -> tuple[float, ...]:
         mine = signals[seq]
-        return (*map(mine.__getitem__, first), seq in strong, mine["relevance"], seq)
+        return (*map(mine.__getitem__, first), mine["relevance"], seq)
 
     kept.sort(key=order, reverse=True)
     found = memories.entries(search.store, kept[:pool])
@@ -300,7 +300,7 @@ def discount(
 
 
 def choose_best(hits: Iterable[Ranked], limit: int, first: Sequence[str] = NAMED) -> list[Ranked]:
-    """The *limit* hits of the highest score, newest first, weak ones last.
+    """The *limit* hits of the highest score, newest first.
 
     Signals in *first* go before all.
 
@@ -310,7 +310,7 @@ def choose_best(hits: Iterable[Ranked], limit: int, first: Sequence[str] = NAMED
     def order(hit: Ranked) -> tuple[float, ...]:
         names = NAMED if DIALOGUE in hit.memory.tags else first
         precedence = (hit.signals[name] if name in names else 0.0 for name in first)
-        return (*precedence, not hit.weak, hit.score, hit.memory.seq)
+        return (*precedence, hit.score, hit.memory.seq)
 
     return sorted(hits, key=order, reverse=True)[:limit]
 

@@ -1,4 +1,4 @@
-"""Other forms of a word: abbreviations, beginnings, initials, and one wrong letter."""
+"""Other forms of a word: abbreviations, parts, beginnings, initials, and one wrong letter."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ NOTES = (
     "Debezium stops after a failover of the database",
     "We rotate the signing key every month",
     "Kubernetes probes hit the health page",
+    "`normalize_phone` takes the region of the customer",
+    "The password of the bastion is in the vault",
     "Lunch is at noon",
 )
 
@@ -35,6 +37,8 @@ def notes(keep):
         pytest.param("regis trouble of today", "The certificate", id="the beginning of a word"),
         pytest.param("why does debezum stop working", "Debezium", id="a letter is missing"),
         pytest.param("how do I roatte it", "We rotate", id="two letters are swapped"),
+        pytest.param("normalizePhone", "`normalize_phone`", id="words that are joined"),
+        pytest.param("wo ist das Passwört", "The password", id="an accent"),
     ],
 )
 def test_a_word_that_no_memory_has_finds_what_is_meant(notes, texts, query, found):

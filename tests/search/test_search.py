@@ -170,6 +170,14 @@ def test_a_word_nobody_has_weighs_no_more_than_one_that_somebody_has(keep, texts
     assert len(texts("deploys of zeppelins")) == 2
 
 
+def test_a_word_that_the_query_repeats_counts_more(keep, texts):
+    keep("the importer of zebras is slow")
+    keep("the exporter of llamas is slow")
+
+    assert texts("zebra files, zebra data and llama data")[0].startswith("the importer")
+    assert texts("llama files, zebra data and llama data")[0].startswith("the exporter")
+
+
 def test_quoting_words_prefers_them_side_by_side(keep, texts):
     keep("the pool keeps one connection open")
     keep("the connection pool keeps one open")
