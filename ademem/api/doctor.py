@@ -20,7 +20,7 @@ from ademem.core.project import Project
 from ademem.core.redaction import redact
 from ademem.core.text import counted
 from ademem.core.value import Value
-from ademem.search.embedding import published
+from ademem.search.embedding import published, second_settings
 from ademem.search.embedding.cache import State
 from ademem.store import admission, backups, bad_rows, database, full_text, jobs, salvage
 from ademem.store.runtime import open_runtime, program
@@ -264,6 +264,23 @@ def model_is_sound(patient: Patient) -> Finding:
     return Finding(check="model", ok=True, message=message, hint=hint)
 
 
+def second_model_is_sound(patient: Patient) -> Finding:
+    """Fail for an incomplete model, and for a missing one that the settings ask for."""
+    chosen = configuration.load(patient.project, patient.environment).settings.embed
+    found = published.status(second_settings(chosen), patient.environment)
+    repairs = "`ademem model install multilingual` gets it"
+    if chosen.multilingual == "off":
+        return _good("languages", "embed.multilingual is off, so recall by meaning is for English")
+    if found.state is State.INSTALLED or found.activity == "installing":
+        return _good("languages", f"{found.model} ({found.bytes // 1_000_000} MB)")
+    if found.state is State.PARTIAL:
+        return _bad("languages", f"incomplete in {found.path}", repairs)
+    if chosen.multilingual == "all":
+        return _bad("languages", "embed.multilingual is all, but the model is missing", repairs)
+    message = "no second model, so recall by meaning is for English"
+    return Finding(check="languages", ok=True, message=message, hint=repairs)
+
+
 def ai_can_be_asked(patient: Patient) -> Finding:
     """Check the settings of the AI provider without a call."""
     configured = configuration.load(patient.project, patient.environment)
@@ -285,6 +302,7 @@ CHECKS: tuple[Callable[[Patient], Finding], ...] = (
     nothing_is_refused,
     disk_is_local,
     model_is_sound,
+    second_model_is_sound,
     ai_can_be_asked,
     database_is_sound,
     database_was_made_here,

@@ -14,6 +14,7 @@ from ademem.core.settings import DTYPES, EmbedSettings
 from ademem.core.value import replace
 from ademem.search import embedding
 from ademem.search.embedding import install, published
+from ademem.search.embedding.cache import MULTILINGUAL as MULTILINGUAL
 from ademem.search.embedding.install import Done
 from ademem.search.embedding.install import Source as Source
 from ademem.search.embedding.published import Status
@@ -93,7 +94,9 @@ def serve(
     if other and other["role"] == "serve":
         raise AlreadyServed(other["pid"])
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second one gains nothing on a few rows
-    embedder = embedding.load(configuration.load(found, environment).settings.embed, environment)
+    embedder = embedding.load_pair(
+        configuration.load(found, environment).settings.embed, environment
+    )
     if embedder is None:
         raise NoModel()
     from ademem.worker.warm_server import Server

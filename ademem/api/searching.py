@@ -171,11 +171,12 @@ def _embedder(runtime: Runtime) -> Embedder | None:
     from ademem.search import embedding
     from ademem.store import embeddings
 
-    if not embeddings.has_any(runtime.store, embedding.model_id(runtime.settings.embed)):
+    settings = runtime.settings.embed
+    if not embeddings.has_any(runtime.store, embedding.model_id(settings)):
         return None
     if runtime not in _models:
         try:
-            model = embedding.load_aside(runtime.settings.embed, runtime.environment)
+            model = embedding.load_pair(settings, runtime.environment, aside=True)
         except embedding.DamagedModel:  # `doctor` reports it
             return None
         if model is None:

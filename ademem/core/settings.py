@@ -117,6 +117,8 @@ class SearchSettings(Section):
 class EmbedSettings(Section):
     dtype: str = yours("int8", choices=DTYPES)
     """Number format of the model: int8 (48 MB on disk) or fp32 (181 MB and half the speed)."""
+    multilingual: str = yours("auto", choices=("off", "auto", "all"))
+    """Use of the second model, once installed: for no text, those not in English, or for all."""
     offline: bool = yours(False, stricter=MORE)
     """Forbid `ademem model install` every download, so that it only installs from a folder."""
 

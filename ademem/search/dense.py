@@ -17,7 +17,10 @@ import numpy as np
 
 from ademem.core import confined
 from ademem.core.shared_files import locked
+from ademem.core.text import sha256_hex
 from ademem.core.value import Value, replace
+from ademem.search.embedding import DamagedModel, Pair
+from ademem.search.embedding.language import is_english
 from ademem.store import embeddings
 from ademem.store.embeddings import StoredWhitening
 
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ademem.search.embedding import Embedder
     from ademem.store import Store
 
     Floats = NDArray[np.float32]
@@ -39,12 +43,19 @@ PRIOR_VECTORS = 100
 """With so many vectors, half of the estimate is theirs; the other half is no whitening at all."""
 SAMPLE = 20_000
 """Vectors that are enough to estimate the whitening from."""
+SECOND_BACKGROUND, SECOND_SCALE = 0.83, 6.65
+"""The second model's cosine of the tenth nearest row, and how much closer together its cosines are:
+they are shown on the scale of the first model, which the floors and the evidence are made for."""
+FIRST_BACKGROUND = 0.24
+"""The first model's cosine of the tenth nearest row."""
+EQUAL_SHARE = 0.5
+"""Share of the second model in what both read."""
 GROWTH = 1.25
 """The whitening is estimated again when the number of vectors has changed by this factor."""
 MAPPED_FROM = 4_000
 """Vectors from which a file is mapped instead of reading all of them from the database."""
 FILE = "vectors"
-"""The file of all vectors, in a folder beside the database that all worktrees share."""
+"""The file of all vectors of a model, in a folder beside the database that all worktrees share."""
 HEADER_BYTES = 4096
 CHUNK = 4096
 """Vectors that are whitened at once."""
@@ -76,11 +87,12 @@ class Cosines:
     """
 
     def __init__(self, question: Floats, vectors: Vectors) -> None:
+        self.rows = vectors.rows
         self._question = question
         self._vectors = vectors
 
     @cached_property
-    def _whitened(self) -> Floats:
+    def whitened(self) -> Floats:
         whitening = self._vectors.whitening
         if whitening is None:
             plain: Floats = self._vectors.matrix @ self._question
@@ -93,9 +105,14 @@ class Cosines:
         products /= self._vectors.lengths
         return products
 
+    def plain(self, places: Rows) -> Floats:
+        """Plain cosines of the rows at these places of `rows`."""
+        found: Floats = self._vectors.matrix[places] @ self._question
+        return found
+
     def nearest(self, limit: int) -> list[int]:
         """Rows by whitened cosine, highest first, newest first among equals."""
-        scores, rows = self._whitened, self._vectors.rows
+        scores, rows = self.whitened, self.rows
         if limit < len(rows):
             among = np.flatnonzero(scores >= np.partition(scores, -limit)[-limit])
             scores, rows = scores[among], rows[among]
@@ -105,36 +122,89 @@ class Cosines:
     def compare(self, rows: Collection[int]) -> tuple[dict[int, float], dict[int, float]]:
         """Whitened and plain cosines of those of the rows that have a vector."""
         wanted = np.array(sorted(rows), np.int64)
-        places = np.searchsorted(self._vectors.rows, wanted)
-        places[places == len(self._vectors.rows)] = 0
-        if not len(self._vectors.rows):
+        places = np.searchsorted(self.rows, wanted)
+        places[places == len(self.rows)] = 0
+        if not len(self.rows):
             return {}, {}
-        has_vector = self._vectors.rows[places] == wanted
+        has_vector = self.rows[places] == wanted
         wanted, places = wanted[has_vector], places[has_vector]
-        plain = self._vectors.matrix[places] @ self._question
         return (
-            dict(zip(wanted.tolist(), self._whitened[places].tolist(), strict=True)),
-            dict(zip(wanted.tolist(), plain.tolist(), strict=True)),
+            dict(zip(wanted.tolist(), self.whitened[places].tolist(), strict=True)),
+            dict(zip(wanted.tolist(), self.plain(places).tolist(), strict=True)),
         )
+
+
+class Blend(Cosines):
+    """The cosines of two models, each row by the share that the second one has in it.
+
+    *share* is that of most rows, *unread* are rows that the first model does not read. A row with
+    one vector has the cosine of that one.
+    """
+
+    def __init__(self, first: Cosines, second: Cosines, share: float, unread: Rows) -> None:
+        self.rows = np.union1d(first.rows, second.rows)
+        shares = np.where(np.isin(self.rows, unread), 1.0, share)
+        shares[~np.isin(self.rows, second.rows)] = 0.0
+        shares[~np.isin(self.rows, first.rows)] = 1.0
+        # A question is no passage to the second model, so it is a bit nearer to all of them.
+        centred = second.whitened - second.whitened.mean()
+        scaled = SECOND_SCALE * (_all_plain(second) - SECOND_BACKGROUND) + FIRST_BACKGROUND
+        self.whitened = self._mix(shares, first, first.whitened, second, centred)
+        self._plain = self._mix(shares, first, _all_plain(first), second, scaled)
+
+    def _mix(
+        self, shares: Any, first: Cosines, ours: Floats, second: Cosines, others: Floats
+    ) -> Floats:
+        mixed = np.zeros(len(self.rows), np.float32)
+        for model, values, weights in ((first, ours, 1 - shares), (second, others, shares)):
+            places = np.searchsorted(self.rows, model.rows)
+            mixed[places] += (weights[places] * values).astype(np.float32)
+        return mixed
+
+    def plain(self, places: Rows) -> Floats:
+        return self._plain[places]
+
+
+def _all_plain(cosines: Cosines) -> Floats:
+    return cosines.plain(np.arange(len(cosines.rows)))
+
+
+def blend(first: Cosines, question: str, store: Store, embedder: Embedder) -> Cosines:
+    """Add the second model where the first reads the question, or some of the memories, badly."""
+    if not isinstance(embedder, Pair):
+        return first
+    unread, is_read = embeddings.unread_rows(store), is_english(question)
+    if is_read and not unread and not embedder.reads_all:
+        return first
+    with suppress(DamagedModel):  # `doctor` reports it
+        model = embedder.second
+        if model is not None and (size := embeddings.dimensions(store, model.model_id)):
+            vectors = load_vectors(store, model.model_id, size)
+            second = Cosines(model.embed_question(question), vectors)
+            share = (EQUAL_SHARE if embedder.reads_all else 0.0) if is_read else 1.0
+            return Blend(first, second, share, np.frombuffer(unread, "<i8"))
+    return first
 
 
 def load_vectors(store: Store, model: str, dimensions: int) -> Vectors:
     """Every vector of the model as the store has it now."""
     state = [*embeddings.state(store, model), dimensions]
+    path = state[0]
     for known_state, vectors in _latest:
         if known_state == state:
             return vectors
     whitening = load_whitening(store, model, dimensions)
-    if not state[0] or embeddings.count(store, model) < MAPPED_FROM:
+    if not path or embeddings.count(store, model) < MAPPED_FROM:
         vectors = read_vectors(store, model, dimensions, whitening)
     else:
         vectors = _load_file(store, state, whitening)
-    _latest[:] = [(state, vectors)]
+    _latest[:] = [*(each for each in _latest if each[0][0] == path and each[0][2] != model)][-1:]
+    _latest.append((state, vectors))
     return vectors
 
 
 _latest: list[tuple[list[Any], Vectors]] = []
-"""The vectors that were read last, for a process that is asked again, with the state they had."""
+"""The vectors of one or two models of the store that was read last, with the state they had."""
 
 
 def forget() -> None:
@@ -162,7 +232,7 @@ def read_vectors(
 def _load_file(store: Store, state: list[Any], whitening: Whitening | None) -> Vectors:
     """The mapped file, written anew if it is missing, cut off, or of another state."""
     root, folder = embeddings.cache_folder(store)
-    path = os.path.join(folder, FILE)
+    path = file_of(folder, str(state[2]))
     if (mapped := _map_file(root, path, state, whitening)) is not None:
         return mapped
     vectors = read_vectors(store, state[2], state[-1], whitening)
@@ -210,11 +280,16 @@ def _write_file(root: str, path: str, state: list[Any], vectors: Vectors) -> Non
         confined.rename(root, f"{path}.new", os.path.basename(path))
 
 
+def file_of(folder: str, model: str) -> str:
+    """The path of the file of a model's vectors in their folder."""
+    return os.path.join(folder, f"{FILE}-{sha256_hex(model)[:8]}")
+
+
 def remove_old_files(store: Store) -> None:
-    """Remove what earlier versions wrote beside the file."""
+    """Remove what earlier versions wrote beside the files."""
     root, folder = embeddings.cache_folder(store)
     for name in confined.names(root, folder):
-        if not name.startswith(FILE):
+        if not name.startswith(f"{FILE}-"):
             confined.remove(root, os.path.join(folder, name))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from ademem.core.settings import SearchSettings
 from ademem.core.value import Value, as_dict, replace
 from ademem.search import evidence
@@ -191,10 +193,9 @@ def _look_up(
 
         matches = lexical.find_matches(query, store, parameters, alone=False)
         vectors = dense.load_vectors(store, model, dimensions)
-        try:
-            return matches, dense.Cosines(vector.result(), vectors)
-        except DamagedModel:
-            pass
+        with suppress(DamagedModel):
+            cosines = dense.Cosines(vector.result(), vectors)
+            return matches, dense.blend(cosines, query.text, store, embedder)
     return lexical.find_matches(query, store, parameters, alone=True), None
 
 

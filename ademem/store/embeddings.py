@@ -153,14 +153,16 @@ def name_failure(store: Store, model: str, memory: Memory, error: str) -> None:
     )
 
 
-def drop_others(store: Store, model: str) -> int:
-    """Remove vectors of other models and obsolete failures; return the number of vectors."""
+def drop_others(store: Store, models: Sequence[str]) -> int:
+    """Remove what belongs to other models, and obsolete failures; return the number of vectors."""
+    kept = array(models)
     dropped = 0
     after = -1
     while rows := store.db.execute(
         "select rowid from unified_memory_embeddings"
-        " where rowid > ? and embedding_model <> ? order by rowid limit ?",
-        (after, model, DROPPED_AT_ONCE),
+        " where rowid > ? and embedding_model not in (select value from json_each(?))"
+        " order by rowid limit ?",
+        (after, kept, DROPPED_AT_ONCE),
     ).fetchall():
         after = rows[-1][0]
         with store.transaction() as db:
@@ -168,10 +170,17 @@ def drop_others(store: Store, model: str) -> int:
         dropped += len(rows)
     store.db.execute(
         "delete from jobs where project_id = :project and kind = :kind and not exists ("
-        " select 1 from unified_memories as memory where jobs.key ="
-        " memory.id || ' ' || :model || ' ' || memory.dedupe_key"
+        " select 1 from unified_memories as memory, json_each(:kept) as model where jobs.key ="
+        " memory.id || ' ' || model.value || ' ' || memory.dedupe_key"
         " and memory.id = substr(jobs.key, 1, instr(jobs.key, ' ') - 1))",
-        {"project": store.project_id, "kind": FAILURES, "model": model},
+        {"project": store.project_id, "kind": FAILURES, "kept": kept},
+    )
+    store.db.execute(
+        "delete from store_values where name glob 'whitening_*'"
+        " and case when instr(name, ' ') then substr(name, instr(name, ' ') + 1)"
+        " else (select value from store_values where name = 'whitening_model') end"
+        " not in (select value from json_each(?))",
+        (kept,),
     )
     return dropped
 
@@ -241,7 +250,7 @@ def state(store: Store, model: str) -> list[object]:
         " (select count(*) from unified_memory_embeddings where embedding_model = :model),"
         " (select max(updated_at) from unified_memory_embeddings where embedding_model = :model),"
         " (select max(rowid) from unified_memory_embeddings),"
-        " (select value from store_values where name = 'whitening_vectors')",
+        " (select group_concat(value) from store_values where name glob 'whitening_vectors*')",
         {"model": model},
     ).fetchone()
     path = _database_path(store)
@@ -261,21 +270,36 @@ def _database_path(store: Store) -> str:
 
 def whitening(store: Store, model: str) -> StoredWhitening | None:
     rows = store.db.execute("select name, value from store_values where name glob 'whitening_*'")
-    values = {name.removeprefix("whitening_"): value for name, value in rows}
-    if values.pop("model", None) != model or len(values) < len(StoredWhitening._fields):
+    values = dict(rows.fetchall())
+    place = "" if values.get("whitening_model") == model else f" {model}"
+    mean, axes, vectors = (
+        values.get(f"whitening_{name}{place}") for name in ("mean", "axes", "vectors")
+    )
+    if mean is None or axes is None or vectors is None:
         return None
-    return StoredWhitening(mean=values["mean"], axes=values["axes"], learned_from=values["vectors"])
+    return StoredWhitening(mean=mean, axes=axes, learned_from=vectors)
 
 
 def save_whitening(store: Store, model: str, whitening: StoredWhitening) -> None:
-    """Replace the whitening of all models by this one."""
-    values = {
-        "model": model,
-        "mean": whitening.mean,
-        "axes": whitening.axes,
-        "vectors": whitening.learned_from,
-    }
+    """Replace the whitening of this model; that of a second model has the model in its names."""
+    values = {"mean": whitening.mean, "axes": whitening.axes, "vectors": whitening.learned_from}
     with store.transaction() as db:
+        query = "select value from store_values where name = 'whitening_model'"
+        (first,) = db.execute(query).fetchone() or (model,)
+        place = f" {model}"
+        if first == model:
+            place, values = "", values | {"model": model}
         db.executemany(
-            "insert or replace into store_values values ('whitening_' || ?, ?)", values.items()
+            "insert or replace into store_values values ('whitening_' || ?, ?)",
+            [(name + place, value) for name, value in values.items()],
         )
+
+
+def unread_rows(store: Store) -> bytes:
+    """Row numbers of memories that the first model does not read, as little-endian int64."""
+    row = store.db.execute("select value from store_values where name = 'unread_rows'").fetchone()
+    return bytes(row[0]) if row else b""
+
+
+def save_unread_rows(store: Store, rows: bytes) -> None:
+    store.db.execute("insert or replace into store_values values ('unread_rows', ?)", (rows,))

@@ -73,7 +73,7 @@ def serve(root: str, load: Callable[[Runtime], Embedder | None] | None = None) -
 def _load_model(runtime: Runtime) -> Embedder | None:
     from ademem.search import embedding
 
-    return embedding.load(runtime.settings.embed, runtime.environment)
+    return embedding.load_pair(runtime.settings.embed, runtime.environment)
 
 
 def _serve(embedder: Embedder, runtime: Runtime) -> AbstractContextManager[None]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import sys
+from contextlib import nullcontext
 from itertools import chain
 
 from ademem.capture.gate import relating
 from ademem.core.clock import parse
 from ademem.core.errors import AdememError
-from ademem.search.embedding import DIMENSIONS, embedded_text
-from ademem.store import embeddings, jobs, sessions
+from ademem.search.embedding import DIMENSIONS, embedded_text, model_id, second_settings
+from ademem.search.embedding.language import is_english
+from ademem.store import embeddings, jobs, memory_queries, sessions
 from ademem.store.embeddings import FAILURES, Vector
 from ademem.worker.job_kinds import Failure, attempt
 
@@ -22,8 +24,9 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
     from ademem.search.embedding import Embedder
+    from ademem.store import Store
     from ademem.store.jobs import Job
-    from ademem.worker.job_kinds import JobContext
+    from ademem.worker.job_kinds import JobContext, Model
 
 BATCH_IDLE = 50
 BATCH_ACTIVE = 10
@@ -38,31 +41,53 @@ class ModelFails(AdememError):
 
 
 def run(context: JobContext, job: Job) -> datetime | None:
-    """Embed memories without a vector, then drop the vectors of other models."""
+    """Embed memories without a vector of a model, then drop the vectors of unknown models."""
     model = context.model
     if model is None:
         return None
-    batches = _batches(model.id, context, careful=BATCH_IDLE if job.abandoned else 0)
-    if first := next(batches, None):
-        embedder = model.load()
-        if embedder is None:
-            raise ModelFails(f"the model {model.id} is no longer installed")
-        with context.offer(embedder):
-            _embed_all(chain([first], batches), embedder, context)
+    context.figures |= dict.fromkeys(("batches", "embedded", "failed", "batch", "largest"), 0)
+    if _embed_missing(model, context, job):
         relating.catch_up(context.store, context.now(), model.id)
-    if not embeddings.any_waiting(context.store, model.id):
-        context.figures["dropped"] = embeddings.drop_others(context.store, model.id)
-        from ademem.search import dense
+    from ademem.search import dense
 
+    if not embeddings.any_waiting(context.store, model.id):
+        second = model_id(second_settings(context.runtime.settings.embed))  # or it is away
+        context.figures["dropped"] = embeddings.drop_others(context.store, [model.id, second])
         dense.update_whitening(context.store, model.id, DIMENSIONS)
         dense.remove_old_files(context.store)
+    if model.second and _embed_missing(model.second, context, job):
+        _mark_unread(context.store)
+        dense.update_whitening(context.store, model.second.id, DIMENSIONS)
     again = jobs.next_try(context.store, FAILURES, context.now())
     return parse(again) if again else None
 
 
+def _embed_missing(model: Model, context: JobContext, job: Job) -> bool:
+    """Return whether a memory had no vector of the model."""
+    batches = _batches(model.id, context, careful=BATCH_IDLE if job.abandoned else 0)
+    first = next(batches, None)
+    if first is None:
+        return False
+    embedder = model.load()
+    if embedder is None:
+        raise ModelFails(f"the model {model.id} is no longer installed")
+    # Hooks are offered the first model, which loads the second one when a prompt needs it.
+    with context.offer(embedder) if model is context.model else nullcontext():
+        _embed_all(chain([first], batches), embedder, context)
+    return True
+
+
+def _mark_unread(store: Store) -> None:
+    """Record the rows that the first model does not read."""
+    import numpy as np
+
+    every = memory_queries.everything(store)
+    rows = [memory.seq for memory in every if not is_english(embedded_text(memory))]
+    embeddings.save_unread_rows(store, np.array(rows, "<i8").tobytes())
+
+
 def _embed_all(batches: Iterable[list[Memory]], embedder: Embedder, context: JobContext) -> None:
     done = context.figures
-    done |= dict.fromkeys(("batches", "embedded", "failed", "batch", "largest"), 0)
     left = embeddings.counts(context.store, embedder.model_id).waiting if context.tell else 0
     for batch in batches:
         kept = _embed(batch, embedder, context)

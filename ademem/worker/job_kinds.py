@@ -33,6 +33,12 @@ class Model(Value):
 
     id: str
     load: Callable[[], Embedder | None]
+    second: Model | None = None
+    """The one for other languages, if it is installed."""
+
+    @property
+    def each(self) -> tuple[Model, ...]:
+        return (self, self.second) if self.second else (self,)
 
 
 class JobContext:
@@ -259,13 +265,12 @@ def model_is_installed(context: JobContext) -> bool:
 
 
 def queue_embedding(context: JobContext) -> None:
-    """Queue embedding while the store has no vector of this model; later each change queues it."""
-    model = context.model
-    if (
-        model
-        and not jobs.exists(context.store, "embed")
-        and not embeddings.has_any(context.store, model.id)
+    """Queue embedding while the store has no vector of a model; later each change queues it."""
+    models = context.model.each if context.model else ()
+    if not jobs.exists(context.store, "embed") and any(
+        not embeddings.has_any(context.store, model.id)
         and embeddings.any_waiting(context.store, model.id)
+        for model in models
     ):
         jobs.queue(context.store, "embed", "project", context.now())
 

@@ -70,10 +70,22 @@ def find_model(runtime: Runtime) -> Model | None:
     from ademem.search.embedding import cache
 
     settings, environment = runtime.settings.embed, runtime.environment
-    if cache.state(cache.folder(environment, settings.dtype)) is not cache.State.INSTALLED:
+
+    def is_installed(dtype: str) -> bool:
+        return cache.state(cache.folder(environment, dtype)) is cache.State.INSTALLED
+
+    if not is_installed(settings.dtype):
         return None
+    second = None
+    if settings.multilingual != "off" and is_installed(cache.MULTILINGUAL):
+        second = Model(
+            id=embedding.model_id(embedding.second_settings(settings)),
+            load=lambda: embedding.load_second(settings, environment),
+        )
     return Model(
-        id=embedding.model_id(settings), load=lambda: embedding.load(settings, environment)
+        id=embedding.model_id(settings),
+        load=lambda: embedding.load_pair(settings, environment),
+        second=second,
     )
 
 

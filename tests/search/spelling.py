@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import zlib
 from collections.abc import Sequence
@@ -35,27 +36,54 @@ class Broken(Spelling):
         raise DamagedModel("half of it")
 
 
-def embed(store: Store, *memories: Memory) -> None:
+DICTIONARY = {
+    "passwörter": "passwords",
+    "gehasht": "hashed",
+    "rechnungen": "invoices",
+    "gerundet": "rounded",
+}
+
+
+class Translating(Spelling):
+    """One that knows German words as well; like a multilingual model it finds all texts near."""
+
+    model_id = "translating"
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        rows = super().embed([_translated(text) for text in texts])
+        common = np.full((len(rows), 1), math.sqrt(0.8), np.float32)
+        return np.hstack([rows * np.float32(math.sqrt(0.2)), common])
+
+    def embed_question(self, text: str) -> np.ndarray:
+        row: np.ndarray = self.embed([text])[0]
+        return row
+
+
+def _translated(text: str) -> str:
+    return " ".join(DICTIONARY.get(word, word) for word in re.findall(r"\w+", text.lower()))
+
+
+def embed(store: Store, *memories: Memory, model: type[Spelling] = Spelling) -> None:
     """Give the memories their vectors, and the store its whitening."""
-    rows = Spelling().embed([embedded_text(memory) for memory in memories])
+    rows = model().embed([embedded_text(memory) for memory in memories])
     store.db.executemany(
         "insert into unified_memory_embeddings (id, memory_id, project_id, embedding_model,"
         " embedding_blob, dimensions, created_at, updated_at) values (?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (
-                memory.id,
+                f"{memory.id} {model.model_id}",
                 memory.id,
                 store.project_id,
-                Spelling.model_id,
+                model.model_id,
                 row.astype("<f4").tobytes(),
-                SIZE,
+                len(row),
                 "",
                 "",
             )
             for memory, row in zip(memories, rows, strict=True)
         ],
     )
-    dense.update_whitening(store, Spelling.model_id, SIZE)
+    dense.update_whitening(store, model.model_id, rows.shape[1])
 
 
 def _vector(text: str) -> np.ndarray:

@@ -114,7 +114,7 @@ def mapped(store, monkeypatch):
     dense.update_whitening(store, fake.ID, 384)
     dense.forget()
     _, folder = embeddings.cache_folder(store)
-    return store, Path(folder, dense.FILE)
+    return store, Path(dense.file_of(folder, fake.ID))
 
 
 def test_a_mapped_file_gives_what_the_database_does(mapped, monkeypatch):

