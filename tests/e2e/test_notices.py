@@ -7,7 +7,8 @@ import json
 import pytest
 
 from .product import Product
-from .script import model, person
+from .script import bash, model, person
+from .session import Session
 from .world import World
 
 pytestmark = [pytest.mark.e2e, pytest.mark.contract]
@@ -24,12 +25,34 @@ def test_the_person_sees_a_line_and_a_slash_command_asks_the_model_nothing(
         person("/ademem:recall login tokens"),
         model("They expire in UTC."),
     )
-    lines = [
-        json.loads(hook.stdout).get("systemMessage", "") for hook in session.hooks() if hook.stdout
-    ]
+    lines = _lines(session)
 
     assert "ademem: 1 memory" in lines
     assert any(line.startswith("ademem: stored: deploys go through staging") for line in lines)
     assert len(session.requests) == 2
     assert "Login tokens expire in UTC" in session.requests[1].news
     assert not any("waits for review" in request.text for request in session.requests)
+
+
+def test_the_person_sees_what_was_refused_and_once_that_a_hook_failed(world: World) -> None:
+    ademem = Product(world)
+    ademem.enrol()
+    ademem.install()
+    damage = "import sqlite3; sqlite3.connect('.ade/ade.db').execute('drop table user_prompts')"
+    session = world.chat(
+        *(person("remember: Fixed the login bug, all tests pass now"), model("I will not.")),
+        *(person("Clean up"), model(bash(f'python -c "{damage}"')), model("Done.")),
+        *(person("And then?"), model("Nothing."), person("What else?"), model("Nothing.")),
+    )
+
+    assert [line.partition(" (")[0] for line in _lines(session)[1:]] == [
+        "ademem: not stored: it reads as a progress report, which can be looked up again",
+        "ademem: its hook user_prompt_submit failed",
+    ]
+    assert "no such table: user_prompts" in ademem.failures()
+
+
+def _lines(session: Session) -> list[str]:
+    """Return what hooks show to the person, in order."""
+    answers = [json.loads(hook.stdout) for hook in session.hooks() if hook.stdout]
+    return [answer["systemMessage"] for answer in answers if "systemMessage" in answer]
