@@ -38,13 +38,12 @@ def _phrases(text: str) -> tuple[str, ...]:
 
 
 CHANGE = _words("""
-    add adjust apply build bump change clean clear commit configure convert copy correct create cut
-    delete deploy disable document drop edit enable ensure exclude extend extract fix format
-    generate handle implement improve include increase inline insert install integrate introduce
-    keep limit lower make mark merge migrate move open optimise optimize patch port publish push put
-    rebase reduce refactor release remove rename repair replace reset restart restore revert
-    rewrite save set ship simplify skip sort split start stop store support switch tag toggle try
-    turn undo update upgrade use wrap write
+    add address apply build bump change clean commit configure convert copy correct create cut
+    delete deploy disable do document drop edit enable ensure extend extract fix generate handle
+    implement improve include increase inline install keep make merge migrate move optimize
+    patch publish push put rebase reduce refactor release remove rename repair replace restore
+    revert rewrite set simplify skip sort split start stop store support switch try turn undo
+    update upgrade use wrap write
 """)
 """Verbs that order a change even where the prompt also asks a question."""
 
@@ -53,45 +52,44 @@ ROUTINE = _words("commit push branch checkout switch typo typos spelling")
 
 LOOK = _words("""
     analyse analyze audit benchmark brainstorm cat check compare confirm consider count debate
-    decide describe diff discuss estimate evaluate examine explain explore figure find grep
-    identify inspect investigate list locate look ls measure outline plan profile propose prove
-    read recommend research review search see suggest summarise summarize teach tell think trace
-    understand verify view walk
+    describe diff discuss estimate evaluate examine explain explore figure find grep identify
+    inspect investigate list look ls measure outline plan profile propose prove read recommend
+    research review search see suggest summarise summarize teach tell think trace understand
+    verify view walk
 """)
 """Verbs that ask for an answer."""
 LOOK_PHRASES = _phrases("""
-    give me, get me, show me, show us, show the, show all, go over, dig into, double check, help me
-    decide, help me understand, just answer, design, code review, run the test, run the tests, run
-    the linter, run tests, run the suite, run the benchmark, update me, get an overview, make a
-    plan, make a list, draw a diagram, write a summary, write a short summary
+    give me, get me, show me, show the, show all, show us, help me decide, help me understand,
+    double check, code review, run the test, run the tests, run the linter, run tests, update
+    me, make a plan, make a list, write a summary, write a short summary, just answer, design,
+    git log, git show, git diff, git status, git blame, npm test, pytest
 """)
 QUESTION = _words("""
-    how how's why why's what what's when where where's who who's whose which is are was were does
-    do did does has have had isn't aren't doesn't don't didn't any should shall shouldn't thoughts
-    opinions reason curious status
+    how how's why why's what what's when where where's who who's which is are was were does do
+    did has have had isn't aren't doesn't don't didn't any should shall thoughts opinions
+    curious status
 """)
 """First words of a question."""
 MUSING = _phrases("""
-    i wonder, i was wondering, i am wondering, i'm wondering, i don't, i still don't, i'm confused,
-    i'm not sure, not sure, i'm curious, i'd like to know, i'd like to understand, i want to know,
-    i want to understand, i need to know, can i, could i, may i, would it, would that, would this,
-    could this, could that, could it, can it, can this, can that, i thought, will it, will this
+    i wonder, i was wondering, i'm wondering, i don't, i still don't, i'm confused, i'm not
+    sure, not sure, i'm curious, i'd like to know, i want to know, i thought, can i, could i,
+    may i, would it, would that, would this, could it, could this, can it, can this, will it, do
+    you, do we, do they, do i
 """)
 """First words of a question for an opinion or permission, whatever change it names."""
 
 POLITE = _phrases("""
-    why don't you, why don't we, how about, if not, if so, do you mind, would you mind, would it be
-    possible to, is it possible for you to, i was wondering if you could, i wonder if you could,
-    don't forget to, do not forget to, make sure to, would you be able to, are you able to, i want
-    you to, i'd like you to, i need you to, you should, can you, could you, will you, would you, can
-    we, could we, let's, let us, have the, have it, your task is to, i think, when done, when that,
-    when it, when you, when you're, when the, kannst du, peux tu, peux-tu, puedes, pode, puoi
+    why don't you, how about, if not, if so, do you mind, would you mind, would it be possible
+    to, i was wondering if you could, don't forget to, do not forget to, make sure to, are you
+    able to, i want you to, i'd like you to, i need you to, you should, can you, could you, will
+    you, would you, can we, could we, let's, let us, have the, have it, i think, when done, when
+    that, when it, when you, when you're, when the, kannst du, peux tu, puedes, pode, puoi
 """)
 """First words of an order that otherwise reads like a question or a statement."""
 OPENERS = _words("""
-    ok okay so and but hey hi hello hmm hm oh wait claude also well actually quick one then really
-    right yes yeah yep no please pls just now first next finally only maybe again great thanks all
-    kindly simply i i'd we you they want need like to bitte por favor , : - * ( ) ;
+    ok okay so and but hey hi hello hmm oh wait claude also well actually quick one then right
+    yes yeah yep no please pls just now first next finally only maybe again great thanks all
+    simply i i'd we you want need like to bitte por favor , : - * ( ) ;
 """)
 """Words that may stand before the verb of a question or an order."""
 CLAUSES = _words("and then but so also , : - * ;")
@@ -111,12 +109,8 @@ RULES_STATED = tuple(
 )
 """First words of a rule or fact about the project."""
 DICTATION = ("remember:", "remember that", "please remember", "merke:", "recuerda:")
-
-SHELL = _words("""
-    apt brew bun cargo docker gh git helm kubectl npm npx pip pnpm poetry pytest systemctl
-    terraform uv yarn
-""")
-"""Programs that people type at the prompt as if to a shell."""
+PROMPTING = _words("init plan pr-comments review security-review")
+"""Slash commands of the client that ask the model."""
 CLIENT = _words("""
     add-dir agents bashes bug clear compact config context copy cost doctor exit export fast
     feedback help hooks ide install-github-app keybindings login logout mcp memory model
@@ -124,26 +118,20 @@ CLIENT = _words("""
     sandbox skills stats status statusline tasks terminal-setup theme todos upgrade usage vim
 """)
 """Slash commands that the client handles itself."""
-PROMPTING = _words("init plan pr-comments review security-review")
-"""Slash commands of the client that ask the model."""
-
 CHAT = _words("""
     a about again agreed ah all alright amazing and anyone are awesome back bad bot brb break bye
-    cheers claude congrats cool correct day doing don't done enough evening exactly excellent
-    explaining fair fantastic fast fine folks for forget friend fun glad good goodbye got gotcha
-    great guys ha haha hahaha happy hello help helped helpful hey hi hm hmm hmmm howdy huh i i'll
-    i'm ignore indeed interesting is it it's job joke just k kk know kudos later let lgtm like lol
-    looks lot love lunch makes man mate maybe me meant merry message mind minute moment morning much
-    my nah neat needed never nevermind nice night no nope not nothing now nvm of oh ok okay on one
-    oops perfect ping please point pretty quick really right rock saying sec see sense so solid
-    sorry sounds still stop stuff super sweet team test testing thank thanks that that's the there
-    think this thx to today tomorrow tonight true ty understand understood very wait was welcome
-    well what's who wonderful work worked working works world worries worry wow wrong yay yo you
-    you're your
-    danke dank vielen schön dir hallo guten morgen tag klar alles gut merci beaucoup bonjour bonne
-    soirée parfait d'accord c'est gracias muchas hola buenos buenas días tardes perfecto vale bien
-    obrigado obrigada muito bom dia valeu grazie mille спасибо ありがとう ありがとうございます
-    谢谢 你好 好的 감사합니다
+    cheers claude congrats cool correct day done don't enough evening exactly excellent explaining
+    fair fantastic fast fine for forget friend funny good goodbye got great ha haha hahaha happy
+    hello help helped helpful hey hi hm hmm hmmm howdy i i'm ignore indeed interesting is it it's
+    job joke just k kk know later let lgtm lol looks lot love lunch makes maybe me message mind
+    minute moment morning much my nah never nevermind nice night no nope not nothing now nvm of oh
+    ok okay on one oops perfect ping please point quick quite really right rock saying sec see
+    sense so sorry stop stuff super sweet test testing thank thanks that that's the there think
+    this thx to today tomorrow tonight true ty understand understood very wait was welcome well
+    who wonderful work worked works world worries wow yay yo you you're your
+    danke dank vielen schön dir guten morgen tag klar alles merci beaucoup bonjour bonne soirée
+    parfait d'accord c'est gracias muchas hola buenos días tardes perfecto vale obrigado
+    muito bom dia grazie mille спасибо ありがとう ありがとうございます 谢谢 你好 好的 감사합니다
 """)
 """A short prompt of these words alone is chat."""
 ASKING = tuple("warum wieso wie erklär* zeig* pourquoi expliqu* montre* explica* porque".split())
@@ -159,10 +147,14 @@ class TurnClass(StrEnum):
     REQUIRED = "required"
 
 
+if TYPE_CHECKING:
+    Answer = tuple[TurnClass, str] | None
+    """The class, and the end of the sentence "this turn is … because"."""
+
+
 class Classification(Value):
     turn: TurnClass
     why: str
-    """The end of the sentence "this turn is … because": "it asks to fix"."""
     is_routine: bool = False
     """True if all that it orders is a commit, a push, a branch or the repair of a typo."""
 
@@ -182,16 +174,16 @@ class ParsedPrompt:
         self.words = [token for token in _tokens(prose) if token[0].isalnum()]
         sentences = (part.strip(" ;") for part in _split_sentences(prose))
         self.sentences = [(part, _tokens(part)) for part in sentences if part]
-        self.names_file = any(_is_path(word) or _has_suffix(word) for word in self.low.split())
         self.order_words = settings.order_words if settings else ()
         self.question_words = (*(settings.question_words if settings else ()), *ASKING)
         self.chat = CHAT.union(map(str.lower, settings.talk_words)) if settings else CHAT
+        self.orders = list(self._orders())
 
     def asks(self, sentence: str, words: list[str]) -> bool:
         """True for a question by its first words, whatever change it names."""
         return _is_question(sentence, words) or bool(_mentions(words, self.question_words))
 
-    def orders(self) -> Iterator[tuple[str, list[str]]]:
+    def _orders(self) -> Iterator[tuple[str, list[str]]]:
         """Yield the word or verb of each order, and its clause, also behind a question."""
         for sentence, words in self.sentences:
             if self.asks(sentence, words):
@@ -206,80 +198,60 @@ class ParsedPrompt:
                     yield verb, rest[: next(ends, CLAUSE_WORDS)]
 
 
-def not_typed(prompt: ParsedPrompt) -> Classification | None:
+def not_an_order(prompt: ParsedPrompt) -> Answer:
     if not prompt.text or prompt.text.startswith("<task-notification>"):
-        return _none("it is no prompt of a person")
-    is_command = prompt.slash in CLIENT or prompt.slash in PROMPTING
-    return _none("it is a command of the client") if is_command else None
+        return TurnClass.NONE, "it is no prompt of a person"
+    if prompt.slash in CLIENT or prompt.slash in PROMPTING:
+        return TurnClass.NONE, "it is a command of the client"
+    is_dictation = prompt.low.startswith(DICTATION) and len(prompt.sentences) == 1
+    return (TurnClass.NONE, "it dictates a memory") if is_dictation else None
 
 
-def dictation(prompt: ParsedPrompt) -> Classification | None:
-    is_one = prompt.low.startswith(DICTATION) and len(prompt.sentences) == 1
-    return _none("it dictates a memory") if is_one else None
-
-
-def chat(prompt: ParsedPrompt) -> Classification | None:
+def chat(prompt: ParsedPrompt) -> Answer:
     """Nothing but words of courtesy."""
-    if not prompt.words and prompt.names_file:
-        return _soft("it names a file")
     rest = [word for word in prompt.words if not word.isdigit() or len(prompt.words) == 1]
-    is_short = len(rest) <= MAX_CHAT_WORDS and rest != ["a"] and "```" not in prompt.text
-    return _none("it is small talk") if is_short and prompt.chat.issuperset(rest) else None
+    is_short = 0 < len(rest) <= MAX_CHAT_WORDS and rest != ["a"] and "```" not in prompt.text
+    is_chat = is_short and prompt.chat.issuperset(rest)
+    return (TurnClass.NONE, "it is small talk") if is_chat else None
 
 
-def stated_rule(prompt: ParsedPrompt) -> Classification | None:
+def stated_rule(prompt: ParsedPrompt) -> Answer:
     """A rule of the project, or a ban on changes: what else it asks for is a question."""
     if prompt.low.startswith(RULES_STATED):
-        return _soft("it states what holds in the project")
+        return TurnClass.SOFT, "it states what holds in the project"
     text = " ".join(prompt.words)
     is_ban = any(word in text for word in MAY_FORBID) and re.search(FORBIDS, text)
-    return _soft("it forbids changes") if is_ban else None
+    return (TurnClass.SOFT, "it forbids changes") if is_ban else None
 
 
-def shell_line(prompt: ParsedPrompt) -> Classification | None:
-    words = prompt.low.split()
-    if "\n" in prompt.text or words[0] not in SHELL or prompt.text.endswith("?"):
-        return None
-    from ademem.guard.mutation import judge
-
-    judgement = judge(prompt.text)
-    is_routine = not ROUTINE.isdisjoint(words[1:2])
-    return _required(judgement.reason, is_routine) if judgement.mutates else _soft(judgement.reason)
+def order(prompt: ParsedPrompt) -> Answer:
+    return (TurnClass.REQUIRED, f"it asks to {prompt.orders[0][0]}") if prompt.orders else None
 
 
-def order(prompt: ParsedPrompt) -> Classification | None:
-    orders = list(prompt.orders())
-    if not orders:
-        return None
-    is_routine = all(not ROUTINE.isdisjoint((verb, *clause)) for verb, clause in orders)
-    return _required(f"it asks to {orders[0][0]}", is_routine)
-
-
-def question(prompt: ParsedPrompt) -> Classification | None:
+def question(prompt: ParsedPrompt) -> Answer:
     for sentence, words in prompt.sentences:
         clauses = [clause for _, clause in _clauses(words)]
         is_polite = any(_text(clause).startswith(POLITE) for clause in clauses)
         is_marked = sentence.endswith(("?", "\uff1f")) and not is_polite
         if is_marked or prompt.asks(sentence, words):
-            return _soft("it asks a question")
+            return TurnClass.SOFT, "it asks a question"
         behind = [_past_openers(clause) for clause in clauses]
         if any(_verb(rest, LOOK) or _text(rest).startswith(LOOK_PHRASES) for rest in behind):
-            return _soft("it asks for something in words")
+            return TurnClass.SOFT, "it asks for something in words"
     return None
 
 
-def in_doubt(prompt: ParsedPrompt) -> Classification | None:
+def in_doubt(prompt: ParsedPrompt) -> Answer:
     if prompt.words:
-        return _required("it may ask for a change", not ROUTINE.isdisjoint(prompt.words[:2]))
-    return _soft("it names code") if "```" in prompt.text or "/" in prompt.text else None
+        return TurnClass.REQUIRED, "it may ask for a change"
+    names_code = any(sign in prompt.text for sign in ("```", "/", "@"))
+    return (TurnClass.SOFT, "it names code") if names_code else None
 
 
-RULES: tuple[Callable[[ParsedPrompt], Classification | None], ...] = (
-    not_typed,
-    dictation,
+RULES: tuple[Callable[[ParsedPrompt], Answer], ...] = (
+    not_an_order,
     chat,
     stated_rule,
-    shell_line,
     order,
     question,
     in_doubt,
@@ -292,10 +264,12 @@ def classify(
     """Return the answer of the first rule that has one; plan mode is at most soft."""
     parsed = ParsedPrompt(prompt, settings)
     answers = (rule(parsed) for rule in RULES)
-    found = next(filter(None, answers), _none("it says too little to tell"))
-    if plan_mode and found.turn is TurnClass.REQUIRED:
-        return _soft("the session is in plan mode")
-    return found
+    turn, why = next(filter(None, answers), (TurnClass.NONE, "it says too little to tell"))
+    if plan_mode and turn is TurnClass.REQUIRED:
+        turn, why = TurnClass.SOFT, "the session is in plan mode"
+    ordered = [[verb, *clause] for verb, clause in parsed.orders] or [parsed.words[:2]]
+    is_routine = all(not ROUTINE.isdisjoint(words) for words in ordered)
+    return Classification(turn=turn, why=why, is_routine=is_routine)
 
 
 def _is_question(sentence: str, words: list[str]) -> bool:
@@ -371,20 +345,3 @@ def _split_sentences(text: str) -> list[str]:
 def _is_path(word: str) -> bool:
     bare = word.strip(".,;:!?()\"'\n")
     return bare.startswith(("@", "/", "./")) or bare.count("/") > 1 or ("." in bare and "/" in bare)
-
-
-def _has_suffix(word: str) -> bool:
-    stem, _, suffix = word.strip(".,;:!?()\"'`").rpartition(".")
-    return len(stem) > 1 and suffix.isalpha() and len(suffix) <= 5
-
-
-def _none(why: str) -> Classification:
-    return Classification(turn=TurnClass.NONE, why=why)
-
-
-def _soft(why: str) -> Classification:
-    return Classification(turn=TurnClass.SOFT, why=why)
-
-
-def _required(why: str, is_routine: bool = False) -> Classification:
-    return Classification(turn=TurnClass.REQUIRED, why=why, is_routine=is_routine)

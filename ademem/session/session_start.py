@@ -160,7 +160,7 @@ def _brief(source: str, here: str | None, payload: Payload, runtime: Runtime) ->
 
 
 def _rearm(payload: Payload, runtime: Runtime) -> None:
-    """Require another search where a compaction dropped the result of the last one.
+    """Begin turns anew where a compaction dropped their searches and denials.
 
     That is in the subagent, or in the session's last turn: one that ended is included, as a
     background task or a queued prompt may go on with it. Older clients do not name the subagent,
@@ -170,12 +170,8 @@ def _rearm(payload: Payload, runtime: Runtime) -> None:
     if mode == "orient":
         return
     for key in turns.list_open(runtime.store, payload.session_id, payload.agent_id):
-        turn = turns.get(runtime.store, key)
-        if turn and mode == "consult":
-            set_flag(key, runtime)
-        elif turn and turn.turn_class == "required" and turn.searched:
-            turns.note_search(runtime.store, key, None)
-            flags.set_quiet(runtime.project, key, False)
+        turns.rearm(runtime.store, key)
+        set_flag(key, runtime)
 
 
 def _update_hints(payload: Payload, runtime: Runtime) -> None:

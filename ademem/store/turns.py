@@ -83,11 +83,20 @@ def continue_turn(store: Store, earlier: TurnKey, key: TurnKey, now: datetime) -
     return cursor.rowcount > 0
 
 
-def note_search(store: Store, key: TurnKey, now: datetime | None) -> None:
-    """Record that memory was consulted in the turn; None removes the record."""
+def note_search(store: Store, key: TurnKey, now: datetime) -> None:
+    """Record that memory was consulted in the turn."""
     store.db.execute(
         "update turns set searched_at = ? where session_id = ? and agent_id = ? and prompt_id = ?",
-        (stamp(now) if now else None, key.session_id, key.agent_id, key.prompt_id),
+        (stamp(now), key.session_id, key.agent_id, key.prompt_id),
+    )
+
+
+def rearm(store: Store, key: TurnKey) -> None:
+    """Forget the search and the denials of a turn, which its context has lost."""
+    store.db.execute(
+        "update turns set searched_at = null, denied = ''"
+        " where session_id = ? and agent_id = ? and prompt_id = ?",
+        (key.session_id, key.agent_id, key.prompt_id),
     )
 
 

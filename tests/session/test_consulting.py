@@ -126,6 +126,15 @@ def test_after_a_compaction_in_the_turn_the_rule_stops_again(session, world):
     assert session.tries("npm install") == [True, False]
 
 
+def test_after_a_compaction_denials_are_counted_anew(session, world):
+    world.know("Never use yarn", **BY_PERSON)
+    assert session.tries("npm install") == [True, False]
+    assert session.tries("yarn add left-pad") == [True, False]
+    world.fire("session_start", source="compact")
+
+    assert session.tries("yarn add left-pad") == [True, False]
+
+
 def test_a_subagent_is_a_context_of_its_own(session, world):
     world.fire("subagent_start", prompt_id="p1", **AGENT)
 

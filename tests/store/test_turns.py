@@ -60,14 +60,15 @@ def test_an_order_typed_into_a_searched_turn_starts_it_anew(store):
     assert (again.hint, again.searched, again.denied) == ("tables", False, ())
 
 
-def test_a_search_is_noted_and_can_be_taken_back(store):
-    begin(store)
-    turns.note_search(store, KEY, NOW)
-    noted = turns.get(store, KEY).searched
-    turns.note_search(store, KEY, None)
+def test_a_search_and_denials_are_recorded_until_the_turn_is_rearmed(store):
+    turns.note_search(store, begin(store).key, NOW)
+    turns.deny(store, turns.get(store, KEY), "call-a")
+    before = turns.get(store, KEY)
+    turns.rearm(store, KEY)
+    after = turns.get(store, KEY)
 
-    assert noted is True
-    assert turns.get(store, KEY).searched is False
+    assert (before.searched, before.denied) == (True, ("call-a",))
+    assert (after.searched, after.denied) == (False, ())
 
 
 def test_each_call_is_denied_once(store):
