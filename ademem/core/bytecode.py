@@ -198,6 +198,11 @@ def _imports(tree: ast.Module) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+def source_state(package: str = PACKAGE) -> list[Source]:
+    """Return path, time and length of each module, which tell one state of the code from others."""
+    return [source for _, source in _sources(package)]
+
+
 def _sources(package: str) -> Iterator[tuple[str, Source]]:
     """Yield every module by its dotted name."""
     for folder, folders, names in os.walk(package):

@@ -359,6 +359,12 @@ def made_at(store: Store) -> str:
     return str(row[0]) if row else ""
 
 
+def changes(store: Store) -> int:
+    """Return a count that moves with every change of a memory but a counted access."""
+    row = store.db.execute("select value from store_values where name = 'changes'").fetchone()
+    return row[0] if row else 0
+
+
 def _project_id(db: sqlite3.Connection, project: Project, now: datetime) -> str:
     """Return the id of the database's project, which its first opening adds."""
     row = db.execute("select id from projects order by rowid limit 1").fetchone()

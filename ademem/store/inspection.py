@@ -72,6 +72,7 @@ SHIPPED = (
     "632d3fc946e8bc1a90803e8f9321cdd0",
     "ecd87e18136776c3fee71d42d29aa766",
     "019b64790db01e5692ea633853d3bb1b",
+    "2fe22e223f01e7bb6a8999b68f93c816",
 )
 """Digests of the schemas that were shipped, from version 1 on; see `fingerprint`."""
 

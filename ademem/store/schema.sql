@@ -581,3 +581,17 @@ create view gate_log as
 select id, project_id, session_id, decision as rule, reason, kind as category, subject as preview,
   text_hash, source_type, created_at
 from decision_log where part = 'gate';
+
+create trigger unified_memories_changes_ai after insert on unified_memories begin
+  insert into store_values values ('changes', 1) on conflict do update set value = value + 1;
+end;
+
+create trigger unified_memories_changes_au after update on unified_memories
+when old.revision_count <> new.revision_count or old.access_count = new.access_count  -- no counted access
+begin
+  insert into store_values values ('changes', 1) on conflict do update set value = value + 1;
+end;
+
+create trigger unified_memories_changes_ad after delete on unified_memories begin
+  insert into store_values values ('changes', 1) on conflict do update set value = value + 1;
+end;

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from itertools import islice
 
 from ademem.core import confined, trust
-from ademem.core.project import record_state
+from ademem.core.bytecode import source_state
+from ademem.core.project import files_changed, import_waits, record_state
+from ademem.core.repository import under_way
 from ademem.core.shared_files import locked
 from ademem.core.text import sha256_hex
-from ademem.core.value import Value, replace
+from ademem.core.value import Value, as_dict, replace
 from ademem.files import (
     BRIEF,
     BRIEF_PAGE,
@@ -20,12 +23,12 @@ from ademem.files import (
     project_brief,
     rendering,
 )
-from ademem.files.branches import Place
+from ademem.files.branches import Place, follow_branches
 from ademem.files.project_brief import BadCore
 from ademem.files.review_sheet import make_sheet, parse_sheet, render_sheet
 from ademem.files.snapshot import is_imported
 from ademem.files.texts import OVERSIZE, Texts, clean_lines
-from ademem.store import briefs, ledger, made_at, memory_queries
+from ademem.store import briefs, changes, ledger, made_at, memory_queries
 from ademem.sync.git_history import GitHistory, is_committed_text
 from ademem.sync.import_context import ImportReport, Progress
 from ademem.sync.importer import (
@@ -45,9 +48,12 @@ from ademem.sync.tracked_files import (
     only_text,
     present,
     present_text,
+    read_rendered,
     read_tracked,
+    record_paths,
     refused_lines,
     save_fingerprints,
+    save_rendered,
 )
 
 TYPE_CHECKING = False
@@ -125,6 +131,11 @@ def refresh(
             confined.remove_stale(project.home_root, project.home)
             provenance = provenance_of(project, store, environment)
             project_brief.refresh_agents(store, project, provenance.of_brief)
+            follow_branches(place, store, now)
+            state = _rendered_state(project, store, settings.mirror, place)
+            if state and not force and state == read_rendered(project):
+                progress.end()
+                return Refreshed(written=(), removed=(), kept=(), bytes=0)
             report, texts = update_store(
                 *(project, store, settings, place, now, provenance), force=force, progress=progress
             )
@@ -142,6 +153,9 @@ def refresh(
             if due or report.count:
                 ledger.note_reading(store, project.root, now)
             progress.end()
+            is_whole = all(file.is_current or file in due for file in found)
+            state = _rendered_state(project, store, settings.mirror, place) if is_whole else ""
+            save_rendered(project, state)
     return Refreshed(
         written=tuple(file.path for file in due if file.wanted is not None),
         removed=tuple(file.path for file in due if file.wanted is None),
@@ -149,6 +163,31 @@ def refresh(
         bytes=sum(len((file.wanted or "").encode()) for file in due),
         taken=report,
     )
+
+
+def _rendered_state(project: Project, store: Store, settings: MirrorSettings, place: Place) -> str:
+    """Digest everything that a refresh depends on; empty where the files were changed since.
+
+    A refresh that finds the digest of the last one, which left nothing to do, has nothing to do.
+    """
+    if import_waits(project) or under_way(project.root) or files_changed(project):
+        return ""
+    document = project_brief.load(store)
+    state = {
+        "database": [made_at(store), changes(store), store.is_trusted, store.judged],
+        "brief": project_brief.file_text(document) if document else None,
+        "settings": as_dict(settings),
+        "place": [place.branch, place.commit],
+        "files": confined.read_text(project.root, project.readings),
+        "records": [_file_state(project, path) for path in (BRIEF_PAGE, *record_paths(project))],
+        "code": source_state(),
+    }
+    return sha256_hex(json.dumps(state, sort_keys=True))
+
+
+def _file_state(project: Project, path: str) -> list[int]:
+    found = confined.status(project.root, path)
+    return [found.st_mtime_ns, found.st_size, found.st_ino] if found else []
 
 
 class _RolledBack(Exception):

@@ -281,3 +281,24 @@ def fingerprint(path: str, text: str) -> str:
 
 def _fingerprints_path(project: Project) -> str:
     return os.path.join(project.run, "mirror.json")
+
+
+def record_paths(project: Project) -> tuple[str, str]:
+    """Return the records of what files and store agreed on, and of what was rendered."""
+    return base_path(project), _fingerprints_path(project)
+
+
+def read_rendered(project: Project) -> str:
+    """Return the state that the last complete refresh left; empty where it is not known."""
+    try:
+        return confined.read_text(project.root, _rendered_path(project)) or ""
+    except (UnicodeDecodeError, confined.Refused):
+        return ""
+
+
+def save_rendered(project: Project, state: str) -> None:
+    confined.write_text(project.root, _rendered_path(project), state)
+
+
+def _rendered_path(project: Project) -> str:
+    return os.path.join(project.run, "rendered")

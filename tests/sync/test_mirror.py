@@ -16,7 +16,7 @@ from ademem.core.settings import MirrorSettings, Settings
 from ademem.core.value import replace
 from ademem.files import project_brief, rendering
 from ademem.files.texts import Texts
-from ademem.store import memories
+from ademem.store import changes, memories
 from ademem.store.memories import Change
 from ademem.sync import mirror
 from tests.builders import NOW, insert, memory, open_project, project
@@ -86,6 +86,83 @@ def test_an_unchanged_store_writes_nothing(store, refresh, tmp_path):
     assert refresh() == mirror.Refreshed(written=(), removed=(), kept=(), bytes=0)
     assert {path: os.stat(tmp_path / path).st_mtime_ns for path in tree(tmp_path)} == before
     assert os.stat(tmp_path / ".ade/run/mirror.json").st_mtime_ns == state
+
+
+def test_an_idle_refresh_reads_no_memory(store, refresh, monkeypatch):
+    insert(store, gotcha())
+    refresh()
+    monkeypatch.setattr(mirror, "survey", None)
+    monkeypatch.setattr(mirror, "update_store", None)
+
+    assert refresh() == mirror.Refreshed(written=(), removed=(), kept=(), bytes=0)
+
+
+def forget_records(root, **_):
+    (root / ".ade/run/agreed").unlink()
+
+
+def update_code(monkeypatch, **_):
+    monkeypatch.setattr(mirror, "source_state", lambda: ["another"])
+
+
+CAUSES = {
+    "a new memory": lambda store, **_: insert(store, gotcha("deploys are slow")),
+    "an edit": lambda store, row, **_: change(store, row, content="the cache is safe"),
+    "a change without a revision": lambda store, row, **_: memories.set_anchors(
+        store, row, ["src/cache.py:1-9"]
+    ),
+    "a removal for good": lambda store, row, **_: memories.delete(
+        store, row, Change(operation="delete", actor="user", at=NOW)
+    ),
+    "a brief": lambda store, here, **_: project_brief.patch(store, here, {"summary": "Maps."}, NOW),
+    "a page edited": lambda root, **_: edit(root, GOTCHAS, "thread safe", "fork safe"),
+    "a page removed": lambda root, **_: (root / GOTCHAS).unlink(),
+    "the page of the brief removed": lambda root, **_: (root / ".ade/cto/MEMORY.md").unlink(),
+    "no record of the files": forget_records,
+    "another version of the code": update_code,
+}
+
+
+@pytest.mark.parametrize("cause", CAUSES.values(), ids=CAUSES.keys())
+def test_a_refresh_looks_again_after(store, here, refresh, tmp_path, monkeypatch, cause):
+    (row,) = insert(store, gotcha())
+    refresh()
+    looked = []
+    survey = mirror.survey
+    monkeypatch.setattr(mirror, "survey", lambda *given: looked.append(1) or survey(*given))
+    cause(store=store, here=here, root=tmp_path, row=row, monkeypatch=monkeypatch)
+    refresh()
+    refresh()
+
+    assert looked == [1]
+
+
+def test_a_refresh_looks_again_while_an_edit_is_left_alone(store, refresh, tmp_path):
+    insert(store, gotcha())
+    refresh()
+    edit(tmp_path, INDEX, "# Project memory", "# Ours")
+
+    assert refresh().kept == (INDEX,)
+    assert refresh().kept == (INDEX,)
+    assert refresh(force=True).written == (INDEX,)
+
+
+def test_another_bound_of_the_pages_is_looked_at(store, refresh):
+    insert(store, *(gotcha(f"gotcha {n}", tags=("api",)) for n in range(9)))
+    refresh()
+
+    assert refresh(replace(SETTINGS, topic_entries=5)).written
+
+
+@pytest.mark.parametrize("column", [name for name in memories.COLUMNS if name != "seq"])
+def test_every_column_but_those_of_an_access_moves_the_count_of_changes(store, column):
+    (row,) = insert(store, gotcha())
+    before = changes(store)
+    store.db.execute(f"update unified_memories set {column} = {column} where seq = ?", (row.seq,))
+    assert changes(store) == before + 1
+
+    memories.touch(store, row, 1.0, NOW + timedelta(days=3))
+    assert changes(store) == before + 1
 
 
 def test_access_and_scores_are_not_in_the_files(store, refresh):
