@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ademem import worker
 from ademem.store import jobs, sessions
+from ademem.store.missions import current_location
 from ademem.synthesis.compaction import KEEP, summary_instructions
-from ademem.synthesis.session_location import current_location
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem import worker
 from ademem.store import jobs, sessions
-from ademem.synthesis.session_location import current_location
+from ademem.store.missions import current_location
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.text import bounded, dedupe_key, preview, sha256_hex, unique
 from ademem.guard.injection import instruction_in
 from ademem.store import memory_queries, sessions
+from ademem.store.missions import SessionLocation
 from ademem.synthesis.conversation import Conversation
-from ademem.synthesis.session_location import SessionLocation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -163,7 +163,7 @@ def list_(
         show.warn(warnings)
         return _show_setting(key, settings, as_json=as_json)
     if as_json:
-        rows = [_as_json(setting) for setting in settings]
+        rows = [as_dict(setting) for setting in settings]
         return show.json({"settings": rows, "warnings": [str(each) for each in warnings]})
     for setting in settings:
         value = format_value(setting.value)
@@ -179,7 +179,7 @@ def _show_setting(key: str, settings: Sequence[Setting], *, as_json: bool) -> No
         return show.json({"key": key, "value": None, "source": "built in"}) if as_json else None
     (setting,) = (each for each in settings if each.key == name)
     if as_json:
-        return show.json(_as_json(setting))
+        return show.json(as_dict(setting))
     return show.say(
         format_value(setting.value) if not isinstance(setting.value, str) else setting.value
     )
@@ -358,12 +358,3 @@ PARTS = (
 def _show_values(values: Mapping[str, Any]) -> None:
     for key, value in values.items():
         show.say(f"  {key} = {format_value(value)}")
-
-
-def _as_json(setting: Setting) -> dict[str, Any]:
-    return {
-        "key": setting.key,
-        "value": setting.value,
-        "source": setting.source,
-        "owner": setting.owner,
-    }

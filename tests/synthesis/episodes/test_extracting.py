@@ -7,8 +7,8 @@ from ademem.capture import record
 from ademem.core.memory import Draft, Origin
 from ademem.core.text import sha256_hex
 from ademem.store import jobs, ledger
+from ademem.store.missions import SessionLocation
 from ademem.synthesis.compaction import MOST_CANDIDATES, extract
-from ademem.synthesis.session_location import SessionLocation
 from tests.capture.talk import Talk
 
 CAUSE = "the proxy rewrites the host header"
