@@ -91,3 +91,25 @@ def test_what_is_imported_is_compared_at_once_and_replaces_nothing(world):
 
     assert relations(world) == [("supersedes", "pnpm against yarn")]
     assert replaced(world) == []
+
+
+def test_one_matter_of_two_things_is_no_pair_where_other_memories_tell_that_they_are_two(
+    world, write
+):
+    write("The growth team reviews every change to search")
+    for thing in ("billing", "search"):
+        for text in ("{} listens on port 80", "Secrets of {} are in the vault"):
+            write(text.format(thing))
+    write("Changes to billing are reviewed by the platform team")
+
+    assert relations(world) == []
+
+
+def test_one_matter_in_other_words_is_a_pair_where_other_memories_use_them_of_it(world, write):
+    for thing, team in (("search", "growth"), ("mail", "mobile")):
+        write(f"Changes to {thing} are reviewed by the {team} team")
+        write(f"Ask the {team} team for a review before merging into {thing}")
+    write("Changes to billing are reviewed by the platform team")
+    write("Ask the core team for a review before merging into billing")
+
+    assert relations(world) == [("conflicts_with", "core against platform")]

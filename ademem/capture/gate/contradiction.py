@@ -22,6 +22,10 @@ MOST_FRAME_TOKENS = 25
 """Tokens of a text above which it is no plain sentence."""
 SHARED_FRAME = 0.4
 """Share of the shorter sentence that keeps its place around what is exchanged."""
+LONGEST_COMPLEMENT = 3
+"""Tokens of a complement of which one takes the place of another."""
+SUBJECT, COMPLEMENT = "subject", "complement"
+"""Roles of exchanged words: another subject, or what is said of the same one."""
 MOST_CHARS = 600
 """Characters of a text that are read: a longer one is about more than one matter."""
 
@@ -106,8 +110,9 @@ _MONTHS = frozenset(
     "january february march april may june july august september october november december".split()
 )
 _ORDINALS = frozenset("first second third fourth fifth".split())
+BY_HAND = "by hand"
 _MANNERS = {
-    **dict.fromkeys(("hand", "manual", "manually"), "by hand"),
+    **dict.fromkeys(("hand", "manual", "manually"), BY_HAND),
     **dict.fromkeys(("automatic", "automatically", "automated"), "automatically"),
 }
 _KINDS = frozenset(kind for kinds in SLOTS.values() for kind in kinds)
@@ -139,7 +144,29 @@ _PATH = re.compile(
 _ENDINGS = "ments ment ations ation ings ing ies ied ed es s ly".split()
 
 
-_REASONS = ("differ", "ended", "ended_word", "oppose")
+_ARTICLES = frozenset("a an the our your my their its".split())
+NAME_OF = "name of "
+_CREWS = frozenset("team squad crew group department desk guild".split())
+"""Nouns that the name of a group of people stands before."""
+_THINGS = frozenset(
+    """
+    branch bucket channel cluster container gateway namespace pool profile protocol queue region
+    registry schema scheme solver subnet topic track vault volume workspace zone
+    """.split()
+)
+"""Nouns that the name of a thing stands before or behind: `the topic orders`."""
+_RUNNERS = frozenset("make just task rake nox tox invoke".split())
+"""Programs whose first argument names what is done."""
+_SCRIPTED = frozenset("npm yarn pnpm bun".split())
+_CALLED_BY = frozenset("with through via by using run runs call calls".split())
+_TRIGGERS = frozenset(
+    """
+    night morning evening day weekday week weekend month quarter year hour minute sprint release
+    deploy deployment build commit push merge import start boot
+    """.split()
+)
+"""Nouns that `each` or `every` stands before where it says how often."""
+_REASONS = ("differ", "complement", "ended", "ended_word", "oppose")
 """Features without any of which two texts say nothing else about their subject."""
 
 
@@ -152,8 +179,10 @@ class Facts(Value):
     """Its values of today, by kind."""
     parts: frozenset[str]
     """Stems of all of its values."""
+    words: tuple[str, ...]
+    """All of its words but articles, in order."""
     tokens: tuple[str, ...]
-    """Stems of all of its words, in order."""
+    """The stems of these words."""
     stems: frozenset[str]
     changes: bool
     """It says that something changed."""
@@ -166,27 +195,38 @@ def likelihood(one: str, other: str, cosine: float | None = None) -> float:
 
     *cosine* is that of their vectors, if there are any. A logistic function of the features.
     """
-    weights = WEIGHTS if cosine is not None else WEIGHTS_OF_WORDS
-    found = features(one, other, cosine)
+    return score(features(one, other, cosine), WEIGHTS if cosine is not None else WEIGHTS_OF_WORDS)
+
+
+def score(found: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """Weigh the features; 0 without a reason."""
+    if not has_reason(found):
+        return 0.0
+    return 1 / (1 + math.exp(-sum(weights[name] * value for name, value in found.items())))
+
+
+def has_reason(found: Mapping[str, float]) -> bool:
+    """True if the two texts share a subject and differ in what they say of it."""
     names_one_place = (found["slot"] or found["version"]) and not found["unlike"]
     has_subject = found["common"] or found["ended"] or names_one_place
     is_a_change = found["ended"] or (found["slot"] and found["change"])
     is_of_another = found["exchanged"] or (
         found["apart"] > 0.5 and found["common"] < 0.5 and not is_a_change
     )
-    if not has_subject or is_of_another or not any(found[name] for name in _REASONS):
-        return 0.0
-    total = sum(weights[name] * value for name, value in found.items())
-    return 1 / (1 + math.exp(-total))
+    return bool(has_subject and not is_of_another and any(found[name] for name in _REASONS))
 
 
 def features(one: str, other: str, cosine: float | None = None) -> dict[str, float]:
     """Return what speaks for or against a contradiction, each 0 to 1."""
     left, right = read(one), read(other)
-    shared, apart = _compare_subjects(left, right)
+    subject, mine, theirs = compare_subjects(left, right)
+    apart = min(len(mine), len(theirs))
     differing, agreeing = _compare_values(left, right)
     ended = bool(left.gone & right.parts or right.gone & left.parts)
     ended_word = bool(left.gone & right.stems or right.gone & left.stems)
+    exchange = _find_exchange(left, right)
+    named = {kind for kind in differing if kind.startswith(NAME_OF)}
+    shared = len(subject - {stem(kind.removeprefix(NAME_OF)) for kind in named})
     common = min(shared, 3) / 3
     share = min(1.0, shared / max(1, min(len(left.subject), len(right.subject))))
     change = float(left.changes or right.changes)
@@ -202,7 +242,8 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
         "apart": min(apart, 3) / 3,
         "long": min(1.0, max(len(left.subject), len(right.subject)) / 12),
         "unlike": float(not shared and bool(left.subject) and bool(right.subject)),
-        "exchanged": float(apart > 0 and shared > 0 and not ended and _is_of_another(left, right)),
+        "exchanged": float(exchange == SUBJECT and apart > 0 and shared > 0 and not ended),
+        "complement": float(exchange == COMPLEMENT),
         "heads": float(_have_other_heads(left, right)),
         "differ": float(bool(differing)),
         "measure": measure,
@@ -210,6 +251,10 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
         "path": float("path" in differing),
         "name": float("name" in differing),
         "manner": float("manner" in differing),
+        "named": float(bool(named)),
+        "named_apart": float(bool(named) and apart > 0),
+        "several": float(len({kind.partition(" ")[0] for kind in differing}) > 1),
+        "many": float(not _MANY.isdisjoint((*left.words, *right.words))),
         "slot": slot,
         "agree": float(bool(agreeing) and not differing),
         "ended": float(ended),
@@ -257,6 +302,7 @@ def read(text: str) -> Facts:
     }
     allowed = _stems(_FORBIDDEN.sub(" ", text))
     banned = {stem for ban in _FORBIDDEN.findall(text) for stem in _stems(ban)} - allowed
+    words = [word for word in folded if word not in _ARTICLES]
     kinds: dict[str, frozenset[str]] = {}
     for kind, value in values:
         if (gone | banned).isdisjoint(_parts(value)):
@@ -265,7 +311,8 @@ def read(text: str) -> Facts:
         subject=unique(subject),
         values=kinds,
         parts=frozenset(part for _, value in values for part in _parts(value)),
-        tokens=tuple(map(stem, folded)),
+        words=tuple(words),
+        tokens=tuple(map(stem, words)),
         stems=frozenset(map(stem, folded)),
         changes=changes,
         gone=frozenset(gone),
@@ -283,6 +330,20 @@ def stem(word: str) -> str:
     if len(word) > 3 and word[-1] == word[-2]:
         word = word[:-1]
     return word.rstrip("ey")[:5] if len(word) > 3 else word
+
+
+_COMPLETED = frozenset("is are was were be been gets get".split())
+"""Verbs that only one complement follows, with a participle or without."""
+_LEADS = frozenset("by with through via to into onto as at in on from before after under".split())
+"""Prepositions before a complement of a verb; `of` and `for` say which thing is meant."""
+_MANY = frozenset(
+    """
+    accept accepts allow allows also can cannot contain contains could handle handles include
+    includes may might need needs never not offer offers provide provides require requires support
+    supports
+    """.split()
+)
+"""Words of sentences that hold of several things at once: `needs redis`, `never print names`."""
 
 
 def _read_value(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple[str, str]], int]:
@@ -303,20 +364,38 @@ def _read_value(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple[
         return _read_number(raw, folded, at)
     if token in _OFTEN:
         return [("time", token)], 1
+    if token in ("each", "every") and after in _TRIGGERS:
+        return [("time", f"each {after}")], 2
     if token in _DAYS:
         return [("date", token)], 1
     if token in _ORDINALS and after in ("of", "day", "working", "business"):
         return [("date", " ".join(folded[at : at + 3]))], 3
     if token in _MANNERS:
-        return [("manner", _MANNERS[token])], 1
+        manner = _MANNERS[token]
+        often = [("time", manner)] if manner == BY_HAND else []
+        return [("manner", manner), *often], 1
     if _PATH.fullmatch(token):
         return [("path", token)], 1
     if token in _MONTHS:
         return [], 1
+    if token not in _STOP and (kind := _name_kind(raw, folded, at)):
+        return [(kind, token)], 1
     is_title = raw[at][:1].isupper() and at > 0 and before != "" and not raw[at].isupper()
     if is_title or (raw[at][1:] != raw[at][1:].lower() and not raw[at].isupper()):
         return [("name", token)], 1
     return [], 1
+
+
+def _name_kind(raw: list[str], folded: list[str], at: int) -> str:
+    """Return the kind of thing that the token names by its neighbours; "" if it is no name."""
+    three, two, one = (["", "", "", *folded][at + place] for place in range(3))
+    after, last = ([*folded, "", ""][at + place] for place in (1, 2))
+    if after in _CREWS or (after in _THINGS and one not in _THINGS and (last in _STOP or not last)):
+        return NAME_OF + after
+    if one in _THINGS and (not two or two in _ARTICLES or three in _ARTICLES):
+        return NAME_OF + one
+    is_called = one in _RUNNERS and raw[at - 1] == one and (two in _CALLED_BY or at == 1)
+    return NAME_OF + one if is_called or (one == "run" and two in _SCRIPTED) else ""
 
 
 def _read_number(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple[str, str]], int]:
@@ -331,6 +410,8 @@ def _read_number(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple
     if token in _NUMBERS:
         counts = bool(after) and after not in _STOP
         return ([("number", amount), (f"number {stem(after)}", amount)], 1) if counts else ([], 1)
+    if before == "port":
+        return [(NAME_OF + before, amount)], 1
     if before in SLOTS or before in _VERSIONED or (raw[at - 1 : at] and _is_release(raw, at)):
         return [(f"version {stem(before)}", amount)], 1
     if "version" in folded:
@@ -358,26 +439,47 @@ def _is_label(raw: list[str], folded: list[str], at: int) -> bool:
     )
 
 
-def _compare_subjects(left: Facts, right: Facts) -> tuple[int, int]:
-    """Return how many stems of the subject both have, and how many each has for itself."""
+def compare_subjects(left: Facts, right: Facts) -> tuple[set[str], set[str], set[str]]:
+    """Return the stems of the subject that both have, and those that each has for itself."""
     both = left.stems & right.stems
     names = {stem(name) for facts in (left, right) for name in facts.values.get("name", ())} & both
     mine, theirs = {*left.subject, *names}, {*right.subject, *names}
-    return len(mine & theirs), min(len(mine - theirs), len(theirs - mine))
+    return mine & theirs, mine - theirs, theirs - mine
 
 
-def _is_of_another(left: Facts, right: Facts) -> bool:
-    """True for one sentence in which a word of the subject is exchanged in its place."""
+def _find_exchange(left: Facts, right: Facts) -> str:
+    """Name the role of the words that are exchanged in one sentence; "" where it is not one."""
     if max(len(left.tokens), len(right.tokens)) > MOST_FRAME_TOKENS:
-        return False
+        return ""
     steps = SequenceMatcher(None, left.tokens, right.tokens, autojunk=False).get_opcodes()
     kept = sum(step[2] - step[1] for step in steps if step[0] == "equal")
-    return kept >= SHARED_FRAME * min(len(left.tokens), len(right.tokens)) and any(
-        tag == "replace"
+    if kept < SHARED_FRAME * min(len(left.tokens), len(right.tokens)):
+        return ""
+    changed = [step for step in steps if step[0] != "equal"]
+    exchanged = [
+        (start, end, since, to)
+        for tag, start, end, since, to in changed
+        if tag == "replace"
         and _is_subject(left, left.tokens[start:end])
         and _is_subject(right, right.tokens[since:to])
-        for tag, start, end, since, to in steps
-    )
+    ]
+    if not exchanged:
+        return ""
+    start, end, since, to = exchanged[0]
+    is_alone = len(changed) == 1 and max(end - start, to - since) <= LONGEST_COMPLEMENT
+    words = left.words[start:end], right.words[since:to]
+    return COMPLEMENT if is_alone and _are_complements(left.words[:start], *words) else SUBJECT
+
+
+def _are_complements(before: Sequence[str], mine: Sequence[str], theirs: Sequence[str]) -> bool:
+    """True for words that say one thing of what stands before them, and cannot both do so."""
+    if not _MANY.isdisjoint(before) or not _LEADS.isdisjoint((mine[0], theirs[0])):
+        return False
+    verbs = [at for at, word in enumerate(before) if word in _COMPLETED and at]
+    behind = before[verbs[-1] + 1 :] if verbs else before
+    if verbs and not behind:
+        return not any(words[0].endswith(("ed", "en", "ing")) for words in (mine, theirs))
+    return not _LEADS.isdisjoint(behind[-1:]) and (len(behind) <= 3 if verbs else len(behind) > 2)
 
 
 def _is_subject(facts: Facts, tokens: Sequence[str]) -> bool:
@@ -434,64 +536,74 @@ def explain(one: str, other: str) -> str:
 
 
 WEIGHTS = {
-    "bias": -3.1,
-    "common": 1.9,
-    "share": -0.7,
-    "apart": -3.0,
-    "long": -1.8,
-    "unlike": -1.0,
-    "exchanged": -2.3,
-    "heads": -0.5,
-    "differ": 0.7,
-    "measure": 0.4,
-    "version": 2.5,
-    "path": 1.6,
-    "name": -1.1,
-    "manner": 2.0,
-    "slot": 3.2,
-    "agree": -1.5,
-    "ended": 1.6,
-    "ended_word": -0.3,
+    "bias": -2.5,
+    "common": 1.7,
+    "share": -0.5,
+    "apart": -2.5,
+    "long": -2.7,
+    "unlike": 0.1,
+    "exchanged": 0.0,
+    "complement": 2.9,
+    "heads": -1.0,
+    "differ": 2.1,
+    "measure": -1.2,
+    "version": 0.3,
+    "path": 0.5,
+    "name": -1.3,
+    "manner": 0.0,
+    "named": 0.6,
+    "named_apart": -0.1,
+    "several": -1.1,
+    "many": -0.3,
+    "slot": 1.9,
+    "agree": -0.2,
+    "ended": 0.9,
+    "ended_word": -1.0,
     "change": 0.9,
-    "oppose": -0.7,
-    "slot_common": 1.2,
-    "measure_share": 0.7,
-    "ended_common": 0.2,
-    "name_share": -0.2,
-    "path_share": 1.8,
-    "change_share": 0.3,
-    "oppose_share": 1.8,
-    "cosine": 3.5,
-    "near": 4.2,
+    "oppose": 0.2,
+    "slot_common": 0.6,
+    "measure_share": -0.5,
+    "ended_common": 0.1,
+    "name_share": -1.2,
+    "path_share": 0.3,
+    "change_share": 0.2,
+    "oppose_share": 1.6,
+    "cosine": 3.4,
+    "near": 2.5,
 }
 """Weights of the features where vectors were compared, fitted by logistic regression."""
 WEIGHTS_OF_WORDS = {
-    "bias": -1.9,
-    "common": 3.2,
-    "share": 0.4,
+    "bias": -0.9,
+    "common": 3.3,
+    "share": 0.1,
     "apart": -3.2,
-    "long": -1.8,
-    "unlike": -1.0,
-    "exchanged": -2.2,
-    "heads": -0.8,
-    "differ": 0.4,
-    "measure": 0.7,
-    "version": 2.6,
-    "path": 1.6,
-    "name": -1.5,
-    "manner": 2.0,
-    "slot": 2.9,
-    "agree": -1.6,
-    "ended": 2.2,
-    "ended_word": -0.1,
-    "change": 0.9,
-    "oppose": -0.5,
-    "slot_common": 1.1,
-    "measure_share": 1.1,
+    "long": -3.3,
+    "unlike": 0.2,
+    "exchanged": 0.0,
+    "complement": 2.8,
+    "heads": -1.3,
+    "differ": 1.9,
+    "measure": -1.0,
+    "version": 0.4,
+    "path": 0.5,
+    "name": -1.6,
+    "manner": 0.0,
+    "named": 0.6,
+    "named_apart": -0.1,
+    "several": -1.5,
+    "many": -0.2,
+    "slot": 1.6,
+    "agree": -0.3,
+    "ended": 1.3,
+    "ended_word": -0.9,
+    "change": 0.8,
+    "oppose": -0.3,
+    "slot_common": 0.5,
+    "measure_share": -0.3,
     "ended_common": 0.3,
-    "name_share": -0.4,
-    "path_share": 1.8,
+    "name_share": -1.6,
+    "path_share": 0.3,
     "change_share": 0.1,
-    "oppose_share": 2.1,
+    "oppose_share": 1.9,
 }
 """The same where words alone were."""

@@ -40,6 +40,10 @@ BATCH = 50
 """Memories that are read at once."""
 NOTE_CHARS = 80
 """Characters of a text in a note."""
+COMPANY = 0.35
+"""Share of the common words that memories with another word of the matter have."""
+COMPANIONS = 20
+"""Memories with a word that are looked at."""
 LONGEST = 250
 """Characters above which a text is about several matters, and is not compared."""
 COMPARED = frozenset(
@@ -116,7 +120,10 @@ def find_pairs(memory: Memory, store: Store, meaning: Meaning | None = None) -> 
         score = contradiction.likelihood(text, compared_text(other), near.get(other.seq))
         if score >= LIKELY:
             scored.append((score, other.seq, other))
-    best = sorted(scored, reverse=True)[:MOST]
+    home = Home(store, memory.scope, memory.scope_owner_id)
+    best = [
+        one for one in sorted(scored, reverse=True) if not _name_two_things(memory, one[2], home)
+    ][:MOST]
     times = relations.learned_at(store, [memory.id, *(other.id for *_, other in best)])
     pairs = []
     for score, _, other in best:
@@ -165,6 +172,32 @@ def _neighbours(memory: Memory, cosines: Cosines | None, store: Store) -> list[M
     for each in memory_queries.by_seqs(store, [seq for seq in nearest if seq not in found]):
         found[each.seq] = each
     return [other for other in found.values() if _may_pair(memory, other)]
+
+
+def _name_two_things(memory: Memory, other: Memory, home: Home) -> bool:
+    """True if each has a word of its own that other memories do not use of the same matter.
+
+    "Billing is reviewed by the core team" and "The data team reviews search" both hold.
+    """
+    texts = compared_text(memory), compared_text(other)
+    if not contradiction.features(*texts)["named_apart"]:
+        return False
+    shared, *apart = contradiction.compare_subjects(*map(contradiction.read, texts))
+    ids = memory.id, other.id
+    return bool(shared) and all(
+        any(not _belongs(word, shared, home, ids) for word in words) for words in apart
+    )
+
+
+def _belongs(word: str, shared: set[str], home: Home, pair: tuple[str, str]) -> bool:
+    """True if other memories with the word have enough of the words that a pair shares."""
+    found = (
+        contradiction.read(compared_text(one)).stems
+        for one in home.sharing_words(f'"{word}" *', COMPANIONS)
+        if one.id not in pair
+    )
+    shares = [len(shared & stems) / len(shared) for stems in found if word in stems]
+    return bool(shares) and sum(shares) / len(shares) >= COMPANY
 
 
 def _may_pair(memory: Memory, other: Memory) -> bool:

@@ -39,8 +39,8 @@ class TestPairsWrittenBeforeTheRules:
         assert share(half, ">", LIKELY, with_cosine=with_cosine) >= 0.6
 
     def test_few_that_look_like_one_are_taken_for_it(self, half, with_cosine):
-        assert share(half, "~", LIKELY, with_cosine=with_cosine) <= 0.1
-        assert share(half, "~", STRONG, with_cosine=with_cosine) <= 0.06
+        assert share(half, "~", LIKELY, with_cosine=with_cosine) <= 0.07
+        assert share(half, "~", STRONG, with_cosine=with_cosine) <= 0.02
 
 
 @pytest.mark.parametrize(
@@ -75,6 +75,24 @@ class TestPairsWrittenBeforeTheRules:
             "Migrations run automatically in an init container",
             "automatically against by hand",
             id="how it is done",
+        ),
+        pytest.param(
+            "Invoices are approved by the finance team",
+            "The audit team approves invoices",
+            "audit against finance",
+            id="a plain word as the name of a team",
+        ),
+        pytest.param(
+            "Stock is exported to the queue ledger",
+            "Stock is exported to the queue outbox",
+            "ledger against outbox",
+            id="a plain word as the name of a queue",
+        ),
+        pytest.param(
+            "Drafts are kept in the browser",
+            "Drafts are kept in memory",
+            "other words",
+            id="plain words in the place of others",
         ),
         pytest.param(
             "We allow force pushes to main",
@@ -114,6 +132,13 @@ def test_a_change_is_found_in_either_order_and_explained(earlier, later, why):
         pytest.param("HTTP 404 is never retried", "HTTP 503 is retried twice", id="codes"),
         pytest.param(
             "API v1 returns XML", "API v2 returns JSON", id="two versions that both serve"
+        ),
+        pytest.param(
+            "The parser accepts commas", "The parser accepts semicolons", id="one of several"
+        ),
+        pytest.param("Photos are cropped", "Photos are compressed", id="two things that are done"),
+        pytest.param(
+            "Added the views command", "Added the tables command", id="two commands by name"
         ),
         pytest.param("", "Logs go to Loki", id="nothing"),
     ],
