@@ -334,6 +334,13 @@ def stem(word: str) -> str:
 
 _COMPLETED = frozenset("is are was were be been gets get".split())
 """Verbs that only one complement follows, with a participle or without."""
+_PLACED = frozenset(
+    """
+    begin begins close closes come comes end ends go goes live lives open opens run runs sit sits
+    start starts stay stays
+    """.split()
+)
+"""Verbs that a preposition and one complement follow."""
 _LEADS = frozenset("by with through via to into onto as at in on from before after under".split())
 """Prepositions before a complement of a verb; `of` and `for` say which thing is meant."""
 _MANY = frozenset(
@@ -479,7 +486,8 @@ def _are_complements(before: Sequence[str], mine: Sequence[str], theirs: Sequenc
     behind = before[verbs[-1] + 1 :] if verbs else before
     if verbs and not behind:
         return not any(words[0].endswith(("ed", "en", "ing")) for words in (mine, theirs))
-    return not _LEADS.isdisjoint(behind[-1:]) and (len(behind) <= 3 if verbs else len(behind) > 2)
+    is_near = len(behind) <= 3 if verbs else not _PLACED.isdisjoint(behind[-2:-1])
+    return is_near and behind[-1] in _LEADS
 
 
 def _is_subject(facts: Facts, tokens: Sequence[str]) -> bool:
@@ -543,7 +551,7 @@ WEIGHTS = {
     "long": -2.7,
     "unlike": 0.1,
     "exchanged": 0.0,
-    "complement": 2.9,
+    "complement": 2.8,
     "heads": -1.0,
     "differ": 2.1,
     "measure": -1.2,
@@ -577,10 +585,10 @@ WEIGHTS_OF_WORDS = {
     "common": 3.3,
     "share": 0.1,
     "apart": -3.2,
-    "long": -3.3,
+    "long": -3.4,
     "unlike": 0.2,
     "exchanged": 0.0,
-    "complement": 2.8,
+    "complement": 2.7,
     "heads": -1.3,
     "differ": 1.9,
     "measure": -1.0,
@@ -594,7 +602,7 @@ WEIGHTS_OF_WORDS = {
     "many": -0.2,
     "slot": 1.6,
     "agree": -0.3,
-    "ended": 1.3,
+    "ended": 1.4,
     "ended_word": -0.9,
     "change": 0.8,
     "oppose": -0.3,

@@ -190,14 +190,14 @@ def _name_two_things(memory: Memory, other: Memory, home: Home) -> bool:
 
 
 def _belongs(word: str, shared: set[str], home: Home, pair: tuple[str, str]) -> bool:
-    """True if other memories with the word have enough of the words that a pair shares."""
+    """True if two other memories with the word or more have enough of what a pair shares."""
     found = (
         contradiction.read(compared_text(one)).stems
         for one in home.sharing_words(f'"{word}" *', COMPANIONS)
         if one.id not in pair
     )
     shares = [len(shared & stems) / len(shared) for stems in found if word in stems]
-    return bool(shares) and sum(shares) / len(shares) >= COMPANY
+    return len(shares) > 1 and sum(shares) / len(shares) >= COMPANY
 
 
 def _may_pair(memory: Memory, other: Memory) -> bool:
