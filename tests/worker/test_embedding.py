@@ -5,11 +5,17 @@ import pytest
 
 from ademem import api
 from ademem.api import doctor
-from ademem.store import jobs
+from ademem.core.settings import EmbedSettings
+from ademem.core.value import replace
+from ademem.search import dense
+from ademem.search.embedding import DamagedModel, model_id, second_settings
+from ademem.store import embeddings, jobs, memory_queries
 from ademem.worker import running
 from tests import builders
 from tests.builders import memory
 from tests.worker import fake
+
+SECOND_ID = model_id(second_settings(EmbedSettings()))
 
 
 def numbered(count):
@@ -367,3 +373,78 @@ def test_a_hard_delete_takes_vector_and_failure_with_it(world):
 
     assert world.vectors() == {}
     assert world.store.db.execute("select * from jobs").fetchall() == []
+
+
+class TestASecondModel:
+    """The one for other languages, beside the first."""
+
+    def models(self, world, second):
+        first = fake.model(world.embedder)
+        return replace(first, second=fake.model(second))
+
+    def ids(self, world):
+        query = "select distinct embedding_model from unified_memory_embeddings order by 1"
+        return [row[0] for row in world.store.db.execute(query)]
+
+    @pytest.fixture
+    def second(self):
+        return fake.FakeEmbedder(SECOND_ID)
+
+    def test_embeds_every_memory_as_well(self, world, second):
+        texts = ("Tokens expire in UTC", "Rechnungen werden gerundet und nicht abgeschnitten")
+        world.keep(*texts)
+        world.work(model=self.models(world, second))
+
+        assert self.ids(world) == sorted((fake.ID, SECOND_ID))
+        assert sorted(text for batch in second.batches for text in batch) == sorted(texts)
+        assert all(dense.load_whitening(world.store, id, 384) for id in (fake.ID, SECOND_ID))
+
+    def test_that_is_installed_later_makes_an_embedded_store_due(self, world, second):
+        world.keep(*numbered(60))
+        world.work()
+        pair = self.models(world, second)
+        assert world.due() == []
+        assert world.due(model=pair) == ["embed"]
+
+        world.work(model=pair)
+        assert [len(batch) for batch in second.batches] == [50, 10]
+        assert len(world.embedder.batches) == 2
+        assert world.due(model=pair) == []
+
+    def test_that_was_removed_leaves_its_vectors(self, world, second):
+        world.keep("Tokens expire in UTC")
+        world.work(model=self.models(world, second))
+        (late,) = world.keep("Invoices are rounded half to even")
+        world.work()
+
+        assert self.ids(world) == sorted((fake.ID, SECOND_ID))
+        assert world.vectors()[late] == fake.ID
+
+    def test_records_the_memories_that_the_first_does_not_read(self, world, second):
+        english, german = world.keep("Tokens expire in UTC", "Rechnungen werden gerundet")
+        world.work(model=self.models(world, second))
+        assert self.unread(world) == [german]
+
+        api.edit(world.memories, german, content="Invoices are rounded")
+        api.edit(world.memories, english, content="Die Tokens werden nach einer Stunde ungültig")
+        world.work(model=self.models(world, second))
+        assert self.unread(world) == [english]
+
+    def unread(self, world):
+        rows = np.frombuffer(embeddings.unread_rows(world.store), "<i8").tolist()
+        return [
+            memory.id for memory in memory_queries.everything(world.store) if memory.seq in rows
+        ]
+
+    def test_that_fails_keeps_the_first_from_nothing(self, world):
+        class Damaged(fake.FakeEmbedder):
+            def embed(self, texts):
+                raise DamagedModel("half of it")
+
+        (id,) = world.keep("Tokens expire in UTC")
+        world.work(model=self.models(world, Damaged(SECOND_ID)))
+
+        assert world.vectors() == {id: fake.ID}
+        assert dense.load_whitening(world.store, fake.ID, 384) is not None
+        (failing,) = jobs.list_failing(world.store)
+        assert "half of it" in failing[2]
