@@ -47,7 +47,7 @@ BROAD_EXCEPT = (
     "doors/cli/__init__.py",
     "session/__init__.py",
     "worker/warm_server.py",
-    "worker/job_kinds.py",
+    "worker/running.py",
 )
 """Where a failure that nobody foresaw ends; each of them logs it, or hands it to who waits."""
 

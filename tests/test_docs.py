@@ -29,7 +29,7 @@ from ademem.store import memories, transitions
 from ademem.store.memories import Change
 from ademem.store.transitions import Act
 from ademem.sync import mirror
-from ademem.worker import job_kinds
+from ademem.worker import running
 from bench import recording
 from tests import builders, docs_tables
 from tests.test_architecture import ROOMS
@@ -246,7 +246,7 @@ def test_the_rules_of_the_gate_are_told_in_order():
 def test_every_background_job_has_a_row():
     rows = {codes(name)[0] for name, *_ in table("Job", "Due when", "Does")}
 
-    assert rows == {kind.name for kind in job_kinds.JOBS}
+    assert rows == {kind.name for kind in running.JOBS}
 
 
 def test_every_mode_of_the_guard_is_told():

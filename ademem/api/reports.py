@@ -33,7 +33,7 @@ from ademem.store import (
 from ademem.store.filters import Filters
 from ademem.store.maintenance import LoggedRun
 from ademem.store.runtime import Runtime
-from ademem.worker import job_kinds, running
+from ademem.worker import running
 
 TOP_TAGS = 10
 SHOWN_CHARS = 100
@@ -164,10 +164,10 @@ def lifecycle(runtime: Runtime) -> dict[str, Any]:
     return {
         "last_sweep": swept
         and describe(swept, {name: swept.counts[name] for name in maintenance.COUNTED}),
-        "next_sweep": stamp(job_kinds.next_sweep(store, settings, runtime.now)),
+        "next_sweep": stamp(running.next_sweep(store, settings, runtime.now)),
         "last_consolidation": merged
         and describe(merged, {name: merged.counts[old] for name, old in names.items()}),
-        "next_consolidation": stamp(job_kinds.next_consolidation(store, settings, runtime.now)),
+        "next_consolidation": stamp(running.next_consolidation(store, settings, runtime.now)),
         "conflicts": len(relations.list_conflicts(store)),
         "missions": [mission.id for mission in missions.list_all(store, running=True)],
     }
@@ -253,7 +253,7 @@ def find_overfull(runtime: Runtime) -> str | None:
     if not over:
         return None
     above = ", ".join(f"{count:,} above {scope}_limit" for scope, count in over.items())
-    when = stamp(job_kinds.next_sweep(runtime.store, settings, runtime.now))[:16].replace("T", " ")
+    when = stamp(running.next_sweep(runtime.store, settings, runtime.now))[:16].replace("T", " ")
     keep = ", ".join(f"lifecycle.{scope}_limit = 0" for scope in over)
     return (
         f"{above}: a sweep from {when} UTC on archives the lowest (`ademem sweep --dry-run`);"

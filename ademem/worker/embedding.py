@@ -14,7 +14,7 @@ from ademem.search.embedding import DIMENSIONS, embedded_text, model_id, second_
 from ademem.search.embedding.language import is_english
 from ademem.store import embeddings, jobs, memory_queries, sessions
 from ademem.store.embeddings import FAILURES, Vector
-from ademem.worker.job_kinds import Failure, attempt
+from ademem.worker.running import Failure, attempt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ademem.search.embedding import Embedder
     from ademem.store import Store
     from ademem.store.jobs import Job
-    from ademem.worker.job_kinds import JobContext, Model
+    from ademem.worker.running import JobContext, Model
 
 BATCH_IDLE = 50
 BATCH_ACTIVE = 10

@@ -1,27 +1,421 @@
-"""Run due jobs in order, and record how they end."""
+"""Kinds of jobs in the order in which they run, their schedule and context, and running them."""
 
 from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
-from typing import Any
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ademem.core import confined
-from ademem.core.clock import stamp, timedelta
+from ademem import store as store_
+from ademem.core import configuration, confined
+from ademem.core.clock import parse, stamp, timedelta
 from ademem.core.json_text import loads
-from ademem.core.project import Project
+from ademem.core.project import Project, was_read, worktrees
+from ademem.core.repository import under_way
+from ademem.core.settings import LifecycleSettings
 from ademem.core.shared_files import locked
-from ademem.store import jobs, sessions
+from ademem.core.value import Value
+from ademem.store import Store, embeddings, existence, jobs, maintenance, sessions
 from ademem.store.jobs import Job
 from ademem.store.runtime import Runtime
 from ademem.worker import lock
-from ademem.worker.job_kinds import JOBS, Failure, JobContext, Kind, Model, attempt
 
-__all__ = ["JOBS", "JobContext", "Model", "any_due", "due", "find_model", "run_due"]
+if TYPE_CHECKING:
+    from ademem.search.embedding import Embedder
+
+T = TypeVar("T")
 
 LOG_BYTES = 128_000
 """Size at which the log is rotated; one rotated file is kept."""
+
+
+class Model(Value):
+    """The installed model, loaded on demand."""
+
+    id: str
+    load: Callable[[], Embedder | None]
+    second: Model | None = None
+    """The one for other languages, if it is installed."""
+
+    @property
+    def each(self) -> tuple[Model, ...]:
+        return (self, self.second) if self.second else (self,)
+
+
+class JobContext:
+    """The store, clock, model and callbacks of one run."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        now: Callable[[], datetime],
+        model: Model | None,
+        *,
+        patient: bool = False,
+        pause: Callable[[], None] | None = None,
+        tell: Callable[[str], None] | None = None,
+        offer: Callable[[Embedder], AbstractContextManager[None]] | None = None,
+    ) -> None:
+        self.runtime = runtime
+        self.store = runtime.store
+        self.now = now
+        self.model = model
+        """None when no model is installed."""
+        self.patient = patient
+        """Postpone what can wait while a session is active."""
+        self.pause = pause
+        """Called between two batches."""
+        self.tell = tell
+        """Called with the progress, for a person who watches."""
+        self.offer = offer or nullcontext
+        """Serves the loaded model to other processes while the context lasts."""
+        self.figures: dict[str, int] = {}
+        """Counts of the running job, for the log."""
+
+
+class Kind(Value):
+    """A kind of job, by its name in the table `jobs`."""
+
+    name: str
+    run: Callable[[JobContext, Job], datetime | None]
+    """Run a job; return when to continue, if a part is left."""
+    able: Callable[[JobContext], bool] = lambda _shift: True
+    """Tell whether such jobs can run here now; until then they wait."""
+    notice: Callable[[JobContext], None] = lambda _shift: None
+    """Queue a job when one is due without a request."""
+    patience_s: float = 0.0
+    """Seconds for which a job waits while a session is active."""
+
+
+class Failure(Value):
+    """An error on one line, without secrets."""
+
+    error: str
+
+
+def attempt(do: Callable[[], T]) -> T | Failure:
+    """Return the result, or the failure: no other place catches failures of jobs."""
+    try:
+        return do()
+    except Exception as error:
+        from ademem.core.failure_log import describe
+
+        return Failure(error=describe(error))
+
+
+CROWDED_SHARE = 0.8
+"""Share of a limit above which a sweep queues a consolidation."""
+
+
+def next_sweep(store: Store, settings: LifecycleSettings, now: datetime) -> datetime:
+    """Return one period after the last successful sweep, or after the database was created."""
+    last = maintenance.last(store, "sweep", "ok", until=stamp(now))
+    period = timedelta(hours=settings.sweep_hours)
+    return _next(last.completed_at if last else None, period, store, now)
+
+
+def sweep_is_due(context: JobContext) -> bool:
+    now = context.now()
+    return now >= next_sweep(context.store, context.runtime.settings.lifecycle, now)
+
+
+def sweep_period(context: JobContext) -> timedelta:
+    return timedelta(hours=context.runtime.settings.lifecycle.sweep_hours)
+
+
+def next_consolidation(store: Store, settings: LifecycleSettings, now: datetime) -> datetime:
+    """Return one period after the last consolidation, or after the database was created."""
+    last = maintenance.last(store, "consolidation", until=stamp(now))
+    period = timedelta(days=settings.merge_days)
+    return _next(last.completed_at if last else None, period, store, now)
+
+
+def consolidation_is_due(context: JobContext) -> bool:
+    now = context.now()
+    return now >= next_consolidation(context.store, context.runtime.settings.lifecycle, now)
+
+
+def consolidation_period(context: JobContext) -> timedelta:
+    return timedelta(days=context.runtime.settings.lifecycle.merge_days)
+
+
+def is_crowded(store: Store, settings: LifecycleSettings) -> bool:
+    """Tell whether a project, an agent or a mission is near its limit."""
+    return any(
+        count > CROWDED_SHARE * limit
+        for scope, count in maintenance.fullest(store).items()
+        if (limit := settings.limit_of(scope))
+    )
+
+
+def _next(last: str | None, period: timedelta, store: Store, now: datetime) -> datetime:
+    """Return *period* after the last run; before the first, after the store was made.
+
+    A creation time in the future is ignored: the oldest memory that is not counts. With one that is
+    no time the job is due.
+    """
+    began = last or store_.made_at(store)
+    if began > stamp(now):
+        began = maintenance.oldest(store, now) or began
+    try:
+        return parse(began) + period
+    except (ValueError, OverflowError):
+        return now
+
+
+COLD_START_S = 60.0
+"""Seconds for which embedding waits for an active session, as loading the model takes a core."""
+
+
+CROWDED = "crowded"
+"""The kind of a consolidation that a sweep queues."""
+GIT_RETRY = timedelta(minutes=1)
+"""Delay before files are read again that a git operation is changing."""
+
+
+def mirror(context: JobContext, _job: Job) -> datetime | None:
+    """Bring the files of the project up to date, in every worktree that has them."""
+    from ademem.sync.mirror import refresh
+
+    def tell(done: int, total: int) -> None:
+        if context.tell:
+            context.tell(f"{done:,} of {total:,} changes of the files are imported")
+
+    own, left = context.runtime.project, False
+    for place in (own, *filter(was_read, worktrees(own))):
+        if under_way(place.root):
+            left = True
+            continue
+        environment = context.runtime.environment
+        settings = configuration.load(place, environment).settings
+        refresh(
+            *(place, context.store, settings, context.now()),
+            pause=context.pause,
+            on_batch=tell,
+            environment=environment,
+        )
+    return context.now() + GIT_RETRY if left else None
+
+
+def current(context: JobContext, _job: Job) -> None:
+    """Write the summary of the current state and the log of the day."""
+    from ademem.sync import daily
+
+    daily.write_current(context.runtime.project, context.store, context.now())
+
+
+def anchors(context: JobContext, _job: Job) -> None:
+    """Verify the anchors of memories, for the ranking."""
+    from ademem.synthesis.anchor_verification import verify
+
+    verify(context.runtime.project, context.store, context.now())
+
+
+def skills(context: JobContext, _job: Job) -> None:
+    """Bring the index of skill files up to date."""
+    from ademem.sync.provenance import skill_authors
+    from ademem.synthesis import skill_registry
+
+    scanned = skill_registry.scan(context.runtime, context.now(), skill_authors)
+    context.figures |= skill_registry.figures(scanned)
+
+
+def procedures(context: JobContext, _job: Job) -> None:
+    """Learn procedures from sessions, and export promoted ones."""
+    from ademem.synthesis.procedures import export, learning
+
+    model = context.model.id if context.model else None
+    context.figures |= learning.learn(context.runtime, context.now(), model)
+    if context.runtime.settings.skills.export:
+        exported = export.export_all(context.runtime, context.now())
+        context.figures["written"] = sum(each.outcome == export.WRITTEN for each in exported)
+
+
+def queue_procedures(context: JobContext) -> None:
+    """Queue learning where a procedure was promoted, changed or imported."""
+    export = context.runtime.settings.skills.export
+    if existence.any_procedure(context.store, export=export) and not jobs.exists(
+        context.store, "procedures"
+    ):
+        jobs.queue(context.store, "procedures", "project", context.now())
+
+
+def digest(context: JobContext, _job: Job) -> None:
+    """Read new commits of people, and list the last ones."""
+    from ademem.capture import commits
+
+    commits.catch_up(context.runtime.project, context.store, context.now())
+
+
+def queue_digest(context: JobContext) -> None:
+    from ademem.capture import commits
+
+    if commits.is_behind(context.runtime.project, context.store):
+        jobs.queue(context.store, "digest", "project", context.now())
+
+
+def embed(context: JobContext, job: Job) -> datetime | None:
+    """Give every memory a vector of the installed model."""
+    from ademem.worker import embedding
+
+    return embedding.run(context, job)
+
+
+def model_is_installed(context: JobContext) -> bool:
+    return context.model is not None
+
+
+def queue_embedding(context: JobContext) -> None:
+    """Queue embedding while the store has no vector of a model; later each change queues it."""
+    models = context.model.each if context.model else ()
+    if not jobs.exists(context.store, "embed") and any(
+        not embeddings.has_any(context.store, model.id)
+        and embeddings.any_waiting(context.store, model.id)
+        for model in models
+    ):
+        jobs.queue(context.store, "embed", "project", context.now())
+
+
+def relate(context: JobContext, _job: Job) -> None:
+    """Compare what was learned with its neighbours, for facts that changed."""
+    from ademem.capture.gate import relating
+
+    model = context.model.id if context.model else ""
+    found = relating.catch_up(context.store, context.now(), model, context.pause)
+    context.figures["pairs"] = len(found)
+
+
+def queue_relating(context: JobContext) -> None:
+    from ademem.store import relations
+
+    if relations.is_behind(context.store) and not jobs.exists(context.store, "relate"):
+        jobs.queue(context.store, "relate", "project", context.now())
+
+
+def sweep(context: JobContext, _job: Job) -> None:
+    """Sweep the store, unless that was done since it was queued."""
+    from ademem.synthesis import sweeping
+
+    if not sweep_is_due(context):
+        return
+    swept = sweeping.sweep_locked(context.runtime, context.now(), trigger="schedule")
+    context.figures |= {name: getattr(swept, name) for name in maintenance.COUNTED}
+    if is_crowded(context.store, context.runtime.settings.lifecycle):
+        jobs.plan(context.store, CROWDED, context.now(), period=consolidation_period(context))
+
+
+def queue_sweep(context: JobContext) -> None:
+    if sweep_is_due(context):
+        jobs.plan(context.store, "sweep", context.now(), period=sweep_period(context))
+
+
+def extract(context: JobContext, job: Job) -> None:
+    """Extract findings from a session's transcript."""
+    from ademem.synthesis.compaction import extract
+
+    context.figures["kept"] = extract(job.key, context.runtime)
+
+
+def episode(context: JobContext, job: Job) -> None:
+    """Build the episode of a session, and queue the count of the memories it used."""
+    from ademem.synthesis.episode_building import build_session_episode
+
+    jobs.queue(context.store, "uses", job.key.partition(" ")[0], context.now())
+    if made := build_session_episode(job.key, context.runtime, context.now()):
+        jobs.queue(context.store, "procedures", "project", context.now())
+        if made.mission_id:
+            jobs.queue(context.store, "mission", made.mission_id, context.now())
+
+
+def mission(context: JobContext, job: Job) -> None:
+    """Build the episode of an ended mission."""
+    from ademem.synthesis.episode_building import build_mission_episode
+
+    build_mission_episode(job.key, context.runtime, context.now())
+
+
+def consolidate(context: JobContext, job: Job) -> None:
+    """Consolidate the store, unless that was done since it was queued."""
+    from ademem.search.embedding import model_id
+    from ademem.synthesis import consolidation
+
+    crowded = job.kind == CROWDED
+    if not crowded and not consolidation_is_due(context):
+        return
+    run = consolidation.ConsolidationRun(
+        store=context.store,
+        settings=context.runtime.settings,
+        model=context.model.id if context.model else model_id(context.runtime.settings.embed),
+        write=consolidation.ai_writer(context.runtime),
+        trigger="auto" if crowded else "schedule",
+    )
+    done = consolidation.consolidate_locked(context.runtime, run, context.now)
+    context.figures |= {"clusters": done.clusters, "merged": done.merged, "created": done.created}
+
+
+def queue_consolidation(context: JobContext) -> None:
+    if consolidation_is_due(context):
+        jobs.plan(
+            context.store,
+            "consolidate",
+            context.now(),
+            period=consolidation_period(context),
+        )
+
+
+def uses(context: JobContext, job: Job) -> None:
+    """Count the memories that a session used."""
+    from ademem.synthesis import usage
+
+    context.figures["used"] = usage.count(job.key, context.runtime, context.now())
+
+
+def back_up(context: JobContext, _job: Job) -> None:
+    """Write the weekly backup."""
+    from ademem.store import backups
+
+    runtime = context.runtime
+    made = backups.make(runtime.project, runtime.environment, backups.Kind.WEEKLY, context.now())
+    context.figures["bytes"] = made.bytes
+
+
+def queue_backup(context: JobContext) -> None:
+    from ademem.store import backups
+
+    runtime, now = context.runtime, context.now()
+    began = store_.made_at(context.store)
+    if backups.is_due(runtime.project, runtime.environment, began, now):
+        jobs.plan(context.store, "backup", now, period=backups.PERIOD)
+
+
+JOBS: tuple[Kind, ...] = (
+    Kind(name="extract", run=extract),
+    Kind(name="episode", run=episode),
+    Kind(name="mission", run=mission),
+    Kind(name="uses", run=uses),
+    Kind(name="mirror", run=mirror),
+    Kind(name="current", run=current),
+    Kind(name="anchors", run=anchors),
+    Kind(name="procedures", run=procedures, notice=queue_procedures),
+    Kind(name="skills", run=skills),
+    Kind(name="digest", run=digest, notice=queue_digest),
+    Kind(
+        name="embed",
+        run=embed,
+        able=model_is_installed,
+        notice=queue_embedding,
+        patience_s=COLD_START_S,
+    ),
+    Kind(name="relate", run=relate, notice=queue_relating),
+    Kind(name="consolidate", run=consolidate, notice=queue_consolidation),
+    Kind(name="sweep", run=sweep, notice=queue_sweep),
+    Kind(name=CROWDED, run=consolidate),
+    Kind(name="backup", run=back_up, notice=queue_backup),
+)
+"""All kinds of jobs, in the order in which they run; each has rows in the table `jobs`."""
 
 
 def any_due(runtime: Runtime) -> bool:

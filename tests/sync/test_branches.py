@@ -6,7 +6,7 @@ import pytest
 
 from ademem import api
 from ademem.core.memory import Origin, Status
-from ademem.worker.job_kinds import GIT_RETRY
+from ademem.worker.running import GIT_RETRY
 from tests.sync.repository import FOLDER, Worktree, enrolled
 
 LESSON = "the cache is not thread safe"

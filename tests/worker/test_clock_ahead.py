@@ -10,7 +10,7 @@ from ademem import api
 from ademem.core.clock import stamp
 from ademem.store import ai_calls, jobs, maintenance, sessions
 from ademem.synthesis.sweeping import sweep
-from ademem.worker import job_kinds
+from ademem.worker import running
 from tests import builders
 
 AHEAD = datetime(2262, 1, 1, tzinfo=UTC)
@@ -26,10 +26,10 @@ def test_the_next_sweep_is_due_when_it_was(world, settings):
     world.store.db.execute("update projects set created_at = ?", (stamp(world.now),))
     sweep(world.store, settings, AHEAD)
 
-    assert job_kinds.next_sweep(world.store, settings, world.now) <= world.now + DAY
+    assert running.next_sweep(world.store, settings, world.now) <= world.now + DAY
     sweep(world.store, settings, world.now)
     assert maintenance.last(world.store, "sweep", "ok", until=stamp(world.now)) is not None
-    assert world.now < job_kinds.next_sweep(world.store, settings, world.now) <= world.now + DAY
+    assert world.now < running.next_sweep(world.store, settings, world.now) <= world.now + DAY
 
 
 def test_a_project_that_began_in_the_future_is_swept(world, settings):
@@ -37,8 +37,8 @@ def test_a_project_that_began_in_the_future_is_swept(world, settings):
 
     builders.insert(world.store, builders.memory())
 
-    assert job_kinds.next_sweep(world.store, settings, world.now) == world.now + DAY
-    assert job_kinds.next_consolidation(world.store, settings, world.now).year == world.now.year
+    assert running.next_sweep(world.store, settings, world.now) == world.now + DAY
+    assert running.next_consolidation(world.store, settings, world.now).year == world.now.year
 
 
 def test_a_job_that_was_put_off_then_is_due_now(world):

@@ -10,7 +10,7 @@ from ademem import api, worker
 from ademem.core.shared_files import locked
 from ademem.core.value import replace
 from ademem.worker import running
-from ademem.worker.job_kinds import Kind
+from ademem.worker.running import Kind
 from tests.test_architecture import PACKAGE, ROOT
 
 LOOKED = """
