@@ -242,6 +242,26 @@ def write(
     return _write_text(written, text, stamp) if is_new else written
 
 
+def changes(before: Record | None, after: Record) -> Record:
+    """Return the least record that joined to *before* makes *after*."""
+    if before is None or after.life == REMOVED:
+        return after
+    same_texts = (before.texts, before.over) == (after.texts, after.over)
+    registers = {
+        name: write
+        for name, write in after.registers.items()
+        if before.registers.get(name) != write
+    }
+    return Record(
+        id=after.id,
+        sync_id=after.sync_id,
+        created_at=after.created_at,
+        texts={} if same_texts else after.texts,
+        over={} if same_texts else after.over,
+        registers=registers,
+    )
+
+
 def settle(record: Record, stamp: str) -> Record:
     """End a conflict of texts: what the memory says replaces the others."""
     return _write_text(record, record.text, stamp) if len(record.texts) > 1 else record

@@ -89,6 +89,8 @@ class Store:
         """By which the person's data folder knows the database; for nobody's eyes."""
         self.is_trusted = is_trusted
         """False for a database that was not made here: see `distrust`."""
+        self.replica = ""
+        """Id of the database as a replica, once something was written; see `stamps`."""
         self.judged: int | None = None
         """Last row of such a database that was searched for orders; None where all were."""
 

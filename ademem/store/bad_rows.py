@@ -34,7 +34,7 @@ INSTEAD = {
     ("turns", "class"): "required",
 }
 """Values that are safer than the default of the column."""
-_CHECK = re.compile(r"^\s*(\w+) .*? check \((.*)\)(?:,[^()]*)? *(?:--.*)?$", re.M)
+_CHECK = re.compile(r"^[\s,]*(\w+) .*? check \((.*)\)(?:,[^()]*)? *(?:--.*)?$", re.M)
 _WORD = re.compile(r" and \(\w+ in \('([\w-]+)'")
 
 
@@ -150,7 +150,7 @@ def _tables(db: sqlite3.Connection) -> list[Table]:
 
 
 def _table(model: sqlite3.Connection, db: sqlite3.Connection, name: str, sql: str) -> Table:
-    checks = dict(_CHECK.findall(sql))
+    checks = dict(_CHECK.findall(sql.removesuffix(")")))  # after an added column
     there = {row[1] for row in db.execute(f"pragma table_info({name})")}
     info = [row for row in model.execute(f"pragma table_info({name})") if row[1] in there]
     key = tuple(row[1] for row in info if row[5]) if "without rowid" in sql else ("rowid",)

@@ -36,7 +36,7 @@ PAGES_KIB = 16_384
 """KiB of memory for pages of the database."""
 DECODE = methodcaller("decode", "utf-8", "replace")
 """Reads a text with damaged bytes, too, so that one row cannot fail a whole query."""
-SCHEMA_VERSION = 28
+SCHEMA_VERSION = 29
 FIRST_WITH_SECRET = 20
 SECRET_BYTES = 16
 BULK_CACHE_KIB = 64 * 1024
@@ -180,6 +180,15 @@ def log_bytes(db: sqlite3.Connection) -> int:
         return os.stat(f"{path}-wal").st_size
     except OSError:
         return 0
+
+
+def place(db: sqlite3.Connection) -> str:
+    """Return inode and path of the database, which a copy has not; empty for one in memory."""
+    path = db.execute("pragma database_list").fetchone()["file"]
+    try:
+        return f"{os.stat(path).st_ino} {os.path.realpath(path)}"
+    except OSError:
+        return ""
 
 
 def version(db: sqlite3.Connection) -> int:

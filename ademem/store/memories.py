@@ -71,7 +71,7 @@ BOOKKEEPING = (
 )
 """Fields that history leaves out."""
 KEPT = tuple(name for name in COLUMNS if name not in BOOKKEEPING)
-_GIVEN = tuple(name for name in COLUMNS if name != "seq")
+_GIVEN = (*(name for name in COLUMNS if name != "seq"), "stamps")
 _INSERT = (
     f"insert into main.unified_memories ({', '.join(_GIVEN)})"
     f" values ({', '.join(f':{name}' for name in _GIVEN)})"
@@ -105,12 +105,19 @@ class Change(Value):
     """Shared by all changes of one act; empty for a single change."""
 
 
-def insert(store: Store, memory: Memory, change: Change) -> Memory:
-    """Add the row and return it with its `seq`."""
+def insert(store: Store, memory: Memory, change: Change, written: str | None = None) -> Memory:
+    """Add the row and return it with its `seq`; *written* are its stamps, those of now if None."""
+    from ademem.store import stamps
+
+    is_act = written is None
     with store.transaction() as db:
-        row = _row(memory)
+        if written is None:
+            written = stamps.of_new(stamps.tick(store, change.at))
+        row = row_of(memory) | {"stamps": written}
         memory = replace(memory, seq=db.execute(_INSERT, row).lastrowid)
         _record(store, memory.id, row, _last_revision(db, memory.id) + 1, change)
+        if is_act:
+            stamps.follow_up(store, None, row, change)
     return memory
 
 
@@ -122,19 +129,39 @@ def update(store: Store, memory: Memory, change: Change) -> Memory:
     return put_back(store, replace(memory, updated_at=change.at), change)
 
 
-def put_back(store: Store, memory: Memory, change: Change) -> Memory:
-    """Do the same without setting `updated_at`."""
+def put_back(store: Store, memory: Memory, change: Change, written: str | None = None) -> Memory:
+    """Do the same without setting `updated_at`.
+
+    *written* are the stamps of the row that shows a joined record; if None, each replicated field
+    that differs gets a new one.
+    """
+    from ademem.store import stamps
+
+    is_act = written is None
     with store.transaction() as db:
+        before = raw_row(db, memory.id)
+        if before is None:
+            raise NoSuchMemory(memory.id)
         revision = _last_revision(db, memory.id) + 1
-        row = _row(replace(memory, revision_count=revision))
+        row = row_of(replace(memory, revision_count=revision))
         if not store.is_trusted:
             row |= _claims(db, row)
+        if written is None:
+            written = stamps.of_changed(store, before, row, change.operation, change.at)
+        row["stamps"] = written
         stored = db.execute(_UPDATE, row).fetchone()
-        if stored is None:
-            raise NoSuchMemory(memory.id)
         memory = from_row(stored) if store.is_trusted else get(store, memory.id)
         _record(store, memory.id, row, revision, change)
+        if is_act:
+            stamps.follow_up(store, before, row, change)
     return memory
+
+
+def raw_row(db: sqlite3.Connection, id: str) -> dict[str, Any] | None:
+    """Return the row as it is stored, also in a database that was not made here."""
+    query = "select * from main.unified_memories where id = ?"
+    row = db.execute(query, (id,)).fetchone()
+    return columns(row) if row else None
 
 
 def set_anchors(store: Store, memory: Memory, anchors: Iterable[str]) -> None:
@@ -144,15 +171,22 @@ def set_anchors(store: Store, memory: Memory, anchors: Iterable[str]) -> None:
         db.execute(query, (array(anchors), memory.seq))
 
 
-def delete(store: Store, memory: Memory, change: Change) -> None:
+def delete(store: Store, memory: Memory, change: Change, written: str | None = None) -> None:
     """Delete the row for good; history keeps the deletion and no text."""
+    from ademem.store import stamps
+
+    is_act = written is None
     with store.transaction() as db:
+        before = raw_row(db, memory.id)
         db.execute("delete from memory_revisions where memory_id = ?", (memory.id,))
         db.execute("delete from main.unified_memories where id = ?", (memory.id,))
+        if written is None:
+            written = stamps.tick(store, change.at)
         db.execute(
-            "insert or ignore into tombstones (entity, sync_id, project_id, deleted_at)"
-            " values ('memory', ?, ?, ?)",
-            (memory.sync_id, store.project_id, stamp(change.at)),
+            "insert or ignore into tombstones"
+            " (entity, sync_id, project_id, deleted_at, memory_id, stamp)"
+            " values ('memory', ?, ?, ?, ?, ?)",
+            (memory.sync_id, store.project_id, stamp(change.at), memory.id, written),
         )
         gone = replace(
             memory,
@@ -168,7 +202,9 @@ def delete(store: Store, memory: Memory, change: Change) -> None:
             quarantine_reason=None,
             deleted_at=change.at,
         )
-        _record(store, gone.id, _row(gone), 1, change)
+        _record(store, gone.id, row_of(gone), 1, change)
+        if is_act:
+            stamps.follow_up(store, before, None, change)
 
 
 def touch(store: Store, memory: Memory, score: float, now: datetime) -> None:
@@ -293,6 +329,7 @@ def from_snapshot(snapshot: dict[str, Any]) -> Memory:
 
 def _read(values: dict[str, Any]) -> dict[str, Any]:
     """Convert values in place to those of a Memory; raises one of MISREAD."""
+    values.pop("stamps", None)
     if bytes in map(type, values.values()):
         raise TypeError("bytes where a text or a number is expected")
     # Sums of unlike kinds raise TypeError.
@@ -325,7 +362,7 @@ def new_event() -> str:
     return os.urandom(8).hex()
 
 
-def _row(memory: Memory) -> dict[str, Any]:
+def row_of(memory: Memory) -> dict[str, Any]:
     row = dict(memory.__dict__)
     row["pinned"] = int(memory.pinned)
     row["tags"] = " ".join(memory.tags)

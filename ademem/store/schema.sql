@@ -58,7 +58,7 @@ create table unified_memories (
   rejected_at text check (rejected_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
   base_score real check (typeof(base_score) in ('integer', 'real', 'null') and base_score >= 0),
   claimed_author text check (typeof(claimed_author) in ('text', 'null'))  -- who wrote it, as the files claim; null: of a store of this person, or accepted; empty: they name nobody
-);
+, stamps text not null default '{}' check (case when json_valid(stamps) then json_type(stamps) = 'object' else 0 end));
 create unique index idx_unified_memories_live_text
   on unified_memories(project_id, scope, ifnull(scope_owner_id, ''), dedupe_key)
   where status <> 'archived' and deleted_at is null and superseded_by is null;
@@ -81,6 +81,7 @@ create index idx_unified_memories_rejected
   on unified_memories(project_id, scope, dedupe_key) where rejected_at is not null;
 create index idx_unified_memories_claimed
   on unified_memories(project_id) where claimed_author is not null;
+create index idx_unified_memories_superseded on unified_memories(dedupe_key) where superseded_by is not null;
 
 -- Word index of memories; archived ones stay in it, deleted ones do not.
 create virtual table unified_memories_fts using fts5(
@@ -313,8 +314,34 @@ create table tombstones (
   entity text not null check (entity in ('memory', 'prompt', 'relation')),
   sync_id text not null,
   project_id text not null,
-  deleted_at text not null check (deleted_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  deleted_at text not null check (deleted_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'), memory_id text, stamp text,
   primary key (entity, sync_id)
+);
+create index idx_tombstones_memory on tombstones(memory_id) where memory_id is not null;
+
+-- Writes to be sent to enrolled targets, one a memory in each act.
+create table sync_mutations (
+  seq integer primary key,
+  entity text not null check (entity in ('memory', 'relation')),
+  entity_id text not null,
+  registers text not null check (case when json_valid(registers) then json_type(registers) = 'object' else 0 end),  -- JSON: the registers written, as a record
+  event_id text not null,  -- rows of one act are sent together
+  actor text not null,
+  trust text not null,
+  target text,  -- the target it came from, which needs none of it
+  created_at text not null check (created_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z')
+);
+create index idx_sync_mutations_event on sync_mutations(event_id);
+
+-- Records of other stores that cannot be applied yet.
+create table sync_apply_deferred (
+  entity text not null check (entity in ('memory', 'relation')),
+  entity_id text not null,
+  record text not null check (case when json_valid(record) then json_type(record) = 'object' else 0 end),
+  reason text not null,
+  attempts integer not null default 0 check (typeof(attempts) = 'integer' and attempts >= 0),
+  created_at text not null check (created_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  primary key (entity, entity_id)
 );
 
 -- Work that is due; a row is deleted when its job is done.

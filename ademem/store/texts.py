@@ -14,9 +14,9 @@ Change = Callable[[str], str]
 
 
 JSON = frozenset(
-    "anchors snapshot metadata_json payload_json claimed profile_json persona_json tool_policy_json"
-    " user_preferences_json heartbeat_json actions files tests errors decisions corrections commits"
-    " original".split()
+    "anchors stamps registers record snapshot metadata_json payload_json claimed profile_json"
+    " persona_json tool_policy_json user_preferences_json heartbeat_json actions files tests errors"
+    " decisions corrections commits original".split()
 )
 """Columns with texts inside of JSON, in any table."""
 SAFE = frozenset(

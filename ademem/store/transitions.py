@@ -7,6 +7,7 @@ is one revision, and the files are due.
 
 from __future__ import annotations
 
+from ademem.core import registers
 from ademem.core.anchor import joined
 from ademem.core.errors import FORBIDDEN, AdememError
 from ademem.core.memory import LOST_BRANCH, MAX_TITLED_BYTES, Memory, Status, Tier, Trust
@@ -115,6 +116,32 @@ def raised(
         "pinned": memory.pinned or pinned,
         "tier": min(memory.tier, tier),
         "promoted_at": memory.promoted_at or (now if is_promoted else None),
+    }
+
+
+def undecided() -> dict[str, Any]:
+    """The fields of a text that lost against a concurrent one."""
+    return initial(promoted=False) | {"pinned": False, "promoted_at": None}
+
+
+def hidden_behind(id: str | None) -> dict[str, Any]:
+    """The fields of a memory whose text an elder one has; None: it is shown again."""
+    return {"superseded_by": id}
+
+
+def as_recorded(
+    memory: Memory, life: str, status: Status, at: datetime, *, pinned: bool
+) -> dict[str, Any]:
+    """The fields that show the life of a joined record; *at* is the time of its last write."""
+    kind, _, heir = life.partition(" ")
+    is_archived = kind in (registers.ARCHIVED, registers.REJECTED)
+    return {
+        "status": Status.ARCHIVED if is_archived else status,
+        "tier": tier_of(status, pinned=pinned),
+        "promoted_at": (memory.promoted_at or at) if status is Status.PROMOTED else None,
+        "superseded_by": heir or None,
+        "rejected_at": (memory.rejected_at or at) if kind == registers.REJECTED else None,
+        "deleted_at": (memory.deleted_at or at) if kind == registers.DELETED else None,
     }
 
 

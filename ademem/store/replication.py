@@ -1,0 +1,386 @@
+"""Records of memories read and applied, for whoever carries them between stores; the journal.
+
+A record is joined with what is here. Where a row cannot show all of the joined record, the stamps
+keep the rest: nothing of a record is lost by being applied, and all stores come to the same one.
+"""
+
+from __future__ import annotations
+
+import json
+
+from ademem.core import record_json, registers
+from ademem.core.clock import parse, stamp
+from ademem.core.json_text import loads
+from ademem.core.memory import Category, Importance, Memory, Scope, Status, Trust
+from ademem.core.redaction import redact
+from ademem.core.text import clean, dedupe_key
+from ademem.core.value import Value, replace
+from ademem.store import jobs, memories, stamps, transitions
+from ademem.store.memories import Change
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterator
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.core.registers import Candidate, Record
+    from ademem.store import Store
+    from ademem.store.stamps import Row
+
+    Admit = Callable[[Memory, Memory | None], Memory]
+
+CONFLICT = "conflict"
+"""Tag of a conflict candidate."""
+MERGE = "merge"
+"""Its source."""
+
+
+class Applied(Value):
+    """What applying a record changed here."""
+
+    memory: Memory | None
+    """None: it was removed for good, or waits for a text."""
+    before: Memory | None
+    changed: bool
+
+
+def read(store: Store, id: str) -> Record | None:
+    """Return the record of a memory that other stores may have; None for any other."""
+    row = memories.raw_row(store.db, id)
+    if row:
+        return stamps.record_of_row(row) if stamps.is_shared(row) else None
+    query = "select sync_id, stamp, deleted_at from tombstones where memory_id = ?"
+    gone = store.db.execute(query, (id,)).fetchone()
+    if gone:
+        at = gone["stamp"] or registers.old_stamp(gone["deleted_at"])
+        return registers.removed(id, gone["sync_id"], at)
+    return _waiting(store, id)
+
+
+def read_all(store: Store, where: str = "1") -> Iterator[Record]:
+    """Yield the records of the memories that other stores may have, the oldest row first."""
+    query = "select * from main.unified_memories where project_id = ? and scope = 'project'"
+    for row in store.db.execute(f"{query} and ({where}) order by seq", (store.project_id,)):
+        if stamps.is_shared(row) and (record := stamps.record_of_row(memories.columns(row))):
+            yield record
+    if where == "1":
+        query = "select memory_id from tombstones where memory_id is not null order by memory_id"
+        for row in store.db.execute(query).fetchall():
+            if gone := read(store, row[0]):
+                yield gone
+        query = "select entity_id from sync_apply_deferred order by entity_id"
+        for row in store.db.execute(query).fetchall():
+            if waiting := _waiting(store, row[0]):
+                yield waiting
+
+
+def apply(
+    store: Store,
+    record: Record,
+    change: Change,
+    admit: Admit = lambda memory, _before: memory,
+    target: str | None = None,
+) -> Applied:
+    """Join the record with ours and store what they come to; to do it again changes nothing.
+
+    *admit* gets the row that shows the record, and the one before, and may change what only this
+    store decides: trust, claimed author, quarantine, branch. A record without a text about an
+    unknown memory waits for one. *target* is where it came from.
+    """
+    with store.transaction() as db:
+        stamps.follow(store, record.last_stamp, change.at)
+        row = memories.raw_row(db, record.id)
+        if row and row["scope"] != Scope.PROJECT:
+            _defer(store, record, change.at, "its id is that of a memory of another scope here")
+            return Applied(memory=None, before=None, changed=False)
+        known = stamps.record_of_row(row) if row else read(store, record.id)
+        joined = registers.join(known, record) if known else record
+        if known is None or joined.texts != known.texts:
+            joined = _redacted(joined, store, change.at)
+        before = memories.from_values(row) if row else None
+        if joined == known:
+            return Applied(memory=before, before=before, changed=False)
+        if joined.life == registers.REMOVED:
+            _remove(store, joined, before, change)
+            return Applied(memory=None, before=before, changed=True)
+        if not joined.texts:
+            _defer(store, joined, change.at, "its text has not arrived")
+            return Applied(memory=None, before=None, changed=True)
+        db.execute("delete from sync_apply_deferred where entity_id = ?", (record.id,))
+        memory = admit(_row_of(joined, before, store, change.at), before)
+        memory = _store(store, memory, joined, before, change)
+        if (before and before.dedupe_key != memory.dedupe_key) or not memory.live:
+            _reveal(store, (before or memory).dedupe_key, change)
+        _show_candidates(store, known, joined, memory, change, admit)
+        _journal(store, known, joined, memories.raw_row(db, record.id), change, target)
+        jobs.follow(store, change.at)
+        return Applied(memory=memory, before=before, changed=True)
+
+
+def _redacted(record: Record, store: Store, now: datetime) -> Record:
+    """Return the record without secrets: a later write replaces every text with one."""
+    found = [redact(part) for text in record.texts.values() for part in text if part]
+    if not any(one.found for one in found):
+        return record
+    content, title = (part and clean(redact(part).text) for part in record.text)
+    last = stamps.tick(store, now, above=record.last_stamp)
+    if (content, title) == record.text:
+        return registers.settle(record, last)
+    return registers.write(record, {"content": content, "title": title}, last)
+
+
+def _row_of(record: Record, before: Memory | None, store: Store, now: datetime) -> Memory:
+    """Return the row that shows the record."""
+    values = registers.values_of(record)
+    content, title = record.text
+    last = parse(record.last_stamp[:24])
+    memory = before or Memory(
+        id=record.id,
+        sync_id=record.sync_id or record.id,
+        project_id=store.project_id,
+        scope=Scope.PROJECT,
+        category=Category.FACT,
+        content=content,
+        importance=Importance.MEDIUM,
+        confidence=0.5,
+        **transitions.initial(promoted=False),
+        trust=Trust.IMPORT,
+        source_type=values.get("source") or "import",
+        dedupe_key="",
+        created_at=now,
+        updated_at=now,
+        last_accessed_at=now,
+    )
+    shown = stamps.values_of_row(memories.row_of(memory))
+    fields: dict[str, Any] = {"content": content, "title": title}
+    names = {"path": "file_scope_pattern", "key": "knowledge_key"}
+    for name in ("confidence", "pinned", "path", "topic_key", "key", "bead"):
+        if name in values:
+            fields[names.get(name, name)] = values[name]
+    for name, kind in (("category", Category), ("importance", Importance)):
+        if name in values:
+            fields[name] = kind(values[name])
+    if values.get("source") and values["source"] != shown["source"]:
+        fields |= {"source_type": values["source"], "agent_id": None}
+    if values.get("trust"):
+        fields["trust"] = Trust(values["trust"])
+    elif (content, title) != (memory.content, memory.title) or memory.trust in ("tool", "web"):
+        fields["trust"] = Trust.IMPORT
+    fields |= {kind: tuple(values[kind]) for kind in registers.SETS}
+    fields["tags"] = tuple(word for tag in fields["tags"] for word in tag.split())
+    pinned = bool(fields.get("pinned", memory.pinned))
+    status = Status(values.get("status", shown["status"]))
+    if (record.life, status, pinned) != (shown[registers.LIFE], shown["status"], memory.pinned):
+        fields |= transitions.as_recorded(memory, record.life, status, last, pinned=pinned)
+    return replace(
+        memory,
+        **fields,
+        dedupe_key=dedupe_key(content, fields.get("topic_key", memory.topic_key)),
+        created_at=parse(record.created_at) if record.created_at else memory.created_at,
+        updated_at=min(last, now + registers.CLOCKS_DIFFER),
+        last_accessed_at=now,
+    )
+
+
+def _store(
+    store: Store, memory: Memory, record: Record, before: Memory | None, change: Change
+) -> Memory:
+    """Write the row; behind an elder memory of the same text it is hidden."""
+    memory = _make_room(store, memory, change)
+    written = stamps.dump(record, memories.row_of(memory))
+    if before:
+        return memories.put_back(store, memory, change, written)
+    return memories.insert(store, memory, change, written)
+
+
+def _make_room(store: Store, memory: Memory, change: Change) -> Memory:
+    """Hide the younger of two live memories with one text; of one topic, the younger loses it."""
+    if not memory.live:
+        return memory
+    for other in _live(store, "dedupe_key = ?", memory.dedupe_key, memory):
+        if _age(other) < _age(memory):
+            return replace(memory, **transitions.hidden_behind(other.id))
+        _show(store, other, replace(other, **transitions.hidden_behind(memory.id)), change)
+    for other in _live(store, "topic_key = ?", memory.topic_key, memory):
+        if _age(other) < _age(memory):
+            return _make_room(store, _without_topic(memory), change)
+        _show(store, other, _make_room(store, _without_topic(other), change), change)
+    return memory
+
+
+def _without_topic(memory: Memory) -> Memory:
+    return replace(memory, topic_key=None, dedupe_key=dedupe_key(memory.content, None))
+
+
+def _live(store: Store, where: str, key: str | None, memory: Memory) -> list[Memory]:
+    rows = store.db.execute(
+        "select * from main.unified_memories where project_id = ? and scope = 'project'"
+        f" and status <> 'archived' and deleted_at is null and superseded_by is null and {where}"
+        " and id <> ?",
+        (store.project_id, key, memory.id),
+    )
+    return memories.from_rows(rows)
+
+
+def _age(memory: Memory) -> tuple[str, str]:
+    return stamp(memory.created_at), memory.id
+
+
+def _show(store: Store, before: Memory, after: Memory, change: Change) -> None:
+    """Let a row show its record in another way."""
+    row = memories.raw_row(store.db, before.id)
+    record = stamps.record_of_row(row) if row else None
+    if record:
+        operation = "supersede" if after.superseded_by else "restore"
+        shown = replace(change, operation=operation, actor="system")
+        memories.put_back(store, after, shown, stamps.dump(record, memories.row_of(after)))
+
+
+def follow_up(store: Store, before: Row | None, after: Row | None, change: Change) -> None:
+    """Show what an act set free, and append what it wrote to the journal."""
+    old = stamps.record_of_row(before) if before else None
+    if before:
+        _reveal(store, str(before["dedupe_key"]), change)
+    new = stamps.record_of_row(after) if after else old and read(store, old.id)
+    if old and (new is None or len(new.texts) < len(old.texts) or new.life != registers.LIVE):
+        _drop_candidates(store, old, frozenset())
+    if new and old != new:
+        known = old if before and stamps.is_shared(before) else None
+        _journal(store, known, new, after or before, change, None)
+
+
+def _reveal(store: Store, key: str, change: Change) -> None:
+    """Show the eldest memory of a text that was hidden behind another, if none shows it now."""
+    rows = store.db.execute(
+        "select * from main.unified_memories where dedupe_key = ? and superseded_by is not null"
+        " and project_id = ? and scope = 'project'",
+        (key, store.project_id),
+    ).fetchall()
+    hidden = [
+        memories.from_row(row)
+        for row in rows
+        if loads(row["stamps"]).get(stamps.VALUES, {}).get(registers.LIFE) == registers.LIVE
+    ]
+    if not hidden:
+        return
+    eldest = min(hidden, key=_age)
+    if not _live(store, "dedupe_key = ?", key, eldest):
+        _show(store, eldest, replace(eldest, **transitions.hidden_behind(None)), change)
+
+
+def _show_candidates(
+    store: Store,
+    known: Record | None,
+    record: Record,
+    memory: Memory,
+    change: Change,
+    admit: Admit,
+) -> None:
+    """Keep a row for each text that lost, until somebody decides on it; it is no record."""
+    candidates = registers.conflict_candidates(record) if memory.live else []
+    if known and len(known.texts) > 1:
+        _drop_candidates(store, known, {one.id for one in candidates})
+    for one in candidates:
+        if memories.raw_row(store.db, one.id) is None and read(store, one.id) is None:
+            row = admit(_row_of_candidate(one, memory, change.at), None)
+            if not _live(store, "dedupe_key = ?", row.dedupe_key, row):
+                shown = replace(change, operation="insert", actor="system")
+                memories.insert(store, row, shown, json.dumps({stamps.DERIVED: memory.id}))
+
+
+def _row_of_candidate(one: Candidate, memory: Memory, now: datetime) -> Memory:
+    at = parse(one.stamp[:24])
+    return replace(
+        memory,
+        id=one.id,
+        sync_id=registers.candidate_name(memory.id, one.content)[:32],
+        content=one.content,
+        title=one.title,
+        topic_key=None,
+        knowledge_key=None,
+        dedupe_key=dedupe_key(one.content, None),
+        **transitions.undecided(),
+        tags=(CONFLICT,),
+        anchors=(),
+        trust=Trust.IMPORT,
+        source_type=MERGE,
+        agent_id=None,
+        revision_count=1,
+        created_at=min(at, now),
+        updated_at=min(at, now),
+        last_accessed_at=now,
+    )
+
+
+def _drop_candidates(store: Store, record: Record, but: Container[str]) -> None:
+    """Delete the candidates of a record that nobody has decided on, when their texts are gone."""
+    for one in registers.conflict_candidates(record):
+        row = memories.raw_row(store.db, one.id)
+        if row and one.id not in but and stamps.record_of_row(row) is None:
+            store.db.execute("delete from memory_revisions where memory_id = ?", (one.id,))
+            store.db.execute("delete from main.unified_memories where id = ?", (one.id,))
+
+
+def _remove(store: Store, record: Record, before: Memory | None, change: Change) -> None:
+    written = record.last_stamp
+    if before:
+        operation = replace(change, operation="delete")
+        memories.delete(store, before, operation, written)
+    store.db.execute("delete from sync_apply_deferred where entity_id = ?", (record.id,))
+    store.db.execute(
+        "insert into tombstones (entity, sync_id, project_id, deleted_at, memory_id, stamp)"
+        " values ('memory', :sync_id, :project, :at, :id, :stamp)"
+        " on conflict (entity, sync_id) do update set memory_id = :id, stamp = :stamp",
+        {
+            "sync_id": record.sync_id or record.id,
+            "project": store.project_id,
+            "at": written[:24],
+            "id": record.id,
+            "stamp": written,
+        },
+    )
+
+
+def _defer(store: Store, record: Record, now: datetime, reason: str) -> None:
+    text = json.dumps(record_json.to_json(record), ensure_ascii=False, separators=(",", ":"))
+    store.db.execute(
+        "insert into sync_apply_deferred (entity, entity_id, record, reason, created_at)"
+        " values ('memory', :id, :record, :reason, :at)"
+        " on conflict (entity, entity_id) do update set record = :record, reason = :reason",
+        {"id": record.id, "record": text, "reason": reason, "at": stamp(now)},
+    )
+
+
+def _waiting(store: Store, id: str) -> Record | None:
+    """Return the record without a text that waits for one."""
+    query = "select record from sync_apply_deferred where entity_id = ?"
+    row = store.db.execute(query, (id,)).fetchone()
+    return record_json.from_json(loads(row[0])) if row else None
+
+
+def _journal(
+    store: Store,
+    before: Record | None,
+    after: Record,
+    row: Row | None,
+    change: Change,
+    target: str | None,
+) -> None:
+    """Append what was written to the journal, if a target is enrolled and may have it."""
+    if not stamps.targets(store.db) or not row or not stamps.is_shared(row):
+        return
+    written = record_json.to_json(registers.changes(before, after))
+    store.db.execute(
+        "insert into sync_mutations (entity, entity_id, registers, event_id, actor, trust, target,"
+        " created_at) values ('memory', ?, ?, ?, ?, ?, ?, ?)",
+        (
+            after.id,
+            json.dumps(written, ensure_ascii=False, separators=(",", ":")),
+            change.event_id or memories.new_event(),
+            change.actor,
+            row["trust"],
+            target,
+            stamp(change.at),
+        ),
+    )

@@ -1,0 +1,214 @@
+"""Stamps of memories: the clock of this database, and the record that a row is.
+
+The column `stamps` has what `record_json.pack` returns, and under VALUES the registers that the row
+shows in another way than the record has them, such as a duplicate that is hidden behind the elder.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ademem.core import registers
+from ademem.core.json_text import loads, quoted
+from ademem.core.memory import HIDDEN, Scope, Status
+from ademem.store import database
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Mapping
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.core.registers import Record
+    from ademem.store import Store
+    from ademem.store.memories import Change
+
+    Row = Mapping[str, Any]
+
+VALUES = "values"
+DERIVED = "derived"
+"""On the row of a conflict candidate that nobody has decided on: its memory. It is no record."""
+AHEAD = "clock_ahead/"
+"""Prefix of the names of replicas in `store_values` whose stamps are far ahead; see doctor."""
+TARGET = "sync/"
+"""Prefix of the names of enrolled targets in `store_values`."""
+_CONFIRMING = ("merge", "revise", "edit")
+"""Operations that confirm the text of a memory."""
+_ARCHIVED = (registers.ARCHIVED, registers.REJECTED)
+
+
+def replica(store: Store) -> str:
+    """Return the id of this database as a replica, made anew for a file at another place.
+
+    Called in a transaction that writes. A copy would otherwise write under the same id.
+    """
+    if not store.replica:
+        place = database.place(store.db)
+        noted = value(store.db, "replica")
+        store.replica, _, where = noted.partition(" ")
+        if not store.replica or where != place:
+            store.replica = new_replica()
+            set_value(store.db, "replica", f"{store.replica} {place}".rstrip())
+    return store.replica
+
+
+def new_replica() -> str:
+    made = os.urandom(4).hex()
+    return made if made != registers.OLD_REPLICA else new_replica()
+
+
+def tick(store: Store, now: datetime, above: str = "") -> str:
+    """Return the stamp of an act, greater than all before it and than *above*."""
+    last = value(store.db, "clock")
+    stamp = registers.next_stamp(max(last, above), now, replica(store))
+    if not registers.is_ahead(stamp, now):
+        set_value(store.db, "clock", stamp)
+    return stamp
+
+
+def follow(store: Store, stamp: str, now: datetime) -> None:
+    """Let the clock not fall behind a stamp of another store; note one that is far ahead."""
+    if registers.is_ahead(stamp, now):
+        set_value(store.db, AHEAD + registers.replica_of(stamp), stamp)
+    elif stamp > value(store.db, "clock"):
+        set_value(store.db, "clock", stamp)
+
+
+def far_ahead(store: Store, now: datetime) -> dict[str, str]:
+    """Return the last stamp of each replica whose clock is more than a day ahead of *now*."""
+    rows = store.db.execute(
+        "select name, value from store_values where name >= ? and name < ?",
+        (AHEAD, AHEAD[:-1] + "0"),
+    )
+    return {
+        name.removeprefix(AHEAD): stamp for name, stamp in rows if registers.is_ahead(stamp, now)
+    }
+
+
+def of_new(stamp: str) -> str:
+    """Return the stamps of a row that was written by one act."""
+    return f"{{{quoted(stamp)}:[]}}"
+
+
+def of_changed(store: Store, before: Row, after: Row, operation: str, now: datetime) -> str:
+    """Return the stamps of a row after an act that changed it."""
+    old, new = values_of_row(before), values_of_row(after)
+    changed = {name: new[name] for name in new if new[name] != old[name]}
+    if new[registers.LIFE] in _ARCHIVED:
+        changed.pop("status", None)  # the row of an archived memory does not show it
+    if "content" in changed or "title" in changed:
+        changed |= {name: new[name] for name in ("content", "title")}
+    confirms = operation in _CONFIRMING
+    if not changed and not confirms and before["stamps"] != "{}":
+        return str(before["stamps"])
+    record = record_of_row(before)
+    if record is None:  # the first decision on a conflict candidate
+        return of_new(tick(store, now))
+    if changed or confirms:
+        stamp = tick(store, now, above=record.last_stamp)
+        record = registers.write(record, changed, stamp, confirms=confirms)
+    return dump(record, after)
+
+
+def dump(record: Record, row: Row) -> str:
+    """Return the column for a record that the row shows."""
+    import json
+
+    from ademem.core import record_json
+
+    packed = record_json.pack(record)
+    shown, values = values_of_row(row), registers.values_of(record)
+    other = {name: one for name, one in values.items() if shown[name] != one}
+    packed |= {VALUES: other} if other else {}
+    return json.dumps(packed, ensure_ascii=False, separators=(",", ":"))
+
+
+def record_of_row(row: Row) -> Record | None:
+    """Return the record that the row is; None for a derived conflict candidate."""
+    from ademem.core import record_json  # a new memory needs none of it
+
+    stamps = loads(row["stamps"])
+    if DERIVED in stamps:
+        return None
+    values = values_of_row(row) | stamps.get(VALUES, {})
+    identity = {name: row[name] for name in ("id", "sync_id", "created_at")}
+    return record_json.unpack(identity | values, row["updated_at"], stamps)
+
+
+def values_of_row(row: Row) -> dict[str, Any]:
+    """Return the values of the registers that the row shows."""
+    life = _life(row)
+    promoted = row["promoted_at"] is not None if life in _ARCHIVED else row["status"] == "promoted"
+    return {
+        "content": row["content"],
+        "title": row["title"] or None,
+        "tags": tuple(row["tags"].split()),
+        "anchors": tuple(loads(row["anchors"])),
+        registers.LIFE: life,
+        "category": str(row["category"]),
+        "status": str(Status.PROMOTED if promoted else Status.CANDIDATE),
+        "importance": str(row["importance"]),
+        "confidence": float(row["confidence"]),
+        "pinned": bool(row["pinned"]),
+        "trust": str(row["trust"]) if row["trust"] in ("tool", "web") else None,
+        "path": row["file_scope_pattern"] or None,
+        "topic_key": row["topic_key"] or None,
+        "key": row["knowledge_key"] or None,
+        "source": row["agent_id"] or row["source_type"] or None,
+        "bead": row["bead"] or None,
+    }
+
+
+def _life(row: Row) -> str:
+    if row["deleted_at"]:
+        return registers.DELETED
+    if row["superseded_by"]:
+        return f"{registers.SUPERSEDED} {row['superseded_by']}"
+    if row["status"] == Status.ARCHIVED:
+        return registers.REJECTED if row["rejected_at"] else registers.ARCHIVED
+    return registers.LIVE
+
+
+def is_shared(row: Row) -> bool:
+    """Return True if other stores may have the row: no one's own, hidden or quarantined one."""
+    return (
+        row["scope"] == Scope.PROJECT
+        and row["source_type"] not in HIDDEN
+        and not row["quarantine_reason"]
+        and not row["source_branch"]
+    )
+
+
+def follow_up(store: Store, before: Row | None, after: Row | None, change: Change) -> None:
+    """Do what an act on a row entails for other rows, and for the targets of the exchange."""
+    frees_text = before and _is_live(before)
+    if frees_text and before and after and _is_live(after):
+        frees_text = before["dedupe_key"] != after["dedupe_key"]
+    if before and frees_text:
+        query = "select 1 from unified_memories where dedupe_key = ? and superseded_by is not null"
+        frees_text = store.db.execute(query, (before["dedupe_key"],)).fetchone()
+    ends_conflict = before and '"heads":' in before["stamps"]
+    if frees_text or ends_conflict or targets(store.db):
+        from ademem.store import replication
+
+        replication.follow_up(store, before, after, change)
+
+
+def _is_live(row: Row) -> bool:
+    return _life(row) == registers.LIVE
+
+
+def targets(db: sqlite3.Connection) -> list[str]:
+    """Return the names of the enrolled targets."""
+    query = "select name from store_values where name >= ? and name < ?"
+    return [row[0].removeprefix(TARGET) for row in db.execute(query, (TARGET, TARGET[:-1] + "0"))]
+
+
+def value(db: sqlite3.Connection, name: str) -> str:
+    row = db.execute("select value from store_values where name = ?", (name,)).fetchone()
+    return str(row[0]) if row else ""
+
+
+def set_value(db: sqlite3.Connection, name: str, text: str) -> None:
+    db.execute("insert or replace into store_values values (?, ?)", (name, text))

@@ -1,0 +1,363 @@
+"""Three databases that exchange their records come to the same ones, whatever was done in each."""
+
+import json
+import random
+import shutil
+import sqlite3
+from contextlib import suppress
+
+import pytest
+
+from ademem.core import record_json
+from ademem.core.clock import UTC, datetime, timedelta
+from ademem.core.errors import AdememError
+from ademem.core.memory import Scope, Status
+from ademem.core.registers import REMOVED, is_ahead, next_stamp, replica_of, write
+from ademem.core.settings import GateSettings
+from ademem.core.value import replace
+from ademem.store import memories, open_store, replication, stamps, transitions
+from ademem.store.memories import Change
+from ademem.store.transitions import Act
+from tests.builders import memory, project
+from tests.examples import examples
+
+NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
+WORDS = ("deploys", "run", "at", "noon", "on", "fridays", "never")
+BY_IMPORT = Change(operation="import", actor="import", at=NOON)
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """Open the store of a new project of this name."""
+    stores = []
+
+    def open_named(name):
+        (tmp_path / name).mkdir(exist_ok=True)
+        stores.append(open_store(project(tmp_path / name), NOON))
+        return stores[-1]
+
+    yield open_named
+    for store in stores:
+        store.close()
+
+
+def learn(store, content, now=NOON, **fields):
+    change = Change(operation="insert", actor="user", at=now)
+    made = memory(content, project_id=store.project_id, created_at=now, updated_at=now, **fields)
+    return memories.insert(store, made, change)
+
+
+def send(source, target, now=NOON):
+    for record in list(replication.read_all(source)):
+        replication.apply(target, record, replace(BY_IMPORT, at=now))
+
+
+def exported(store):
+    found = (record_json.to_json(record) for record in replication.read_all(store))
+    return sorted(json.dumps(one, sort_keys=True) for one in found)
+
+
+def act_of(store, minute):
+    return Act(store=store, now=NOON + timedelta(minutes=minute))
+
+
+def test_a_new_memory_has_one_stamp(opened):
+    store = opened("anna")
+    known = learn(store, "Deploys run at noon.")
+
+    record = replication.read(store, known.id)
+    written = {stamp for stamp, _ in record.registers.values()} | set(record.texts)
+    assert written == {f"2026-01-31T12:00:00.000Z-0000-{store.replica}"}
+    row = memories.raw_row(store.db, known.id)
+    assert row["stamps"] == f'{{"{record.last_stamp}":[]}}'
+
+
+def test_a_memory_from_before_there_were_stamps_reads_as_written_when_it_was_updated(opened):
+    store = opened("anna")
+    known = learn(store, "Deploys run at noon.")
+    store.db.execute("update unified_memories set stamps = '{}'")
+
+    record = replication.read(store, known.id)
+    assert {stamp for stamp, _ in record.registers.values()} | set(record.texts) == {
+        "2026-01-31T12:00:00.000Z-0000-00000000"
+    }
+    transitions.pin(known.id, act_of(store, 5))
+    pinned = replication.read(store, known.id)
+    assert pinned.registers["pinned"][0] == f"2026-01-31T12:05:00.000Z-0000-{store.replica}"
+    assert pinned.texts == record.texts
+
+
+@pytest.mark.parametrize(
+    ("act", "written"),
+    [
+        pytest.param(
+            lambda id, act: transitions.edit(id, act, GateSettings(), content="At one."),
+            {"text", "life"},
+            id="edit",
+        ),
+        pytest.param(
+            lambda id, act: transitions.edit(id, act, GateSettings(), tags=("deploy", "new")),
+            {"tags/new", "life"},
+            id="a tag",
+        ),
+        pytest.param(transitions.archive, {"life"}, id="archive"),
+        pytest.param(transitions.pin, {"pinned"}, id="pin"),
+        pytest.param(transitions.delete, {"life"}, id="delete"),
+        pytest.param(
+            lambda id, act: memories.touch(act.store, memories.get(act.store, id), 1.0, act.now),
+            set(),
+            id="an access",
+        ),
+    ],
+)
+def test_an_act_stamps_what_it_writes(act, written, opened):
+    store = opened("anna")
+    known = learn(store, "Deploys run at noon.", tags=("deploy",), status=Status.PROMOTED)
+
+    act(known.id, act_of(store, 5))
+
+    record = replication.read(store, known.id)
+    registers = record.registers | {"text": (max(record.texts), None)}
+    now = f"2026-01-31T12:05:00.000Z-0000-{store.replica}"
+    assert {name for name, (stamp, _) in registers.items() if stamp == now} == written
+
+
+def test_of_two_edits_the_later_counts_and_the_other_is_a_candidate_for_review(opened):
+    anna, ben = opened("anna"), opened("ben")
+    known = learn(anna, "Deploys run at noon.")
+    send(anna, ben)
+    transitions.edit(known.id, act_of(anna, 1), GateSettings(), content="Deploys run at one.")
+    transitions.edit(known.id, act_of(ben, 2), GateSettings(), content="Deploys run at two.")
+
+    send(anna, ben)
+    send(ben, anna)
+
+    for store in (anna, ben):
+        assert memories.get(store, known.id).content == "Deploys run at two."
+        (other,) = memories.find(store, "source_type = 'merge'")
+        assert (other.content, other.status) == ("Deploys run at one.", Status.CANDIDATE)
+        assert replication.read(store, other.id) is None
+    transitions.edit(known.id, act_of(anna, 3), GateSettings(), content="Deploys run at three.")
+    send(anna, ben)
+    for store in (anna, ben):
+        assert [one.content for one in memories.find(store, "1")] == ["Deploys run at three."]
+
+
+def test_a_candidate_that_a_person_promotes_becomes_a_memory_everywhere(opened):
+    anna, ben = opened("anna"), opened("ben")
+    known = learn(anna, "Deploys run at noon.")
+    send(anna, ben)
+    transitions.edit(known.id, act_of(anna, 1), GateSettings(), content="Deploys run at one.")
+    transitions.edit(known.id, act_of(ben, 2), GateSettings(), content="Deploys run at two.")
+    send(anna, ben)
+
+    (other,) = memories.find(ben, "source_type = 'merge'")
+    transitions.promote(other.id, act_of(ben, 3))
+    send(ben, anna)
+
+    assert memories.get(anna, other.id).status is Status.PROMOTED
+    assert exported(anna) == exported(ben)
+
+
+def test_the_same_text_learned_under_two_ids_shows_the_elder_until_its_text_changes(opened):
+    anna, ben = opened("anna"), opened("ben")
+    elder = learn(anna, "Deploys run at noon.", id="elder", sync_id="s-elder")
+    younger = learn(
+        ben, "Deploys run at noon.", NOON + timedelta(hours=1), id="younger", sync_id="s-younger"
+    )
+
+    send(ben, anna)
+    send(anna, ben)
+
+    for store in (anna, ben):
+        assert memories.get(store, younger.id).superseded_by == elder.id
+        assert replication.read(store, younger.id).life == "live"
+    transitions.edit(elder.id, act_of(ben, 90), GateSettings(), content="Deploys run at one.")
+    send(ben, anna)
+    for store in (anna, ben):
+        assert memories.get(store, younger.id).live
+    assert exported(anna) == exported(ben)
+
+
+def test_a_memory_removed_for_good_comes_back_from_no_store(opened):
+    anna, ben = opened("anna"), opened("ben")
+    known = learn(anna, "Deploys run at noon.")
+    send(anna, ben)
+    transitions.delete(known.id, act_of(anna, 1), hard=True)
+    transitions.edit(known.id, act_of(ben, 9), GateSettings(), content="Deploys run at one.")
+
+    send(ben, anna)
+    send(anna, ben)
+
+    for store in (anna, ben):
+        assert memories.find(store, "1") == []
+        assert replication.read(store, known.id).life == REMOVED
+
+
+def test_an_archiving_of_an_unknown_memory_waits_for_its_text(opened):
+    anna, ben = opened("anna"), opened("ben")
+    known = learn(anna, "Deploys run at noon.")
+    before = replication.read(anna, known.id)
+    transitions.archive(known.id, act_of(anna, 1))
+    after = replication.read(anna, known.id)
+    life = replace(before, texts={}, over={}, registers={"life": after.registers["life"]})
+
+    replication.apply(ben, life, BY_IMPORT)
+    assert memories.find(ben, "1") == []
+    replication.apply(ben, before, BY_IMPORT)
+
+    assert memories.get(ben, known.id).status is Status.ARCHIVED
+    assert exported(anna) == exported(ben)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"scope": Scope.AGENT, "scope_owner_id": "me"},
+        {"scope": Scope.MISSION, "scope_owner_id": "m1"},
+        {"quarantine_reason": "orders a model"},
+        {"source_type": "episode"},
+        {"source_branch": "feature"},
+    ],
+    ids=lambda fields: next(iter(fields)),
+)
+def test_what_is_no_one_elses_never_leaves(fields, opened):
+    store = opened("anna")
+    stamps.set_value(store.db, "sync/folder", "0")
+    known = learn(store, "Deploys run at noon.", **fields)
+
+    assert replication.read(store, known.id) is None
+    assert list(replication.read_all(store)) == []
+    assert store.db.execute("select count(*) from sync_mutations").fetchone()[0] == 0
+
+
+def test_the_journal_has_each_act_once_a_target_is_enrolled(opened):
+    anna, ben = opened("anna"), opened("ben")
+    known = learn(anna, "Deploys run at noon.")
+    query = "select * from sync_mutations order by seq"
+    assert anna.db.execute(query).fetchall() == []
+
+    stamps.set_value(anna.db, "sync/folder", "0")
+    transitions.pin(known.id, act_of(anna, 1))
+    other = learn(anna, "Releases need a tag.", NOON + timedelta(minutes=2))
+    transitions.delete(known.id, act_of(anna, 3), hard=True)
+
+    rows = anna.db.execute(query).fetchall()
+    written = [record_json.from_json(json.loads(row["registers"])) for row in rows]
+    assert [one.id for one in written] == [known.id, other.id, known.id]
+    assert written[0].registers.keys() == {"pinned"}
+    for one in written:
+        replication.apply(ben, one, BY_IMPORT)
+    assert exported(ben) == exported(anna)
+
+
+def test_a_copy_of_a_database_writes_as_another_replica(opened, tmp_path):
+    anna = opened("anna")
+    known = learn(anna, "Deploys run at noon.")
+    anna.close()
+    shutil.copytree(tmp_path / "anna", tmp_path / "ben")
+    again, ben = opened("anna"), opened("ben")
+
+    for store in (again, ben):
+        transitions.edit(known.id, act_of(store, 1), GateSettings(), content=f"At {id(store)}.")
+
+    assert again.replica == anna.replica
+    assert ben.replica != anna.replica
+    send(again, ben)
+    assert len(replication.read(ben, known.id).texts) == 2
+
+
+def test_a_clock_far_ahead_is_named_and_not_followed(opened):
+    anna, ben = opened("anna"), opened("ben")
+    known = learn(anna, "Deploys run at noon.", NOON + timedelta(days=400))
+    send(anna, ben)
+
+    assert list(stamps.far_ahead(ben, NOON)) == [anna.replica]
+    other = learn(ben, "Releases need a tag.")
+    assert not is_ahead(replication.read(ben, other.id).last_stamp, NOON)
+    transitions.edit(known.id, act_of(ben, 1), GateSettings(), content="Deploys run at one.")
+    edited = replication.read(ben, known.id)
+    assert replica_of(max(edited.texts)) == ben.replica
+    send(ben, anna)
+    assert memories.get(anna, known.id).content == "Deploys run at one."
+
+
+def test_a_secret_in_a_text_of_another_store_is_replaced_everywhere(opened):
+    anna, ben = opened("anna"), opened("ben")
+    known = learn(anna, "Deploys run at noon.")
+    record = replication.read(anna, known.id)
+    secret = "The token is ghp_" + "a1B2" * 9 + "."
+    leaked = write(record, {"content": secret}, next_stamp(record.last_stamp, NOON, "eeeeeeee"))
+
+    replication.apply(ben, leaked, BY_IMPORT)
+    send(ben, anna)
+
+    assert secret not in "\n".join([*exported(anna), *anna.db.iterdump(), *ben.db.iterdump()])
+    assert exported(anna) == exported(ben)
+
+
+ACTS = (
+    *("learn", "learn", "edit", "edit", "edit", "tag", "archive", "restore", "reject"),
+    *("promote", "pin", "delete", "remove", "supersede", "merge", "category"),
+)
+
+
+def act_at_random(choice, store, minute):
+    act, settings = act_of(store, minute), GateSettings()
+    text = " ".join(choice.sample(WORDS, 3))
+    kind = choice.choice(ACTS)
+    known = memories.find(store, "1", "order by id")
+    if kind == "learn" or not known:
+        name = choice.choice((None, "m1", "m2"))
+        names = {"id": name, "sync_id": f"s-{name}"} if name else {}
+        return learn(store, text, act.now, topic_key=choice.choice((None, "deploy")), **names)
+    id, other = (choice.choice(known).id for _ in range(2))
+    match kind:
+        case "edit":
+            return transitions.edit(id, act, settings, content=text)
+        case "tag":
+            return transitions.edit(id, act, settings, tags=tuple(text.split()[:2]))
+        case "category":
+            return transitions.edit(id, act, settings, category=choice.choice(("fact", "gotcha")))
+        case "remove":
+            return choice.random() < 0.2 and transitions.delete(id, act, hard=True)
+        case "supersede":
+            return transitions.supersede(id, act, other)
+        case "merge":
+            return transitions.merge(id, act, other, text, settings)
+        case _:
+            return getattr(transitions, kind)(id, act)
+
+
+@pytest.mark.parametrize("seed", range(examples(60, share=6)))
+def test_three_stores_come_to_the_same_records(seed, opened, monkeypatch):
+    choice, ids = random.Random(seed), random.Random(-seed)
+    monkeypatch.setattr(transitions, "_scrub", lambda store: None)
+    monkeypatch.setattr(stamps, "new_replica", lambda: f"{ids.getrandbits(32):08x}")
+    stores = [opened(name) for name in ("anna", "ben", "cleo")]
+    for minute in range(40):
+        store, other = choice.sample(stores, 2)
+        if choice.random() < 0.3:
+            records = list(replication.read_all(store))
+            for record in choice.sample(records, len(records)):
+                now = NOON + timedelta(minutes=minute)
+                replication.apply(other, record, replace(BY_IMPORT, at=now))
+        else:
+            with suppress(AdememError, sqlite3.IntegrityError):
+                act_at_random(choice, store, minute)
+    for _ in range(2):
+        for store in stores:
+            for other in stores:
+                send(store, other, NOON + timedelta(minutes=60))
+
+    first, *others = map(exported, stores)
+    assert first
+    assert all(one == first for one in others)
+    for store in stores:
+        assert not [one for one in replication.read_all(store) if one.texts and not one.text[0]]
+        assert shown(store) == shown(stores[0])
+
+
+def shown(store):
+    found = memories.find(store, "source_type <> 'merge'", "order by id")
+    return [(one.id, one.content, one.live) for one in found]
