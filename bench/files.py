@@ -22,7 +22,7 @@ from ademem.core import project, shared_files
 from ademem.core.memory import Category
 from ademem.core.settings import Settings
 from ademem.store import open_store
-from ademem.sync import mirror
+from ademem.sync import checks, mirror
 from ademem.sync.merging import merge_versions
 from tests import builders
 
@@ -61,6 +61,7 @@ def measure(folder: Path, count: int, rounds: int) -> None:
         works: dict[str, Callable[[int], object]] = {
             "read and write": lambda number: copied(texts, folder / f"copy-{number}"),
             "idle render": lambda _: refresh(place, store),
+            "check": lambda _: checks.check(place, store, Settings().mirror),
             "render": lambda _: rendered(place, store),
             "import": lambda number: imported(texts, folder / f"import-{number}"),
             "merge": lambda _: merge(texts),

@@ -238,12 +238,22 @@ def files_changed(project: Project) -> bool:
     """
     if under_way(project.root):
         return False
+    noted = recorded_state(project)
+    return _listing(project, watched_refs(noted)) != noted
+
+
+def recorded_state(project: Project) -> str:
+    """Return what `record_state` wrote; empty where it cannot be read."""
     try:
-        noted = confined.read_text(project.root, project.readings) or ""
+        return confined.read_text(project.root, project.readings) or ""
     except (UnicodeDecodeError, confined.Refused):
-        noted = ""
-    refs = [line.split(" ")[0] for line in noted.splitlines() if line.startswith(_REF)]
-    return _listing(project, [ref.removeprefix(_REF) for ref in refs if ref != _HEAD]) != noted
+        return ""
+
+
+def watched_refs(recorded: str) -> list[str]:
+    """Return the refs of a recorded state, which memories wait for."""
+    refs = [line.split(" ")[0] for line in recorded.splitlines() if line.startswith(_REF)]
+    return [ref.removeprefix(_REF) for ref in refs if ref != _HEAD]
 
 
 def record_state(project: Project, refs: Iterable[str] = ()) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from itertools import islice
 
 from ademem.core import confined, git
 from ademem.core.memory import MAX_TITLED_BYTES, Category
@@ -13,11 +14,10 @@ from ademem.core.settings import GateSettings
 from ademem.core.text import unique
 from ademem.core.value import Value
 from ademem.files import (
-    ARCHIVE,
     BRIEF,
     FOLDER,
     INDEX,
-    KNOWLEDGE,
+    LINE_FILES,
     SHEET,
     knowledge,
     project_brief,
@@ -30,14 +30,19 @@ from ademem.files.review_sheet import parse_sheet
 from ademem.files.snapshot import conflict_problems, is_imported, oversized
 from ademem.files.texts import OVERSIZE, Problem, Texts
 from ademem.store import admission
-from ademem.sync.mirror import survey
-from ademem.sync.tracked_files import NOT_TEXT
+from ademem.sync.mirror import is_rendered, survey
+from ademem.sync.tracked_files import (
+    NOT_TEXT,
+    load_fingerprints,
+    only_text,
+    present,
+    read_tracked,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from ademem.core.memory import Memory
     from ademem.core.project import Project
     from ademem.core.settings import MirrorSettings
     from ademem.files.markdown import ListItem
@@ -45,7 +50,6 @@ if TYPE_CHECKING:
     from ademem.sync.import_context import ImportReport
     from ademem.sync.mirror import File
 
-LINES = (KNOWLEDGE, ARCHIVE)
 FIELD_TYPES = {
     "key": str,
     "type": str,
@@ -58,6 +62,8 @@ FIELD_TYPES = {
 }
 """Fields of a line, with their types."""
 
+BLOCK_LINES = 1000
+"""Lines that are searched for secrets at once."""
 MISREAD = "was not understood"
 REFRESH = "`ademem files refresh`"
 PUT = "put a regular file or folder of your own there, or remove it"
@@ -66,32 +72,22 @@ PUT = "put a regular file or folder of your own there, or remove it"
 class Subject(Value):
     project: Project
     settings: MirrorSettings
-    lines: tuple[Memory, ...]
-    """The memories that may have lines."""
-    offered: tuple[Memory, ...]
-    """The candidates that the sheet may offer."""
+    store: Store
+    place: Place
+    texts: Texts
+    """The readable files, loaded one by one."""
     files: tuple[File, ...]
+    """The files that are not as a refresh would leave them."""
     bounds: GateSettings
     fresh: bool
     """True if the store was made from these files alone."""
 
     @property
-    def texts(self) -> dict[str, str]:
-        """The texts of the readable files."""
-        return {
-            file.path: file.present
-            for file in self.files
-            if file.present is not None and file.present != NOT_TEXT
-        }
-
-    @property
     def topic_paths(self) -> list[str]:
         return [
-            file.path
-            for file in self.files
-            if file.path.startswith(FOLDER)
-            and file.path.endswith(".md")
-            and file.path not in (INDEX, SHEET)
+            path
+            for path in self.texts
+            if path.startswith(FOLDER) and path.endswith(".md") and path not in (INDEX, SHEET)
         ]
 
     def is_refused(self, path: str) -> bool:
@@ -112,12 +108,24 @@ def check(
     With *read* the store was made of these files alone, so that they cannot be behind it.
     """
     place = Place(project, settings)
+    if read is None and is_rendered(project, store, settings, place):
+        files: tuple[File, ...] = ()
+        paths = {*load_fingerprints(project), SHEET, BRIEF}
+    else:
+        files = survey(project, store, settings, place=place)
+        paths = {file.path for file in files}
+        files = tuple(file for file in files if not file.is_current)
+    texts = present(project)
+    if (brief := read_tracked(project, BRIEF)) is not None:
+        texts.add(BRIEF, brief)
+    readable = only_text(texts)
     subject = Subject(
         project=project,
         settings=settings,
-        lines=tuple(rendering.Lines(store, place)),
-        offered=tuple(rendering.each_offered(store, place)),
-        files=survey(project, store, settings, place=place),
+        store=store,
+        place=place,
+        texts=readable.only(sorted(paths & readable.digests.keys())),
+        files=files,
         bounds=bounds or GateSettings(),
         fresh=read is not None,
     )
@@ -192,23 +200,24 @@ def unreadable_brief(subject: Subject) -> Iterator[Problem]:
 
 
 def conflict_markers(subject: Subject) -> Iterator[Problem]:
-    texts = Texts.of(subject.texts)
-    for path in texts:
-        yield from conflict_problems(texts, path)
+    for path in subject.texts:
+        yield from conflict_problems(subject.texts, path)
 
 
 def oversized_lines(subject: Subject) -> Iterator[Problem]:
-    for path, text in subject.texts.items():
-        yield from oversized(path, text)
+    for path in filter(subject.texts.has_oversize, subject.texts):
+        yield from oversized(path, subject.texts[path])
 
 
 def wrong_lines(subject: Subject) -> Iterator[Problem]:
     """Report lines of another shape or scope, and those about no memory that may be shown."""
-    known = _Ids(memory.id for memory in subject.lines)
+    known = _Ids(memory.id for memory in rendering.Lines(subject.store, subject.place))
     if subject.fresh:
         known.missing = MISREAD
-    for path in LINES:
-        for number, line in enumerate(subject.texts.get(path, "").splitlines(), 1):
+    for path in LINE_FILES:
+        for number, line in enumerate(subject.texts.lines(path), 1):
+            if not line:
+                continue
             try:
                 record = json.loads(line)
                 wrong = [key for key, kind in FIELD_TYPES.items() if type(record[key]) is not kind]
@@ -226,11 +235,12 @@ def wrong_lines(subject: Subject) -> Iterator[Problem]:
 
 def wrong_items(subject: Subject) -> Iterator[Problem]:
     """Report items of topic files about no memory that may be shown, and second ones."""
-    known = _Ids(memory.id for memory in subject.lines if rendering.is_on_page(memory))
+    lines = rendering.Lines(subject.store, subject.place)
+    known = _Ids(memory.id for memory in lines if rendering.is_on_page(memory))
     if subject.fresh:
         known.missing = "has no line in knowledge.jsonl or knowledge.archive.jsonl"
     for path in subject.topic_paths:
-        for item in parse_items(subject.texts.get(path, "")):
+        for item in parse_items(subject.texts[path]):
             message = known.check(item.id) or _too_long(item, subject.bounds)
             if message:
                 yield Problem(path=path, line=item.line, message=message)
@@ -238,8 +248,10 @@ def wrong_items(subject: Subject) -> Iterator[Problem]:
 
 def wrong_candidates(subject: Subject) -> Iterator[Problem]:
     """Report items of the sheet that are no candidate, come twice, or have no valid category."""
-    known = _Ids(memory.id for memory in subject.offered)
-    for candidate in parse_sheet(subject.texts.get(SHEET, "")).candidates:
+    sheet = subject.texts.get(SHEET)
+    offered = rendering.each_offered(subject.store, subject.place) if sheet else ()
+    known = _Ids(memory.id for memory in offered)
+    for candidate in parse_sheet(sheet or "").candidates:
         message = known.check(candidate.item.id, anything=subject.fresh)
         message = message or _too_long(candidate.item, subject.bounds)
         if candidate.category and candidate.category not in set(Category):
@@ -284,18 +296,34 @@ def non_text_files(subject: Subject) -> Iterator[Problem]:
 
 def secrets(subject: Subject) -> Iterator[Problem]:
     """Report secrets by line, or by file where several lines make one."""
-    for path, text in subject.texts.items():
-        found = redact(text).found
-        if not found:
-            continue
-        lines = ((number, redact(line).found) for number, line in enumerate(text.split("\n"), 1))
-        by_line: list[tuple[int | None, tuple[str, ...]]] = [line for line in lines if line[1]]
-        for number, names in by_line or [(None, found)]:
-            message = (
-                f"has what looks like a secret ({', '.join(unique(names))}); take it out, and"
-                " renew it if it was pushed"
-            )
-            yield Problem(path=path, line=number, message=message)
+    for path in subject.texts:
+        is_long = path in LINE_FILES  # where a line has all of a text
+        blocks = _line_blocks(subject.texts, path) if is_long else [(1, subject.texts[path])]
+        for first, text in blocks:
+            for number, names in _secrets_in(text):
+                message = (
+                    f"has what looks like a secret ({', '.join(unique(names))}); take it out, and"
+                    " renew it if it was pushed"
+                )
+                line = None if number is None else first + number
+                yield Problem(path=path, line=line, message=message)
+
+
+def _line_blocks(texts: Texts, path: str) -> Iterator[tuple[int, str]]:
+    """Yield BLOCK_LINES lines at once, with the number of the first."""
+    lines, first = texts.lines(path), 1
+    while block := list(islice(lines, BLOCK_LINES)):
+        yield first, "\n".join(block)
+        first += len(block)
+
+
+def _secrets_in(text: str) -> list[tuple[int | None, tuple[str, ...]]]:
+    """Return the names of secrets by line, counted from 0; None for several lines."""
+    found = redact(text).found
+    if not found:
+        return []
+    lines = ((number, redact(line).found) for number, line in enumerate(text.split("\n")))
+    return [(number, names) for number, names in lines if names] or [(None, found)]
 
 
 def ignored_files(subject: Subject) -> Iterator[Problem]:
@@ -308,7 +336,7 @@ def ignored_files(subject: Subject) -> Iterator[Problem]:
 
 
 def index_bounds(subject: Subject) -> Iterator[Problem]:
-    text = subject.texts.get(INDEX, "")
+    text = subject.texts.get(INDEX) or ""
     lines, size = text.count("\n"), len(text.encode())
     bounds = subject.settings
     if lines > bounds.max_lines or size > bounds.max_bytes:
@@ -320,10 +348,10 @@ def index_bounds(subject: Subject) -> Iterator[Problem]:
 
 
 def index_links(subject: Subject) -> Iterator[Problem]:
-    index = subject.texts.get(INDEX, "")
+    index = subject.texts.get(INDEX)
     for path in subject.topic_paths:
         first = re.sub(r"\.\d+\.md$", ".md", os.path.basename(path))
-        if index and path in subject.texts and f"`{first}`" not in index:
+        if index and f"`{first}`" not in index:
             message = f"has no line for {os.path.basename(path)}; {REFRESH} adds it"
             yield Problem(path=INDEX, line=None, message=message)
 

@@ -8,7 +8,13 @@ from itertools import islice
 
 from ademem.core import confined, trust
 from ademem.core.bytecode import source_state
-from ademem.core.project import files_changed, import_waits, record_state
+from ademem.core.project import (
+    files_changed,
+    import_waits,
+    record_state,
+    recorded_state,
+    watched_refs,
+)
 from ademem.core.repository import under_way
 from ademem.core.shared_files import locked
 from ademem.core.text import sha256_hex
@@ -131,9 +137,9 @@ def refresh(
             confined.remove_stale(project.home_root, project.home)
             provenance = provenance_of(project, store, environment)
             project_brief.refresh_agents(store, project, provenance.of_brief)
-            follow_branches(place, store, now)
-            state = _rendered_state(project, store, settings.mirror, place)
-            if state and not force and state == read_rendered(project):
+            waits = watched_refs(recorded_state(project))
+            is_idle = not force and is_rendered(project, store, settings.mirror, place)
+            if is_idle and not (waits and follow_branches(place, store, now)):
                 progress.end()
                 return Refreshed(written=(), removed=(), kept=(), bytes=0)
             report, texts = update_store(
@@ -165,11 +171,14 @@ def refresh(
     )
 
 
-def _rendered_state(project: Project, store: Store, settings: MirrorSettings, place: Place) -> str:
-    """Digest everything that a refresh depends on; empty where the files were changed since.
+def is_rendered(project: Project, store: Store, settings: MirrorSettings, place: Place) -> bool:
+    """Return True if nothing has changed since a refresh that left nothing to do."""
+    state = _rendered_state(project, store, settings, place)
+    return bool(state) and state == read_rendered(project)
 
-    A refresh that finds the digest of the last one, which left nothing to do, has nothing to do.
-    """
+
+def _rendered_state(project: Project, store: Store, settings: MirrorSettings, place: Place) -> str:
+    """Digest everything that a refresh depends on; empty where the files were changed since."""
     if import_waits(project) or under_way(project.root) or files_changed(project):
         return ""
     document = project_brief.load(store)
@@ -178,7 +187,7 @@ def _rendered_state(project: Project, store: Store, settings: MirrorSettings, pl
         "brief": project_brief.file_text(document) if document else None,
         "settings": as_dict(settings),
         "place": [place.branch, place.commit],
-        "files": confined.read_text(project.root, project.readings),
+        "files": recorded_state(project),
         "records": [_file_state(project, path) for path in (BRIEF_PAGE, *record_paths(project))],
         "code": source_state(),
     }

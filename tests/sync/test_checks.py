@@ -59,6 +59,25 @@ def test_fresh_files_have_no_problem(found):
     assert found() == []
 
 
+def test_files_that_nothing_changed_since_the_refresh_are_not_rendered(found, monkeypatch):
+    monkeypatch.setattr(checks, "survey", None)
+
+    assert found() == []
+
+
+def test_a_secret_in_a_long_file_is_named_by_its_line(found, store, here, monkeypatch):
+    insert(store, *(memory(f"note {number}") for number in range(5)))
+    mirror.refresh(here, store, Settings(mirror=SETTINGS), NOW)
+    monkeypatch.setattr(checks, "BLOCK_LINES", 2)
+
+    said = found(LINES, "note 3", SECRET)
+    (secret,) = [line for line in said if "secret" in line]
+    lines = shared_files.read_text(f"{here.root}/{LINES}").splitlines()
+    number = next(at for at, line in enumerate(lines, 1) if SECRET in line)
+    assert number > 2
+    assert secret.startswith(f"{LINES}:{number}: has what looks like a secret (")
+
+
 def test_checking_writes_nothing(store, here, found):
     document = shared_files.read_text(project_brief.file_path(here)).replace(
         '"version": 1', '"version": 3'
