@@ -41,7 +41,7 @@ def recall(
         runtime.clock(),
         runtime.settings.search.limit if limit is None else limit,
         key=_turn(runtime),
-        embedder=_embedder(runtime),
+        embedder=load_embedder(runtime),
     )
 
 
@@ -59,7 +59,7 @@ def search(
         _filters(runtime, filters),
         runtime.clock(),
         limit=runtime.settings.search.limit if limit is None else limit,
-        embedder=_embedder(runtime),
+        embedder=load_embedder(runtime),
         parameters=parameters,
     )
     if turn := _turn(runtime):
@@ -164,7 +164,7 @@ def _filters(runtime: Runtime, filters: Filters | None) -> Filters:
     )
 
 
-def _embedder(runtime: Runtime) -> Embedder | None:
+def load_embedder(runtime: Runtime) -> Embedder | None:
     """Load the model if the store has vectors; None where words alone decide."""
     if not (runtime.settings.search.hybrid and memories.any_vector(runtime.store)):
         return None

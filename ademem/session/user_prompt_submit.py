@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ademem.capture.gate import Written
     from ademem.core.client import Payload
     from ademem.core.memory import Memory
+    from ademem.search.embedding import Embedder
+    from ademem.search.engine import Filters, Hit
     from ademem.store.runtime import Runtime
 
 TASK_NOTIFICATION = "<task-notification>"
@@ -162,26 +164,19 @@ def _recall(prompt: str, key: TurnKey, runtime: Runtime) -> list[tuple[Memory, f
     if not most:
         return []
     from ademem.search import evidence  # which "thanks" does not need
-    from ademem.search.engine import UNARCHIVED, Filters, suggest
+    from ademem.search.engine import UNARCHIVED
     from ademem.store.filters import visible
     from ademem.worker import warm
 
-    filters = Filters(
-        statuses=UNARCHIVED,
-        here=runtime.branch,
-        elsewhere=False,
-        mission=mission_of(runtime.environment),
-    )
     ranked = None
     if not runtime.is_read_only:
         ranked = warm.suggest(runtime, prompt, floor=evidence.PROMPT, most=most)
     if ranked is not None:
         scores = dict(ranked)
-        memories = visible(list(scores), runtime.store, filters, UNARCHIVED, most)
+        memories = visible(list(scores), runtime.store, _filters(runtime), UNARCHIVED, most)
         found = [(memory, scores[memory.seq]) for memory in memories]
     else:
-        hits = suggest(prompt, runtime.store, filters, runtime.now, most=most)
-        found = [(hit.memory, hit.score) for hit in hits]
+        found = [(hit.memory, hit.score) for hit in suggest_for(prompt, runtime)]
         if not runtime.is_read_only:
             from ademem import worker
 
@@ -193,6 +188,26 @@ def _recall(prompt: str, key: TurnKey, runtime: Runtime) -> list[tuple[Memory, f
         for memory, score in found
         if memory.id not in seen and not ledger.is_own_error(runtime.store, memory, key.session_id)
     ]
+
+
+def suggest_for(prompt: str, runtime: Runtime, embedder: Embedder | None = None) -> list[Hit]:
+    """Return the hits to show for a prompt; without *embedder*, words decide."""
+    from ademem.search.engine import suggest
+
+    most = runtime.settings.briefing.prompt
+    filters = _filters(runtime)
+    return suggest(prompt, runtime.store, filters, runtime.now, most=most, embedder=embedder)
+
+
+def _filters(runtime: Runtime) -> Filters:
+    from ademem.search.engine import UNARCHIVED, Filters
+
+    return Filters(
+        statuses=UNARCHIVED,
+        here=runtime.branch,
+        elsewhere=False,
+        mission=mission_of(runtime.environment),
+    )
 
 
 def _lines(found: list[tuple[Memory, float]], runtime: Runtime) -> list[str]:

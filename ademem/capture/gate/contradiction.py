@@ -116,7 +116,7 @@ _MANNERS = {
     **dict.fromkeys(("automatic", "automatically", "automated"), "automatically"),
 }
 _KINDS = frozenset(kind for kinds in SLOTS.values() for kind in kinds)
-_MEASURES = frozenset(("time", "size", "share", "money", "clock", "date", "number"))
+_MEASURES = frozenset("time size share money clock date number port".split())
 _VERSIONED = frozenset(
     """
     alpine android angular centos chrome debian django dotnet elixir fedora firefox go ios java
@@ -418,7 +418,7 @@ def _read_number(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple
         counts = bool(after) and after not in _STOP
         return ([("number", amount), (f"number {stem(after)}", amount)], 1) if counts else ([], 1)
     if before == "port":
-        return [(NAME_OF + before, amount)], 1
+        return [(before, amount)], 1
     if before in SLOTS or before in _VERSIONED or (raw[at - 1 : at] and _is_release(raw, at)):
         return [(f"version {stem(before)}", amount)], 1
     if "version" in folded:
@@ -544,48 +544,48 @@ def explain(one: str, other: str) -> str:
 
 
 WEIGHTS = {
-    "bias": -2.5,
-    "common": 1.7,
+    "bias": -2.6,
+    "common": 2.0,
     "share": -0.5,
-    "apart": -2.5,
+    "apart": -2.6,
     "long": -2.7,
     "unlike": 0.1,
     "exchanged": 0.0,
     "complement": 2.8,
     "heads": -1.0,
-    "differ": 2.1,
-    "measure": -1.2,
-    "version": 0.3,
-    "path": 0.5,
+    "differ": 2.0,
+    "measure": -1.1,
+    "version": 0.4,
+    "path": 0.6,
     "name": -1.3,
     "manner": 0.0,
-    "named": 0.6,
+    "named": 0.5,
     "named_apart": -0.1,
     "several": -1.1,
-    "many": -0.3,
+    "many": -0.4,
     "slot": 1.9,
     "agree": -0.2,
-    "ended": 0.9,
-    "ended_word": -1.0,
+    "ended": 1.0,
+    "ended_word": -1.1,
     "change": 0.9,
     "oppose": 0.2,
     "slot_common": 0.6,
-    "measure_share": -0.5,
+    "measure_share": -0.3,
     "ended_common": 0.1,
-    "name_share": -1.2,
+    "name_share": -1.3,
     "path_share": 0.3,
-    "change_share": 0.2,
+    "change_share": 0.1,
     "oppose_share": 1.6,
-    "cosine": 3.4,
-    "near": 2.5,
+    "cosine": 3.3,
+    "near": 2.4,
 }
 """Weights of the features where vectors were compared, fitted by logistic regression."""
 WEIGHTS_OF_WORDS = {
-    "bias": -0.9,
-    "common": 3.3,
+    "bias": -1.0,
+    "common": 3.4,
     "share": 0.1,
-    "apart": -3.2,
-    "long": -3.4,
+    "apart": -3.3,
+    "long": -3.3,
     "unlike": 0.2,
     "exchanged": 0.0,
     "complement": 2.7,
@@ -596,10 +596,10 @@ WEIGHTS_OF_WORDS = {
     "path": 0.5,
     "name": -1.6,
     "manner": 0.0,
-    "named": 0.6,
-    "named_apart": -0.1,
+    "named": 0.5,
+    "named_apart": 0.0,
     "several": -1.5,
-    "many": -0.2,
+    "many": -0.3,
     "slot": 1.6,
     "agree": -0.3,
     "ended": 1.4,
@@ -607,11 +607,11 @@ WEIGHTS_OF_WORDS = {
     "change": 0.8,
     "oppose": -0.3,
     "slot_common": 0.5,
-    "measure_share": -0.3,
+    "measure_share": -0.1,
     "ended_common": 0.3,
     "name_share": -1.6,
     "path_share": 0.3,
     "change_share": 0.1,
-    "oppose_share": 1.9,
+    "oppose_share": 1.8,
 }
 """The same where words alone were."""

@@ -220,10 +220,7 @@ def run(
     """Measure recall and baselines on a dataset."""
     from ademem.api import evaluation
 
-    try:
-        data = dataset.read_bytes()
-    except OSError as error:
-        raise UsageError(f"cannot read {dataset}: {error.strerror}", "name a file") from error
+    data = _read_bytes(dataset)
     bar = _progress if sys.stderr.isatty() else None
     found = evaluation.run(evaluation.read(data, format), os.environ, bar)
     if as_json:
@@ -262,9 +259,19 @@ def add(
 
 @evaluation.command()
 def gate(
+    prompts: Annotated[
+        Path | None,
+        typer.Argument(metavar="[PROMPTS]", help="Measure what is shown for these prompts."),
+    ] = None,
+    memories_of: Annotated[
+        Path | None,
+        typer.Option("--memories", metavar="FILE", help="A dataset in place of the project."),
+    ] = None,
     min_recall: Annotated[
         float,
-        typer.Option("--min-recall", min=0.0, max=1.0, help="Fail below this recall@10."),
+        typer.Option(
+            "--min-recall", min=0.0, max=1.0, help="Fail below this recall@10, or share shown."
+        ),
     ] = 0.0,
     slack: Annotated[
         int, typer.Option("--slack", min=0, help="Places that a memory may lose.")
@@ -275,7 +282,9 @@ def gate(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask all recorded queries. Exit code 1 if a memory ranks worse."""
+    """Ask all recorded queries, or measure what prompts are shown. Exit code 1 if it got worse."""
+    if prompts:
+        return _gate_prompts(prompts, memories_of, min_recall, project, as_json=as_json)
     from ademem.api.evaluation import golden
 
     with _quietly(project) as memories:
@@ -291,6 +300,46 @@ def gate(
             typer.echo(f"{what:<7} {one.sync_id[:12]}  {move:<24}  {preview(one.query, 60)}")
         typer.echo(f"{counted(verdict.golden, 'question')}, recall@10 {100 * verdict.recall:.1f} %")
     raise typer.Exit(1 if failed else 0)
+
+
+def _gate_prompts(
+    file: Path, dataset: Path | None, least: float, project: str | None, *, as_json: bool
+) -> None:
+    """Print what the hook shows for prompts, by kind; exit code 1 if the right ones are too few."""
+    from ademem.api import evaluation
+    from ademem.api.evaluation import unasked
+
+    prompts = unasked.read_prompts(_read_bytes(file))
+    if dataset:
+        haystacks = evaluation.read(_read_bytes(dataset)).haystacks
+        if len(haystacks) != 1:
+            raise UsageError(
+                f"{dataset} has {counted(len(haystacks), 'store')}", "it takes a file of one"
+            )
+        with evaluation.Arena(haystacks[0], os.environ) as arena:
+            found = unasked.measure(prompts, arena.memories)
+    else:
+        with _quietly(project) as memories:
+            found = unasked.measure(prompts, memories)
+    failed = found.right is not None and found.right < least
+    if as_json:
+        kinds = [as_dict(kind) for kind in found.kinds]
+        show.json(as_dict(found) | {"kinds": kinds, "failed": failed})
+    else:
+        typer.echo(f"{found.mode}\n{'':<14}{'prompts':>9}{'shown':>9}{'right':>9}{'memories':>9}")
+        for kind in found.kinds:
+            right = "" if kind.right is None else f"{kind.right:.1%}"
+            typer.echo(
+                f"{kind.kind:<14}{kind.prompts:9}{kind.shown:9.1%}{right:>9}{kind.memories:9.2f}"
+            )
+    raise typer.Exit(1 if failed else 0)
+
+
+def _read_bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}", "name a file") from error
 
 
 def _progress(done: int, all: int) -> None:

@@ -96,3 +96,31 @@ def test_an_update_makes_the_ranks_of_now_the_ones_to_keep(call, known):
     assert call("gate")[0] == 1
     assert call("gate", "--update")[0] == 0
     assert call("gate")[0] == 0
+
+
+def test_the_gate_measures_what_prompts_are_shown_of_a_dataset(call, tmp_path):
+    store = {
+        "store": "s",
+        "memories": [{"id": "m1", "text": "Login tokens expire in UTC"}],
+        "queries": [],
+    }
+    (tmp_path / "store.jsonl").write_text(json.dumps(store))
+    prompt = {"prompt": "Fix: login tokens expire", "kind": "related", "relevant": ["m1"]}
+    (tmp_path / "prompts.jsonl").write_text(json.dumps(prompt))
+    words = ("gate", str(tmp_path / "prompts.jsonl"), "--memories", str(tmp_path / "store.jsonl"))
+    code, printed = call(*words, "--json")
+
+    assert code == 0
+    assert json.loads(printed) == {
+        "mode": "lexical",
+        "right": 1.0,
+        "failed": False,
+        "kinds": [{"kind": "related", "prompts": 1, "shown": 1.0, "right": 1.0, "memories": 1.0}],
+    }
+
+
+def test_the_gate_fails_where_too_few_prompts_are_shown_the_right_memory(call, tmp_path):
+    prompt = {"prompt": "Fix: login tokens expire", "relevant": ["m1"]}
+    (tmp_path / "prompts.jsonl").write_text(json.dumps(prompt))
+
+    assert call("gate", str(tmp_path / "prompts.jsonl"), "--min-recall", "0.5")[0] == 1
