@@ -39,8 +39,8 @@ class TestPairsWrittenBeforeTheRules:
         assert share(half, ">", LIKELY, with_cosine=with_cosine) >= 0.6
 
     def test_few_that_look_like_one_are_taken_for_it(self, half, with_cosine):
-        assert share(half, "~", LIKELY, with_cosine=with_cosine) <= 0.07
-        assert share(half, "~", STRONG, with_cosine=with_cosine) <= 0.02
+        assert share(half, "~", LIKELY, with_cosine=with_cosine) <= 0.08
+        assert share(half, "~", STRONG, with_cosine=with_cosine) <= 0.03
 
 
 @pytest.mark.parametrize(
