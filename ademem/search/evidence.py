@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from ademem.search.ranking import Hit
 
+ANSWER = -2.5
+"""Evidence below which a hit is marked as weak for a reader who asked."""
 PROMPT = -1.95
 """Evidence from which a prompt or an error is shown a memory."""
 DENIAL = 0.0
@@ -38,7 +40,7 @@ def weigh(signals: Mapping[str, float], asked: float, background: float) -> floa
     another project are equally far from all rows.
     """
     # Between the share of the text, next to nothing for a long one, and that of a full answer.
-    share = signals["share"] / math.sqrt(max(asked, 1.0))
+    share = max(signals["share"], signals.get("near_share", 0.0)) / math.sqrt(max(asked, 1.0))
     if "cosine" in signals:
         return 9.66 * signals["cosine"] - 8.56 * background + 4.54 * share - 4.85
     return 7.13 * share - 4.50

@@ -15,7 +15,7 @@ class Parameters(Value):
     """Weight of the words of a memory in its relevance."""
     meaning: float = 0.3
     """Weight of the whitened cosine to the question in the relevance."""
-    near_words: float = 0.3
+    near_words: float = 0.35
     """Weight of the words of a turn of a dialogue and its neighbours in the session."""
     near_meaning: float = 0.2
     """Weight of the cosines of a turn of a dialogue and its neighbours."""
@@ -56,15 +56,9 @@ class Parameters(Value):
     widen: bool = True
     """Look up other forms of rare and unknown words, too, such as what they abbreviate."""
     floor: float = 0.25
-    """Share of the question's words, rare ones counting more, that a hit contains at least."""
-    cosine_floor: float = 0.25
-    """Cosine to the question from which a hit needs none of its words."""
+    """Share of a short query in whole words below which parts of words are looked up."""
     answer_share: float = 0.8
-    """Share of a question from which a row answers it, where vectors are compared."""
-    answer_cosine: float = 0.35
-    """Cosine to a question from which a row answers it."""
-    answer_words: float = 0.2
-    """Share of a long question from which a row with two of its words answers it; 0 for any row."""
+    """Share of a question from which a confirmed memory makes candidates unnecessary."""
 
 
 DEFAULTS = Parameters()

@@ -67,20 +67,12 @@ class Query(Value):
     """FTS5 expressions that no operator of the text has reached; bare text for ROWS."""
     substrings: dict[str, Index]
     """What to look for inside words when no word answers; empty for a prompt."""
-    typed: bool
-    """It is so short that somebody typed it to find something."""
     asks: bool
     """It begins as a question does."""
     times: Mapping[str, int] = {}
     """Number of times that a term occurs, if more than once."""
     capitals: frozenset[str] = frozenset()
     """The words that stand out in capitals, in small letters."""
-
-    @property
-    def is_question(self) -> bool:
-        """It is one, with more telling words than somebody types to find something."""
-        words = sum(index is Index.WORDS for index in self.terms.values())
-        return self.asks and words > TYPED_WORDS
 
 
 def parse(text: str) -> Query:
@@ -99,7 +91,6 @@ def parse(text: str) -> Query:
         key=None if " " in text else text or None,
         terms=terms | {_quoted(phrase): Index.WORDS for phrase in phrases},
         substrings={_quoted(word): Index.GRAMS for word in telling if typed and len(word) >= GRAM},
-        typed=typed,
         asks=asks(text),
         times={term: number for term, number in times.items() if number > 1 and term in terms},
         capitals=_capitals(text),

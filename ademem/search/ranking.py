@@ -31,8 +31,6 @@ FIRST_LOOK = 3
 """Rows that are filtered first, in pools: hidden rows take some of them."""
 NEXT_LOOK = 10
 """Factor by which more rows are filtered when too few of them are visible."""
-ENOUGH = 0.6
-"""Share of a full answer, about two rare words, that answers a question however long."""
 SHARE_WEIGHT = 0.3
 """Part of the words' signal by the share that was matched, beside vectors; the rest is BM25."""
 
@@ -53,7 +51,7 @@ class Ranked(Value):
     relevance: float
     signals: dict[str, float]
     weak: bool = False
-    """It has too little of the question to answer it, or no hit answers it."""
+    """It most likely does not answer the question."""
     missing: tuple[str, ...] = ()
     """Words of the question that it does not contain."""
     against: str = ""
@@ -139,7 +137,6 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
     if cosines is not None:
         near = {seq for some in neighbours.values() for far in some for seq in far}
         whitened, plain = cosines.compare(near.union(rows))
-    is_answered = cosines is not None or words_answer(matches, rows, search.query, parameters)
     signals = compute_signals(matches, rows, whitened, plain)
     if has_turns:
         from ademem.search import dialogue
@@ -152,10 +149,6 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
         mine["relevance"] = weighted_mean(mine, weights)
         mine["evidence"] = evidence.weigh(mine, asked, background)
 
-    is_answered &= any(_is_answer(mine, search.query, parameters) for mine in signals.values())
-    strong = {
-        seq for seq, mine in signals.items() if is_answered and _is_above_floor(mine, parameters)
-    }
     kept = list(signals)
     if search.floor is not None:
         least = evidence.least_shown((mine["evidence"] for mine in signals.values()), search.floor)
@@ -170,27 +163,7 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
     found = memories.entries(search.store, kept[:pool])
     features = dialogue.read_features(search.query.text) if has_turns else None
     hits = [_weigh(memory, signals[memory.seq], features, search) for memory in found]
-    return [hit if hit.memory.seq in strong else replace(hit, weak=True) for hit in hits]
-
-
-def words_answer(
-    matches: Matches, rows: Iterable[int], query: Query, parameters: Parameters
-) -> bool:
-    """Tell by words alone if one of the rows answers a question of several words.
-
-    It has two of them and enough of their information: any two texts share one rare word.
-    """
-    if not parameters.answer_words or not query.is_question:
-        return True
-    enough = min(parameters.answer_words * sum(matches.weights), ENOUGH)
-    return any(
-        seq in matches.exact
-        or (
-            len(terms := matches.terms.get(seq, ())) > 1
-            and sum(matches.weights[term] for term in terms) >= enough
-        )
-        for seq in rows
-    )
+    return [replace(hit, weak=True) if _is_weak(hit.signals) else hit for hit in hits]
 
 
 def compute_signals(
@@ -361,24 +334,6 @@ def _read_neighbours(
     return neighbours, visible_rows(wanted, search.store, search.filters, statuses, len(wanted))
 
 
-def _is_answer(mine: Signals, query: Query, parameters: Parameters) -> bool:
-    share = parameters.floor if query.typed or "cosine" not in mine else parameters.answer_share
-    return (
-        bool(mine["exact"])
-        or mine["share"] >= share
-        or mine.get("cosine", 0.0) >= parameters.answer_cosine
-    )
-
-
-def _is_above_floor(mine: Signals, parameters: Parameters) -> bool:
-    return (
-        bool(mine["exact"])
-        or mine["share"] >= parameters.floor
-        or mine.get("cosine", 0.0) >= parameters.cosine_floor
-        or mine.get("near_share", 0.0) >= parameters.floor
-    )
-
-
 def _weigh(memory: Entry, signals: Signals, features: Features | None, search: Search) -> Ranked:
     bonus: dict[str, float] = {}
     if features is not None and DIALOGUE in memory.tags:
@@ -391,6 +346,10 @@ def _weigh(memory: Entry, signals: Signals, features: Features | None, search: S
     return weigh(
         memory, {**signals, **bonus, "relevance": relevance}, search.parameters, search.now
     )
+
+
+def _is_weak(signals: Signals) -> bool:
+    return not signals["exact"] and signals["evidence"] < evidence.ANSWER
 
 
 def _answers(hit: Ranked, parameters: Parameters) -> bool:

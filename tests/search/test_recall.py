@@ -78,7 +78,10 @@ def test_a_weak_hit_counts_no_access_and_is_not_logged(store, keep):
         keep(f"the nightly report {number} is sent at noon")
 
     found = recall(
-        "could we send the report of the invoices to shard owners", store, Filters(), NOW
+        "could we mail invoices and receipts of last summer to shard owners and accountants",
+        store,
+        Filters(),
+        NOW,
     )
     weak = [hit.memory.id for hit in found.hits if hit.weak]
     assert kept.id in weak
