@@ -45,6 +45,8 @@ PERIOD = timedelta(days=7)
 LATEST = "latest"
 WAIT_S = 10.0
 """Longest wait for a writer of the database that is replaced."""
+FIRST_WITH_VALUES = 26
+"""The schema since which a database has a table of its own values, such as its replica id."""
 _STEP = 64
 """Pages that are written at once; every database of ours has more."""
 _UNFINISHED = ".new"
@@ -230,7 +232,8 @@ def take_in(
 ) -> Candidate:
     """Copy a file next to the database and check the copy, which nobody else can change.
 
-    It is made another database than the one it was copied from: files are compared with it anew.
+    It is made another database than the one it was copied from: files are compared with it anew,
+    and its first write takes another replica id.
     Raises BadBackup, DamagedBackup or NewerDatabase.
     """
     aside = f"{project.database}.{os.getpid()}-{os.urandom(4).hex()}{_UNFINISHED}"
@@ -280,6 +283,8 @@ def _checked(aside: str, path: str, environment: Mapping[str, str], now: datetim
             raise BadBackup(f"{path} is an empty database")
         db.execute("pragma journal_mode = delete")
         db.execute("update projects set created_at = ?", (stamp(now),))
+        if schema >= FIRST_WITH_VALUES:
+            db.execute("delete from store_values where name = 'replica'")
         count = db.execute("select count(*) from unified_memories").fetchone()[0]
     return Candidate(path=aside, project=str(row[0]), schema=schema, memories=count)
 
@@ -347,9 +352,16 @@ def _overwrite(
         kept = kept or make(project, environment, Kind.REPLACED, now).path
 
     with (
-        closing(sqlite3.connect(candidate.path)) as source,
+        closing(sqlite3.connect(candidate.path, isolation_level=None)) as source,
         closing(connect(project.database, WAIT_S)) as present,
     ):
+        if min(candidate.schema, version(present)) >= FIRST_WITH_VALUES:
+            clock = "select name, value from store_values where name = 'clock'"
+            source.executemany(
+                "insert into store_values values (?, ?)"
+                " on conflict do update set value = max(value, excluded.value)",
+                map(tuple, present.execute(clock).fetchall()),
+            )
         source.backup(present, pages=_STEP, progress=keep)
         with suppress(sqlite3.OperationalError):  # readers keep the log; a later commit empties it
             present.execute("pragma wal_checkpoint(truncate)")

@@ -41,13 +41,14 @@ _ARCHIVED = (registers.ARCHIVED, registers.REJECTED)
 def replica(store: Store) -> str:
     """Return the id of this database as a replica, made anew for a file at another place.
 
-    Called in a transaction that writes. A copy would otherwise write under the same id.
+    Called in a transaction that writes. A copy, or a database that a backup replaced while it was
+    open, would otherwise write under the same id.
     """
-    if not store.replica:
+    noted, _, where = value(store.db, "replica").partition(" ")
+    if not noted or noted != store.replica:
         place = database.place(store.db)
-        noted = value(store.db, "replica")
-        store.replica, _, where = noted.partition(" ")
-        if not store.replica or where != place:
+        store.replica = noted
+        if not noted or where != place:
             store.replica = new_replica()
             set_value(store.db, "replica", f"{store.replica} {place}".rstrip())
     return store.replica

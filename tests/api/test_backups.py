@@ -14,7 +14,8 @@ from ademem.api import doctor, recovery
 from ademem.core import project
 from ademem.core.errors import AdememError
 from ademem.core.memory import Draft, Scope
-from ademem.store import backups, database
+from ademem.core.registers import replica_of
+from ademem.store import backups, database, stamps
 from tests import builders
 from tests.api.killed_restore import texts
 from tests.builders import NOW
@@ -110,6 +111,27 @@ def test_a_running_session_goes_on_with_the_restored_database(root, path):
 
         assert len(api.search(memories, "staging cluster deploys").hits) == 1
     assert texts(path) == [PRIVATE, LATER, SHARED]
+
+
+def test_a_restored_database_writes_as_another_replica(root):
+    """Also a session that has it open: others may have what it wrote after the backup."""
+    place = project.at(str(root))
+    with api.open_memories(str(root)) as memories, memories.store.transaction():
+        before = stamps.replica(memories.store)
+    back_up(root)
+    with api.open_memories(str(root)) as memories:
+        store = memories.store
+        with store.transaction():
+            assert stamps.replica(store) == before
+            stamps.follow(store, "2026-01-31T20:00:00.000Z-0000-1a2b3c4d", NOW)
+        restore(root)
+        with store.transaction():
+            last = stamps.tick(store, NOW)
+
+    assert replica_of(last) != before
+    assert last.startswith("2026-01-31T20:00:00.000Z-0001-")
+    with closing(backups.connect(place.database, 1)) as db:
+        assert stamps.value(db, "replica").startswith(replica_of(last))
 
 
 def test_while_another_process_writes_nothing_is_restored(root, path, monkeypatch):
