@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext, suppress
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from contextlib import nullcontext, suppress
 
 from ademem import store as store_
 from ademem.core import configuration, confined
 from ademem.core.clock import parse, stamp, timedelta
 from ademem.core.json_text import loads
-from ademem.core.project import Project, was_read, worktrees
+from ademem.core.project import was_read, worktrees
 from ademem.core.repository import under_way
-from ademem.core.settings import LifecycleSettings
 from ademem.core.shared_files import locked
 from ademem.core.value import Value
-from ademem.store import Store, embeddings, existence, jobs, maintenance, sessions
-from ademem.store.jobs import Job
-from ademem.store.runtime import Runtime
+from ademem.store import embeddings, existence, jobs, maintenance, sessions
 from ademem.worker import lock
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ademem.search.embedding import Embedder
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+    from datetime import datetime
+    from typing import Any, TypeVar
 
-T = TypeVar("T")
+    from ademem.core.project import Project
+    from ademem.core.settings import LifecycleSettings
+    from ademem.search.embedding import Embedder
+    from ademem.store import Store
+    from ademem.store.jobs import Job
+    from ademem.store.runtime import Runtime
+
+    T = TypeVar("T")
 
 LOG_BYTES = 128_000
 """Size at which the log is rotated; one rotated file is kept."""
@@ -497,6 +501,8 @@ def _do(kind: Kind, job: Job, context: JobContext) -> bool:
         jobs.postpone(context.store, job, again)
     error = again.error if isinstance(again, Failure) else ""
     ended = context.now()
+    import json  # a hook only asks what is due
+
     line = {
         "at": stamp(ended),
         "job": job.kind,
