@@ -43,11 +43,16 @@ PRIOR_VECTORS = 100
 """With so many vectors, half of the estimate is theirs; the other half is no whitening at all."""
 SAMPLE = 20_000
 """Vectors that are enough to estimate the whitening from."""
-SECOND_BACKGROUND, SECOND_SCALE = 0.83, 6.65
-"""The second model's cosine of the tenth nearest row, and how much closer together its cosines are:
-they are shown on the scale of the first model, which the floors and the evidence are made for."""
-FIRST_BACKGROUND = 0.24
-"""The first model's cosine of the tenth nearest row."""
+SECOND_SCALE = 6.65
+"""How much closer together the second model's cosines are than those of the first, which the floors
+and the evidence are made for."""
+FIRST_MEAN = 0.034
+"""Cosine that stands for the mean of the second model's cosines to one question."""
+USUAL_MEAN, USUAL_WHITENED_MEAN = 0.77, 0.04
+"""Means of the second model's cosines in other stores: a question is no passage to it, and how near
+it is to all of them depends on its language."""
+PRIOR_ROWS = 5
+"""With so many rows, half of a mean is theirs and half is the usual one."""
 EQUAL_SHARE = 0.5
 """Share of the second model in what both read."""
 GROWTH = 1.25
@@ -146,9 +151,8 @@ class Blend(Cosines):
         shares = np.where(np.isin(self.rows, unread), 1.0, share)
         shares[~np.isin(self.rows, second.rows)] = 0.0
         shares[~np.isin(self.rows, first.rows)] = 1.0
-        # A question is no passage to the second model, so it is a bit nearer to all of them.
-        centred = second.whitened - second.whitened.mean()
-        scaled = SECOND_SCALE * (_all_plain(second) - SECOND_BACKGROUND) + FIRST_BACKGROUND
+        centred = _centred(second.whitened, USUAL_WHITENED_MEAN)
+        scaled = FIRST_MEAN + SECOND_SCALE * _centred(_all_plain(second), USUAL_MEAN)
         self.whitened = self._mix(shares, first, first.whitened, second, centred)
         self._plain = self._mix(shares, first, _all_plain(first), second, scaled)
 
@@ -163,6 +167,12 @@ class Blend(Cosines):
 
     def plain(self, places: Rows) -> Floats:
         return self._plain[places]
+
+
+def _centred(cosines: Floats, usual_mean: float) -> Floats:
+    total = float(cosines.sum()) + PRIOR_ROWS * usual_mean
+    centred: Floats = cosines - np.float32(total / (len(cosines) + PRIOR_ROWS))
+    return centred
 
 
 def _all_plain(cosines: Cosines) -> Floats:

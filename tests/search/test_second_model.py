@@ -136,7 +136,13 @@ def test_each_row_has_the_cosine_of_the_model_that_reads_it(rows, others, unread
     whitened, plain = blended.compare({*rows, *others})
     ours, _ = a.compare(rows)
     theirs, near = b.compare(others)
-    mean = np.mean(list(theirs.values()))
+    mean, near_mean = (
+        (sum(values.values()) + dense.PRIOR_ROWS * usual) / (len(values) + dense.PRIOR_ROWS)
+        for values, usual in (
+            (theirs, dense.USUAL_WHITENED_MEAN),
+            (near, dense.USUAL_MEAN),
+        )
+    )
     assert whitened.keys() == plain.keys() == {*rows, *others}
     for row, found in whitened.items():
         part = 1.0 if row in unread or row not in ours else share
@@ -144,7 +150,7 @@ def test_each_row_has_the_cosine_of_the_model_that_reads_it(rows, others, unread
         expected = (1 - part) * ours.get(row, 0) + part * (theirs.get(row, 0) - mean)
         assert found == pytest.approx(expected, abs=1e-5)
         if part == 1:
-            scaled = dense.SECOND_SCALE * (near[row] - dense.SECOND_BACKGROUND)
-            assert plain[row] == pytest.approx(scaled + dense.FIRST_BACKGROUND, abs=1e-5)
+            scaled = dense.SECOND_SCALE * (near[row] - near_mean)
+            assert plain[row] == pytest.approx(dense.FIRST_MEAN + scaled, abs=1e-4)
     best = blended.nearest(len(whitened))
     assert [whitened[row] for row in best] == sorted(whitened.values(), reverse=True)
