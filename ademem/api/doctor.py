@@ -22,7 +22,16 @@ from ademem.core.text import counted
 from ademem.core.value import Value
 from ademem.search.embedding import published, second_settings
 from ademem.search.embedding.cache import State
-from ademem.store import admission, backups, bad_rows, database, full_text, jobs, salvage
+from ademem.store import (
+    admission,
+    backups,
+    bad_rows,
+    database,
+    full_text,
+    jobs,
+    salvage,
+    stamps,
+)
 from ademem.store.runtime import open_runtime, program
 from ademem.sync import checks
 from ademem.synthesis import ai
@@ -96,6 +105,7 @@ def database_is_sound(patient: Patient) -> Finding:
         bad = [row.named for row in bad_rows.find(runtime.store.db)]
         lost = [index.name for index in full_text.find_broken(runtime.store)]
         parked = jobs.list_parked(runtime.store)
+        ahead = stamps.far_ahead(runtime.store, patient.now)
     except sqlite3.Error as error:
         return _bad("database", str(error), _next_step(error))
     finally:
@@ -111,6 +121,10 @@ def database_is_sound(patient: Patient) -> Finding:
     if parked:
         named = "; ".join(worker.gave_up(*job) for job in parked)
         return _bad("database", f"work that gave up: {named}", "`ademem work --retry` tries again")
+    if ahead:
+        named = "; ".join(f"replica {name} wrote at {at[:24]}" for name, at in ahead.items())
+        hint = "set the clock of that machine; its memories are used, and this clock is left alone"
+        return _bad("database", f"a clock is more than a day ahead: {named}", hint)
     return _good("database", f"sound ({os.path.getsize(patient.project.database):,} bytes)")
 
 

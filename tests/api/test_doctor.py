@@ -7,11 +7,13 @@ from ademem.api.doctor import (
     CHECKS,
     Patient,
     ai_can_be_asked,
+    database_is_sound,
     files_are_current,
     settings_are_readable,
 )
 from ademem.core import project
 from ademem.core.memory import Draft, Origin, Trust
+from ademem.store import stamps
 from tests.builders import NOW
 
 MODEL = 'model = "small"\n'
@@ -131,6 +133,19 @@ def test_settings_that_do_not_count_are_found(tmp_path, text, ok, message, hint)
     assert finding.ok is ok
     assert message in finding.message
     assert hint in finding.hint
+
+
+def test_a_replica_whose_clock_is_far_ahead_is_named(tmp_path):
+    api.init(str(tmp_path))
+    patient = Patient(project=project.at(str(tmp_path)), environment={}, now=NOW)
+    assert database_is_sound(patient).ok
+
+    with api.open_memories(str(tmp_path), environment={}) as memories:
+        stamps.follow(memories.store, "2400-01-31T12:00:00.000Z-0000-1a2b3c4d", NOW)
+
+    finding = database_is_sound(patient)
+    assert not finding.ok
+    assert "replica 1a2b3c4d wrote at 2400-01-31T12:00:00.000Z" in finding.message
 
 
 def test_every_check_is_made(examined):
